@@ -1,0 +1,4 @@
+//! The `oxmpi` command.
+#![forbid(unsafe_code)]
+
+fn main() {}

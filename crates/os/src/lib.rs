@@ -1,0 +1,2 @@
+//! The system calls of oxmpi: memfd, futex, membarrier, affinity, pidfd, sockets.
+

@@ -1,0 +1,2 @@
+//! Message passing for high-performance computing, in Rust.
+

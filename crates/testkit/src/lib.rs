@@ -1,0 +1,2 @@
+//! Conformance suite, in-process fabrics and fuzz bodies for the tests of oxmpi.
+

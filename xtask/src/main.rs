@@ -1,0 +1,3 @@
+//! Tasks of this repository: `cargo xtask`.
+
+fn main() {}
