@@ -1,2 +1,1 @@
 //! The system calls of oxmpi: memfd, futex, membarrier, affinity, pidfd, sockets.
-

@@ -1,2 +1,1 @@
 //! Message passing for high-performance computing, in Rust.
-

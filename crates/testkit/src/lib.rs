@@ -1,2 +1,1 @@
 //! Conformance suite, in-process fabrics and fuzz bodies for the tests of oxmpi.
-

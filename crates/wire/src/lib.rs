@@ -1,4 +1,19 @@
-//! Message passing without IO: transport traits, frames, matching, rendezvous, PMI.
-
+//! Message passing without IO: transport traits, frame headers, matching, rendezvous, PMI.
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod fault;
+pub mod header;
+pub mod transport;
+
+pub use fault::Fault;
+pub use header::{Envelope, Flags, Header, HeaderError, Kind};
+pub use transport::{
+    Access, Busy, Bytes, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Slot, Take,
+    Token, Tx,
+};

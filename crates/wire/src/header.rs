@@ -1,0 +1,241 @@
+//! The header in front of every frame.
+//!
+//! Sixteen bytes: what the frame is, how long its body is, and the message's envelope. A transport
+//! whose slots carry a sequence number packs the first eight bytes tighter with
+//! [`Header::compact`].
+
+use core::fmt;
+
+use bitflags::bitflags;
+use zerocopy::byteorder::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Version of the frames' form and meaning. Peers agree on it before their first frame.
+pub const VERSION: u8 = 1;
+
+/// What a message is matched by, besides its source.
+///
+/// Two words that compare as one: [`Envelope::packed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Envelope {
+    /// The communicator's context.
+    pub context: u32,
+    /// The user's tag, or the runtime's own for collectives.
+    pub tag: u32,
+}
+
+impl Envelope {
+    /// Both parts in one word: the context above, the tag below.
+    #[inline]
+    #[must_use]
+    pub const fn packed(self) -> u64 {
+        (self.context as u64) << 32 | self.tag as u64
+    }
+
+    /// The reverse of [`Envelope::packed`].
+    #[inline]
+    #[must_use]
+    pub const fn unpack(word: u64) -> Self {
+        Self {
+            context: (word >> 32) as u32,
+            tag: word as u32,
+        }
+    }
+}
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// A whole message (paths E0 and E1).
+    Eager = 1,
+    /// A request to send: the message's length and the key to its bytes (paths R0 and R1).
+    RequestToSend = 2,
+    /// The receiver has all bytes of a rendezvous, or has matched a synchronous eager message.
+    Finished = 3,
+    /// The sender takes a request-to-send or a synchronous message back.
+    Recall = 4,
+    /// Answer to a recall: whether it came in time.
+    Recalled = 5,
+    /// The transport's own frame; it never reaches the engine.
+    Transport = 6,
+}
+
+impl Kind {
+    /// Every kind, in the order of their codes.
+    pub const ALL: [Self; 6] = [
+        Self::Eager,
+        Self::RequestToSend,
+        Self::Finished,
+        Self::Recall,
+        Self::Recalled,
+        Self::Transport,
+    ];
+
+    /// The kind with this code.
+    #[inline]
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Self::Eager),
+            2 => Some(Self::RequestToSend),
+            3 => Some(Self::Finished),
+            4 => Some(Self::Recall),
+            5 => Some(Self::Recalled),
+            6 => Some(Self::Transport),
+            _ => None,
+        }
+    }
+}
+
+bitflags! {
+    /// Marks on a frame.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Flags: u8 {
+        /// The sender waits to hear that the message was matched; the body starts with the id to
+        /// answer to.
+        const SYNC = 1;
+        /// On an answer: the thing asked for was done.
+        const YES = 2;
+    }
+}
+
+/// The header of one frame, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Header {
+    /// What the frame is.
+    pub kind: Kind,
+    /// Marks on it.
+    pub flags: Flags,
+    /// Length of the body in bytes.
+    pub len: u32,
+    /// The message's envelope; zero where the kind has none.
+    pub envelope: Envelope,
+}
+
+/// The header's bytes on a byte stream, little-endian.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Raw {
+    version: u8,
+    kind: u8,
+    flags: u8,
+    zero: u8,
+    len: U32,
+    context: U32,
+    tag: U32,
+}
+
+/// Why bytes are not a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// Fewer bytes than a header has.
+    #[error("a header has {} bytes, here are {0}", Header::LEN)]
+    Short(usize),
+    /// Another version of the protocol.
+    #[error("frame of version {0}; this side speaks version {VERSION}")]
+    Version(u8),
+    /// A kind that does not exist.
+    #[error("frame of unknown kind {0}; known are 1 to 6")]
+    Kind(u8),
+    /// Flags that do not exist.
+    #[error("frame with unknown flags {0:#04x}")]
+    Flags(u8),
+    /// The reserved byte is not zero.
+    #[error("the reserved byte is {0}, it must be 0")]
+    Reserved(u8),
+}
+
+impl Header {
+    /// Size in bytes.
+    pub const LEN: usize = size_of::<Raw>();
+
+    /// Reads a header from the start of `bytes`, which may come from anyone.
+    ///
+    /// # Errors
+    /// [`HeaderError`] names the first field that is wrong. The length of the body is not judged:
+    /// its bound is the transport's.
+    pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
+        let (raw, _) = Raw::read_from_prefix(bytes).map_err(|_| HeaderError::Short(bytes.len()))?;
+        if raw.version != VERSION {
+            return Err(HeaderError::Version(raw.version));
+        }
+        if raw.zero != 0 {
+            return Err(HeaderError::Reserved(raw.zero));
+        }
+        Ok(Self {
+            kind: Kind::from_code(raw.kind).ok_or(HeaderError::Kind(raw.kind))?,
+            flags: Flags::from_bits(raw.flags).ok_or(HeaderError::Flags(raw.flags))?,
+            len: raw.len.get(),
+            envelope: Envelope {
+                context: raw.context.get(),
+                tag: raw.tag.get(),
+            },
+        })
+    }
+
+    /// The header's bytes for a byte stream.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; Self::LEN] {
+        zerocopy::transmute!(Raw {
+            version: VERSION,
+            kind: self.kind as u8,
+            flags: self.flags.bits(),
+            zero: 0,
+            len: U32::new(self.len),
+            context: U32::new(self.envelope.context),
+            tag: U32::new(self.envelope.tag),
+        })
+    }
+
+    /// Kind, flags and length in half a word, for slots that carry a sequence in the other half.
+    /// The version is agreed on when the peers meet.
+    ///
+    /// # Panics
+    /// In debug builds, if the body is longer than 65,535 bytes.
+    #[inline]
+    #[must_use]
+    pub const fn compact(&self) -> u32 {
+        debug_assert!(self.len <= u16::MAX as u32);
+        (self.kind as u32) << 24 | (self.flags.bits() as u32) << 16 | self.len
+    }
+
+    /// The reverse of [`Header::compact`]; `compact` may come from anyone.
+    ///
+    /// # Errors
+    /// [`HeaderError`] names the field that is wrong.
+    #[inline]
+    pub const fn expand(compact: u32, envelope: Envelope) -> Result<Self, HeaderError> {
+        let (kind, flags) = ((compact >> 24) as u8, (compact >> 16) as u8);
+        let Some(kind) = Kind::from_code(kind) else {
+            return Err(HeaderError::Kind(kind));
+        };
+        let Some(flags) = Flags::from_bits(flags) else {
+            return Err(HeaderError::Flags(flags));
+        };
+        Ok(Self {
+            kind,
+            flags,
+            len: compact & 0xffff,
+            envelope,
+        })
+    }
+}
+
+impl fmt::Display for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} context {} tag {} body {} B{}",
+            self.kind,
+            self.envelope.context,
+            self.envelope.tag,
+            self.len,
+            if self.flags.is_empty() {
+                ""
+            } else {
+                " flagged"
+            }
+        )
+    }
+}

@@ -1,0 +1,242 @@
+//! The interface between the engine and a transport.
+//!
+//! A transport moves frames and bulk bytes between the processes it connects. It does no matching
+//! and keeps no request state: it hands every arrival to a [`Sink`], which is the engine. All of it
+//! is generic, so that a lane's transport and engine compile to one piece of code without indirect
+//! calls.
+//!
+//! Bytes that another process may change are never behind a reference. A sender writes them through
+//! [`Put`], a receiver reads them once through [`Take`], and a header is copied out before it is
+//! checked.
+
+use crate::fault::Fault;
+use crate::header::Header;
+
+/// A transport's own index of a peer: not a rank.
+///
+/// The runtime gives each transport's sink the table from its peers to the engine's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Peer(pub u32);
+
+/// Names one bulk operation.
+///
+/// Chosen by the engine and given back once in [`Sink::done`]: transports keep no request state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Token(pub u64);
+
+/// Nothing was sent, and nothing is wrong: [`Sink::room`] says when to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
+/// A write-only place for bytes: a ring, a work request, a socket's buffer.
+pub trait Put {
+    /// Bytes that still fit.
+    fn room(&self) -> usize;
+    /// Appends `bytes`.
+    ///
+    /// # Panics
+    /// If `bytes` is longer than [`Put::room`]; the caller asked for the room when it took the slot.
+    fn put(&mut self, bytes: &[u8]);
+}
+
+/// A frame under construction: the room for its body.
+pub trait Slot: Put {
+    /// Publishes the frame. A slot that is dropped or forgotten sends nothing.
+    fn send(self);
+}
+
+/// A read-once source of bytes that came from a peer.
+pub trait Take {
+    /// Bytes that are left.
+    fn left(&self) -> usize;
+    /// Moves the next `to.len()` bytes into `to`.
+    ///
+    /// # Panics
+    /// If `to` is longer than [`Take::left`].
+    fn take(&mut self, to: &mut [u8]);
+}
+
+/// A user's bytes, with their layout.
+///
+/// Made by whoever owns the memory (`oxmpi-os` from a raw pointer), moved through by the engine and
+/// the transports. One type serves all transports of a lane.
+pub trait Bytes {
+    /// Length of the packed bytes.
+    fn len(&self) -> u64;
+    /// Whether there are no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Moves all that `from` has left to packed offset `at`; what lies beyond [`Bytes::len`] is
+    /// left in `from`.
+    fn fill(&self, at: u64, from: &mut impl Take);
+    /// Appends `len` packed bytes from offset `at` to `to`.
+    ///
+    /// # Panics
+    /// If `at + len` exceeds [`Bytes::len`] or `len` exceeds the room of `to`.
+    fn drain(&self, at: u64, len: usize, to: &mut impl Put);
+}
+
+/// Sizes of each path to one peer; read at set-up only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest body of [`Tx::short`], in bytes (path E0).
+    pub short: u32,
+    /// Largest body of [`Tx::frame`], in bytes (path E1); at least 128, at most 65,535.
+    pub frame: u32,
+}
+
+/// The sending half of a transport.
+pub trait Tx {
+    /// The frame under construction that [`Tx::frame`] gives.
+    type Slot<'a>: Slot
+    where
+        Self: 'a;
+
+    /// Sizes of the paths to `to`.
+    fn limits(&self, to: Peer) -> &Limits;
+
+    /// Sends a short frame (path E0): the transport drains `body` straight into its line.
+    ///
+    /// # Errors
+    /// [`Busy`] when the peer has no room now.
+    ///
+    /// # Panics
+    /// If `body` is longer than [`Limits::short`].
+    fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy>;
+
+    /// Room for a frame of `len` body bytes (path E1): put exactly `len` bytes, then send.
+    ///
+    /// # Errors
+    /// [`Busy`] when the peer has no room now.
+    ///
+    /// # Panics
+    /// If `len` exceeds [`Limits::frame`].
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Self::Slot<'_>, Busy>;
+
+    /// Rings the doorbells of those sent to since the last flush: once per progress pass.
+    fn flush(&mut self);
+}
+
+/// The receiving half of a transport.
+///
+/// The sending half comes along in every poll: credits go back, bulk operations advance, and the
+/// sink answers arrivals from inside them.
+pub trait Rx {
+    /// The sending half.
+    type Tx: Tx;
+
+    /// Hands at most `budget` arrivals from all peers to `sink`, and returns how many it handed
+    /// over or how much bulk it moved: 0 means idle.
+    fn poll<S: Sink<Self::Tx>>(&mut self, tx: &mut Self::Tx, budget: u32, sink: &mut S) -> u32;
+
+    /// As [`Rx::poll`], looking at one peer only: the direct road, and waiting for a named source.
+    fn poll_from<S: Sink<Self::Tx>>(&mut self, tx: &mut Self::Tx, from: Peer, sink: &mut S) -> u32;
+
+    /// Announces that the caller is about to sleep. False: something came meanwhile, do not sleep.
+    fn arm(&mut self) -> bool;
+}
+
+/// Where a transport hands its events: the engine.
+pub trait Sink<T> {
+    /// A frame came. `head` is already copied out and checked for form; `body` holds `head.len`
+    /// bytes, and what the sink leaves in it is skipped.
+    fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take);
+    /// The bulk operation `token` ended.
+    fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>);
+    /// There is room to `to` again after a [`Busy`].
+    fn room(&mut self, tx: &mut T, to: Peer);
+    /// `peer` is gone for good. Every operation with it ends in `why`.
+    fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault);
+}
+
+/// What lets a peer reach registered bytes: fixed size, fits a request-to-send. Only the transport
+/// that made it knows its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(pub [u8; Key::LEN]);
+
+impl Key {
+    /// Size of a key in bytes.
+    pub const LEN: usize = 32;
+}
+
+/// A range of a peer's registered bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Remote<'a> {
+    /// The peer's key for the region.
+    pub key: &'a Key,
+    /// First byte, counted from the region's start.
+    pub at: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// A range of this process's registered bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Local<'a, R> {
+    /// The region.
+    pub region: &'a R,
+    /// First byte, counted from the region's start.
+    pub at: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// What a peer may do with registered bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The peer reads them.
+    Read,
+    /// The peer writes them.
+    Write,
+}
+
+/// Memory that a transport can reach from the other side.
+pub trait Memory {
+    /// The user's bytes.
+    type Bytes: Bytes;
+    /// Registered bytes.
+    type Region;
+
+    /// Makes `bytes` reachable.
+    ///
+    /// # Errors
+    /// [`Fault`] when the transport has no room for one more region or the system refuses.
+    fn register(&mut self, bytes: Self::Bytes, access: Access) -> Result<Self::Region, Fault>;
+
+    /// The key by which `to` reaches `region`.
+    fn key(&self, region: &Self::Region, to: Peer) -> Key;
+
+    /// Ends a registration. Asynchronous, since a peer may still read: `token` comes back in
+    /// [`Sink::done`] when the memory is the caller's own again. It may do so before this returns
+    /// only through a later poll, never from inside this call.
+    fn release(&mut self, region: Self::Region, token: Token);
+}
+
+/// Bulk transfer. Path R0 is [`Rma::get`], path R1 is [`Rma::put`]; a transport without hardware for
+/// them emulates both by frames of its own.
+pub trait Rma: Memory {
+    /// Reads `from` at the peer into `to`, both of the same length.
+    ///
+    /// # Errors
+    /// [`Busy`] when no more operations can be under way now.
+    fn get(
+        &mut self,
+        of: Peer,
+        from: Remote<'_>,
+        to: Local<'_, Self::Region>,
+        token: Token,
+    ) -> Result<(), Busy>;
+
+    /// Writes `from` to `at` at the peer, both of the same length.
+    ///
+    /// # Errors
+    /// [`Busy`] when no more operations can be under way now.
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, Self::Region>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy>;
+}
