@@ -130,7 +130,7 @@ struct Raw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// Fewer bytes than a header has.
-    #[error("a header has {} bytes, here are {0}", Header::LEN)]
+    #[error("a header has 16 bytes, here are {0}")]
     Short(usize),
     /// Another version of the protocol.
     #[error("frame of version {0}; this side speaks version {VERSION}")]
