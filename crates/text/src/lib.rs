@@ -1,4 +1,43 @@
-//! Scanner, spans, units and one clear error for every setting's grammar; no_std, no alloc.
+//! Text that people type, read with care: a scanner with byte spans, numbers with units, lists of
+//! ranges, keywords, "did you mean", and one error for the grammar of every setting, which shows
+//! the text with a caret under the part that is wrong and says what would have been right.
+//!
+//! ```
+//! use oxmpi_text::{Words, size};
+//!
+//! assert_eq!(size("64K"), Ok(65_536));
+//!
+//! const SHAPES: Words = Words(&["core", "socket", "numa", "node"]);
+//! let wrong = SHAPES.find("sokcet").unwrap_err();
+//! assert_eq!(
+//!     wrong.show("sokcet").to_string(),
+//!     "expected core, socket, numa or node, found `sokcet`; did you mean `socket`?\n  sokcet\n  ^^^^^^"
+//! );
+//! ```
+//!
+//! It does not know any setting: [`Setting`] is the row type of the tables that other crates
+//! export, [`Table`] finds rows in them. It does not read files or the environment, does not
+//! allocate, and never panics on any text.
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+mod error;
+mod ranges;
+mod scan;
+mod setting;
+mod suggest;
+mod units;
+mod words;
+
+pub use error::{Error, Expected, Shown, Span};
+pub use ranges::{List, Range, Ranges};
+pub use scan::{Scanner, Token};
+pub use setting::{Alias, EnvName, Level, Product, Setting, Table};
+pub use suggest::{distance, nearest};
+pub use units::{Nanos, Size, duration, size, whole};
+pub use words::{Words, switch};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
