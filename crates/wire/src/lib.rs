@@ -9,6 +9,7 @@ extern crate std;
 
 pub mod fault;
 pub mod header;
+pub mod pmi;
 pub mod transport;
 
 pub use fault::Fault;

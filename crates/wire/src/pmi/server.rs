@@ -1,0 +1,383 @@
+//! A process manager's side of PMI-1, for one whole job.
+//!
+//! The caller moves the bytes: what a rank writes goes into [`Server::feed`], what comes out of
+//! [`Server::poll`] is written or acted upon. A rank that breaks the protocol gives an
+//! [`Event::Fault`]: no reply can help it then, so the job is to be ended.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Display;
+
+use super::command::Command;
+use super::line::{Excerpt, Line, LineError, LineReader, write_line};
+use super::{KEY_MAX, KVS_NAME_MAX, VALUE_MAX};
+
+/// Bytes of keys and values that the space holds per rank; a `put` beyond it is refused.
+const SPACE_PER_RANK: usize = 1 << 20;
+
+/// What the caller is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Write `line` to `rank`.
+    Write {
+        /// Whom to answer.
+        rank: u32,
+        /// The reply with its newline.
+        line: String,
+    },
+    /// This rank has joined the job: from here on it must leave in order.
+    Joined(u32),
+    /// This rank has left the job in order.
+    Left(u32),
+    /// This rank asks for the end of the job.
+    Abort {
+        /// Who asks.
+        rank: u32,
+        /// The exit code for the job.
+        code: i32,
+    },
+    /// This rank cannot be served any more; the job is to be ended.
+    Fault {
+        /// Which rank.
+        rank: u32,
+        /// What is wrong.
+        fault: Fault,
+    },
+}
+
+/// Why a rank cannot be served.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// It sent bytes that are not a line.
+    #[error("{0}")]
+    Line(#[from] LineError),
+    /// It sent a command that this server does not know.
+    #[error("{0} is not a PMI-1 request that is served here")]
+    Unknown(Excerpt),
+    /// It sent a command without a field that it needs, or with one that is no number.
+    #[error("the PMI request {line} lacks a good `{field}`")]
+    Field {
+        /// The beginning of the line.
+        line: Excerpt,
+        /// The field's name.
+        field: &'static str,
+    },
+    /// It sent a command at a time when that is not allowed.
+    #[error("the PMI request `{request}` came {when}")]
+    Turn {
+        /// The command's word.
+        request: &'static str,
+        /// The time at which it came.
+        when: &'static str,
+    },
+    /// It waits in a barrier that another rank can no longer enter.
+    #[error("it waits in a PMI barrier, and rank {gone} has ended without entering it")]
+    Stuck {
+        /// The rank that ended.
+        gone: u32,
+    },
+}
+
+/// Where a rank stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It has not joined, or has left again in order.
+    Outside,
+    /// It has joined.
+    Joined,
+    /// It has joined and waits in the barrier.
+    Waiting,
+    /// Its process has ended.
+    Gone,
+}
+
+#[derive(Debug)]
+struct Rank {
+    appnum: u32,
+    standing: Standing,
+    /// The rest of what it says is not read: it aborted or broke the protocol.
+    deaf: bool,
+    reader: LineReader,
+}
+
+/// The server of one job.
+#[derive(Debug)]
+pub struct Server {
+    kvs: String,
+    ranks: Vec<Rank>,
+    space: BTreeMap<String, String>,
+    space_bytes: usize,
+    events: VecDeque<Event>,
+}
+
+impl Server {
+    /// A job whose key-value space is called `kvs` and whose rank `i` runs program `appnums[i]`.
+    ///
+    /// # Panics
+    /// When `kvs` is not a text that a line can carry.
+    #[must_use]
+    pub fn new(kvs: &str, appnums: &[u32]) -> Self {
+        let fit = super::line::check_text(kvs, KVS_NAME_MAX - 1);
+        assert_eq!(
+            fit,
+            Ok(()),
+            "the name of a key-value space must fit a PMI line"
+        );
+        let rank = |appnum: &u32| Rank {
+            appnum: *appnum,
+            standing: Standing::Outside,
+            deaf: false,
+            reader: LineReader::new(),
+        };
+        Self {
+            kvs: kvs.to_owned(),
+            ranks: appnums.iter().map(rank).collect(),
+            space: BTreeMap::new(),
+            space_bytes: 0,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Puts a value before the job starts, such as `PMI_process_mapping`.
+    pub fn preset(&mut self, key: &str, value: &str) {
+        self.space.insert(key.to_owned(), value.to_owned());
+    }
+
+    /// Where `rank` stands.
+    ///
+    /// # Panics
+    /// When the job has no such rank.
+    #[must_use]
+    pub fn standing(&self, rank: u32) -> Standing {
+        self.ranks[rank as usize].standing
+    }
+
+    /// Takes bytes that `rank` wrote. Poll afterwards.
+    ///
+    /// # Panics
+    /// When the job has no such rank.
+    pub fn feed(&mut self, rank: u32, bytes: &[u8]) {
+        let mut rest = bytes;
+        while !rest.is_empty() && !self.ranks[rank as usize].deaf {
+            let after = match self.ranks[rank as usize].reader.push(rest) {
+                Ok(None) => return,
+                Ok(Some(after)) => self.serve(rank).map(|()| after),
+                Err(error) => Err(error.into()),
+            };
+            match after {
+                Ok(after) => rest = after,
+                Err(fault) => self.fault(rank, fault),
+            }
+        }
+    }
+
+    /// Tells that the process of `rank` has ended and all it wrote has been fed. Poll afterwards.
+    ///
+    /// # Panics
+    /// When the job has no such rank.
+    pub fn gone(&mut self, rank: u32) {
+        self.ranks[rank as usize].standing = Standing::Gone;
+        if let Some(waiting) = self
+            .ranks
+            .iter()
+            .position(|rank| rank.standing == Standing::Waiting)
+        {
+            self.fault(number(waiting), Fault::Stuck { gone: rank });
+        }
+    }
+
+    /// The next thing to do; poll after [`feed`](Self::feed) and [`gone`](Self::gone) until `None`.
+    pub fn poll(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn fault(&mut self, rank: u32, fault: Fault) {
+        self.ranks[rank as usize].deaf = true;
+        self.events.push_back(Event::Fault { rank, fault });
+    }
+
+    /// Serves the whole line that lies in the reader of `rank`.
+    fn serve(&mut self, rank: u32) -> Result<(), Fault> {
+        let bytes = self.ranks[rank as usize].reader.line().to_vec();
+        let line = Line::parse(&bytes)?;
+        let command: Command = line
+            .command()
+            .parse()
+            .map_err(|()| Fault::Unknown(Excerpt::new(line.text().as_bytes())))?;
+        self.check_turn(rank, command)?;
+        match command {
+            Command::Init => self.init(rank, &line),
+            Command::Maxes => {
+                let maxes: [(&str, &dyn Display); 3] = [
+                    ("kvsname_max", &KVS_NAME_MAX),
+                    ("keylen_max", &KEY_MAX),
+                    ("vallen_max", &VALUE_MAX),
+                ];
+                self.reply(rank, command, &maxes);
+                Ok(())
+            }
+            Command::Appnum => {
+                let appnum = self.ranks[rank as usize].appnum;
+                self.reply(rank, command, &[("appnum", &appnum)]);
+                Ok(())
+            }
+            Command::UniverseSize => {
+                let size = self.ranks.len();
+                self.reply(rank, command, &[("size", &size)]);
+                Ok(())
+            }
+            Command::KvsName => {
+                let kvs = self.kvs.clone();
+                self.reply(rank, command, &[("kvsname", &kvs)]);
+                Ok(())
+            }
+            Command::Put => self.put(rank, &line),
+            Command::Get => self.get(rank, &line),
+            Command::Barrier => self.barrier(rank),
+            Command::Abort => {
+                let code = line.number("exitcode").unwrap_or(1);
+                self.ranks[rank as usize].deaf = true;
+                self.events.push_back(Event::Abort { rank, code });
+                Ok(())
+            }
+            Command::Finalize => {
+                self.ranks[rank as usize].standing = Standing::Outside;
+                self.reply(rank, command, &[]);
+                self.events.push_back(Event::Left(rank));
+                Ok(())
+            }
+        }
+    }
+
+    fn check_turn(&self, rank: u32, command: Command) -> Result<(), Fault> {
+        let when = match (self.ranks[rank as usize].standing, command) {
+            (Standing::Joined, Command::Init) => "a second time",
+            (Standing::Outside, Command::Init)
+            | (Standing::Joined, _)
+            | (Standing::Waiting, Command::Abort) => {
+                return Ok(());
+            }
+            (Standing::Outside, _) => "before `init`",
+            (Standing::Waiting, _) => "while its barrier was still open",
+            (Standing::Gone, _) => "after its process had ended",
+        };
+        Err(Fault::Turn {
+            request: command.request_word(),
+            when,
+        })
+    }
+
+    fn init(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+        let version: u32 = required(line, "pmi_version", line.number("pmi_version"))?;
+        // The version that is served; a client of a later 1.x falls back to it.
+        let rc = if version == 1 { 0 } else { -1 };
+        self.reply(
+            rank,
+            Command::Init,
+            &[("pmi_version", &1), ("pmi_subversion", &1), ("rc", &rc)],
+        );
+        if version == 1 {
+            self.ranks[rank as usize].standing = Standing::Joined;
+            self.events.push_back(Event::Joined(rank));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+        let key = required(line, "key", line.value("key"))?;
+        let value = required(line, "value", line.value("value"))?;
+        let message = if self.foreign(line)? {
+            "unknown_kvsname"
+        } else if key.len() >= KEY_MAX {
+            "key_too_long"
+        } else if value.len() >= VALUE_MAX {
+            "value_too_long"
+        } else if self.space_bytes + key.len() + value.len() > SPACE_PER_RANK * self.ranks.len() {
+            "space_full"
+        } else {
+            self.space_bytes += key.len() + value.len();
+            if let Some(old) = self.space.insert(key.to_owned(), value.to_owned()) {
+                self.space_bytes -= key.len() + old.len();
+            }
+            self.reply(rank, Command::Put, &[("rc", &0), ("msg", &"success")]);
+            return Ok(());
+        };
+        self.reply(rank, Command::Put, &[("rc", &-1), ("msg", &message)]);
+        Ok(())
+    }
+
+    fn get(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+        let key = required(line, "key", line.value("key"))?;
+        let value = if self.foreign(line)? {
+            None
+        } else {
+            self.space.get(key).cloned()
+        };
+        match value {
+            Some(value) => self.reply(
+                rank,
+                Command::Get,
+                &[("rc", &0), ("msg", &"success"), ("value", &value)],
+            ),
+            None => {
+                let message = alloc::format!("key_{key}_not_found");
+                self.reply(
+                    rank,
+                    Command::Get,
+                    &[("rc", &-1), ("msg", &message), ("value", &"unknown")],
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a request names another key-value space than this job's.
+    fn foreign(&self, line: &Line<'_>) -> Result<bool, Fault> {
+        Ok(required(line, "kvsname", line.value("kvsname"))? != self.kvs)
+    }
+
+    fn barrier(&mut self, rank: u32) -> Result<(), Fault> {
+        self.ranks[rank as usize].standing = Standing::Waiting;
+        if let Some(gone) = self
+            .ranks
+            .iter()
+            .position(|rank| rank.standing == Standing::Gone)
+        {
+            return Err(Fault::Stuck { gone: number(gone) });
+        }
+        if self
+            .ranks
+            .iter()
+            .all(|rank| rank.standing == Standing::Waiting)
+        {
+            for rank in 0..self.ranks.len() {
+                self.ranks[rank].standing = Standing::Joined;
+                self.reply(number(rank), Command::Barrier, &[]);
+            }
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, rank: u32, command: Command, fields: &[(&str, &dyn Display)]) {
+        let mut line = String::new();
+        // Writing to a growing string cannot fail.
+        let _ = write_line(&mut line, command.reply_word(), fields);
+        self.events.push_back(Event::Write { rank, line });
+    }
+}
+
+/// The number of a rank from its place in the table, which has at most 2^32 of them.
+fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+fn required<T>(line: &Line<'_>, field: &'static str, value: Option<T>) -> Result<T, Fault> {
+    value.ok_or_else(|| Fault::Field {
+        line: Excerpt::new(line.text().as_bytes()),
+        field,
+    })
+}
