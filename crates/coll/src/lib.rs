@@ -2,3 +2,21 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod allreduce;
+pub mod barrier;
+pub mod bcast;
+pub mod catalog;
+pub mod choice;
+pub mod exec;
+pub mod plan;
+pub mod reduce;
+
+mod accumulate;
+mod split;
+mod tree;

@@ -1,0 +1,5 @@
+//! Barrier: no rank leaves before every rank has entered (MPI 5.0, section 6.3). No buffer is used.
+
+mod dissemination;
+
+pub use dissemination::Dissemination;

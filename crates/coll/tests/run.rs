@@ -1,0 +1,137 @@
+//! Every algorithm on N ranks of one thread, with an operation that does not commute and elements that show it.
+
+mod common;
+
+use common::{End, run};
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective};
+use oxmpi_coll::choice::Tuning;
+
+const SIZES: [u32; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 17];
+const COUNTS: [u64; 5] = [0, 1, 2, 5, 40];
+
+/// Rank and index as a word.
+fn word(rank: u32, index: u64) -> String {
+    format!("{rank}.{index} ")
+}
+
+fn words(rank: u32, count: u64) -> Vec<String> {
+    (0..count).map(|index| word(rank, index)).collect()
+}
+
+/// The words of all ranks, in the order of the ranks.
+fn reduced(size: u32, count: u64) -> Vec<String> {
+    (0..count)
+        .map(|index| (0..size).map(|rank| word(rank, index)).collect())
+        .collect()
+}
+
+/// Runs `algorithm` on the calls of all ranks; in place, the input is where the output belongs.
+fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<End> {
+    let tuning = Tuning {
+        ring_segment_bytes: 3,
+        ..Tuning::default()
+    };
+    let ranks = (0..size).map(|rank| {
+        let call = call(rank);
+        let plan: AnyPlan = algorithm.plan(&call, &tuning).expect("the call is right");
+        let (input, blank) = (
+            words(rank, call.count),
+            vec![String::new(); call.count as usize],
+        );
+        if call.in_place {
+            (plan, vec![], input)
+        } else {
+            (plan, input, blank)
+        }
+    });
+    run(ranks.collect())
+}
+
+#[test]
+fn barrier_ends_on_every_rank() {
+    for size in SIZES {
+        run_all(Algorithm::BarrierDissemination, size, |rank| {
+            Call::barrier(rank, size)
+        });
+    }
+}
+
+#[test]
+fn bcast_brings_the_root_s_elements() {
+    for (size, count) in SIZES
+        .into_iter()
+        .flat_map(|size| COUNTS.map(|count| (size, count)))
+    {
+        for root in 0..size {
+            let ends = run_all(Algorithm::BcastBinomial, size, |rank| {
+                Call::bcast(rank, size, root, count)
+            });
+            for (_, end) in (0..).zip(&ends).filter(|&(rank, _)| rank != root) {
+                assert_eq!(end.output, words(root, count), "{size} ranks, root {root}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reduce_keeps_the_order_of_the_ranks_under_every_root() {
+    for (size, count) in SIZES
+        .into_iter()
+        .flat_map(|size| COUNTS.map(|count| (size, count)))
+    {
+        for (root, in_place) in (0..size).flat_map(|root| [(root, false), (root, true)]) {
+            let call = |rank| {
+                let call = Call::reduce(rank, size, root, count, 1).with_commutative(false);
+                call.with_in_place(in_place && rank == root)
+            };
+            let ends = run_all(Algorithm::ReduceBinomial, size, call);
+            assert_eq!(
+                ends[root as usize].output,
+                reduced(size, count),
+                "{size} ranks, root {root}"
+            );
+        }
+    }
+}
+
+#[test]
+fn allreduce_gives_every_rank_the_same() {
+    for (size, count) in SIZES
+        .into_iter()
+        .flat_map(|size| COUNTS.map(|count| (size, count)))
+    {
+        for (algorithm, in_place) in Collective::Allreduce
+            .algorithms()
+            .flat_map(|algorithm| [(algorithm, false), (algorithm, true)])
+        {
+            let commutative = algorithm.commutative_only();
+            let call = |rank| {
+                let call = Call::allreduce(rank, size, count, 1);
+                call.with_commutative(commutative).with_in_place(in_place)
+            };
+            let ends = run_all(algorithm, size, call);
+            let expected = if commutative {
+                sorted(&ends[0].output)
+            } else {
+                reduced(size, count)
+            };
+            assert_eq!(sorted(&expected), sorted(&reduced(size, count)));
+            for end in &ends {
+                assert_eq!(end.output, ends[0].output, "{algorithm}, {size} ranks");
+                if !commutative {
+                    assert_eq!(end.output, expected, "{algorithm}, {size} ranks");
+                }
+            }
+        }
+    }
+}
+
+/// Each element's words in one fixed order.
+fn sorted(elements: &[String]) -> Vec<String> {
+    let sort = |element: &String| {
+        let mut words: Vec<_> = element.split_inclusive(' ').collect();
+        words.sort_unstable();
+        words.concat()
+    };
+    elements.iter().map(sort).collect()
+}
