@@ -1,1 +1,3 @@
 //! Conformance suite, in-process fabrics and fuzz bodies for the tests of oxmpi.
+
+pub mod fuzz;

@@ -1,0 +1,36 @@
+//! `cargo xtask bench`: the main job. Two pinned processes exchange messages.
+
+use crate::{Repo, Result, Verb};
+use xshell::cmd;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "bench",
+    usage: "[ARGUMENT...]",
+    summary: "Two pinned processes exchange messages: PingPong and Allreduce with tables",
+    help: "
+Builds the `oxmpi` command in release, with only what it needs, and runs
+
+    oxmpi bench -n 2 MPI1 PingPong Allreduce
+
+Arguments are passed on after these; `--help` as a later argument (`cargo xtask bench PingPong --help`)
+shows those of `oxmpi bench`. If the first argument does not begin with a dash, the arguments take
+the place of `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Barrier -n 4`.",
+    run,
+};
+
+const MAIN_JOB: [&str; 5] = ["-n", "2", "MPI1", "PingPong", "Allreduce"];
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    let sh = &repo.shell;
+    cmd!(
+        sh,
+        "cargo build --release --package oxmpi-launch --bin oxmpi"
+    )
+    .run()?;
+    let replaced = arguments
+        .first()
+        .is_some_and(|first| !first.starts_with('-'));
+    let job: &[&str] = if replaced { &[] } else { &MAIN_JOB };
+    cmd!(sh, "target/release/oxmpi bench {job...} {arguments...}").run()?;
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! `cargo xtask build`: the full runtime in release, and what is not in it.
+
+use crate::{Repo, Result, Verb, no_more};
+use xshell::cmd;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "build",
+    usage: "",
+    summary: "The full runtime in release, and a list of what was left out and why",
+    help: "
+Builds every package that belongs to the runtime, with its examples, under `target/release`, then
+lists what was built and what was left out. A part that needs a tool this machine lacks is left out
+and named; it never stops the rest.",
+    run,
+};
+
+/// Packages of the workspace that only its developers run.
+const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
+
+/// Parts of the design that this version does not have, and what that means to a user.
+const NOT_YET: [(&str, &str); 3] = [
+    ("verbs", "RDMA transport: not written yet; one host only"),
+    (
+        "tcp",
+        "transport for hosts without RDMA: not written yet; one host only",
+    ),
+    (
+        "abi",
+        "C interface libmpi_abi.so.1: not written yet; programs are Rust",
+    ),
+];
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    no_more(VERB.name, arguments)?;
+    let sh = &repo.shell;
+    let excluded = FOR_DEVELOPERS.iter().flat_map(|name| ["--exclude", name]);
+    cmd!(
+        sh,
+        "cargo build --release --workspace --bins --lib --examples {excluded...}"
+    )
+    .run()?;
+
+    println!("\nbuilt:");
+    for package in repo
+        .packages
+        .iter()
+        .filter(|package| !FOR_DEVELOPERS.contains(&&*package.name))
+    {
+        println!("  {:<14} {}", package.name, package.description);
+    }
+    println!("  the command: target/release/oxmpi");
+    println!("left out:");
+    for name in FOR_DEVELOPERS {
+        println!("  {name:<14} for development only");
+    }
+    for (name, why) in NOT_YET {
+        println!("  {name:<14} {why}");
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask ci`: everything that `cargo xtask test` leaves out, before a change lands.
+
+mod alone;
+mod lint;
+mod no_std;
+
+use crate::steps::{Step, Tally, run_all};
+use crate::{Repo, Result, Verb, bench, build, fuzz, loom, tidy};
+
+pub(crate) const VERB: Verb = Verb {
+    name: "ci",
+    usage: "[--no-skip] [STEP...]",
+    summary: "Everything else before a change lands: lint, proofs, models, fuzzing, packages alone",
+    help: "
+Steps, in order; name some to run only those:
+
+    lint      cargo fmt --check, clippy and rustdoc without a warning
+    tidy      the rules of the design
+    features  every crate built with each set of its features
+    no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
+    alone     each library packed, used from outside the workspace, its README and tests run there
+    loom      the model checker on rings and flags
+    fuzzing   each fuzz target for 20 seconds
+    main job  cargo xtask build, then cargo xtask bench
+
+A step that needs what is not here is skipped and named; with `--no-skip` that is a failure. The last
+line is `N passed, N failed, N skipped`: tests one by one, other checks as one each.",
+    run,
+};
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "lint",
+        run: |repo| lint::check(repo).map(Into::into),
+    },
+    Step {
+        name: "tidy",
+        run: |repo| tidy::check(repo).map(Into::into),
+    },
+    Step {
+        name: "features",
+        run: |repo| lint::features(repo).map(Into::into),
+    },
+    Step {
+        name: "no_std",
+        run: |repo| no_std::prove(repo).map(Into::into),
+    },
+    Step {
+        name: "alone",
+        run: |repo| alone::check(repo).map(Into::into),
+    },
+    Step {
+        name: "loom",
+        run: |repo| loom::check(repo).map(Into::into),
+    },
+    Step {
+        name: "fuzzing",
+        run: |repo| fuzz::all(repo, 20),
+    },
+    Step {
+        name: "main job",
+        run: |repo| main_job(repo).map(Into::into),
+    },
+];
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    let no_skip = arguments.iter().any(|argument| argument == "--no-skip");
+    let wanted: Vec<_> = arguments
+        .iter()
+        .filter(|argument| *argument != "--no-skip")
+        .collect();
+    if let Some(unknown) = wanted
+        .iter()
+        .find(|name| !STEPS.iter().any(|step| step.name == ***name))
+    {
+        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        return Err(format!("no step '{unknown}'; there are: {}", names.join(", ")).into());
+    }
+    let chosen: Vec<_> = STEPS
+        .iter()
+        .filter(|step| wanted.is_empty() || wanted.iter().any(|name| *name == step.name))
+        .collect();
+    run_all(repo, &chosen, no_skip)
+}
+
+fn main_job(repo: &Repo) -> Result<Tally> {
+    (build::VERB.run)(repo, &[])?;
+    (bench::VERB.run)(repo, &[])?;
+    Ok(Tally {
+        passed: 2,
+        ..Tally::default()
+    })
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask loom`: the model checker on rings and flags, and proof that it looks at orderings.
+
+mod mutate;
+
+pub(crate) use mutate::mutate;
+
+use crate::steps::{Tally, run_tests};
+use crate::{Repo, Result, Verb, no_more};
+use std::path::Path;
+use xshell::cmd;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "loom",
+    usage: "[--mutate]",
+    summary: "The model checker on every ring and flag; --mutate weakens each ordering in turn",
+    help: "
+Runs the tests named `loom*` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
+folder of their own. They try every interleaving with at most two preemptions.
+
+With `--mutate`, each Release and Acquire in those crates' sources is weakened to Relaxed in turn, in
+a scratch copy. A test has to fail each time. A weakening that no test can see is argued in the file
+`orderings.txt` of its crate: one line each, `FILE: TEXT OF THE LINE: WHY IT IS SOUND`.",
+    run,
+};
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    let tally = match arguments {
+        [flag] if flag == "--mutate" => mutate(repo)?,
+        _ => {
+            no_more(VERB.name, arguments)?;
+            check(repo)?
+        }
+    };
+    println!("{tally}");
+    if tally.failed == 0 {
+        Ok(())
+    } else {
+        Err("a model failed".into())
+    }
+}
+
+/// Checks the models of every crate that has some.
+///
+/// # Errors
+/// When cargo cannot be started; a failed model is in the tally.
+pub(crate) fn check(repo: &Repo) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for package in modelled(repo) {
+        tally += models(repo, &repo.root, package)?;
+    }
+    Ok(tally)
+}
+
+/// Names of the packages that have models.
+fn modelled(repo: &Repo) -> impl Iterator<Item = &str> {
+    let has_models = |package: &&crate::repo::Package| {
+        package.dependencies.iter().any(|dependency| {
+            dependency.name == "loom"
+                && dependency
+                    .target
+                    .as_deref()
+                    .is_some_and(|target| target.contains("oxmpi_loom"))
+        })
+    };
+    repo.packages
+        .iter()
+        .filter(has_models)
+        .map(|package| &*package.name)
+}
+
+/// Runs the models of one package as it stands in the workspace at `root`.
+fn models(repo: &Repo, root: &Path, package: &str) -> Result<Tally> {
+    let sh = &repo.shell;
+    let _in = sh.push_dir(root);
+    let target = repo.root.join("target/loom");
+    run_tests(
+        cmd!(
+            sh,
+            "cargo test --release --package {package} --no-fail-fast --test loom*"
+        )
+        .env("RUSTFLAGS", "--cfg oxmpi_loom")
+        .env("LOOM_MAX_PREEMPTIONS", "2")
+        .env("CARGO_TARGET_DIR", target),
+    )
+}

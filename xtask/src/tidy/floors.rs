@@ -1,0 +1,170 @@
+//! The building: imports go down, and each crate keeps the level that it promises.
+
+use crate::repo::Package;
+use crate::{Repo, Result};
+use std::collections::BTreeMap;
+
+/// The table that the rules apply.
+const TABLE: &str = include_str!("floors.txt");
+
+/// `floors.txt`, parsed.
+#[derive(Default)]
+struct Building<'a> {
+    rooms: BTreeMap<&'a str, Room<'a>>,
+    dev: Vec<&'a str>,
+    only: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+struct Room<'a> {
+    floor: u32,
+    level: &'a str,
+    beside: Vec<&'a str>,
+}
+
+impl<'a> Building<'a> {
+    fn parse(table: &'a str) -> Result<Building<'a>> {
+        let mut building = Building::default();
+        for line in table.lines().filter(|line| !line.starts_with('#')) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                [] => {}
+                ["floor", floor, name, level, ref beside @ ..] => {
+                    let room = Room {
+                        floor: floor.parse()?,
+                        level,
+                        beside: beside.to_vec(),
+                    };
+                    building.rooms.insert(name, room);
+                }
+                ["dev", name] => building.dev.push(name),
+                ["only", package, ref names @ ..] => {
+                    building.only.insert(package, names.to_vec());
+                }
+                _ => return Err(format!("floors.txt: '{line}' is none of its three lines").into()),
+            }
+        }
+        Ok(building)
+    }
+
+    /// Why `importer` may not import `imported`, both crates of ours.
+    fn forbids(&self, importer: &str, imported: &str) -> Option<String> {
+        if self.dev.contains(&imported) {
+            return Some(format!(
+                "{importer} imports {imported}, which is for tests only"
+            ));
+        }
+        let Some(below) = self.rooms.get(imported) else {
+            return Some(format!(
+                "{importer} imports {imported}, which floors.txt does not name"
+            ));
+        };
+        if self.dev.contains(&importer) {
+            return (below.floor > 1)
+                .then(|| format!("{importer} imports {imported}, an implementation"));
+        }
+        let above = self.rooms.get(importer)?;
+        let allowed = below.floor < above.floor || above.beside.contains(&imported);
+        (!allowed).then(|| {
+            format!(
+                "{importer} (floor {}) imports {imported} (floor {})",
+                above.floor, below.floor
+            )
+        })
+    }
+}
+
+/// Imports that the table forbids.
+pub(super) fn imports(repo: &Repo) -> Result<Vec<String>> {
+    let building = Building::parse(TABLE)?;
+    let crates = || {
+        repo.packages
+            .iter()
+            .filter(|package| package.name != "xtask")
+    };
+    let short = |name: &str| {
+        crates()
+            .find(|package| package.name == name)
+            .map(Package::short)
+    };
+    let mut findings = Vec::new();
+    for package in crates() {
+        let importer = package.short();
+        if !building.rooms.contains_key(importer) && !building.dev.contains(&importer) {
+            findings.push(format!("{importer} has no line in floors.txt"));
+        }
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|dependency| !dependency.dev)
+        {
+            let finding = match short(&dependency.name) {
+                Some(imported) => building.forbids(importer, imported),
+                None => match building.only.get(&*dependency.name) {
+                    Some(names) if !names.contains(&importer) => Some(format!(
+                        "{importer} imports {}, which only {names:?} may",
+                        dependency.name
+                    )),
+                    _ => None,
+                },
+            };
+            findings.extend(finding);
+        }
+    }
+    Ok(findings)
+}
+
+/// Crates whose root lacks the attribute that their level promises.
+pub(super) fn levels(repo: &Repo) -> Result<Vec<String>> {
+    let building = Building::parse(TABLE)?;
+    let mut findings = Vec::new();
+    for package in &repo.packages {
+        let Some(room) = building.rooms.get(package.short()) else {
+            continue;
+        };
+        let promised: &[&str] = match room.level {
+            "core" => &["#![no_std]", "#![forbid(unsafe_code)]"],
+            "no_std" => &["#![no_std]"],
+            "safe" => &["#![forbid(unsafe_code)]"],
+            _ => &[],
+        };
+        let file = if package.library {
+            "src/lib.rs"
+        } else {
+            "src/main.rs"
+        };
+        let text = repo.shell.read_file(package.folder.join(file))?;
+        for attribute in promised
+            .iter()
+            .filter(|attribute| !text.lines().any(|line| line == **attribute))
+        {
+            findings.push(format!("{}/{file} lacks {attribute}", package.short()));
+        }
+    }
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    //! The table forbids what goes up, sideways or into the tests' crate.
+
+    use super::*;
+
+    #[test]
+    fn imports_go_down() {
+        let building = Building::parse(TABLE).unwrap();
+        assert_eq!(building.forbids("runtime", "wire"), None);
+        assert_eq!(building.forbids("pin", "topo"), None);
+        assert_eq!(building.forbids("testkit", "wire"), None);
+        assert!(building.forbids("wire", "os").is_some());
+        assert!(building.forbids("topo", "pin").is_some());
+        assert!(building.forbids("coll", "wire").is_some());
+        assert!(building.forbids("launch", "testkit").is_some());
+        assert!(building.forbids("testkit", "shm").is_some());
+        assert!(building.forbids("runtime", "unheard").is_some());
+    }
+
+    #[test]
+    fn a_line_of_another_kind_is_refused() {
+        assert!(Building::parse("roof 6 sky std").is_err());
+    }
+}

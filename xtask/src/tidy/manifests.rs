@@ -1,0 +1,146 @@
+//! Rules on packages: what a manifest holds, licences, fuzz targets.
+
+use crate::{Repo, Result};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use xshell::cmd;
+
+/// Licences under which a package may be part of this one.
+const LICENCES: [&str; 10] = [
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "0BSD",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Zlib",
+    "Unicode-3.0",
+    "Unlicense",
+];
+
+/// Crates without licence, README or the workspace's lints.
+pub(super) fn whole(repo: &Repo) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for package in &repo.packages {
+        let name = package.short();
+        if package.license.as_deref() != Some("MIT OR Apache-2.0") {
+            findings.push(format!("{name}: licence is not the workspace's"));
+        }
+        let manifest = repo.shell.read_file(package.folder.join("Cargo.toml"))?;
+        if !manifest.contains("[lints]\nworkspace = true") {
+            findings.push(format!("{name}: manifest lacks `[lints] workspace = true`"));
+        }
+        if name == "xtask" {
+            continue;
+        }
+        let readme = repo
+            .shell
+            .read_file(package.folder.join("README.md"))
+            .unwrap_or_default();
+        if !readme.starts_with(&format!("# {}\n", package.name)) {
+            findings.push(format!(
+                "{name}: README.md does not begin with `# {}`",
+                package.name
+            ));
+        }
+    }
+    Ok(findings)
+}
+
+/// Packages that we are built from under a licence that is not on the list.
+pub(super) fn licences(repo: &Repo) -> Result<Vec<String>> {
+    let sh = &repo.shell;
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let text = cmd!(
+        sh,
+        "cargo metadata --format-version 1 --filter-platform {platform}"
+    )
+    .quiet()
+    .read()?;
+    let metadata: Value = serde_json::from_str(&text)?;
+    let mut findings = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let licence = package["license"].as_str().unwrap_or("none named");
+        if !allowed(licence) {
+            findings.push(format!(
+                "{}: licence '{licence}' is not on the list",
+                package["name"]
+            ));
+        }
+    }
+    Ok(findings)
+}
+
+/// Whether an SPDX expression leaves a choice made of listed licences only.
+fn allowed(expression: &str) -> bool {
+    let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
+    let listed = |licence: &str| LICENCES.contains(&licence.trim());
+    if expression.contains('(') {
+        // Of these only the shape `(A OR B) AND C` occurs: every part has to have a listed choice.
+        return plain
+            .split(" AND ")
+            .all(|part| part.split(" OR ").any(listed));
+    }
+    plain
+        .split(" OR ")
+        .any(|choice| choice.split(" AND ").all(listed))
+}
+
+/// Fuzz targets without a body, and bodies without a target.
+pub(super) fn fuzz_targets(repo: &Repo) -> Result<Vec<String>> {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let files = repo
+            .shell
+            .read_dir(repo.root.join(folder))
+            .unwrap_or_default();
+        let stems = files
+            .iter()
+            .filter_map(|path| path.file_stem()?.to_str().map(String::from));
+        stems.filter(|stem| stem != "mod").collect()
+    };
+    let bodies = names("crates/testkit/src/fuzz");
+    let targets = names("fuzz/fuzz_targets");
+    let corpora = names("fuzz/corpus");
+    let mut findings = Vec::new();
+    for name in bodies.union(&targets) {
+        for (place, set) in [
+            ("crates/testkit/src/fuzz", &bodies),
+            ("fuzz/fuzz_targets", &targets),
+            ("fuzz/corpus", &corpora),
+        ] {
+            if !set.contains(name) {
+                findings.push(format!("{name} is missing from {place}"));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    //! SPDX expressions as packages write them.
+
+    use super::allowed;
+
+    #[test]
+    fn a_choice_of_listed_licences_is_enough() {
+        for good in [
+            "MIT",
+            "MIT/Apache-2.0",
+            "GPL-2.0 OR MIT",
+            "(MIT OR Apache-2.0) AND Unicode-3.0",
+        ] {
+            assert!(allowed(good), "{good}");
+        }
+        for bad in [
+            "GPL-3.0",
+            "MIT AND GPL-2.0",
+            "MPL-2.0",
+            "(MIT OR Apache-2.0) AND GPL-2.0",
+            "none named",
+        ] {
+            assert!(!allowed(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `cargo xtask tidy`: what the design forbids, as rules on the repository.
+//!
+//! A rule looks at the packages or at the files and gives its findings, one line each, that say
+//! what is wrong, where, and what would be right.
+
+mod floors;
+mod manifests;
+mod sources;
+
+use crate::steps::Tally;
+use crate::{Repo, Result, Verb, no_more};
+
+pub(crate) const VERB: Verb = Verb {
+    name: "tidy",
+    usage: "",
+    summary: "The rules of the design: imports, documentation, licences, names, sizes",
+    help: "
+Reads `cargo metadata` and the files under version control, and fails on what the design forbids:
+an import that goes up (the table is `xtask/src/tidy/floors.txt`), a module without documentation,
+a crate without its README, licence or lints, unsafe code where it is forbidden, two settings of
+one name, a file past 800 lines, a mark of unfinished work, a path of one machine, a fuzz target
+without a body. It is part of `cargo xtask test`.",
+    run,
+};
+
+/// A rule: its name, and what it finds.
+struct Rule {
+    name: &'static str,
+    find: fn(&Repo) -> Result<Vec<String>>,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        name: "imports go down",
+        find: floors::imports,
+    },
+    Rule {
+        name: "crates keep their level",
+        find: floors::levels,
+    },
+    Rule {
+        name: "manifests are whole",
+        find: manifests::whole,
+    },
+    Rule {
+        name: "licences allow any use",
+        find: manifests::licences,
+    },
+    Rule {
+        name: "fuzz targets have bodies",
+        find: manifests::fuzz_targets,
+    },
+    Rule {
+        name: "modules are documented",
+        find: sources::documented,
+    },
+    Rule {
+        name: "files are short",
+        find: sources::short,
+    },
+    Rule {
+        name: "nothing is unfinished",
+        find: sources::finished,
+    },
+    Rule {
+        name: "no path of one machine",
+        find: sources::portable,
+    },
+    Rule {
+        name: "tests do not sleep",
+        find: sources::awake,
+    },
+    Rule {
+        name: "settings have one name",
+        find: sources::settings,
+    },
+];
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    no_more(VERB.name, arguments)?;
+    println!("{}", check(repo)?);
+    Ok(())
+}
+
+/// Applies every rule and counts those that hold.
+///
+/// # Errors
+/// All findings, when there are any.
+pub(crate) fn check(repo: &Repo) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let mut report = String::new();
+    for rule in RULES {
+        let findings = (rule.find)(repo)?;
+        if findings.is_empty() {
+            tally += Tally::ONE;
+            continue;
+        }
+        report += &format!("\ntidy: {}:\n", rule.name);
+        for finding in findings {
+            report += &format!("  {finding}\n");
+        }
+    }
+    if report.is_empty() {
+        println!("tidy: {} rules hold", tally.passed);
+        Ok(tally)
+    } else {
+        Err(report.into())
+    }
+}
