@@ -45,7 +45,8 @@ impl Packages {
             let name = &package.name;
             let version = &package.version;
             let archive = target.join(format!("package/{name}-{version}.crate"));
-            cmd!(sh, "tar -xzf {archive} -C {folder}").quiet().run()?;
+            // Packages carry one fixed date; cargo compares dates to see what has changed.
+            cmd!(sh, "tar -xzmf {archive} -C {folder}").quiet().run()?;
             std::fs::rename(folder.join(format!("{name}-{version}")), folder.join(name))?;
             patch += &format!("{name} = {{ path = '{}' }}\n", folder.join(name).display());
         }

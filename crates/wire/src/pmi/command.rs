@@ -15,7 +15,7 @@ pub enum Request<'a> {
     KvsName,
     /// Store a value for the others, visible to them after a barrier.
     Put {
-        /// The space's name, from [`Reply::KvsName`].
+        /// The space's name, from [`Reply::KvsName`](super::Reply::KvsName).
         kvs: &'a str,
         /// The key.
         key: &'a str,
@@ -26,7 +26,7 @@ pub enum Request<'a> {
     Barrier,
     /// Read a value.
     Get {
-        /// The space's name, from [`Reply::KvsName`].
+        /// The space's name, from [`Reply::KvsName`](super::Reply::KvsName).
         kvs: &'a str,
         /// The key.
         key: &'a str,

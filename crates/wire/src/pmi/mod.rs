@@ -10,7 +10,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`line`] | one line: its fields, its bounds, its escapes |
+//! | [`line`](mod@line) | one line: its fields, its bounds, its escapes |
 //! | [`command`] | the requests, their words and those of their replies |
 //! | [`start`] | what the environment says: rank, size, descriptor; or a singleton |
 //! | [`client`] | a rank's side: requests in, lines out, bytes in, replies out |
