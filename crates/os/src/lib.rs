@@ -1,1 +1,36 @@
-//! The system calls of oxmpi: memfd, futex, membarrier, affinity, pidfd, sockets.
+//! The system calls of oxmpi.
+//!
+//! ```
+//! use oxmpi_os::memory::Memfd;
+//!
+//! oxmpi_os::limit::check(4096)?;
+//! let memory = Memfd::create("example", 4096)?;
+//! let mapping = memory.map()?;
+//! assert_eq!(mapping.len(), 4096);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! One module per matter: shared memory ([`memory`], [`limit`]), bytes ([`bytes`], [`mod@copy`]),
+//! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`socket`], [`fork`]), the
+//! machine ([`cpu`], [`host`]).
+//!
+//! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
+
+pub mod bytes;
+mod cgroup;
+pub mod copy;
+pub mod cpu;
+pub mod fork;
+pub mod futex;
+pub mod host;
+pub mod limit;
+pub mod membarrier;
+pub mod memory;
+pub mod pidfd;
+pub mod socket;
+
+pub use bytes::RawBytes;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -1,0 +1,99 @@
+//! Telling a forked child from its parent.
+//!
+//! A forked child shares the parent's rings without the parent's knowledge, so it must not use
+//! them. A page that the kernel wipes on fork says which one this process is, at the price of one
+//! load.
+//!
+//! Source: madvise(2), `MADV_WIPEONFORK`.
+
+use std::io;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+const PAGE: usize = 4096;
+
+/// Knows whether the process forked since it was made.
+#[derive(Debug)]
+pub struct ForkGuard {
+    page: NonNull<AtomicU32>,
+}
+
+// SAFETY: the page belongs to the process and is reached by atomics only.
+unsafe impl Send for ForkGuard {}
+// SAFETY: as above.
+unsafe impl Sync for ForkGuard {}
+
+impl ForkGuard {
+    /// Marks this process as the parent.
+    ///
+    /// # Errors
+    /// What mmap or madvise say; kernels before 4.14 know no such page.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: a new private mapping at an address of the kernel's choice.
+        let page = unsafe {
+            rustix::mm::mmap_anonymous(
+                ptr::null_mut(),
+                PAGE,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }?;
+        let guard = Self {
+            page: NonNull::new(page.cast()).ok_or(io::ErrorKind::InvalidData)?,
+        };
+        // SAFETY: the range is the mapping just made.
+        unsafe { rustix::mm::madvise(page, PAGE, Advice::LinuxWipeOnFork) }?;
+        guard.word().store(1, Ordering::Relaxed);
+        Ok(guard)
+    }
+
+    /// Whether this is a child forked after [`ForkGuard::new`].
+    ///
+    /// # Cost
+    /// One load and a compare.
+    #[inline]
+    #[must_use]
+    pub fn forked(&self) -> bool {
+        self.word().load(Ordering::Relaxed) == 0
+    }
+
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: the page lives as long as `self`, is aligned, and zero bytes are a valid atomic.
+        unsafe { self.page.as_ref() }
+    }
+}
+
+impl Drop for ForkGuard {
+    fn drop(&mut self) {
+        // SAFETY: the page came from mmap in `new` and is unmapped once.
+        let gone = unsafe { rustix::mm::munmap(self.page.as_ptr().cast(), PAGE) };
+        debug_assert!(gone.is_ok(), "munmap of an own page failed: {gone:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn child_knows() {
+        let guard = ForkGuard::new().unwrap();
+        assert!(!guard.forked());
+        // SAFETY: the child makes one load and leaves by _exit, both safe after a fork of a
+        // process with several threads.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let code = i32::from(!guard.forked());
+            // SAFETY: ends the child at once, running no destructor.
+            unsafe { libc::_exit(code) };
+        }
+        assert!(child > 0);
+        let mut status = -1;
+        // SAFETY: `status` is valid for writing and the child is ours.
+        let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((waited, status), (child, 0));
+        assert!(!guard.forked());
+    }
+}

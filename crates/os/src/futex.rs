@@ -1,0 +1,69 @@
+//! Sleeping on a word in shared memory, and waking who sleeps there.
+//!
+//! Source: futex(2).
+
+use std::io;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::thread::futex;
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Somebody called [`wake`], or the kernel woke without cause: look again.
+    Called,
+    /// The word had another value already.
+    Changed,
+    /// The time is over.
+    TimedOut,
+}
+
+/// Sleeps while `word` is `expected`, at most `limit`. The word may be in memory that several
+/// processes share.
+///
+/// # Errors
+/// What futex says beyond the cases of [`Woken`]; a signal counts as [`Woken::Called`].
+pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Woken> {
+    let limit = limit.try_into().map_err(|_| Errno::INVAL)?;
+    match futex::wait(word, futex::Flags::empty(), expected, Some(&limit)) {
+        Ok(()) | Err(Errno::INTR) => Ok(Woken::Called),
+        Err(Errno::AGAIN) => Ok(Woken::Changed),
+        Err(Errno::TIMEDOUT) => Ok(Woken::TimedOut),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Wakes one sleeper on `word`. Returns whether there was one.
+///
+/// # Errors
+/// What futex says.
+pub fn wake(word: &AtomicU32) -> io::Result<bool> {
+    Ok(futex::wake(word, futex::Flags::empty(), 1)? > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    #[test]
+    fn three_ends_of_a_wait() {
+        let word = AtomicU32::new(1);
+        let limit = Duration::from_millis(1);
+        assert_eq!(wait(&word, 0, limit).unwrap(), Woken::Changed);
+        assert_eq!(wait(&word, 1, limit).unwrap(), Woken::TimedOut);
+        assert!(!wake(&word).unwrap());
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                while word.load(Ordering::Acquire) == 1 {
+                    wait(&word, 1, Duration::from_secs(10)).unwrap();
+                }
+            });
+            word.store(0, Ordering::Release);
+            wake(&word).unwrap();
+        });
+    }
+}

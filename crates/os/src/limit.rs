@@ -1,0 +1,140 @@
+//! How much memory may still be taken, and a refusal that names numbers.
+//!
+//! memfd never says "full": the kernel kills instead. So whoever reserves compares first with
+//! what the machine and the control groups leave.
+//!
+//! Source: proc_meminfo(5), the kernel's cgroup-v2.rst ("Memory Interface Files") and
+//! cgroup-v1/memory.rst.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a limit comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// MemAvailable of `/proc/meminfo`.
+    Machine,
+    /// A control group; its directory.
+    Group(PathBuf),
+}
+
+/// Memory that may still be taken, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Available {
+    /// Bytes.
+    pub bytes: u64,
+    /// The tightest limit, which gave them.
+    pub source: Source,
+}
+
+/// More memory was asked for than there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooMuch {
+    /// Bytes asked for.
+    pub wanted: u64,
+    /// What there is.
+    pub available: Available,
+}
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        write!(
+            f,
+            "{} MiB of shared memory wanted, {} MiB left ",
+            mib(self.wanted),
+            self.available.bytes >> 20
+        )?;
+        match &self.available.source {
+            Source::Machine => f.write_str("on this machine (MemAvailable)"),
+            Source::Group(path) => write!(f, "in control group {}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+/// Refuses `wanted` bytes if they do not fit.
+///
+/// # Errors
+/// [`TooMuch`] with both numbers. A machine that tells nothing refuses nothing.
+pub fn check(wanted: u64) -> Result<(), TooMuch> {
+    match available() {
+        Some(available) if available.bytes < wanted => Err(TooMuch { wanted, available }),
+        _ => Ok(()),
+    }
+}
+
+/// The memory that may still be taken: the least of the machine's and of every control group
+/// this process is in. `None` where the system tells nothing.
+#[must_use]
+pub fn available() -> Option<Available> {
+    let machine = fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| mem_available(&text))
+        .map(|bytes| Available {
+            bytes,
+            source: Source::Machine,
+        });
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let groups = crate::cgroup::dirs(&own, "memory")
+        .into_iter()
+        .filter_map(|dir| {
+            Some(Available {
+                bytes: group_room(&dir)?,
+                source: Source::Group(dir),
+            })
+        });
+    machine.into_iter().chain(groups).min_by_key(|a| a.bytes)
+}
+
+/// MemAvailable in bytes.
+fn mem_available(meminfo: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// What the group in `dir` leaves: its limit less its use. `None` if it sets no limit.
+fn group_room(dir: &Path) -> Option<u64> {
+    let number = |name: &str| {
+        fs::read_to_string(dir.join(name))
+            .ok()?
+            .trim()
+            .parse::<u64>()
+            .ok()
+    };
+    let (limit, used) = match number("memory.max") {
+        Some(limit) => (limit, number("memory.current")?),
+        None => (
+            number("memory.limit_in_bytes")?,
+            number("memory.usage_in_bytes")?,
+        ),
+    };
+    Some(limit.saturating_sub(used))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo() {
+        let text = "MemTotal:  100 kB\nMemFree: 1 kB\nMemAvailable:      42 kB\n";
+        assert_eq!(mem_available(text), Some(42 * 1024));
+        for bad in ["", "MemAvailable:", "MemAvailable: x kB", "MemAvailable: 3"] {
+            assert_eq!(mem_available(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_has_a_page_but_not_everything() {
+        check(4096).unwrap();
+        let refusal = check(u64::MAX).unwrap_err();
+        assert_eq!(refusal.wanted, u64::MAX);
+        assert!(refusal.to_string().contains("MiB left"), "{refusal}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Noticing that a process has ended.
+//!
+//! A pidfd becomes readable when its process ends, whoever the parent is, and cannot be confused
+//! with a later process of the same number.
+//!
+//! Source: pidfd_open(2).
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// A set of processes under watch, each with an index of the caller's.
+#[derive(Debug, Default)]
+pub struct Watch {
+    watched: Vec<(u32, OwnedFd)>,
+    gone: Vec<u32>,
+}
+
+impl Watch {
+    /// Watches nobody yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Watches process `pid` as `index`. One that has ended already is reported by the next
+    /// [`Watch::ended`].
+    ///
+    /// # Errors
+    /// What pidfd_open says: mostly that this process has too many open files.
+    pub fn add(&mut self, index: u32, pid: u32) -> io::Result<()> {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let pid =
+            pid.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a process number"))?;
+        match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(fd) => self.watched.push((index, fd)),
+            Err(Errno::SRCH) => self.gone.push(index),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// The indexes of those that ended since the last call. Each is reported once. Does not wait.
+    ///
+    /// # Errors
+    /// What poll says.
+    pub fn ended(&mut self) -> io::Result<Vec<u32>> {
+        let mut gone = std::mem::take(&mut self.gone);
+        if self.watched.is_empty() {
+            return Ok(gone);
+        }
+        let mut fds: Vec<PollFd<'_>> = self
+            .watched
+            .iter()
+            .map(|(_, fd)| PollFd::new(fd, PollFlags::IN))
+            .collect();
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        match poll(&mut fds, Some(&now)) {
+            Ok(0) | Err(Errno::INTR) => return Ok(gone),
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ended: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut ended = ended.into_iter();
+        self.watched.retain(|(index, _)| {
+            let over = ended.next() == Some(true);
+            if over {
+                gone.push(*index);
+            }
+            !over
+        });
+        Ok(gone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn reports_each_once() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let mut watch = Watch::new();
+        watch.add(3, std::process::id()).unwrap();
+        watch.add(5, child.id()).unwrap();
+        assert!(watch.ended().unwrap().is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(watch.ended().unwrap(), [5]);
+        assert!(watch.ended().unwrap().is_empty());
+        watch.add(6, child.id()).unwrap();
+        assert_eq!(watch.ended().unwrap(), [6]);
+        assert!(watch.add(7, 0).is_err());
+    }
+}
