@@ -1,0 +1,64 @@
+//! The benchmarks between two threads: `cargo run --example threads -- -msglog 10`.
+
+mod transport;
+
+use oxmpi_bench::options::{Request, help, parse};
+use oxmpi_bench::report::{Environment, text};
+use oxmpi_bench::suite::{Observer, Row, Table, run};
+use std::process::ExitCode;
+
+/// Prints each table as it grows.
+struct Print;
+
+fn print(write: impl FnOnce(&mut String) -> std::fmt::Result) {
+    let mut out = String::new();
+    write(&mut out).expect("a string takes all text");
+    print!("{out}");
+}
+
+impl Observer for Print {
+    fn table(&mut self, table: &Table) {
+        print(|out| text::heading(out, table));
+    }
+    fn row(&mut self, table: &Table, row: &Row) {
+        print(|out| text::row(out, table, row));
+    }
+    fn end(&mut self, _: &Table) {
+        print(text::end);
+    }
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let plan = match parse(words.iter().map(String::as_str)) {
+        Ok(Request::Run(plan)) => plan,
+        Ok(Request::Help) => {
+            print!("{}", help());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let library = "threads".into();
+    let environment = Environment {
+        library,
+        command: words.join(" "),
+        ..Default::default()
+    };
+    print(|out| text::header(out, &environment, &plan));
+    let results = transport::run(2, |mut world| run(&mut world, &plan, &mut Print));
+    print(text::footer);
+    for result in results {
+        match result {
+            Ok(0.0) => {}
+            Ok(_) => return ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,235 @@
+//! A communicator between threads of one process: one channel into each rank.
+
+use oxmpi_bench::{Comm, Source};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+/// A message on its way: the sender's rank in the world, the communicator, the tag, the data.
+struct Message {
+    from: usize,
+    context: u64,
+    tag: i32,
+    data: Vec<u8>,
+}
+
+/// A rank's end of all channels, shared by its communicators.
+struct Endpoint {
+    me: usize,
+    peers: Vec<Sender<Message>>,
+    inbox: Receiver<Message>,
+    /// Messages that came before they were asked for.
+    early: RefCell<VecDeque<Message>>,
+    start: Instant,
+}
+
+/// A communicator of threads.
+pub(crate) struct Threads {
+    endpoint: Rc<Endpoint>,
+    /// The world's rank of each member.
+    members: Vec<usize>,
+    rank: usize,
+    context: u64,
+    splits: u64,
+}
+
+/// What can go wrong between threads.
+#[derive(Debug)]
+pub(crate) enum ThreadError {
+    /// A peer has ended.
+    Gone,
+    /// A message of `got` bytes came where there was room for exactly `room`.
+    Length { got: usize, room: usize },
+}
+
+impl std::fmt::Display for ThreadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gone => f.write_str("a peer has ended"),
+            Self::Length { got, room } => write!(f, "{got} bytes came into room for {room}"),
+        }
+    }
+}
+
+/// Tags of the communicator's own messages.
+const BARRIER: i32 = -1;
+const REDUCE: i32 = -2;
+const SPLIT: i32 = -3;
+
+/// Runs `body` on `ranks` threads, each with its rank of a new world, and returns what they return
+/// in the order of ranks.
+pub(crate) fn run<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync) -> Vec<R> {
+    let (senders, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (me, inbox) in inboxes.into_iter().enumerate() {
+            let (peers, body) = (senders.clone(), &body);
+            threads.push(scope.spawn(move || {
+                let early = RefCell::default();
+                let endpoint = Rc::new(Endpoint {
+                    me,
+                    peers,
+                    inbox,
+                    early,
+                    start,
+                });
+                let members = (0..ranks).collect();
+                body(Threads {
+                    endpoint,
+                    members,
+                    rank: me,
+                    context: 0,
+                    splits: 0,
+                })
+            }));
+        }
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a rank panicked"))
+            .collect()
+    })
+}
+
+impl Threads {
+    fn take(&self, from: Source, tag: i32) -> Result<Vec<u8>, ThreadError> {
+        let fits = |message: &Message| {
+            let known = match from {
+                Source::Any => true,
+                Source::Rank(rank) => message.from == self.members[rank],
+            };
+            known && message.tag == tag && message.context == self.context
+        };
+        let mut early = self.endpoint.early.borrow_mut();
+        if let Some(at) = early.iter().position(fits) {
+            return Ok(early
+                .remove(at)
+                .map(|message| message.data)
+                .unwrap_or_default());
+        }
+        loop {
+            let message = self.endpoint.inbox.recv().map_err(|_| ThreadError::Gone)?;
+            if fits(&message) {
+                return Ok(message.data);
+            }
+            early.push_back(message);
+        }
+    }
+}
+
+impl Comm for Threads {
+    type Error = ThreadError;
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    fn now(&self) -> u64 {
+        self.endpoint.start.elapsed().as_nanos() as u64
+    }
+
+    fn send(&mut self, bytes: &[u8], to: usize, tag: i32) -> Result<(), ThreadError> {
+        let (from, context) = (self.endpoint.me, self.context);
+        let message = Message {
+            from,
+            context,
+            tag,
+            data: bytes.to_vec(),
+        };
+        self.endpoint.peers[self.members[to]]
+            .send(message)
+            .map_err(|_| ThreadError::Gone)
+    }
+
+    fn recv(&mut self, into: &mut [u8], from: Source, tag: i32) -> Result<(), ThreadError> {
+        let data = self.take(from, tag)?;
+        if data.len() != into.len() {
+            return Err(ThreadError::Length {
+                got: data.len(),
+                room: into.len(),
+            });
+        }
+        into.copy_from_slice(&data);
+        Ok(())
+    }
+
+    /// Dissemination: after round r each rank has heard of 2^r others.
+    fn barrier(&mut self) -> Result<(), ThreadError> {
+        let mut far = 1;
+        while far < self.size() {
+            self.send(&[], (self.rank + far) % self.size(), BARRIER)?;
+            let from = (self.rank + self.size() - far) % self.size();
+            self.recv(&mut [], Source::Rank(from), BARRIER)?;
+            far *= 2;
+        }
+        Ok(())
+    }
+
+    /// Through rank 0, which adds.
+    fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<(), ThreadError> {
+        let bytes = |numbers: &[f32]| -> Vec<u8> {
+            numbers
+                .iter()
+                .flat_map(|number| number.to_le_bytes())
+                .collect()
+        };
+        let numbers = |data: Vec<u8>| -> Vec<f32> {
+            data.as_chunks()
+                .0
+                .iter()
+                .map(|&word| f32::from_le_bytes(word))
+                .collect()
+        };
+        if self.rank != 0 {
+            self.send(&bytes(from), 0, REDUCE)?;
+            into.copy_from_slice(&numbers(self.take(Source::Rank(0), REDUCE)?));
+            return Ok(());
+        }
+        into.copy_from_slice(from);
+        for rank in 1..self.size() {
+            let theirs = numbers(self.take(Source::Rank(rank), REDUCE)?);
+            into.iter_mut()
+                .zip(theirs)
+                .for_each(|(sum, number)| *sum += number);
+        }
+        let sum = bytes(into);
+        (1..self.size()).try_for_each(|rank| self.send(&sum, rank, REDUCE))
+    }
+
+    /// Every rank tells every rank its group.
+    fn split(&mut self, group: Option<u32>) -> Result<Option<Self>, ThreadError> {
+        let mine = group.map_or(u64::MAX, u64::from).to_le_bytes();
+        for rank in 0..self.size() {
+            self.send(&mine, rank, SPLIT)?;
+        }
+        let mut members = Vec::new();
+        for rank in 0..self.size() {
+            if self.take(Source::Rank(rank), SPLIT)? == mine {
+                members.push(self.members[rank]);
+            }
+        }
+        self.splits += 1;
+        if group.is_none() {
+            return Ok(None);
+        }
+        // Groups of one split are disjoint, so they may share a context.
+        let context = self.context * 1024 + self.splits;
+        let rank = members
+            .iter()
+            .take_while(|&&member| member != self.endpoint.me)
+            .count();
+        Ok(Some(Threads {
+            endpoint: Rc::clone(&self.endpoint),
+            members,
+            rank,
+            context,
+            splits: 0,
+        }))
+    }
+}

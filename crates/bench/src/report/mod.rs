@@ -1,0 +1,43 @@
+//! Results as text in the form of the Intel MPI Benchmarks, and as JSON.
+
+pub mod json;
+pub mod text;
+
+use alloc::string::String;
+use serde::Serialize;
+
+/// Where and how a run was made; the caller finds out.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Environment {
+    /// Name and version of the message-passing library.
+    pub library: String,
+    /// When it began, as text.
+    pub date: String,
+    /// The processor's kind, such as `x86_64`.
+    pub machine: String,
+    /// The operating system.
+    pub system: String,
+    /// Its release.
+    pub release: String,
+    /// Its version.
+    pub version: String,
+    /// The version of the MPI standard that is followed.
+    pub mpi_version: String,
+    /// The level of thread support that is given.
+    pub thread_level: String,
+    /// The command as typed.
+    pub command: String,
+}
+
+/// Where one rank runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rank {
+    /// Its number in the job.
+    pub rank: usize,
+    /// The host's name.
+    pub host: String,
+    /// The process's number.
+    pub pid: u32,
+    /// The processors it may use, as a list such as `0-3,8`.
+    pub cpus: String,
+}

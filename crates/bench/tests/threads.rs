@@ -1,0 +1,176 @@
+//! Every kernel over threads of this process, with faults planted.
+
+#![cfg(feature = "std")]
+
+#[path = "../examples/threads/transport.rs"]
+mod transport;
+
+use oxmpi_bench::method::{Lengths, Method};
+use oxmpi_bench::suite::{Observer, Plan, Row, Table, run, tables};
+use oxmpi_bench::{Comm, Kernel, Source};
+use transport::{ThreadError, Threads};
+
+#[derive(Default)]
+struct Record(Vec<(Table, Vec<Row>)>);
+
+impl Observer for Record {
+    fn table(&mut self, table: &Table) {
+        self.0.push((*table, Vec::new()));
+    }
+    fn row(&mut self, _: &Table, row: &Row) {
+        self.0
+            .last_mut()
+            .expect("a table before its rows")
+            .1
+            .push(*row);
+    }
+    fn end(&mut self, table: &Table) {
+        assert_eq!(self.0.last().map(|(last, _)| last), Some(table));
+    }
+}
+
+fn plan(max_log: u32) -> Plan {
+    Plan {
+        kernels: Kernel::ALL.to_vec(),
+        lengths: Lengths {
+            min_log: 0,
+            max_log,
+        },
+        method: Method {
+            samples: 50,
+            ..Method::default()
+        },
+    }
+}
+
+#[test]
+fn every_kernel_runs_on_1_to_8_ranks() {
+    for ranks in 1..=8 {
+        let plan = plan(12);
+        let results = transport::run(ranks, |mut world| {
+            let mut record = Record::default();
+            let defect = run(&mut world, &plan, &mut record).expect("no call fails");
+            (record.0, defect)
+        });
+        let (first, others) = results.split_first().expect("at least one rank");
+        assert!(
+            others.iter().all(|(tables, _)| tables.is_empty()),
+            "only rank 0 reports"
+        );
+        assert_eq!(first.1, 0.0);
+        let wanted: Vec<Table> = tables(&plan, ranks).collect();
+        assert_eq!(
+            first.0.iter().map(|(table, _)| *table).collect::<Vec<_>>(),
+            wanted
+        );
+        for (table, rows) in &first.0 {
+            let lengths: Vec<usize> = rows.iter().map(|row| row.bytes).collect();
+            let wanted: Vec<usize> = plan.lengths.of(table.kernel.info().item).collect();
+            assert_eq!(lengths, wanted, "{table:?}");
+            for row in rows {
+                assert_eq!((row.repetitions, row.spread.blocks), (50, 40));
+                assert!(row.t_min <= row.t_max, "{row:?}");
+                assert!(row.spread.min <= row.spread.median, "{row:?}");
+                assert!(row.spread.median <= row.spread.p99, "{row:?}");
+            }
+        }
+    }
+}
+
+/// Passes calls on, and spoils what one rank gets in messages of one length.
+struct Faulty {
+    inner: Threads,
+    rank: usize,
+    length: usize,
+}
+
+impl Comm for Faulty {
+    type Error = ThreadError;
+
+    fn rank(&self) -> usize {
+        self.inner.rank()
+    }
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+    fn now(&self) -> u64 {
+        self.inner.now()
+    }
+    fn send(&mut self, bytes: &[u8], to: usize, tag: i32) -> Result<(), ThreadError> {
+        self.inner.send(bytes, to, tag)
+    }
+    fn recv(&mut self, into: &mut [u8], from: Source, tag: i32) -> Result<(), ThreadError> {
+        self.inner.recv(into, from, tag)?;
+        if self.inner.rank() == self.rank && into.len() == self.length {
+            into[self.length / 2] ^= 0x10;
+        }
+        Ok(())
+    }
+    fn barrier(&mut self) -> Result<(), ThreadError> {
+        self.inner.barrier()
+    }
+    fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<(), ThreadError> {
+        self.inner.allreduce_sum(from, into)?;
+        if self.inner.rank() == self.rank && into.len() * 4 == self.length {
+            into[self.length / 8] += 1.0;
+        }
+        Ok(())
+    }
+    fn split(&mut self, group: Option<u32>) -> Result<Option<Self>, ThreadError> {
+        let (rank, length) = (self.rank, self.length);
+        Ok(self.inner.split(group)?.map(|inner| Faulty {
+            inner,
+            rank,
+            length,
+        }))
+    }
+}
+
+#[test]
+fn a_planted_fault_is_found_in_every_kernel_on_any_rank() {
+    for (kernel, rank) in Kernel::ALL
+        .iter()
+        .flat_map(|&kernel| [(kernel, 0), (kernel, 1)])
+    {
+        let plan = Plan {
+            kernels: vec![kernel],
+            ..plan(8)
+        };
+        let results = transport::run(2, |inner| {
+            let mut record = Record::default();
+            let mut world = Faulty {
+                inner,
+                rank,
+                length: 128,
+            };
+            let defect = run(&mut world, &plan, &mut record).expect("no call fails");
+            (record.0, defect)
+        });
+        let (tables, defect) = &results[0];
+        assert!(*defect > 0.0, "{kernel:?}, fault on rank {rank}");
+        for row in &tables[0].1 {
+            assert_eq!(
+                row.defect > 0.0,
+                row.bytes == 128,
+                "{kernel:?} at {} bytes",
+                row.bytes
+            );
+        }
+    }
+}
+
+#[test]
+fn time_cuts_the_repetitions_of_all_ranks_alike() {
+    let method = Method {
+        seconds: 1e-9,
+        ..Method::default()
+    };
+    let plan = Plan { method, ..plan(6) };
+    transport::run(3, |mut world| {
+        let mut record = Record::default();
+        run(&mut world, &plan, &mut record).expect("no call fails");
+        for row in record.0.iter().flat_map(|(_, rows)| rows) {
+            assert_eq!((row.repetitions, row.spread.blocks), (1, 1));
+        }
+    });
+}
