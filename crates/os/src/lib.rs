@@ -12,21 +12,27 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`socket`], [`fork`]), the
-//! machine ([`cpu`], [`host`]).
+//! machine ([`cpu`], [`host`]), starting and ending processes ([`process`], [`guard`],
+//! [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
 
+pub mod affinity;
 pub mod bytes;
 mod cgroup;
 pub mod copy;
 pub mod cpu;
 pub mod fork;
 pub mod futex;
+pub mod guard;
 pub mod host;
 pub mod limit;
 pub mod membarrier;
 pub mod memory;
 pub mod pidfd;
+pub mod pipe;
+pub mod process;
+pub mod signal;
 pub mod socket;
 
 pub use bytes::RawBytes;

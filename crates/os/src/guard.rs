@@ -1,0 +1,167 @@
+//! A guard over a process group: a small process that kills the group when its owner dies,
+//! however the owner dies.
+//!
+//! The guard leads the group, so the group's number stays taken as long as the guard has not been
+//! waited for. It sleeps in one read on a pipe whose other end only the owner holds. Between
+//! its fork and its end it makes system calls only, so it may be forked from any process.
+
+use std::ffi::CStr;
+use std::io::{self, PipeReader, PipeWriter};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{CWD, Mode, OFlags, RawDir};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions};
+
+use crate::process::signal_group;
+use crate::signal::{Signal, block_all};
+
+/// How often the guard looks again for marked processes that were born while it looked.
+const ROUNDS: usize = 8;
+
+/// A process group whose members do not outlive the owner of this value.
+#[derive(Debug)]
+pub struct Guard {
+    pid: Pid,
+    /// The guard reads from the other end; the end of the owner closes this one.
+    _lifeline: PipeWriter,
+}
+
+impl Guard {
+    /// Starts a new process group with its guard.
+    ///
+    /// `mark` is an entry of the environment, `NAME=value`, that every process of the job has:
+    /// when the owner dies, the guard also kills those of its user's processes that have it,
+    /// so that one that left the group is found as well.
+    ///
+    /// # Errors
+    /// When no process or descriptor is left.
+    pub fn start(mark: &str) -> io::Result<Self> {
+        let (reader, lifeline) = io::pipe()?;
+        // SAFETY: the child calls `watch` only, which makes system calls on memory it owns
+        // and neither allocates nor takes a lock, so other threads' state does not matter.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => watch(&reader, lifeline, mark.as_bytes()),
+            pid => {
+                let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+                // The guard does the same: whoever comes first.
+                rustix::process::setpgid(Some(pid), Some(pid))?;
+                Ok(Self {
+                    pid,
+                    _lifeline: lifeline,
+                })
+            }
+        }
+    }
+
+    /// The number of the group.
+    #[must_use]
+    pub fn group(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+}
+
+impl Drop for Guard {
+    /// Kills what is left of the group, the guard too.
+    fn drop(&mut self) {
+        signal_group(self.group(), Signal::KILL);
+        // The guard has been killed, so this wait ends.
+        let _ = rustix::process::waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
+    }
+}
+
+/// The guard's whole life.
+fn watch(reader: &PipeReader, lifeline: PipeWriter, mark: &[u8]) -> ! {
+    block_all();
+    drop(lifeline);
+    // The owner does the same: whoever comes first.
+    let _ = rustix::process::setpgid(None, None);
+    // Nobody writes: the read returns when the last owner of the other end is gone.
+    while rustix::io::read(reader, &mut [0_u8; 1]) == Err(rustix::io::Errno::INTR) {}
+    for _ in 0..ROUNDS {
+        if end_marked(mark).unwrap_or(0) == 0 {
+            break;
+        }
+    }
+    signal_group(
+        rustix::process::getpgrp().as_raw_nonzero().get(),
+        Signal::KILL,
+    );
+    // SAFETY: ends this process at once; reached only if the signal above did not.
+    unsafe { libc::_exit(0) }
+}
+
+/// Kills every other process whose environment holds `mark`; gives their number.
+fn end_marked(mark: &[u8]) -> rustix::io::Result<usize> {
+    let me = rustix::process::getpid();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let processes = rustix::fs::openat(CWD, c"/proc", flags, Mode::empty())?;
+    let mut buffer = [MaybeUninit::uninit(); 4096];
+    let mut entries = RawDir::new(&processes, &mut buffer);
+    let mut ended = 0;
+    while let Some(entry) = entries.next() {
+        let process = environ_of(entry?.file_name().to_bytes());
+        let Some((pid, path)) = process.filter(|(pid, _)| *pid != me) else {
+            continue;
+        };
+        // The descriptor is opened first: the signal cannot reach a later process of that number.
+        let Ok(pidfd) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+            continue;
+        };
+        if is_marked(&processes, &path, mark).unwrap_or(false)
+            && rustix::process::pidfd_send_signal(&pidfd, Signal::KILL).is_ok()
+        {
+            ended += 1;
+        }
+    }
+    Ok(ended)
+}
+
+/// The path `PID/environ` with its final zero.
+type EnvironPath = [u8; 24];
+
+/// The process and the path of its environment behind an entry of /proc; `None` for what is no
+/// process.
+fn environ_of(entry: &[u8]) -> Option<(Pid, EnvironPath)> {
+    const TAIL: &[u8] = b"/environ";
+    let pid = str::from_utf8(entry)
+        .ok()?
+        .parse()
+        .ok()
+        .and_then(Pid::from_raw)?;
+    let mut path = [0; size_of::<EnvironPath>()];
+    let end = entry.len() + TAIL.len();
+    path.get_mut(..entry.len())?.copy_from_slice(entry);
+    path.get_mut(entry.len()..end)?.copy_from_slice(TAIL);
+    (end < path.len()).then_some((pid, path))
+}
+
+/// Whether the environment of a process holds `mark`.
+fn is_marked(processes: &OwnedFd, path: &EnvironPath, mark: &[u8]) -> rustix::io::Result<bool> {
+    let path = CStr::from_bytes_until_nul(path).map_err(|_| rustix::io::Errno::INVAL)?;
+    let environment = rustix::fs::openat(
+        processes,
+        path,
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let mut buffer = [0_u8; 4096];
+    let mut kept = 0;
+    loop {
+        let read = rustix::io::read(&environment, &mut buffer[kept..])?;
+        if read == 0 {
+            return Ok(false);
+        }
+        let filled = kept + read;
+        if buffer[..filled]
+            .windows(mark.len())
+            .any(|window| window == mark)
+        {
+            return Ok(true);
+        }
+        // The mark may begin in this piece and end in the next.
+        kept = filled.min(mark.len().saturating_sub(1));
+        buffer.copy_within(filled - kept..filled, 0);
+    }
+}

@@ -1,0 +1,324 @@
+//! Starting processes that cannot outlive the one that started them, and watching their end.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+
+use rustix::process::{Pid, PidfdFlags, Resource, WaitId, WaitIdOptions, WaitIdStatus};
+
+use crate::affinity;
+use crate::signal::Signal;
+
+/// What a new process gets besides its program, arguments, environment and standard streams.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'a> {
+    /// The process group to enter; its leader is alive.
+    pub group: i32,
+    /// The processors it may run on (see [`affinity`]); `None`: those of its parent.
+    pub cpus: Option<&'a [u64]>,
+    /// A descriptor that stays open in it under the same number.
+    pub keep: BorrowedFd<'a>,
+}
+
+/// A process that was started here, with a descriptor that is readable when it has ended.
+#[derive(Debug)]
+pub struct Process {
+    pid: Pid,
+    pidfd: OwnedFd,
+    /// Its standard input, if it was piped.
+    pub stdin: Option<ChildStdin>,
+    /// Its standard output, if it was piped.
+    pub stdout: Option<ChildStdout>,
+    /// Its standard error, if it was piped.
+    pub stderr: Option<ChildStderr>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+/// Starts `command`, pinned and in its group before its program begins.
+///
+/// The new process is killed when the calling *thread* ends, whatever ends it: call this from a
+/// thread that lives as long as the new process is to live.
+///
+/// # Errors
+/// `NotFound` when there is no such program; else what the system says.
+///
+/// # Cost
+/// One fork and exec; returns when the program has been found and entered.
+pub fn spawn(mut command: Command, setup: &Setup<'_>) -> io::Result<Process> {
+    let parent = rustix::process::getpid();
+    let group = Pid::from_raw(setup.group);
+    let cpus = setup.cpus.map(<[u64]>::to_vec);
+    let keep = setup.keep.as_raw_fd();
+    let before_exec = move || {
+        rustix::process::setpgid(None, group)?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // A parent that died before the line above sends no signal any more.
+        if rustix::process::getppid() != Some(parent) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        if let Some(cpus) = &cpus {
+            affinity::set_current(cpus)?;
+        }
+        // SAFETY: the caller's borrow keeps the descriptor open until this function returns, and
+        // the child has a copy of the table of descriptors as it was at the fork.
+        let keep = unsafe { BorrowedFd::borrow_raw(keep) };
+        rustix::io::fcntl_setfd(keep, rustix::io::FdFlags::empty())?;
+        Ok(())
+    };
+    // SAFETY: the closure makes system calls only: no allocation, no lock, nothing dropped.
+    unsafe { command.pre_exec(before_exec) };
+    let mut child = command.spawn()?;
+    let pid = Pid::from_child(&child);
+    let process = rustix::process::pidfd_open(pid, PidfdFlags::empty()).map(|pidfd| Process {
+        pid,
+        pidfd,
+        stdin: child.stdin.take(),
+        stdout: child.stdout.take(),
+        stderr: child.stderr.take(),
+    });
+    process.map_err(|error| {
+        // It cannot be watched, so it must not run. It is our child, so both calls succeed.
+        let _ = child.kill();
+        let _ = child.wait();
+        error.into()
+    })
+}
+
+impl Process {
+    /// Its process number.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// How it ended, and forgets it; `None` while it runs. Gives each end once.
+    ///
+    /// # Errors
+    /// When its end was already given.
+    pub fn try_wait(&self) -> io::Result<Option<End>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        let status = rustix::process::waitid(WaitId::PidFd(self.pidfd.as_fd()), options)?;
+        Ok(status.as_ref().and_then(end_of))
+    }
+}
+
+impl AsFd for Process {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+fn end_of(status: &WaitIdStatus) -> Option<End> {
+    status
+        .exit_status()
+        .map(End::Exited)
+        .or_else(|| status.terminating_signal().map(End::Killed))
+}
+
+/// Sends `signal` to every process of a group. A group without processes is no error.
+pub fn signal_group(group: i32, signal: Signal) {
+    if let Some(group) = Pid::from_raw(group).filter(|group| *group != Pid::INIT) {
+        // Fails only when nobody is left, or when all that are left belong to somebody else.
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+}
+
+/// Makes this process the parent of every descendant whose own parent ends.
+///
+/// # Errors
+/// What the system says.
+pub fn become_subreaper() -> io::Result<()> {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    Ok(())
+}
+
+/// Kills every child that this process has, and those who become its children by that, until
+/// none is left. Children that were waited for elsewhere are no children any more.
+///
+/// # Errors
+/// When /proc cannot be read.
+///
+/// # Cost
+/// One system call when there is no child.
+pub fn end_children() -> io::Result<()> {
+    let me = rustix::process::getpid();
+    while any_child() {
+        for pid in children_of(me)? {
+            // An error means that it has ended; then the wait collects it at once.
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+            let _ = rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
+        }
+    }
+    Ok(())
+}
+
+fn any_child() -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    rustix::process::waitid(WaitId::All, look).is_ok()
+}
+
+fn children_of(parent: Pid) -> io::Result<Vec<Pid>> {
+    let mut children = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let Ok(entry) = entry else { continue };
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+            .and_then(Pid::from_raw)
+        else {
+            continue;
+        };
+        // A process that ends while we look is no child that matters.
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
+            continue;
+        };
+        if parent_in(&stat) == Some(parent.as_raw_nonzero().get()) {
+            children.push(pid);
+        }
+    }
+    Ok(children)
+}
+
+/// The parent's number in a line of /proc/PID/stat. The name before it stands in parentheses
+/// and may hold any byte, so its end is the last one.
+fn parent_in(stat: &str) -> Option<i32> {
+    let (_, after) = stat.rsplit_once(") ")?;
+    after.split(' ').nth(1)?.parse().ok()
+}
+
+/// Raises the limit of open descriptors of this process, and of its later children, to at least
+/// `needed`, if it is lower.
+///
+/// # Errors
+/// The hard limit, when it is below `needed`.
+pub fn raise_open_files(needed: u64) -> Result<(), u64> {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    if let Some(maximum) = limit.maximum.filter(|maximum| *maximum < needed) {
+        return Err(maximum);
+    }
+    limit.current = Some(needed);
+    rustix::process::setrlimit(Resource::Nofile, limit).map_err(|_| limit.current.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::Guard;
+    use crate::pipe::{PollFd, PollFlags, poll};
+    use std::io::Read;
+    use std::process::Stdio;
+
+    fn start(command: Command) -> io::Result<Process> {
+        let group = rustix::process::getpgrp().as_raw_nonzero().get();
+        let (keep, _other) = io::pipe()?;
+        spawn(
+            command,
+            &Setup {
+                group,
+                cpus: None,
+                keep: keep.as_fd(),
+            },
+        )
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdout(Stdio::piped());
+        command
+    }
+
+    fn wait(process: &Process) -> End {
+        poll(&mut [PollFd::new(process, PollFlags::IN)], None).expect("poll");
+        process
+            .try_wait()
+            .expect("it was not waited for")
+            .expect("it has ended")
+    }
+
+    #[test]
+    fn the_end_of_a_process_is_told() {
+        assert_eq!(wait(&start(shell("exit 7")).expect("sh")), End::Exited(7));
+        assert_eq!(
+            wait(&start(shell("kill -KILL $$")).expect("sh")),
+            End::Killed(libc::SIGKILL)
+        );
+    }
+
+    #[test]
+    fn a_missing_program_is_not_found() {
+        let error = start(Command::new("no-such-program")).expect_err("it does not exist");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_process_starts_pinned_and_with_its_descriptor() {
+        let all = affinity::current().expect("a mask");
+        let last = affinity::cpus(&all).last().expect("at least one processor");
+        let (reader, _writer) = io::pipe().expect("a pipe");
+        let number = reader.as_raw_fd();
+        let setup = Setup {
+            group: rustix::process::getpgrp().as_raw_nonzero().get(),
+            cpus: Some(&affinity::mask([last])),
+            keep: reader.as_fd(),
+        };
+        let script = format!(
+            "grep Cpus_allowed_list /proc/self/status; test -e /proc/self/fd/{number} && echo kept"
+        );
+        let mut process = spawn(shell(&script), &setup).expect("sh");
+        let mut said = String::new();
+        process
+            .stdout
+            .take()
+            .expect("piped")
+            .read_to_string(&mut said)
+            .expect("text");
+        assert_eq!(
+            said.split_whitespace().collect::<Vec<_>>(),
+            ["Cpus_allowed_list:", &last.to_string(), "kept"]
+        );
+        assert_eq!(wait(&process), End::Exited(0));
+    }
+
+    #[test]
+    fn a_guard_takes_its_group_with_it() {
+        let guard = Guard::start("OXMPI_TEST=none").expect("a guard");
+        let (keep, _other) = io::pipe().expect("a pipe");
+        let setup = Setup {
+            group: guard.group(),
+            cpus: None,
+            keep: keep.as_fd(),
+        };
+        let mut process = spawn(shell("sleep 100 & wait"), &setup).expect("sh");
+        drop(guard);
+        assert_eq!(wait(&process), End::Killed(libc::SIGKILL));
+        // Everybody who held the pipe is gone: the background process, too.
+        assert_eq!(
+            process
+                .stdout
+                .take()
+                .expect("piped")
+                .read(&mut [0])
+                .expect("readable"),
+            0
+        );
+    }
+
+    #[test]
+    fn a_name_with_parentheses_does_not_hide_the_parent() {
+        assert_eq!(parent_in("12 (a) b (c)) S 7 12 12 0"), Some(7));
+        assert_eq!(parent_in("12"), None);
+    }
+}
