@@ -119,7 +119,7 @@ impl Package {
             .unwrap_or(&self.name)
     }
 
-    /// Whether it can be built with its default features off.
+    /// Whether it has this feature.
     pub(crate) fn has_feature(&self, feature: &str) -> bool {
         self.features.iter().any(|name| name == feature)
     }

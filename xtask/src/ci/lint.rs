@@ -4,9 +4,6 @@ use crate::steps::{Tally, run_check};
 use crate::{Repo, Result};
 use xshell::cmd;
 
-/// Sets of features in which a crate is built, as far as it has them.
-const FEATURES: [&str; 3] = ["", "alloc", "std"];
-
 /// Format, clippy and rustdoc, without a warning.
 ///
 /// # Errors
@@ -23,7 +20,7 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Every library with each set of its features, without a warning.
+/// Every library without features, and with each of its features alone, without a warning.
 ///
 /// # Errors
 /// At the first that does not compile.
@@ -32,10 +29,8 @@ pub(super) fn features(repo: &Repo) -> Result<Tally> {
     let mut tally = Tally::default();
     for package in repo.libraries() {
         let name = &package.name;
-        for feature in FEATURES
-            .iter()
-            .filter(|set| set.is_empty() || package.has_feature(set))
-        {
+        let features = package.features.iter().filter(|name| *name != "default");
+        for feature in std::iter::once("").chain(features.map(String::as_str)) {
             let flags = ["--no-default-features", "--features", feature];
             tally += run_check(cmd!(
                 sh,

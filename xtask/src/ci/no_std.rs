@@ -21,6 +21,9 @@ const PROBES: &[Probe] = &[
     core("text", include_str!("probes/text.rs")),
     core("wire", include_str!("probes/wire.rs")),
     alloc("wire", include_str!("probes/wire_alloc.rs")),
+    core("coll", include_str!("probes/coll.rs")),
+    core("bench", include_str!("probes/bench.rs")),
+    alloc("bench", include_str!("probes/bench_alloc.rs")),
 ];
 
 /// Crates that a program may name, and what the compiler says when two of them meet our program.

@@ -1,9 +1,10 @@
-//! Calls the catalog and the plans of oxmpi-coll, which need no allocator.
+//! Calls the catalog and a plan of oxmpi-coll, which need no allocator.
 
-use oxmpi_coll::plan::{Acts, Known, Plan};
+use oxmpi_coll::catalog::{Algorithm, Call};
+use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::plan::Plan;
 
 pub fn call() -> bool {
-    let mut acts = Acts::new();
-    let barrier = oxmpi_coll::barrier::plan(1, 4);
-    barrier.step(0, &Known::new(&[]), &mut acts).is_some()
+    let plan = Algorithm::AllreduceRing.plan(&Call::allreduce(1, 4, 8, 8), &Tuning::default());
+    plan.is_ok_and(|plan| plan.steps() > 0)
 }
