@@ -4,6 +4,7 @@ mod mutate;
 
 pub(crate) use mutate::mutate;
 
+use crate::repo::Package;
 use crate::steps::{Tally, run_tests};
 use crate::{Repo, Result, Verb, no_more};
 use std::path::Path;
@@ -17,9 +18,9 @@ pub(crate) const VERB: Verb = Verb {
 Runs the tests named `loom*` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
 folder of their own. They try every interleaving with at most two preemptions.
 
-With `--mutate`, each Release and Acquire in those crates' sources is weakened to Relaxed in turn, in
-a scratch copy. A test has to fail each time. A weakening that no test can see is argued in the file
-`orderings.txt` of its crate: one line each, `FILE: TEXT OF THE LINE: WHY IT IS SOUND`.",
+With `--mutate`, each Release, Acquire, AcqRel and SeqCst in those crates' sources is weakened in
+turn, in a scratch copy. A model has to fail each time. A weakening that none can see is argued in
+the file `orderings.txt` of its crate: one line each, `FILE: FUNCTION: ORDERING: WHY IT IS SOUND`.",
     run,
 };
 
@@ -51,9 +52,9 @@ pub(crate) fn check(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Names of the packages that have models.
-fn modelled(repo: &Repo) -> impl Iterator<Item = &str> {
-    let has_models = |package: &&crate::repo::Package| {
+/// The packages that have models.
+fn modelled(repo: &Repo) -> impl Iterator<Item = &Package> {
+    let has_models = |package: &&Package| {
         package.dependencies.iter().any(|dependency| {
             dependency.name == "loom"
                 && dependency
@@ -62,21 +63,19 @@ fn modelled(repo: &Repo) -> impl Iterator<Item = &str> {
                     .is_some_and(|target| target.contains("oxmpi_loom"))
         })
     };
-    repo.packages
-        .iter()
-        .filter(has_models)
-        .map(|package| &*package.name)
+    repo.packages.iter().filter(has_models)
 }
 
 /// Runs the models of one package as it stands in the workspace at `root`.
-fn models(repo: &Repo, root: &Path, package: &str) -> Result<Tally> {
+fn models(repo: &Repo, root: &Path, package: &Package) -> Result<Tally> {
     let sh = &repo.shell;
+    let name = &package.name;
     let _in = sh.push_dir(root);
     let target = repo.root.join("target/loom");
     run_tests(
         cmd!(
             sh,
-            "cargo test --release --package {package} --no-fail-fast --test loom*"
+            "cargo test --release --package {name} --no-fail-fast --test loom*"
         )
         .env("RUSTFLAGS", "--cfg oxmpi_loom")
         .env("LOOM_MAX_PREEMPTIONS", "2")

@@ -3,6 +3,7 @@
 use super::{modelled, models};
 use crate::steps::Tally;
 use crate::{Repo, Result};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The file of a crate in which weakenings that no model can see are argued.
@@ -10,45 +11,76 @@ const ARGUED: &str = "orderings.txt";
 
 /// One ordering to weaken.
 #[derive(Debug, PartialEq)]
-struct Site {
+struct Site<'a> {
     line: usize,
-    weaker: String,
+    function: &'a str,
+    strong: &'a str,
+    weak: &'a str,
+    /// Where the ordering's name begins in the source.
+    at: usize,
 }
 
-/// The orderings of a source, each with the whole text after it is weakened.
-fn sites(source: &str) -> Vec<Site> {
+impl Site<'_> {
+    /// The source with this ordering weakened.
+    fn weaken(&self, source: &str) -> String {
+        let (before, after) = (&source[..self.at], &source[self.at + self.strong.len()..]);
+        format!("{before}{}{after}", self.weak)
+    }
+
+    /// Whether `argued` has a line `FILE: FUNCTION: ORDERING: WHY` about this one.
+    fn is_argued(&self, argued: &str, file: &str) -> bool {
+        let start = format!("{file}: {}: {}: ", self.function, self.strong);
+        argued
+            .lines()
+            .any(|line| line.strip_prefix(&start).is_some_and(|why| !why.is_empty()))
+    }
+}
+
+impl fmt::Display for Site<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {}: {} as {}",
+            self.line, self.function, self.strong, self.weak
+        )
+    }
+}
+
+/// The orderings of a source, up to its tests.
+fn sites(source: &str) -> Vec<Site<'_>> {
+    const PATH: &str = "Ordering::";
     let mut sites = Vec::new();
-    let mut at = 0;
+    let mut function = "";
+    let mut start = 0;
     for (index, line) in source.split_inclusive('\n').enumerate() {
-        if line.trim_start().starts_with("#[cfg(test)]") {
+        let code = line.split("//").next().unwrap_or_default();
+        if code.contains("#[cfg(test)]") {
             break;
         }
-        let code = line.split("//").next().unwrap_or_default();
-        for strong in ["Release", "Acquire", "AcqRel", "SeqCst"] {
-            for (column, _) in code.match_indices(&format!("Ordering::{strong}")) {
-                let start = at + column + "Ordering::".len();
-                let (before, after) = (&source[..start], &source[start + strong.len()..]);
-                sites.push(Site {
-                    line: index + 1,
-                    weaker: format!("{before}Relaxed{after}"),
-                });
-            }
+        if let Some((_, rest)) = code.split_once("fn ") {
+            function = rest.split(['(', '<']).next().unwrap_or_default();
         }
-        at += line.len();
+        for (column, _) in code.match_indices(PATH) {
+            let from = column + PATH.len();
+            let end = code[from..].find(|c: char| !c.is_alphanumeric());
+            let strong = &code[from..end.map_or(code.len(), |length| from + length)];
+            let weak = match strong {
+                // A relaxed fence does not exist.
+                "SeqCst" if code.contains("fence(") => "AcqRel",
+                "Release" | "Acquire" | "AcqRel" | "SeqCst" => "Relaxed",
+                _ => continue,
+            };
+            sites.push(Site {
+                line: index + 1,
+                function,
+                strong,
+                weak,
+                at: start + from,
+            });
+        }
+        start += line.len();
     }
     sites
-}
-
-/// Whether `argued` has a line `FILE: TEXT: WHY` for the line with `text` of `file`.
-fn is_argued(argued: &str, file: &str, text: &str) -> bool {
-    let lines = argued.lines().filter(|line| !line.starts_with('#'));
-    lines
-        .filter_map(|line| line.strip_prefix(file)?.strip_prefix(": "))
-        .any(|rest| {
-            rest.strip_prefix(text.trim())
-                .and_then(|why| why.strip_prefix(": "))
-                .is_some_and(|why| !why.is_empty())
-        })
 }
 
 /// Weakens every ordering of every crate that has models.
@@ -60,36 +92,29 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut report = Vec::new();
     for package in modelled(repo) {
-        let folder = repo
-            .packages
-            .iter()
-            .find(|other| other.name == package)
-            .map(|found| &found.folder);
-        let folder = folder
-            .ok_or("a modelled package is a package")?
-            .strip_prefix(&repo.root)?;
-        let argued =
-            std::fs::read_to_string(repo.root.join(folder).join(ARGUED)).unwrap_or_default();
+        let folder = package.folder.strip_prefix(&repo.root)?;
+        if models(repo, &copy, package)?.failed > 0 {
+            return Err(format!("the models of {} fail as they stand", package.name).into());
+        }
+        let argued = std::fs::read_to_string(package.folder.join(ARGUED)).unwrap_or_default();
         for path in repo.files()?.iter().filter(|path| is_source(path, folder)) {
             let source = std::fs::read_to_string(repo.root.join(path))?;
             let file = path.strip_prefix(folder)?.display().to_string();
             for site in sites(&source) {
-                let text = source.lines().nth(site.line - 1).unwrap_or_default().trim();
-                std::fs::write(copy.join(path), &site.weaker)?;
+                std::fs::write(copy.join(path), site.weaken(&source))?;
                 let caught = models(repo, &copy, package)?.failed > 0;
-                let verdict = match (caught, is_argued(&argued, &file, text)) {
-                    (true, false) => "caught",
-                    (false, true) => "argued",
-                    (true, true) => "caught, though argued: remove its line",
-                    (false, false) => "NOT SEEN",
+                let (good, verdict) = match (caught, site.is_argued(&argued, &file)) {
+                    (true, false) => (true, "caught"),
+                    (false, true) => (true, "argued"),
+                    (true, true) => (false, "CAUGHT, though argued: remove its line"),
+                    (false, false) => (false, "NOT SEEN by any model"),
                 };
-                let good = ["caught", "argued"].contains(&verdict);
                 tally += Tally {
                     passed: good.into(),
                     failed: (!good).into(),
                     skipped: 0,
                 };
-                report.push(format!("{file}:{}: {text}: {verdict}", site.line));
+                report.push(format!("{file}:{site}: {verdict}"));
             }
             std::fs::write(copy.join(path), source)?;
         }
@@ -122,37 +147,47 @@ fn copy(repo: &Repo) -> Result<PathBuf> {
 mod tests {
     //! Orderings are found where they are code, and arguments are matched whole.
 
-    use super::{Site, is_argued, sites};
+    use super::sites;
+
+    const SOURCE: &str = "
+        fn publish<W>() {
+            a.store(1, Ordering::Release); // Ordering::Acquire
+            b.load(Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+        }
+        #[cfg(test)]
+        mod tests { x(Ordering::SeqCst) }";
 
     #[test]
     fn each_ordering_is_weakened_alone() {
-        let source = "a.load(Ordering::Acquire); // Ordering::Acquire\nb(Ordering::Relaxed, Ordering::Release)\n";
-        let weaker = |line, text: &str| Site {
-            line,
-            weaker: text.into(),
-        };
+        let sites = sites(SOURCE);
+        let shown: Vec<_> = sites.iter().map(ToString::to_string).collect();
         assert_eq!(
-            sites(source),
+            shown,
             [
-                weaker(1, &source.replacen("Acquire", "Relaxed", 1)),
-                weaker(2, &source.replacen("Release", "Relaxed", 1)),
+                "3: publish: Release as Relaxed",
+                "5: publish: SeqCst as AcqRel"
             ]
         );
-    }
-
-    #[test]
-    fn tests_are_left_alone() {
         assert_eq!(
-            sites("#[cfg(test)]\nmod tests { x(Ordering::SeqCst) }\n"),
-            []
+            sites[0].weaken(SOURCE),
+            SOURCE.replacen("Release", "Relaxed", 1)
+        );
+        assert_eq!(
+            sites[1].weaken(SOURCE),
+            SOURCE.replacen("SeqCst", "AcqRel", 1)
         );
     }
 
     #[test]
-    fn an_argument_names_file_line_and_reason() {
-        let argued = "# why\nsrc/ring.rs: x.load(Acquire): the slot's own word orders it\n";
-        assert!(is_argued(argued, "src/ring.rs", "  x.load(Acquire)"));
-        assert!(!is_argued(argued, "src/flag.rs", "x.load(Acquire)"));
-        assert!(!is_argued(argued, "src/ring.rs", "x.load(Acqu"));
+    fn an_argument_names_file_function_ordering_and_reason() {
+        let site = &sites(SOURCE)[0];
+        assert!(site.is_argued(
+            "src/ring.rs: publish: Release: the fence orders it",
+            "src/ring.rs"
+        ));
+        assert!(!site.is_argued("src/ring.rs: publish: Release: ", "src/ring.rs"));
+        assert!(!site.is_argued("src/ring.rs: publish: SeqCst: why", "src/ring.rs"));
+        assert!(!site.is_argued("src/flag.rs: publish: Release: why", "src/ring.rs"));
     }
 }
