@@ -1,3 +1,28 @@
 //! Conformance suite, in-process fabrics and fuzz bodies for the tests of oxmpi.
+//!
+//! A development dependency only; it depends on `oxmpi-wire` and on no implementation.
+//!
+//! ```
+//! use oxmpi_testkit::fabric::Weather;
+//! use oxmpi_testkit::job::Job;
+//! use oxmpi_testkit::memory::Shared;
+//! use oxmpi_wire::{Envelope, Mode, Rules, Source, Tag};
+//!
+//! let mut job = Job::new(2, Weather::storm(7), Rules::default());
+//! let envelope = Envelope { context: 0, tag: 5 };
+//! let room = Shared::zeroed(100_000);
+//! let sent = job.send(0, 1, envelope, Mode::Standard, Shared::pattern(100_000, 1));
+//! let got = job.recv(1, Source::Any, 0, Tag::Any, &room);
+//! assert_eq!(job.wait(1, got).unwrap().len, 100_000);
+//! assert_eq!(job.wait(0, sent).unwrap().tag, 5);
+//! assert_eq!(room, Shared::pattern(100_000, 1));
+//! ```
+//!
+//! It does not start processes, and it tests no crate by itself: the tests are in the crates.
+#![forbid(unsafe_code)]
 
+pub mod fabric;
 pub mod fuzz;
+pub mod job;
+pub mod memory;
+pub mod rng;

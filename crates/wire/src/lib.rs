@@ -7,11 +7,17 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "alloc")]
+pub mod engine;
 pub mod fault;
 pub mod header;
 pub mod pmi;
 pub mod transport;
 
+#[cfg(feature = "alloc")]
+pub use engine::{
+    Counters, Engine, Failure, Message, Mode, Outcome, Request, Rules, Source, Status, Tag,
+};
 pub use fault::Fault;
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use transport::{

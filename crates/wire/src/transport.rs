@@ -56,6 +56,19 @@ pub trait Take {
     fn take(&mut self, to: &mut [u8]);
 }
 
+/// Bytes that are this process's own already.
+impl Take for &[u8] {
+    fn left(&self) -> usize {
+        self.len()
+    }
+
+    fn take(&mut self, to: &mut [u8]) {
+        let (now, later) = self.split_at(to.len());
+        to.copy_from_slice(now);
+        *self = later;
+    }
+}
+
 /// A user's bytes, with their layout.
 ///
 /// Made by whoever owns the memory (`oxmpi-os` from a raw pointer), moved through by the engine and

@@ -1,0 +1,124 @@
+//! Engines joined by a fabric: a whole job in one thread.
+
+use oxmpi_wire::{Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Tag};
+
+use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
+use crate::memory::Shared;
+
+/// Steps without an end after which a job counts as hanging.
+const PATIENCE: u32 = 100_000;
+
+/// One rank's engine and its end of the fabric.
+#[derive(Debug)]
+pub struct Rank {
+    /// The sending half.
+    pub tx: FabricTx,
+    /// The receiving half.
+    pub rx: FabricRx,
+    /// The engine.
+    pub engine: Engine<FabricTx>,
+}
+
+impl Rank {
+    /// Polls once and tries again what waits.
+    pub fn step(&mut self) {
+        self.rx.poll(&mut self.tx, 8, &mut self.engine);
+        self.engine.resume(&mut self.tx);
+    }
+}
+
+/// All ranks. A rank's number is its peer's number everywhere, itself included.
+#[derive(Debug)]
+pub struct Job {
+    /// The network, to kill ranks.
+    pub fabric: Fabric,
+    /// The ranks.
+    pub ranks: Vec<Rank>,
+}
+
+impl Job {
+    /// A job of `ranks` ranks.
+    #[must_use]
+    pub fn new(ranks: u32, weather: Weather, rules: Rules) -> Self {
+        let (fabric, ends) = fabric(ranks, weather);
+        let ranks = ends
+            .into_iter()
+            .map(|(tx, rx)| Rank {
+                engine: Engine::new(&tx, ranks, rules),
+                tx,
+                rx,
+            })
+            .collect();
+        Self { fabric, ranks }
+    }
+
+    /// Starts a send from `from` to `to`.
+    pub fn send(
+        &mut self,
+        from: usize,
+        to: u32,
+        envelope: Envelope,
+        mode: Mode,
+        body: Shared,
+    ) -> Request {
+        let Rank { tx, engine, .. } = &mut self.ranks[from];
+        engine.send(tx, Peer(to), envelope, mode, body)
+    }
+
+    /// Starts a receive at `at`.
+    pub fn recv(
+        &mut self,
+        at: usize,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: &Shared,
+    ) -> Request {
+        let Rank { tx, engine, .. } = &mut self.ranks[at];
+        engine.recv(tx, source, context, tag, body.clone())
+    }
+
+    /// Takes a request back.
+    pub fn cancel(&mut self, at: usize, request: Request) {
+        let Rank { tx, engine, .. } = &mut self.ranks[at];
+        engine.cancel(tx, request);
+    }
+
+    /// Lets every rank step once.
+    pub fn step(&mut self) {
+        for rank in &mut self.ranks {
+            rank.step();
+        }
+    }
+
+    /// Steps until `end` holds.
+    ///
+    /// # Panics
+    /// If it does not hold after very many steps.
+    pub fn until(&mut self, mut end: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..PATIENCE {
+            if end(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("no end after {PATIENCE} steps: {self:#?}");
+    }
+
+    /// Steps until `request` of rank `at` is complete, and gives its outcome.
+    pub fn wait(&mut self, at: usize, request: Request) -> Outcome {
+        let mut outcome = None;
+        self.until(|job| {
+            outcome = job.ranks[at].engine.test(request);
+            outcome.is_some()
+        });
+        outcome.expect("the loop above ended")
+    }
+
+    /// Steps a good while: what is under way arrives, what is to stay open stays open.
+    pub fn settle(&mut self) {
+        for _ in 0..1000 {
+            self.step();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! User memory for tests: bytes that a test still sees while an engine or a transport has them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use oxmpi_wire::{Bytes, Put, Take};
+
+/// A buffer with shared ownership.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Shared {
+    /// A buffer with these bytes.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(Rc::new(RefCell::new(bytes)))
+    }
+
+    /// A buffer of `len` zero bytes.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self::new(vec![0; len])
+    }
+
+    /// A buffer of `len` bytes that tell their offset and `seed`.
+    #[must_use]
+    pub fn pattern(len: usize, seed: u64) -> Self {
+        Self::new(pattern(len, seed))
+    }
+
+    /// A copy of the bytes.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.0.borrow().clone()
+    }
+
+    /// Copies `len` bytes from offset `from_at` of `from` to offset `at` here.
+    ///
+    /// # Panics
+    /// If a range is not within its buffer, or both are the same buffer.
+    pub fn copy_from(&self, at: u64, from: &Self, from_at: u64, len: u64) {
+        let (at, from_at, len) = (at as usize, from_at as usize, len as usize);
+        self.0.borrow_mut()[at..at + len].copy_from_slice(&from.0.borrow()[from_at..from_at + len]);
+    }
+}
+
+impl Bytes for Shared {
+    fn len(&self) -> u64 {
+        self.0.borrow().len() as u64
+    }
+
+    fn fill(&self, at: u64, from: &mut impl Take) {
+        let mut bytes = self.0.borrow_mut();
+        let room = &mut bytes[at as usize..];
+        let len = room.len().min(from.left());
+        from.take(&mut room[..len]);
+    }
+
+    fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
+        to.put(&self.0.borrow()[at as usize..at as usize + len]);
+    }
+}
+
+/// `len` bytes that tell their offset and `seed`.
+#[must_use]
+pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
+    (0..len as u64)
+        .map(|at| (at.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+        .collect()
+}

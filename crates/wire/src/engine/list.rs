@@ -1,0 +1,92 @@
+//! Doubly linked lists through a slab's entries: no allocation, removal from the middle.
+
+use super::slab::{NONE, Slab};
+
+/// An entry's neighbours in one list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Links {
+    prev: u32,
+    next: u32,
+}
+
+impl Links {
+    pub(super) const ALONE: Self = Self {
+        prev: NONE,
+        next: NONE,
+    };
+}
+
+/// An entry that can be in lists: one for each of its link pairs.
+pub(super) trait Linked {
+    fn links(&self, pair: usize) -> &Links;
+    fn links_mut(&mut self, pair: usize) -> &mut Links;
+}
+
+/// First and last entry of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    pub(super) const EMPTY: Self = Self {
+        head: NONE,
+        tail: NONE,
+    };
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    /// The first entry's index, or [`NONE`].
+    pub(super) const fn front(&self) -> u32 {
+        self.head
+    }
+
+    /// The index after `index`, or [`NONE`].
+    pub(super) fn after<V: Linked>(slab: &Slab<V>, pair: usize, index: u32) -> u32 {
+        slab[index].links(pair).next
+    }
+
+    pub(super) fn push_back<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
+        *slab[index].links_mut(pair) = Links {
+            prev: self.tail,
+            next: NONE,
+        };
+        if self.tail == NONE {
+            self.head = index;
+        } else {
+            slab[self.tail].links_mut(pair).next = index;
+        }
+        self.tail = index;
+    }
+
+    pub(super) fn push_front<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
+        *slab[index].links_mut(pair) = Links {
+            prev: NONE,
+            next: self.head,
+        };
+        if self.head == NONE {
+            self.tail = index;
+        } else {
+            slab[self.head].links_mut(pair).prev = index;
+        }
+        self.head = index;
+    }
+
+    /// Unlinks the entry `index`, which must be in this list.
+    pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
+        let Links { prev, next } = core::mem::replace(slab[index].links_mut(pair), Links::ALONE);
+        if prev == NONE {
+            self.head = next;
+        } else {
+            slab[prev].links_mut(pair).next = next;
+        }
+        if next == NONE {
+            self.tail = prev;
+        } else {
+            slab[next].links_mut(pair).prev = prev;
+        }
+    }
+}

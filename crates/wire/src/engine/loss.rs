@@ -1,0 +1,78 @@
+//! Peers that are gone.
+
+use super::Engine;
+use super::peer::Gate;
+use super::request::{Recall, State, faulted};
+use crate::fault::Fault;
+use crate::transport::{Peer, Rma, Tx};
+
+impl<T: Tx + Rma> Engine<T> {
+    /// Why `peer` is lost, if it is.
+    #[must_use]
+    pub fn fault(&self, peer: Peer) -> Option<Fault> {
+        self.peers[peer.0 as usize].fault
+    }
+
+    /// Receives from any source no longer end in the loss of `peer`: they wait for the others
+    /// (as `MPI_Comm_ack_failed` of the fault-tolerance chapter).
+    pub fn acknowledge(&mut self, peer: Peer) {
+        self.losses.retain(|&lost| lost != peer.0);
+    }
+
+    /// Ends every operation with `peer` in `why`, and refuses those to come. Messages that came
+    /// from it in full can still be received.
+    pub(super) fn lose(&mut self, tx: &mut T, peer: Peer, why: Fault) {
+        let lost = peer.0;
+        let state = &mut self.peers[lost as usize];
+        if state.fault.is_some() {
+            return;
+        }
+        state.fault = Some(why);
+        state.gate.set(Gate::LOST);
+        // Never subtracted: the direct road stays closed.
+        state.pending += 1;
+        self.losses.push(lost);
+        state.pending -= self.unexpected.drop_offers(lost);
+        for index in self.requests.indices() {
+            if self.requests.is_full(index) {
+                self.lose_one(tx, index, lost, why);
+            }
+        }
+    }
+
+    /// Ends the operation at `index` if the loss of `lost` concerns it.
+    fn lose_one(&mut self, tx: &mut T, index: u32, lost: u32, why: Fault) {
+        let record = &mut self.requests[index];
+        let any = matches!(record.state, State::Posted(_)) && record.pattern.class.any_source();
+        if record.peer != lost && !any {
+            return;
+        }
+        let failure = Err(faulted(lost, why));
+        let state = &mut self.peers[lost as usize];
+        match &record.state {
+            State::Posted(_) => self.unpost(index),
+            State::Queued(_) | State::Offering { .. } => self.leave_sends(index),
+            State::Offered { .. } if record.recall == Recall::Waiting => {
+                state.answers.remove(&mut self.requests, 0, index);
+            }
+            State::Pulling {
+                under_way: false, ..
+            } => state.pulls.remove(&mut self.requests, 0, index),
+            State::Answer { .. } => {
+                state.answers.remove(&mut self.requests, 0, index);
+                self.requests.remove(index);
+                return;
+            }
+            State::Releasing(_) | State::Complete(_) => return,
+            _ => {}
+        }
+        let region = match self.requests[index].take() {
+            State::Offering { region, .. }
+            | State::Offered { region, .. }
+            | State::Unanswered { region, .. } => region,
+            State::Pulling { region, .. } => Some(region),
+            _ => None,
+        };
+        self.release(tx, index, region, failure);
+    }
+}

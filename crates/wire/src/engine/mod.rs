@@ -1,0 +1,228 @@
+//! Matching and the eager and rendezvous paths, as a machine without IO.
+//!
+//! An [`Engine`] keeps the requests of one lane. Calls start operations; a transport's arrivals and
+//! events come in through [`Sink`], which the engine implements; whatever has to be sent goes out
+//! through the transport that each call and event brings along. Nothing happens in between, and no
+//! clock, thread or socket is known here.
+//!
+//! The engine is generic over its transport, and a peer of the transport is the engine's peer: a
+//! lane with several transports composes them into one whose peers are the lane's links.
+//!
+//! # Paths
+//! - E0: a message that fits the transport's short path goes with its header in one line.
+//! - E1: a longer one up to the eager limit goes as one frame. A synchronous one carries the id of
+//!   its request, and [`Kind::Finished`] answers it once it is matched.
+//! - R0: beyond, a [`Kind::RequestToSend`] carries length, id and key; the receiver gets the bytes
+//!   itself and answers [`Kind::Finished`], on which the sender takes its memory back.
+//!
+//! Messages between two processes that match the same receive arrive in the order they were sent
+//! (MPI standard, "Semantics of Point-to-Point Communication").
+//!
+//! # Trust
+//! A peer's words are checked: an unknown id, a wrong length, an answer that nothing asked for end
+//! in [`Fault::Protocol`] for that peer, as if it were lost.
+
+mod chains;
+mod direct;
+mod list;
+mod loss;
+mod peer;
+mod posted;
+mod probe;
+mod recall;
+mod recv;
+mod rendezvous;
+mod request;
+mod send;
+mod slab;
+mod unexpected;
+
+use alloc::vec::Vec;
+
+use self::peer::PeerState;
+use self::posted::Posted;
+use self::request::{Record, State};
+use self::slab::Slab;
+use self::unexpected::Unexpected;
+use crate::fault::Fault;
+use crate::header::{Header, Kind};
+use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
+
+pub use self::probe::Message;
+pub use self::request::{Failure, Mode, Outcome, Request, Source, Status, Tag};
+
+/// Choices of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Longest message that is sent eagerly, in bytes; a transport's frame may be shorter.
+    pub eager: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { eager: 8192 }
+    }
+}
+
+/// What an engine has done since it was made: for progress and for reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Requests that became complete.
+    pub completed: u64,
+    /// Messages that came before their receive.
+    pub unexpected: u64,
+    /// Times that something met a busy transport and had to wait.
+    pub waited: u64,
+}
+
+/// Requests and matching of one lane, over the transport `T`.
+#[derive(Debug)]
+pub struct Engine<T: Memory> {
+    requests: Slab<Record<T::Bytes, T::Region>>,
+    posted: Posted,
+    unexpected: Unexpected,
+    peers: Vec<PeerState>,
+    /// Peers with something that waits for room.
+    busy: Vec<u32>,
+    /// Lost peers that receives from any source still end in.
+    losses: Vec<u32>,
+    /// One while a receive from any source is posted: see [`Engine::direct`].
+    any_posted: u32,
+    counters: Counters,
+}
+
+impl<T: Tx + Rma> Engine<T> {
+    /// An engine for the peers `0..peers` of `tx`, whose limits are read here.
+    #[must_use]
+    pub fn new(tx: &T, peers: u32, rules: Rules) -> Self {
+        Self {
+            requests: Slab::new(),
+            posted: Posted::new(),
+            unexpected: Unexpected::new(),
+            peers: (0..peers)
+                .map(|peer| PeerState::new(tx.limits(Peer(peer)), rules.eager))
+                .collect(),
+            busy: Vec::new(),
+            losses: Vec::new(),
+            any_posted: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The outcome of `request` if it is complete, which frees it: from then on it is stale. A
+    /// stale request gives [`Failure::Stale`].
+    pub fn test(&mut self, request: Request) -> Option<Outcome> {
+        let Some(index) = self.requests.find(request.0) else {
+            return Some(Err(Failure::Stale));
+        };
+        let State::Complete(outcome) = self.requests[index].state else {
+            return None;
+        };
+        self.requests.remove(index);
+        Some(outcome)
+    }
+
+    /// Whether [`Engine::test`] would give an outcome. Frees nothing.
+    #[must_use]
+    pub fn is_done(&self, request: Request) -> bool {
+        self.requests
+            .find(request.0)
+            .is_none_or(|index| matches!(self.requests[index].state, State::Complete(_)))
+    }
+
+    /// The outcome of `request` if it is complete; unlike [`Engine::test`], the request stays.
+    #[must_use]
+    pub fn peek(&self, request: Request) -> Option<Outcome> {
+        let Some(index) = self.requests.find(request.0) else {
+            return Some(Err(Failure::Stale));
+        };
+        match self.requests[index].state {
+            State::Complete(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// Lets `request` go on alone: nobody will test it, it is freed when it completes.
+    pub fn detach(&mut self, request: Request) {
+        if let Some(index) = self.requests.find(request.0) {
+            if let State::Complete(_) = self.requests[index].state {
+                self.requests.remove(index);
+            } else {
+                self.requests[index].detached = true;
+            }
+        }
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Ends the operation at `index`. Its memory must be its caller's again.
+    fn complete(&mut self, index: u32, outcome: Outcome) {
+        self.counters.completed += 1;
+        let record = &mut self.requests[index];
+        record.state = State::Complete(outcome);
+        if record.detached {
+            self.requests.remove(index);
+        }
+    }
+
+    /// Keeps count of receives from any source, after any change to them.
+    fn note_any_source(&mut self) {
+        self.any_posted = u32::from(self.posted.has_any_source());
+    }
+}
+
+impl<T: Tx + Rma> Sink<T> for Engine<T> {
+    #[inline]
+    fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
+        if self.peers[from.0 as usize].fault.is_some() {
+            return;
+        }
+        let accepted = if body.left() as u64 != u64::from(head.len) {
+            Err("a frame's body is not as long as its header says")
+        } else {
+            match head.kind {
+                Kind::Eager => self.on_eager(tx, from, head, body),
+                Kind::RequestToSend => self.on_request_to_send(tx, from, head, body),
+                Kind::Finished => self.on_finished(tx, from, head, body),
+                Kind::Recall => self.on_recall(tx, from, head, body),
+                Kind::Recalled => self.on_recalled(tx, from, head, body),
+                Kind::Transport => Err("a transport's own frame went to the engine"),
+            }
+        };
+        if let Err(rule) = accepted {
+            self.lose(tx, from, Fault::Protocol(rule));
+        }
+    }
+
+    fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
+        self.on_done(tx, token, result);
+    }
+
+    fn room(&mut self, tx: &mut T, to: Peer) {
+        self.resume_peer(tx, to.0);
+    }
+
+    fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault) {
+        self.lose(tx, peer, why);
+    }
+}
+
+/// Takes a peer's id from the start of a body.
+fn take_id(body: &mut impl Take) -> Result<u64, &'static str> {
+    let mut id = [0; ID_LEN];
+    if body.left() < id.len() {
+        return Err("a frame is too short for its id");
+    }
+    body.take(&mut id);
+    Ok(u64::from_le_bytes(id))
+}
+
+/// Size of an id on the wire.
+const ID_LEN: usize = 8;
+
+/// How a peer's frame broke the protocol.
+type Accepted = Result<(), &'static str>;

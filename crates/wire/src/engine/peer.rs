@@ -1,0 +1,73 @@
+//! What the engine knows of one peer.
+
+use super::list::List;
+use crate::fault::Fault;
+use crate::transport::Limits;
+
+/// What keeps sends to a peer from the short road; nothing is zero, so that one compare tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gate(u32);
+
+impl Gate {
+    pub(super) const OPEN: Self = Self(0);
+    /// Earlier sends wait for room: later ones go behind them.
+    pub(super) const WAITING: Self = Self(1);
+    /// The peer is lost.
+    pub(super) const LOST: Self = Self(2);
+
+    pub(super) const fn has(self, mark: Self) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    pub(super) const fn set(&mut self, mark: Self) {
+        self.0 |= mark.0;
+    }
+
+    pub(super) const fn clear(&mut self, mark: Self) {
+        self.0 &= !mark.0;
+    }
+}
+
+/// One peer.
+#[derive(Debug)]
+pub(super) struct PeerState {
+    pub(super) gate: Gate,
+    /// Longest message for the short path (E0).
+    pub(super) short: u32,
+    /// Longest body of an eager frame (E1).
+    pub(super) eager: u32,
+    /// Messages that came from it and wait for a receive, plus receives that name it, plus its
+    /// loss: while zero, nothing of ours comes before what its next frame brings.
+    pub(super) pending: u32,
+    /// Answers to the peer that wait for room.
+    pub(super) answers: List,
+    /// Sends that wait for room, in order.
+    pub(super) sends: List,
+    /// Receives whose get waits for room.
+    pub(super) pulls: List,
+    /// In the engine's list of peers with something waiting.
+    pub(super) listed: bool,
+    /// Why the peer is lost.
+    pub(super) fault: Option<Fault>,
+}
+
+impl PeerState {
+    pub(super) fn new(limits: &Limits, eager: u32) -> Self {
+        Self {
+            gate: Gate::OPEN,
+            short: limits.short.min(limits.frame).min(eager),
+            eager: limits.frame.min(eager),
+            pending: 0,
+            answers: List::EMPTY,
+            sends: List::EMPTY,
+            pulls: List::EMPTY,
+            listed: false,
+            fault: None,
+        }
+    }
+
+    /// Whether nothing waits for room to it.
+    pub(super) const fn is_clear(&self) -> bool {
+        self.answers.is_empty() && self.sends.is_empty() && self.pulls.is_empty()
+    }
+}

@@ -1,0 +1,186 @@
+//! Receives, and what arrives for them.
+
+use super::chains::Pattern;
+use super::request::{Failure, Offer, Outcome, Record, Request, Source, State, Tag, faulted};
+use super::slab::NONE;
+use super::unexpected::{Arrival, Content};
+use super::{Accepted, Engine, take_id};
+use crate::header::{Envelope, Flags, Header, Kind};
+use crate::transport::{Bytes, Peer, Rma, Take, Tx};
+
+impl<T: Tx + Rma> Engine<T> {
+    /// Receives the first message of `source` in `context` with `tag` into `body`: one that came
+    /// already, or one to come.
+    ///
+    /// # Panics
+    /// If the source is not one of the engine's peers, or 2^30 operations are open.
+    ///
+    /// # Cost
+    /// Constant, however many receives are posted and messages wait.
+    pub fn recv(
+        &mut self,
+        tx: &mut T,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: T::Bytes,
+    ) -> Request {
+        let pattern = Pattern::new(source, context, tag);
+        let index = self.requests.insert(Record::receive(body, pattern));
+        let request = Request(self.requests.handle(index));
+        let found = self.unexpected.find(&pattern);
+        if found != NONE {
+            let arrival = self.take_arrival(found);
+            self.deliver(tx, index, arrival);
+        } else if let Some(failure) = self.cannot_come(source) {
+            self.complete(index, Err(failure));
+        } else {
+            self.post(index);
+        }
+        request
+    }
+
+    /// An eager message came.
+    #[inline]
+    pub(super) fn on_eager(
+        &mut self,
+        tx: &mut T,
+        from: Peer,
+        head: &Header,
+        body: &mut impl Take,
+    ) -> Accepted {
+        let sync = match head.flags {
+            Flags::SYNC => Some(take_id(body)?),
+            flags if flags.is_empty() => None,
+            _ => return Err("an eager message with flags of an answer"),
+        };
+        let index = self.posted.find(&self.requests, from.0, head.envelope);
+        if index == NONE {
+            let bytes = self.unexpected.store(body);
+            self.keep(from, head.envelope, Content::Whole { bytes, sync });
+        } else {
+            self.unpost(index);
+            self.receive_whole(tx, index, from.0, head.envelope, body, sync);
+        }
+        Ok(())
+    }
+
+    /// Keeps a message until its receive comes.
+    pub(super) fn keep(&mut self, from: Peer, envelope: Envelope, content: Content) {
+        self.counters.unexpected += 1;
+        self.peers[from.0 as usize].pending += 1;
+        self.unexpected.push(from.0, envelope, content);
+    }
+
+    /// Takes a kept message out, to be delivered or given back.
+    pub(super) fn take_arrival(&mut self, found: u32) -> Arrival {
+        let arrival = self.unexpected.remove(found);
+        if !arrival.claimed {
+            self.peers[arrival.from as usize].pending -= 1;
+        }
+        arrival
+    }
+
+    /// Gives a kept message to the receive at `index`, which is in no list.
+    pub(super) fn deliver(&mut self, tx: &mut T, index: u32, arrival: Arrival) {
+        let Arrival { from, envelope, .. } = arrival;
+        match &arrival.content {
+            Content::Whole { bytes, sync } => {
+                self.receive_whole(tx, index, from, envelope, &mut bytes.as_slice(), *sync);
+            }
+            Content::Offered(offer) => self.accept(tx, index, from, envelope, *offer),
+        }
+        self.unexpected.recycle(arrival.content);
+    }
+
+    /// Fills the receive at `index` with a whole message and completes it.
+    fn receive_whole(
+        &mut self,
+        tx: &mut T,
+        index: u32,
+        from: u32,
+        envelope: Envelope,
+        body: &mut impl Take,
+        sync: Option<u64>,
+    ) {
+        let record = &mut self.requests[index];
+        record.peer = from;
+        record.envelope = envelope;
+        let sent = body.left() as u64;
+        let mut room = 0;
+        if let State::Posted(buffer) = &record.state {
+            room = buffer.len();
+            buffer.fill(0, body);
+        }
+        let outcome = received(record, sent, room);
+        self.complete(index, outcome);
+        if let Some(id) = sync {
+            self.answer(tx, from, envelope, Kind::Finished, Flags::YES, id);
+        }
+    }
+
+    /// Starts the rendezvous of the receive at `index`, which is in no list.
+    pub(super) fn accept(
+        &mut self,
+        tx: &mut T,
+        index: u32,
+        from: u32,
+        envelope: Envelope,
+        offer: Offer,
+    ) {
+        let record = &mut self.requests[index];
+        record.peer = from;
+        record.envelope = envelope;
+        let State::Posted(body) = record.take() else {
+            unreachable!("only posted receives are matched");
+        };
+        self.pull(tx, index, body, offer);
+    }
+
+    /// Puts the receive at `index` among the posted ones.
+    fn post(&mut self, index: u32) {
+        let pattern = self.requests[index].pattern;
+        self.posted.push(&mut self.requests, index);
+        if pattern.class.any_source() {
+            self.note_any_source();
+        } else {
+            self.peers[pattern.source as usize].pending += 1;
+        }
+    }
+
+    /// Takes the receive at `index` from the posted ones.
+    pub(super) fn unpost(&mut self, index: u32) {
+        let pattern = self.requests[index].pattern;
+        self.posted.remove(&mut self.requests, index);
+        if pattern.class.any_source() {
+            self.note_any_source();
+        } else {
+            self.peers[pattern.source as usize].pending -= 1;
+        }
+    }
+
+    /// Why no message can come from `source` any more.
+    pub(super) fn cannot_come(&self, source: Source) -> Option<Failure> {
+        let peer = match source {
+            Source::Peer(peer) => peer.0,
+            Source::Any => *self.losses.first()?,
+        };
+        let fault = self.peers[peer as usize].fault?;
+        Some(faulted(peer, fault))
+    }
+}
+
+/// How a receive ends that `sent` bytes came for and that has `room`.
+pub(super) fn received<B, R>(record: &Record<B, R>, sent: u64, room: u64) -> Outcome {
+    let status = record.status(sent);
+    if sent <= room {
+        Ok(status)
+    } else {
+        Err(Failure::Truncated {
+            peer: status.source,
+            tag: status.tag,
+            sent,
+            room,
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! The path of long messages (R0): the receiver gets the bytes itself.
+//!
+//! ```text
+//!  sender                                     receiver
+//!  register, RequestToSend{len, id, key} ->   match: register, get
+//!                        (bytes move)
+//!  release                               <-   Finished{id}, release
+//! ```
+
+use super::recv::received;
+use super::request::{Offer, Outcome, Record, State, faulted};
+use super::slab::{Handle, NONE};
+use super::unexpected::Content;
+use super::{Accepted, Engine, ID_LEN, take_id};
+use crate::fault::Fault;
+use crate::header::{Flags, Header, Kind};
+use crate::transport::{
+    Access, Busy, Bytes, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Token, Tx,
+};
+
+/// Body of a request-to-send: length, id, key.
+const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
+
+/// Which operation of a request a token names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bulk {
+    Get,
+    Release,
+}
+
+fn token(handle: Handle, bulk: Bulk) -> Token {
+    Token(
+        Handle {
+            index: handle.index << 2 | bulk as u32,
+            ..handle
+        }
+        .word(),
+    )
+}
+
+impl<T: Tx + Rma> Engine<T> {
+    /// Registers the body of the send at `index` and asks the peer to get it.
+    pub(super) fn offer(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
+        let record = &mut self.requests[index];
+        let State::Queued(body) = record.take() else {
+            unreachable!("only queued sends are offered");
+        };
+        let len = body.len();
+        let region = if len == 0 {
+            None
+        } else {
+            match tx.register(body, Access::Read) {
+                Ok(region) => Some(region),
+                Err(fault) => {
+                    let failure = faulted(record.peer, fault);
+                    self.complete(index, Err(failure));
+                    return Ok(());
+                }
+            }
+        };
+        record.state = State::Offering { region, len };
+        self.request_to_send(tx, index)
+    }
+
+    /// Sends the request-to-send of the send at `index`.
+    pub(super) fn request_to_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
+        let id = self.requests.handle(index).word();
+        let record = &mut self.requests[index];
+        let State::Offering { region, len } = &record.state else {
+            unreachable!("only sends with a registered body are offered");
+        };
+        let (to, len) = (Peer(record.peer), *len);
+        let key = region
+            .as_ref()
+            .map_or(Key([0; Key::LEN]), |region| tx.key(region, to));
+        let head = Header {
+            kind: Kind::RequestToSend,
+            flags: Flags::empty(),
+            len: OFFER_LEN as u32,
+            envelope: record.envelope,
+        };
+        let mut slot = tx.frame(to, &head, OFFER_LEN)?;
+        slot.put(&len.to_le_bytes());
+        slot.put(&id.to_le_bytes());
+        slot.put(&key.0);
+        slot.send();
+        if let State::Offering { region, len } = record.take() {
+            record.state = State::Offered { region, len };
+        }
+        Ok(())
+    }
+
+    /// A peer wants to send a long message.
+    pub(super) fn on_request_to_send(
+        &mut self,
+        tx: &mut T,
+        from: Peer,
+        head: &Header,
+        body: &mut impl Take,
+    ) -> Accepted {
+        if body.left() != OFFER_LEN || !head.flags.is_empty() {
+            return Err("a request-to-send has 48 bytes and no flags");
+        }
+        let mut len = [0; 8];
+        body.take(&mut len);
+        let id = take_id(body)?;
+        let mut key = Key([0; Key::LEN]);
+        body.take(&mut key.0);
+        let offer = Offer {
+            len: u64::from_le_bytes(len),
+            id,
+            key,
+        };
+        let index = self.posted.find(&self.requests, from.0, head.envelope);
+        if index == NONE {
+            self.keep(from, head.envelope, Content::Offered(offer));
+        } else {
+            self.unpost(index);
+            self.accept(tx, index, from.0, head.envelope, offer);
+        }
+        Ok(())
+    }
+
+    /// Gets an offered message into `body` for the receive at `index`.
+    pub(super) fn pull(&mut self, tx: &mut T, index: u32, body: T::Bytes, offer: Offer) {
+        let room = body.len();
+        if offer.len.min(room) == 0 {
+            let outcome = received(&self.requests[index], offer.len, room);
+            self.finish(tx, index, offer.id, Flags::YES, None, outcome);
+            return;
+        }
+        match tx.register(body, Access::Write) {
+            Ok(region) => {
+                self.requests[index].state = State::Pulling {
+                    region,
+                    offer,
+                    room,
+                    under_way: false,
+                };
+                let peer = self.requests[index].peer;
+                let pulls = &mut self.peers[peer as usize].pulls;
+                let first = pulls.is_empty();
+                pulls.push_back(&mut self.requests, 0, index);
+                if !first || self.start_pull(tx, index).is_err() {
+                    self.note_busy(peer);
+                }
+            }
+            Err(fault) => {
+                let failure = faulted(self.requests[index].peer, fault);
+                self.finish(tx, index, offer.id, Flags::empty(), None, Err(failure));
+            }
+        }
+    }
+
+    /// Starts the get of the receive at `index`, the first in its peer's `pulls`, and unlinks it.
+    pub(super) fn start_pull(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
+        let handle = self.requests.handle(index);
+        let record = &mut self.requests[index];
+        let State::Pulling {
+            region,
+            offer,
+            room,
+            under_way,
+        } = &mut record.state
+        else {
+            unreachable!("only matched rendezvous wait for their get");
+        };
+        let len = offer.len.min(*room);
+        let from = Remote {
+            key: &offer.key,
+            at: 0,
+            len,
+        };
+        let to = Local { region, at: 0, len };
+        tx.get(Peer(record.peer), from, to, token(handle, Bulk::Get))?;
+        *under_way = true;
+        self.peers[record.peer as usize]
+            .pulls
+            .remove(&mut self.requests, 0, index);
+        Ok(())
+    }
+
+    /// A get or a release ended. Tokens of operations that a loss has overtaken are stale.
+    pub(super) fn on_done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
+        let handle = Handle::from_word(token.0);
+        let bulk = handle.index & 3;
+        let Some(index) = self.requests.find(Handle {
+            index: handle.index >> 2,
+            ..handle
+        }) else {
+            return;
+        };
+        let record = &mut self.requests[index];
+        match record.take() {
+            State::Pulling {
+                region,
+                offer,
+                room,
+                under_way: true,
+            } if bulk == Bulk::Get as u32 => {
+                let (flags, outcome) = match result {
+                    Ok(()) => (Flags::YES, received(record, offer.len, room)),
+                    Err(fault) => (Flags::empty(), Err(faulted(record.peer, fault))),
+                };
+                self.finish(tx, index, offer.id, flags, Some(region), outcome);
+            }
+            State::Releasing(outcome) if bulk == Bulk::Release as u32 => {
+                let outcome = match result {
+                    Ok(()) => outcome,
+                    Err(fault) => outcome.and(Err(faulted(record.peer, fault))),
+                };
+                self.complete(index, outcome);
+            }
+            state => record.state = state,
+        }
+    }
+
+    /// Ends a matched rendezvous on the receiver's side.
+    fn finish(
+        &mut self,
+        tx: &mut T,
+        index: u32,
+        id: u64,
+        flags: Flags,
+        region: Option<T::Region>,
+        outcome: Outcome,
+    ) {
+        let Record { peer, envelope, .. } = self.requests[index];
+        self.answer(tx, peer, envelope, Kind::Finished, flags, id);
+        self.release(tx, index, region, outcome);
+    }
+
+    /// Gives the memory of the operation at `index` back, then completes it.
+    pub(super) fn release(
+        &mut self,
+        tx: &mut T,
+        index: u32,
+        region: Option<T::Region>,
+        outcome: Outcome,
+    ) {
+        match region {
+            Some(region) => {
+                let token = token(self.requests.handle(index), Bulk::Release);
+                self.requests[index].state = State::Releasing(outcome);
+                tx.release(region, token);
+            }
+            None => self.complete(index, outcome),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Sends, and whatever waits for room.
+
+use super::peer::Gate;
+use super::request::{Mode, Recall, Record, Request, State, faulted};
+use super::slab::NONE;
+use super::{Engine, ID_LEN};
+use crate::header::{Envelope, Flags, Header, Kind};
+use crate::transport::{Busy, Bytes, Peer, Put, Rma, Slot, Tx};
+
+/// The road of one message.
+enum Path {
+    /// E0.
+    Short,
+    /// E1; a synchronous one starts with its id.
+    Frame { sync: bool },
+    /// R0.
+    Rendezvous,
+}
+
+impl<T: Tx + Rma> Engine<T> {
+    /// Sends a short message in standard mode without a request.
+    ///
+    /// # Errors
+    /// [`Busy`] when there is no room now, and also when the message has to take another road:
+    /// it is too long, the peer is lost, or earlier sends wait. [`Engine::send`] takes over in
+    /// all cases.
+    ///
+    /// # Panics
+    /// If `to` is not one of the engine's peers.
+    ///
+    /// # Cost
+    /// Two compares besides the transport's own work; no allocation, no request.
+    #[inline]
+    pub fn try_short<C: Bytes>(
+        &mut self,
+        tx: &mut T,
+        to: Peer,
+        envelope: Envelope,
+        body: &C,
+    ) -> Result<(), Busy> {
+        let peer = &self.peers[to.0 as usize];
+        let len = body.len();
+        if peer.gate != Gate::OPEN || len > u64::from(peer.short) {
+            return Err(Busy);
+        }
+        tx.short(to, &eager(Flags::empty(), len as u32, envelope), body)
+    }
+
+    /// Sends `body` to `to`. What the transport cannot take now waits, in order, and goes out when
+    /// there is room.
+    ///
+    /// # Panics
+    /// If `to` is not one of the engine's peers, or 2^30 operations are open.
+    pub fn send(
+        &mut self,
+        tx: &mut T,
+        to: Peer,
+        envelope: Envelope,
+        mode: Mode,
+        body: T::Bytes,
+    ) -> Request {
+        let gate = self.peers[to.0 as usize].gate;
+        let record = Record::new(State::Queued(body), to, envelope, mode);
+        let index = self.requests.insert(record);
+        let request = Request(self.requests.handle(index));
+        if let Some(fault) = self.peers[to.0 as usize].fault {
+            self.complete(index, Err(faulted(to.0, fault)));
+        } else if gate.has(Gate::WAITING) || self.start_send(tx, index).is_err() {
+            self.wait_to_send(index);
+        }
+        request
+    }
+
+    /// Tries again what waits for room, at every peer. To be called between polls; polls alone
+    /// resume only what their transport reports room for.
+    pub fn resume(&mut self, tx: &mut T) {
+        let mut at = 0;
+        while let Some(&peer) = self.busy.get(at) {
+            self.resume_peer(tx, peer);
+            if self.peers[peer as usize].is_clear() {
+                self.peers[peer as usize].listed = false;
+                self.busy.swap_remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Whether anything waits for room.
+    #[must_use]
+    pub fn has_waiting(&self) -> bool {
+        self.busy
+            .iter()
+            .any(|&peer| !self.peers[peer as usize].is_clear())
+    }
+
+    /// Tries again what waits for room to `peer`: answers first, since the peer may wait for one
+    /// before it makes room for sends.
+    pub(super) fn resume_peer(&mut self, tx: &mut T, peer: u32) {
+        loop {
+            let index = self.peers[peer as usize].answers.front();
+            if index == NONE || self.start_answer(tx, index).is_err() {
+                break;
+            }
+        }
+        loop {
+            let index = self.peers[peer as usize].sends.front();
+            if index == NONE {
+                break;
+            }
+            // Off the list first: a send that completes may be freed.
+            self.leave_sends(index);
+            if self.start_send(tx, index).is_err() {
+                self.wait_in_front(index);
+                break;
+            }
+        }
+        loop {
+            let index = self.peers[peer as usize].pulls.front();
+            if index == NONE || self.start_pull(tx, index).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Sends what comes first of the send at `index`, which is in no list.
+    fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
+        let record = &self.requests[index];
+        let State::Queued(body) = &record.state else {
+            return self.request_to_send(tx, index);
+        };
+        let (to, len) = (Peer(record.peer), body.len());
+        match self.path(record) {
+            Path::Short => {
+                tx.short(
+                    to,
+                    &eager(Flags::empty(), len as u32, record.envelope),
+                    body,
+                )?;
+                let status = record.status(len);
+                self.complete(index, Ok(status));
+            }
+            Path::Frame { sync } => {
+                let (flags, id_len) = if sync {
+                    (Flags::SYNC, ID_LEN)
+                } else {
+                    (Flags::empty(), 0)
+                };
+                let frame_len = id_len + len as usize;
+                let head = eager(flags, frame_len as u32, record.envelope);
+                let mut slot = tx.frame(to, &head, frame_len)?;
+                if sync {
+                    slot.put(&self.requests.handle(index).word().to_le_bytes());
+                }
+                body.drain(0, len as usize, &mut slot);
+                slot.send();
+                if sync {
+                    self.requests[index].state = State::Offered { region: None, len };
+                } else {
+                    let status = record.status(len);
+                    self.complete(index, Ok(status));
+                }
+            }
+            Path::Rendezvous => return self.offer(tx, index),
+        }
+        Ok(())
+    }
+
+    fn path(&self, record: &Record<T::Bytes, T::Region>) -> Path {
+        let peer = &self.peers[record.peer as usize];
+        let State::Queued(body) = &record.state else {
+            return Path::Rendezvous;
+        };
+        let sync = record.mode == Mode::Synchronous;
+        let frame_len = body
+            .len()
+            .saturating_add(if sync { ID_LEN as u64 } else { 0 });
+        if !sync && frame_len <= u64::from(peer.short) {
+            Path::Short
+        } else if frame_len <= u64::from(peer.eager) {
+            Path::Frame { sync }
+        } else {
+            Path::Rendezvous
+        }
+    }
+
+    /// Puts a send behind those that wait for the same peer.
+    fn wait_to_send(&mut self, index: u32) {
+        let peer = self.requests[index].peer;
+        let state = &mut self.peers[peer as usize];
+        state.sends.push_back(&mut self.requests, 0, index);
+        state.gate.set(Gate::WAITING);
+        self.note_busy(peer);
+    }
+
+    /// Puts a send that was first back in front.
+    fn wait_in_front(&mut self, index: u32) {
+        let peer = self.requests[index].peer;
+        let state = &mut self.peers[peer as usize];
+        state.sends.push_front(&mut self.requests, 0, index);
+        state.gate.set(Gate::WAITING);
+    }
+
+    /// Takes a send off its peer's list.
+    pub(super) fn leave_sends(&mut self, index: u32) {
+        let state = &mut self.peers[self.requests[index].peer as usize];
+        state.sends.remove(&mut self.requests, 0, index);
+        if state.sends.is_empty() {
+            state.gate.clear(Gate::WAITING);
+        }
+    }
+
+    /// Sends a word of the protocol, at once or when there is room.
+    pub(super) fn answer(
+        &mut self,
+        tx: &mut T,
+        to: u32,
+        envelope: Envelope,
+        kind: Kind,
+        flags: Flags,
+        id: u64,
+    ) {
+        if send_word(tx, Peer(to), envelope, kind, flags, id).is_ok() {
+            return;
+        }
+        let state = State::Answer { kind, flags, id };
+        let mut record = Record::new(state, Peer(to), envelope, Mode::Standard);
+        record.detached = true;
+        let index = self.requests.insert(record);
+        self.wait_to_answer(index);
+    }
+
+    /// Puts an answer, or a send that is to be recalled, among what waits for its peer.
+    pub(super) fn wait_to_answer(&mut self, index: u32) {
+        let peer = self.requests[index].peer;
+        self.peers[peer as usize]
+            .answers
+            .push_back(&mut self.requests, 0, index);
+        self.note_busy(peer);
+    }
+
+    /// Sends the answer or recall at `index`, the first in its peer's list, and unlinks it.
+    fn start_answer(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
+        let record = &self.requests[index];
+        let peer = record.peer;
+        let (kind, flags, id) = match record.state {
+            State::Answer { kind, flags, id } => (kind, flags, id),
+            _ => (
+                Kind::Recall,
+                Flags::empty(),
+                self.requests.handle(index).word(),
+            ),
+        };
+        send_word(tx, Peer(peer), record.envelope, kind, flags, id)?;
+        self.peers[peer as usize]
+            .answers
+            .remove(&mut self.requests, 0, index);
+        if kind == Kind::Recall {
+            self.requests[index].recall = Recall::Asked;
+        } else {
+            self.requests.remove(index);
+        }
+        Ok(())
+    }
+
+    /// Remembers that something waits for room to `peer`.
+    pub(super) fn note_busy(&mut self, peer: u32) {
+        self.counters.waited += 1;
+        let state = &mut self.peers[peer as usize];
+        if !state.listed {
+            state.listed = true;
+            self.busy.push(peer);
+        }
+    }
+}
+
+/// The header of an eager frame.
+#[inline]
+const fn eager(flags: Flags, len: u32, envelope: Envelope) -> Header {
+    Header {
+        kind: Kind::Eager,
+        flags,
+        len,
+        envelope,
+    }
+}
+
+/// Sends a frame whose body is one id.
+pub(super) fn send_word<T: Tx>(
+    tx: &mut T,
+    to: Peer,
+    envelope: Envelope,
+    kind: Kind,
+    flags: Flags,
+    id: u64,
+) -> Result<(), Busy> {
+    let head = Header {
+        kind,
+        flags,
+        len: ID_LEN as u32,
+        envelope,
+    };
+    let mut slot = tx.frame(to, &head, ID_LEN)?;
+    slot.put(&id.to_le_bytes());
+    slot.send();
+    Ok(())
+}
