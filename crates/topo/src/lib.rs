@@ -1,4 +1,43 @@
-//! Machine topology as data: processor sets, discovery, synthetic machines; no_std.
+//! Machine topology as data: sets of processors, and a machine as a tree of such sets.
+//!
+//! ```
+//! use oxmpi_topo::{Kind, Machine};
+//!
+//! let machine = Machine::from_synthetic("package:2 l3:1 core:4 pu:2")?;
+//! let core = machine.logical(Kind::Core, 5).unwrap();
+//! assert_eq!(core.cpus().to_string(), "10-11");
+//!
+//! let package = core.ancestor(Kind::Package).unwrap();
+//! assert_eq!(package.to_string(), "Package L#1 P#1");
+//! assert_eq!(package.inside(Kind::Pu).count(), 8);
+//! # Ok::<(), oxmpi_topo::Error>(())
+//! ```
+//!
+//! The crate is pure: it makes no system call. It binds no process (`oxmpi-pin` says where ranks go, the runtime puts
+//! them there), measures nothing, and draws nothing.
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod cpuset;
+mod error;
+mod kind;
+mod machine;
+mod object;
+pub mod synthetic;
+mod tree;
+mod view;
+
+pub use cpuset::CpuSet;
+pub use error::Error;
+pub use kind::{Kind, UnknownKind};
+pub use machine::Machine;
+pub use object::{Cache, Object, ObjectId};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,144 @@
+//! Written forms of a set: the kernel's list (`0-3,8`) and its mask (`0000ffff,ffffffff`).
+
+use super::{BITS, CpuSet};
+use crate::error::Error;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use oxmpi_text::{Expected, List, Ranges, Scanner, Span};
+
+/// The largest number that the parser of lists takes: `0-4000000000` would else ask for half a
+/// gigabyte.
+///
+/// Sets made in other ways have no such limit. Linux itself stops at 8,191.
+pub const LARGEST_IN_LIST: usize = 1_048_575;
+
+impl CpuSet {
+    /// Reads the kernel's list form: numbers and ranges with commas between them, `0-3,8`, also
+    /// with a step, `0-14:2`. Blanks around the list are ignored; an empty list is the empty set.
+    ///
+    /// # Errors
+    ///
+    /// Names the first character that does not fit, a range whose end is below its start, or a
+    /// number above [`LARGEST_IN_LIST`].
+    pub fn parse_list(text: &str) -> Result<Self, Error> {
+        list(text).map_err(|cause| Error::new(text, cause))
+    }
+
+    /// Reads a mask: hexadecimal digits, largest numbers first, as the kernel writes them
+    /// (`0000ffff,ffffffff`: 32 numbers to a group), as hwloc does (`0x0000ffff,0xffffffff`), or in
+    /// one piece (`0xffff`). A group left empty is zero. Blanks around the mask are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Names the first character that does not fit, or a group of more than eight digits beside
+    /// others.
+    pub fn parse_mask(text: &str) -> Result<Self, Error> {
+        mask(text).map_err(|cause| Error::new(text, cause))
+    }
+
+    /// The set as a mask in groups of 32 numbers, largest first: `0000ffff,ffffffff` as the kernel
+    /// writes it with `{}`, `0x0000ffff,0xffffffff` as hwloc does with `{:#}`.
+    pub fn mask(&self) -> Mask<'_> {
+        Mask(self)
+    }
+}
+
+fn list(text: &str) -> Result<CpuSet, oxmpi_text::Error> {
+    let mut set = CpuSet::new();
+    let entries = text.trim();
+    if entries.is_empty() {
+        return Ok(set);
+    }
+    let from = text.len() - text.trim_start().len();
+    for range in Ranges::new(entries) {
+        let range = range.map_err(|error| error.moved(from))?;
+        if range.last as usize > LARGEST_IN_LIST {
+            let entries = Span {
+                start: from,
+                end: from + entries.len(),
+            };
+            return Err(oxmpi_text::Error::new(
+                entries,
+                "numbers of at most 1048575",
+            ));
+        }
+        match range.step {
+            1 => set.insert_range(range.first as usize, range.last as usize + 1),
+            _ => set.extend(range.into_iter().map(|number| number as usize)),
+        }
+    }
+    Ok(set)
+}
+
+fn mask(text: &str) -> Result<CpuSet, oxmpi_text::Error> {
+    let mut digits = Vec::new(); // of four bits each, largest first
+    let mut scanner = Scanner::new(text);
+    scanner.skip_blanks();
+    let mut groups = 0;
+    loop {
+        if scanner.rest().starts_with("0x") {
+            scanner.eat('0');
+            scanner.eat('x');
+        }
+        let group = scanner.take_while(|c| c.is_ascii_hexdigit());
+        groups += 1;
+        let alone = groups == 1 && scanner.peek() != Some(',');
+        if alone && group.text.is_empty() {
+            return Err(scanner.wrong(Expected::Text("a hexadecimal mask")));
+        }
+        if !alone {
+            if group.text.len() > 8 {
+                return Err(group.error("at most eight hexadecimal digits between commas"));
+            }
+            digits.extend(vec![0; 8 - group.text.len()]);
+        }
+        digits.extend(
+            group
+                .text
+                .chars()
+                .filter_map(|c| c.to_digit(16))
+                .map(u64::from),
+        );
+        if !scanner.eat(',') {
+            break;
+        }
+    }
+    scanner.skip_blanks();
+    scanner.end("a hexadecimal digit, a comma or the end of the mask")?;
+    let words = digits.rchunks(BITS / 4);
+    let word = |digits: &[u64]| digits.iter().fold(0, |sum, digit| sum << 4 | digit);
+    Ok(CpuSet::from_words(words.map(word).collect()))
+}
+
+/// Reads a list, see [`CpuSet::parse_list`].
+impl FromStr for CpuSet {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse_list(text)
+    }
+}
+
+/// Writes the kernel's list form: `0-3,8`; nothing for the empty set.
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        List(self.iter().map(|number| number as u32)).fmt(f)
+    }
+}
+
+/// A set written as a mask; made by [`CpuSet::mask`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mask<'a>(&'a CpuSet);
+
+impl fmt::Display for Mask<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = if f.alternate() { "0x" } else { "" };
+        let halves = |word: &u64| [(word >> 32) as u32, *word as u32];
+        let groups = self.0.words().iter().rev().flat_map(halves);
+        let mut groups = groups.skip_while(|group| *group == 0);
+        write!(f, "{prefix}{:08x}", groups.next().unwrap_or(0))?;
+        groups.try_for_each(|group| write!(f, ",{prefix}{group:08x}"))
+    }
+}

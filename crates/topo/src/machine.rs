@@ -1,0 +1,168 @@
+//! A whole machine: the arena of its objects and the ways to find one.
+
+use crate::cpuset::CpuSet;
+use crate::kind::Kind;
+use crate::object::{Entry, Facts, Object, ObjectId};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A machine: a tree of objects, each with the set of its processors.
+///
+/// Children are disjoint, lie within their parent, and stand in the order of their first processors. NUMA nodes are
+/// not between other objects, since a cache may be larger or smaller than a node: each is *attached* to an object
+/// ([`Object::memory`]), as hwloc does since version 2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) by_kind: [Vec<ObjectId>; Kind::COUNT],
+    pub(crate) offline: CpuSet,
+    pub(crate) allowed: CpuSet,
+    pub(crate) allowed_memory: CpuSet,
+    pub(crate) bound: Option<CpuSet>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Machine {
+    /// The largest number that a processor of a machine may have, as in Linux.
+    pub const LARGEST_CPU: usize = 8191;
+
+    /// The largest number that a NUMA node may have, as in Linux.
+    pub const LARGEST_NUMA: usize = 1023;
+
+    pub(crate) fn empty() -> Self {
+        Self {
+            entries: Vec::new(),
+            by_kind: Default::default(),
+            offline: CpuSet::new(),
+            allowed: CpuSet::new(),
+            allowed_memory: CpuSet::new(),
+            bound: None,
+            notes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, facts: Facts, parent: Option<ObjectId>) -> ObjectId {
+        let id = ObjectId(self.entries.len() as u32);
+        let same_kind = &mut self.by_kind[facts.kind as usize];
+        let logical = same_kind.len() as u32;
+        same_kind.push(id);
+        self.entries.push(Entry {
+            facts,
+            logical,
+            parent,
+            children: Vec::new(),
+            memory: Vec::new(),
+        });
+        id
+    }
+
+    /// The machine as an object: the root of the tree.
+    pub fn root(&self) -> Object<'_> {
+        Object {
+            machine: self,
+            id: ObjectId(0),
+        }
+    }
+
+    /// The object of this number.
+    ///
+    /// # Panics
+    ///
+    /// If the number is of another, larger machine.
+    pub fn object(&self, id: ObjectId) -> Object<'_> {
+        assert!(
+            (id.0 as usize) < self.entries.len(),
+            "object {} of a machine with {}",
+            id.0,
+            self.entries.len()
+        );
+        Object { machine: self, id }
+    }
+
+    /// All objects in depth-first order, each before what is inside it, its NUMA nodes before its children.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
+        (0..self.entries.len() as u32).map(|id| Object {
+            machine: self,
+            id: ObjectId(id),
+        })
+    }
+
+    /// The objects of one kind in logical order; empty if the machine has, or the source shows, none.
+    pub fn objects(
+        &self,
+        kind: Kind,
+    ) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
+        self.by_kind[kind as usize].iter().map(|id| Object {
+            machine: self,
+            id: *id,
+        })
+    }
+
+    /// The object of this kind and logical number.
+    pub fn logical(&self, kind: Kind, number: usize) -> Option<Object<'_>> {
+        self.objects(kind).nth(number)
+    }
+
+    /// The objects of this kind with the operating system's number `os`: at most one PU or NUMA node, but often one
+    /// core in each package.
+    pub fn with_os(&self, kind: Kind, os: u32) -> impl Iterator<Item = Object<'_>> {
+        self.objects(kind)
+            .filter(move |object| object.os() == Some(os))
+    }
+
+    /// The PU of the processor that the operating system calls `cpu`.
+    ///
+    /// # Cost
+    ///
+    /// A walk down the tree: look it up once, not for every message.
+    pub fn pu(&self, cpu: usize) -> Option<Object<'_>> {
+        let mut object = self.root();
+        while object.kind() != Kind::Pu {
+            object = object.children().find(|child| child.cpus().contains(cpu))?;
+        }
+        Some(object)
+    }
+
+    /// The smallest object that has all of `cpus`; `None` if the machine has not.
+    pub fn covering(&self, cpus: &CpuSet) -> Option<Object<'_>> {
+        let mut object = Some(self.root()).filter(|root| cpus.is_subset(root.cpus()))?;
+        while let Some(child) = object
+            .children()
+            .find(|child| cpus.is_subset(child.cpus()) && !cpus.is_empty())
+        {
+            object = child;
+        }
+        Some(object)
+    }
+
+    /// The processors in the tree: those that run.
+    pub fn online(&self) -> &CpuSet {
+        self.root().cpus()
+    }
+
+    /// Processors that are there but switched off; they are not in the tree.
+    pub fn offline(&self) -> &CpuSet {
+        &self.offline
+    }
+
+    /// The processors that the administrator's control groups let this process use; all where there are none.
+    pub fn allowed(&self) -> &CpuSet {
+        &self.allowed
+    }
+
+    /// The numbers of the NUMA nodes whose memory the control groups let this process use.
+    pub fn allowed_memory(&self) -> &CpuSet {
+        &self.allowed_memory
+    }
+
+    /// The processors that the process which read the machine was bound to, where the source says it: never more than
+    /// [`allowed`](Self::allowed), less after `taskset` or under a batch system.
+    pub fn bound(&self) -> Option<&CpuSet> {
+        self.bound.as_ref()
+    }
+
+    /// What the source said that does not fit the rest and was left out, a sentence each.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str)
+    }
+}

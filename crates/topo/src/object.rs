@@ -1,0 +1,187 @@
+//! One object of a machine and what is near it.
+
+use crate::cpuset::CpuSet;
+use crate::kind::Kind;
+use crate::machine::Machine;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// The facts of one object, as sources give them and as [`Machine`] stores them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) kind: Kind,
+    pub(crate) os: Option<u32>,
+    pub(crate) cpus: CpuSet,
+    pub(crate) cache: Option<Cache>,
+    pub(crate) local_memory: Option<u64>,
+}
+
+/// The place of one object in the arena.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) facts: Facts,
+    pub(crate) logical: u32,
+    pub(crate) parent: Option<ObjectId>,
+    pub(crate) children: Vec<ObjectId>,
+    pub(crate) memory: Vec<ObjectId>,
+}
+
+/// The number of an object in its machine: its place in depth-first order, 0 for the machine itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub(crate) u32);
+
+/// What is known of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cache {
+    /// Bytes; 0 if the source does not say.
+    pub size: u64,
+    /// Bytes of a line.
+    pub line: Option<u32>,
+    /// Ways of associativity.
+    pub ways: Option<u32>,
+    /// Whether it holds instructions as well as data; false if the source does not say.
+    pub unified: bool,
+}
+
+/// One object of a [`Machine`]: a view that is copied freely.
+#[derive(Clone, Copy)]
+pub struct Object<'m> {
+    pub(crate) machine: &'m Machine,
+    pub(crate) id: ObjectId,
+}
+
+impl<'m> Object<'m> {
+    fn entry(self) -> &'m Entry {
+        &self.machine.entries[self.id.0 as usize]
+    }
+
+    fn views(
+        self,
+        ids: &'m [ObjectId],
+    ) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        ids.iter().map(move |id| Self {
+            machine: self.machine,
+            id: *id,
+        })
+    }
+
+    /// Its number in [`Machine::object`].
+    pub fn id(self) -> ObjectId {
+        self.id
+    }
+
+    /// What it is.
+    pub fn kind(self) -> Kind {
+        self.entry().facts.kind
+    }
+
+    /// The number the operating system gives it ("physical" in lstopo). Unique among PUs and among NUMA nodes; cores
+    /// and dies are often numbered inside their package; caches and groups have none.
+    pub fn os(self) -> Option<u32> {
+        self.entry().facts.os
+    }
+
+    /// Its number among the objects of its kind, from 0 in depth-first order.
+    pub fn logical(self) -> u32 {
+        self.entry().logical
+    }
+
+    /// The operating system's numbers of its PUs.
+    pub fn cpus(self) -> &'m CpuSet {
+        &self.entry().facts.cpus
+    }
+
+    /// Size and shape, of a cache.
+    pub fn cache(self) -> Option<Cache> {
+        self.entry().facts.cache
+    }
+
+    /// Bytes of memory, of a NUMA node whose source says it.
+    pub fn local_memory(self) -> Option<u64> {
+        self.entry().facts.local_memory
+    }
+
+    /// The object around it; for a NUMA node the one it is attached to; `None` for the machine.
+    pub fn parent(self) -> Option<Self> {
+        self.entry().parent.map(|id| Self {
+            machine: self.machine,
+            id,
+        })
+    }
+
+    /// The objects directly inside it, in the order of their first processors; NUMA nodes are not among them.
+    pub fn children(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        self.views(&self.entry().children)
+    }
+
+    /// The NUMA nodes attached to it: those with the same processors, and at the machine those without processors.
+    pub fn memory(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        self.views(&self.entry().memory)
+    }
+
+    /// The objects around it, from its parent to the machine.
+    pub fn ancestors(self) -> impl Iterator<Item = Self> {
+        core::iter::successors(self.parent(), |object| object.parent())
+    }
+
+    /// The nearest object of `kind` around it. As NUMA nodes are around nothing, see [`nearest_numa`](Self::nearest_numa)
+    /// for them.
+    pub fn ancestor(self, kind: Kind) -> Option<Self> {
+        self.ancestors().find(|object| object.kind() == kind)
+    }
+
+    /// The NUMA node with the smallest set of processors that holds all of its own; among equals the one with the
+    /// smallest number.
+    pub fn nearest_numa(self) -> Option<Self> {
+        core::iter::once(self)
+            .chain(self.ancestors())
+            .find_map(|object| object.memory().next())
+    }
+
+    /// The other objects with the same parent, NUMA nodes among NUMA nodes.
+    pub fn siblings(self) -> impl Iterator<Item = Self> {
+        let attached = self.kind() == Kind::Numa;
+        let list = self.parent().map(|parent| {
+            if attached {
+                &parent.entry().memory
+            } else {
+                &parent.entry().children
+            }
+        });
+        self.views(list.map_or(&[], Vec::as_slice))
+            .filter(move |other| other.id != self.id)
+    }
+
+    /// The objects of `kind` whose processors are all among its own, in logical order; itself too if it is of `kind`.
+    pub fn inside(self, kind: Kind) -> impl Iterator<Item = Self> {
+        let all = self.machine.objects(kind);
+        all.filter(move |object| !object.cpus().is_empty() && object.cpus().is_subset(self.cpus()))
+    }
+}
+
+impl PartialEq for Object<'_> {
+    /// Whether both are the same object of the same machine (the same value, not an equal copy).
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.machine, other.machine) && self.id == other.id
+    }
+}
+
+impl Eq for Object<'_> {}
+
+/// As lstopo names it: `Core L#3 P#5`.
+impl fmt::Display for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind())?;
+        if self.kind() != Kind::Machine {
+            write!(f, " L#{}", self.logical())?;
+        }
+        self.os().map_or(Ok(()), |os| write!(f, " P#{os}"))
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} {{{}}}", self.cpus())
+    }
+}

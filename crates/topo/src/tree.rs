@@ -1,0 +1,180 @@
+//! A machine while it is made: a nested tree, which sources build and views transform, and which [`Machine`] flattens.
+
+use crate::cpuset::CpuSet;
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::object::{Cache, Entry, Facts, ObjectId};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+/// An object with all that is inside it. `children` nest; `memory` holds the NUMA nodes attached to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub(crate) facts: Facts,
+    pub(crate) children: Vec<Tree>,
+    pub(crate) memory: Vec<Facts>,
+}
+
+impl Facts {
+    pub(crate) fn new(kind: Kind, os: Option<u32>, cpus: CpuSet) -> Self {
+        Self {
+            kind,
+            os,
+            cpus,
+            cache: kind.is_cache().then(Cache::default),
+            local_memory: None,
+        }
+    }
+}
+
+impl Tree {
+    pub(crate) fn leaf(facts: Facts) -> Self {
+        Self {
+            facts,
+            children: Vec::new(),
+            memory: Vec::new(),
+        }
+    }
+
+    /// Puts children in the order of their first processors and NUMA nodes in the order of their numbers, everywhere.
+    pub(crate) fn sort(&mut self) {
+        self.children
+            .sort_by(|a, b| a.facts.cpus.cmp(&b.facts.cpus));
+        self.memory.sort_by_key(|numa| numa.os);
+        self.children.iter_mut().for_each(Self::sort);
+    }
+
+    /// The tree of these objects, given in any order: each inside the smallest that holds all its processors, and
+    /// equals in the order of their kinds. What overlaps others without lying inside is left out, with a note.
+    ///
+    /// The machine is what the PUs make up; processors without a PU are taken out of all sets. NUMA nodes are
+    /// attached as hwloc does: to the outermost object with their processors, the machine last, with a group made
+    /// for those where there is none.
+    pub(crate) fn nest(mut facts: Vec<Facts>, notes: &mut Vec<String>) -> Self {
+        let pus = facts.iter().filter(|object| object.kind == Kind::Pu);
+        let all: CpuSet = pus.flat_map(|pu| &pu.cpus).collect();
+        for object in &mut facts {
+            object.cpus = &object.cpus & &all;
+        }
+        let (numa, mut objects): (Vec<_>, Vec<_>) = facts
+            .into_iter()
+            .partition(|object| object.kind == Kind::Numa);
+        objects.retain(|object| !object.cpus.is_empty());
+        objects.extend(groups_for(&numa, &objects, &all));
+        objects.sort_by_key(|object| (Reverse(object.cpus.len()), object.kind));
+
+        // Larger objects come first, so the owner of a processor is the smallest so far that has it.
+        let mut owner = vec![0; all.last().map_or(0, |last| last + 1)];
+        let mut nodes = vec![(0, Self::leaf(Facts::new(Kind::Machine, None, all)))];
+        for object in objects {
+            let mut owners = object.cpus.iter().map(|cpu| owner[cpu]);
+            let parent = owners.next().unwrap_or(0);
+            if owners.any(|other| other != parent) {
+                notes.push(format!(
+                    "{} of processors {} overlaps others and was left out",
+                    object.kind, object.cpus
+                ));
+                continue;
+            }
+            let around = &nodes[parent].1.facts;
+            if around.kind == object.kind && around.cpus == object.cpus {
+                continue;
+            }
+            object.cpus.iter().for_each(|cpu| owner[cpu] = nodes.len());
+            nodes.push((parent, Self::leaf(object)));
+        }
+        while nodes.len() > 1 {
+            if let Some((parent, node)) = nodes.pop() {
+                nodes[parent].1.children.push(node);
+            }
+        }
+        let mut root = nodes.swap_remove(0).1;
+        numa.into_iter().for_each(|numa| root.attach(numa));
+        root.sort();
+        root
+    }
+
+    fn attach(&mut self, numa: Facts) {
+        let mut place = self;
+        while !numa.cpus.is_empty() {
+            let inner = place
+                .children
+                .iter()
+                .position(|child| numa.cpus.is_subset(&child.facts.cpus));
+            match inner {
+                Some(inner) if place.children[inner].facts.kind != Kind::Pu => {
+                    place = &mut place.children[inner]
+                }
+                _ => break,
+            }
+            if place.facts.cpus == numa.cpus {
+                break;
+            }
+        }
+        place.memory.push(numa);
+    }
+
+    /// The machine of this tree; every processor is allowed.
+    pub(crate) fn flatten(self) -> Machine {
+        let mut machine = Machine::empty();
+        self.append(None, &mut machine);
+        machine.allowed = machine.root().cpus().clone();
+        machine.allowed_memory = machine
+            .objects(Kind::Numa)
+            .filter_map(|numa| numa.os())
+            .map(|os| os as usize)
+            .collect();
+        machine
+    }
+
+    fn append(self, parent: Option<ObjectId>, machine: &mut Machine) -> ObjectId {
+        let id = machine.push(self.facts, parent);
+        for numa in self.memory {
+            let numa = machine.push(numa, Some(id));
+            machine.entries[id.0 as usize].memory.push(numa);
+        }
+        for child in self.children {
+            let child = child.append(Some(id), machine);
+            machine.entries[id.0 as usize].children.push(child);
+        }
+        id
+    }
+
+    /// The tree that a machine was flattened from.
+    pub(crate) fn of(machine: &Machine) -> Self {
+        Self::below(machine, ObjectId(0))
+    }
+
+    fn below(machine: &Machine, id: ObjectId) -> Self {
+        let entry = |id: &ObjectId| -> &Entry { &machine.entries[id.0 as usize] };
+        Self {
+            facts: entry(&id).facts.clone(),
+            children: entry(&id)
+                .children
+                .iter()
+                .map(|child| Self::below(machine, *child))
+                .collect(),
+            memory: entry(&id)
+                .memory
+                .iter()
+                .map(|numa| entry(numa).facts.clone())
+                .collect(),
+        }
+    }
+}
+
+/// Groups with the processors of those NUMA nodes that no object has exactly.
+fn groups_for(numa: &[Facts], objects: &[Facts], all: &CpuSet) -> Vec<Facts> {
+    let places = objects.iter().filter(|object| object.kind != Kind::Pu);
+    let mut known: BTreeSet<&CpuSet> = places.map(|object| &object.cpus).chain([all]).collect();
+    let lone = numa
+        .iter()
+        .map(|numa| &numa.cpus)
+        .filter(|cpus| !cpus.is_empty() && known.insert(*cpus));
+    lone.map(|cpus| Facts::new(Kind::Group, None, cpus.clone()))
+        .collect()
+}

@@ -1,0 +1,81 @@
+//! Smaller machines made of one: without some processors, or without levels that say nothing new.
+
+use crate::cpuset::CpuSet;
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::tree::Tree;
+use alloc::vec::Vec;
+
+impl Machine {
+    /// The machine as lstopo shows it: only the processors and NUMA nodes that are
+    /// [allowed](Self::allowed), and without redundant levels: a die that is its whole package, and a
+    /// group that has no NUMA node and only one child or the processors of its parent.
+    ///
+    /// Everything else stays, as in hwloc 2.9's default: also caches, cores and dies that have the
+    /// same processors as what is around them, and instruction caches.
+    pub fn default_view(&self) -> Self {
+        let mut tree = Tree::of(self).restricted(&self.allowed, &self.allowed_memory);
+        tree.merge();
+        self.with_tree(tree)
+    }
+
+    /// The machine with only those processors that are in `cpus`. What loses all its processors
+    /// goes, except where NUMA nodes are attached to it or inside it: memory stays.
+    #[must_use]
+    pub fn restrict(&self, cpus: &CpuSet) -> Self {
+        let nodes = self.objects(Kind::Numa).filter_map(|numa| numa.os());
+        let nodes = nodes.map(|os| os as usize).collect();
+        self.with_tree(Tree::of(self).restricted(cpus, &nodes))
+    }
+
+    fn with_tree(&self, tree: Tree) -> Self {
+        let mut machine = tree.flatten();
+        machine.allowed = &machine.allowed & &self.allowed;
+        machine.allowed_memory = &machine.allowed_memory & &self.allowed_memory;
+        machine.offline = self.offline.clone();
+        machine.bound = self.bound.clone();
+        machine.notes = self.notes.clone();
+        machine
+    }
+}
+
+impl Tree {
+    fn restricted(mut self, cpus: &CpuSet, nodes: &CpuSet) -> Self {
+        self.facts.cpus = &self.facts.cpus & cpus;
+        let is_kept = |os: Option<u32>| os.is_some_and(|os| nodes.contains(os as usize));
+        self.memory.retain(|numa| is_kept(numa.os));
+        for numa in &mut self.memory {
+            numa.cpus = &numa.cpus & cpus;
+        }
+        let children = self.children.into_iter();
+        let children = children.map(|child| child.restricted(cpus, nodes));
+        self.children = children.filter(|child| !child.is_bare()).collect();
+        self
+    }
+
+    /// Whether nothing is left of it: no processor and no memory.
+    fn is_bare(&self) -> bool {
+        self.facts.cpus.is_empty() && self.memory.is_empty() && self.children.is_empty()
+    }
+
+    /// Takes redundant levels out below this object; what was inside them moves up into their place.
+    fn merge(&mut self) {
+        let mut merged = Vec::new();
+        for mut child in core::mem::take(&mut self.children) {
+            child.merge();
+            let same = child.facts.cpus == self.facts.cpus;
+            let redundant = match child.facts.kind {
+                Kind::Die => same && self.facts.kind == Kind::Package,
+                Kind::Group => child.memory.is_empty() && (same || child.children.len() <= 1),
+                _ => false,
+            };
+            if redundant {
+                self.memory.append(&mut child.memory);
+                merged.append(&mut child.children);
+            } else {
+                merged.push(child);
+            }
+        }
+        self.children = merged;
+    }
+}
