@@ -3,6 +3,9 @@
 //! One module per target, with one function of the same name that panics on a finding. The targets
 //! under `fuzz/fuzz_targets` call them with bytes that cargo-fuzz makes; the test `corpora` calls
 //! them with the corpora under version control, so that every old finding is a test.
+//!
+//! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
+//! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
 /// What a target does with its bytes; panics on a finding.
 pub type Body = fn(&[u8]);
