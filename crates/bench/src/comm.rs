@@ -33,13 +33,13 @@ pub trait Comm: Sized {
     ///
     /// # Errors
     /// What the transport reports.
-    fn send(&mut self, bytes: &[u8], to: usize, tag: i32) -> Result<(), Self::Error>;
+    fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<(), Self::Error>;
 
     /// Receives one message with `tag` that fills `into` whole.
     ///
     /// # Errors
     /// What the transport reports, a message longer than `into` included.
-    fn recv(&mut self, into: &mut [u8], from: Source, tag: i32) -> Result<(), Self::Error>;
+    fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<(), Self::Error>;
 
     /// Returns when every rank has called it.
     ///

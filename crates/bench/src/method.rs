@@ -14,7 +14,7 @@ use crate::{Buffers, Comm, Source};
 pub const BLOCKS: usize = 40;
 
 const MIB: u64 = 1 << 20;
-const TAG: i32 = 2;
+const TAG: u32 = 2;
 
 /// The numbers that rule a run; the names in the guide are given in brackets.
 #[derive(Debug, Clone, Copy, PartialEq)]

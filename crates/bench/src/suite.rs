@@ -8,7 +8,7 @@ use crate::method::{BLOCKS, Lengths, Method, Timing, sample};
 use crate::{Comm, Memory, Source};
 use alloc::vec::Vec;
 
-const TAG: i32 = 3;
+const TAG: u32 = 3;
 
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq)]

@@ -96,10 +96,10 @@ impl Comm for Faulty {
     fn now(&self) -> u64 {
         self.inner.now()
     }
-    fn send(&mut self, bytes: &[u8], to: usize, tag: i32) -> Result<(), ThreadError> {
+    fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<(), ThreadError> {
         self.inner.send(bytes, to, tag)
     }
-    fn recv(&mut self, into: &mut [u8], from: Source, tag: i32) -> Result<(), ThreadError> {
+    fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<(), ThreadError> {
         self.inner.recv(into, from, tag)?;
         if self.inner.rank() == self.rank && into.len() == self.length {
             into[self.length / 2] ^= 0x10;

@@ -11,7 +11,7 @@ use std::time::Instant;
 struct Message {
     from: usize,
     context: u64,
-    tag: i32,
+    tag: u32,
     data: Vec<u8>,
 }
 
@@ -54,9 +54,9 @@ impl std::fmt::Display for ThreadError {
 }
 
 /// Tags of the communicator's own messages.
-const BARRIER: i32 = -1;
-const REDUCE: i32 = -2;
-const SPLIT: i32 = -3;
+const BARRIER: u32 = u32::MAX;
+const REDUCE: u32 = u32::MAX - 1;
+const SPLIT: u32 = u32::MAX - 2;
 
 /// Runs `body` on `ranks` threads, each with its rank of a new world, and returns what they return
 /// in the order of ranks.
@@ -94,7 +94,7 @@ pub(crate) fn run<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync) -> 
 }
 
 impl Threads {
-    fn take(&self, from: Source, tag: i32) -> Result<Vec<u8>, ThreadError> {
+    fn take(&self, from: Source, tag: u32) -> Result<Vec<u8>, ThreadError> {
         let fits = |message: &Message| {
             let known = match from {
                 Source::Any => true,
@@ -134,7 +134,7 @@ impl Comm for Threads {
         self.endpoint.start.elapsed().as_nanos() as u64
     }
 
-    fn send(&mut self, bytes: &[u8], to: usize, tag: i32) -> Result<(), ThreadError> {
+    fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<(), ThreadError> {
         let (from, context) = (self.endpoint.me, self.context);
         let message = Message {
             from,
@@ -147,7 +147,7 @@ impl Comm for Threads {
             .map_err(|_| ThreadError::Gone)
     }
 
-    fn recv(&mut self, into: &mut [u8], from: Source, tag: i32) -> Result<(), ThreadError> {
+    fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<(), ThreadError> {
         let data = self.take(from, tag)?;
         if data.len() != into.len() {
             return Err(ThreadError::Length {

@@ -5,7 +5,7 @@
 use super::{Active, Class, Info, Room, Sample, pattern};
 use crate::{Buffers, Comm, Source};
 
-const TAG: i32 = 1;
+const TAG: u32 = 1;
 
 pub(super) const INFO: Info = Info {
     name: "PingPong",
