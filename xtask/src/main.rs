@@ -7,6 +7,7 @@
 mod bench;
 mod build;
 mod ci;
+mod compare;
 mod fuzz;
 mod long;
 mod loom;
@@ -39,6 +40,7 @@ const VERBS: &[Verb] = &[
     loom::VERB,
     fuzz::VERB,
     ci::VERB,
+    compare::VERB,
     long::VERB,
 ];
 

@@ -1,0 +1,121 @@
+//! `cargo xtask compare`: our kernels and the same kernels on other MPI libraries, interleaved.
+
+mod peers;
+mod placement;
+mod rounds;
+mod summary;
+
+use crate::{Repo, Result, Verb};
+use placement::Probe;
+use rounds::{Run, Work};
+
+pub(crate) const VERB: Verb = Verb {
+    name: "compare",
+    usage: "[--what LIST] [--sizes LIST] [--rounds N] [--publish]",
+    summary: "The same kernels on MPICH and Open MPI, interleaved with ours",
+    help: "
+Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
+compilers and ours from crates/runtime/examples/peers, and runs all of them in turn, round by round.
+Before and after each run a probe tells how near the two processors are; a run during which that
+changed is dropped, and only runs with the same answer are compared. A peer that cannot be installed
+is skipped, and it says so.
+
+  --what LIST    any of pingpong, barrier, init, start; all by default
+  --sizes LIST   message lengths of pingpong in bytes; 8,64,1024,8192,65536,1048576,4194304 by default
+  --rounds N     runs to keep of each; 5 by default
+  --publish      keep the raw data and the tables under crates/bench/runs/DATE-KIND
+
+pingpong is one way between two ranks; barrier has 2 ranks, and 8 on the processors there are; init
+is joining and leaving, 2 ranks; start is the whole command that runs `true` twice.",
+    run,
+};
+
+/// What the arguments ask for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    works: Vec<Work>,
+    rounds: usize,
+    publish: bool,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Options> {
+        let mut what = "pingpong,barrier,init,start".to_owned();
+        let mut sizes = "8,64,1024,8192,65536,1048576,4194304".to_owned();
+        let (mut rounds, mut publish) = (5, false);
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let mut value = || {
+                words
+                    .next()
+                    .cloned()
+                    .ok_or_else(|| format!("{word} needs a value"))
+            };
+            match word.as_str() {
+                "--what" => what = value()?,
+                "--sizes" => sizes = value()?,
+                "--rounds" => {
+                    let text = value()?;
+                    rounds = text
+                        .parse()
+                        .ok()
+                        .filter(|&rounds| rounds > 0)
+                        .ok_or_else(|| format!("--rounds '{text}': a whole number above 0"))?;
+                }
+                "--publish" => publish = true,
+                other => {
+                    return Err(
+                        format!("'{other}' is no option; see `cargo xtask help compare`").into(),
+                    );
+                }
+            }
+        }
+        for size in sizes.split(',') {
+            if !size.parse().is_ok_and(|bytes: u32| bytes <= 1 << 30) {
+                return Err(format!("--sizes '{size}': whole numbers up to 1073741824").into());
+            }
+        }
+        let sizes: Vec<String> = sizes.split(',').map(String::from).collect();
+        let mut works = Vec::new();
+        for name in what.split(',') {
+            works.extend(Work::named(name, &sizes)?);
+        }
+        Ok(Options {
+            works,
+            rounds,
+            publish,
+        })
+    }
+}
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    let options = Options::parse(arguments)?;
+    let implementations = peers::prepare(repo)?;
+    let probe = Probe::build(repo)?;
+    let mut runs: Vec<Run> = Vec::new();
+    let mut tables = String::new();
+    for work in &options.works {
+        let new = rounds::interleave(work, &implementations, &probe, options.rounds)?;
+        let table = summary::tables(work, &implementations, &new);
+        println!("{table}");
+        tables += &table;
+        runs.extend(new);
+    }
+    if options.publish {
+        let folder = summary::publish(repo, &probe, &implementations, &runs, &tables)?;
+        println!("kept under {}", folder.display());
+    }
+    let wrong = runs
+        .iter()
+        .flat_map(|run| &run.rows)
+        .filter(|row| !row.right)
+        .count();
+    if wrong == 0 {
+        Ok(())
+    } else {
+        Err(format!("wrong data in {wrong} rows").into())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Tables of medians, and the raw data that is kept.
+
+use super::peers::Implementation;
+use super::placement::Probe;
+use super::rounds::{Run, Work};
+use crate::{Repo, Result};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::PathBuf;
+use xshell::cmd;
+
+/// The first implementation is ours.
+const OURS: usize = 0;
+
+/// One table for each placement: microseconds, the median over runs of each run's median, and ours
+/// over the best peer's.
+pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Run]) -> String {
+    let mut text = String::new();
+    let placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
+    let dropped = runs.iter().filter(|run| run.tag.is_none()).count();
+    let mut names: Vec<&str> = implementations.iter().map(|i| i.name).collect();
+    let bare = runs.iter().any(|run| !names.contains(&run.implementation));
+    for placement in placements {
+        let kept = |name: &str| {
+            let fits = |run: &&Run| run.tag == Some(placement) && run.implementation == name;
+            runs.iter().filter(fits).collect::<Vec<_>>()
+        };
+        names.retain(|name| runs.iter().any(|run| run.implementation == *name));
+        _ = write!(
+            text,
+            "{}, us; placement {placement}; runs kept:",
+            work.title
+        );
+        for name in &names {
+            _ = write!(text, " {name} {}", kept(name).len());
+        }
+        _ = writeln!(text, "; {dropped} runs dropped");
+        _ = write!(text, "{:>10}", "bytes");
+        for name in &names {
+            _ = write!(text, "{name:>13}");
+        }
+        _ = writeln!(text, "{:>13}", "ours/best");
+
+        let lengths: BTreeSet<u64> = runs
+            .iter()
+            .flat_map(|run| &run.rows)
+            .map(|row| row.bytes)
+            .collect();
+        for bytes in lengths {
+            let medians: Vec<Option<f64>> = names
+                .iter()
+                .map(|name| median_of(&kept(name), bytes))
+                .collect();
+            _ = write!(text, "{bytes:>10}");
+            for median in &medians {
+                match median {
+                    Some(median) => _ = write!(text, "{:>13.3}", median / 1e3),
+                    None => _ = write!(text, "{:>13}", "-"),
+                }
+            }
+            let ours = medians.first().copied().flatten();
+            let best = medians
+                .iter()
+                .skip(OURS + 1)
+                .flatten()
+                .copied()
+                .reduce(f64::min);
+            if let (Some(ours), Some(best)) = (ours, best) {
+                let lost = if ours > best { " lost" } else { "" };
+                _ = write!(text, "{:>13.2}{lost}", ours / best);
+            }
+            text.push('\n');
+        }
+        if bare && let Some(bare) = median_of(&kept("no launcher"), 0) {
+            _ = writeln!(text, "without a launcher: {:.3}", bare / 1e3);
+        }
+    }
+    text
+}
+
+/// The median over runs, in nanoseconds; the upper one of two in the middle.
+fn median_of(runs: &[&Run], bytes: u64) -> Option<f64> {
+    let rows = runs
+        .iter()
+        .flat_map(|run| &run.rows)
+        .filter(|row| row.bytes == bytes);
+    let mut medians: Vec<f64> = rows.map(|row| row.median).collect();
+    medians.sort_by(f64::total_cmp);
+    medians.get(medians.len() / 2).copied()
+}
+
+/// Writes every run and the tables into a folder named by date and kind of processor.
+pub(crate) fn publish(
+    repo: &Repo,
+    probe: &Probe,
+    implementations: &[Implementation],
+    runs: &[Run],
+    tables: &str,
+) -> Result<PathBuf> {
+    let sh = &repo.shell;
+    let date = cmd!(sh, "date -u +%F").quiet().read()?;
+    let commit = cmd!(sh, "git rev-parse --short HEAD").quiet().read()?;
+    let kernel = cmd!(sh, "uname -r").quiet().read()?;
+    let compiler = cmd!(sh, "rustc --version").quiet().read()?;
+    let folder = repo
+        .root
+        .join("crates/bench/runs")
+        .join(format!("{date}-{}", probe.kind));
+    sh.create_dir(&folder)?;
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            let rows: Vec<_> = run
+                .rows
+                .iter()
+                .map(|row| {
+                    json!({
+                        "kernel": row.kernel, "ranks": row.ranks, "bytes": row.bytes,
+                        "min_ns": row.min, "median_ns": row.median, "p99_ns": row.p99,
+                        "right": row.right,
+                    })
+                })
+                .collect();
+            json!({
+                "round": run.round, "implementation": run.implementation, "work": run.work,
+                "probes_ns": run.probes, "placement": run.tag, "rows": rows,
+            })
+        })
+        .collect();
+    let versions: BTreeMap<_, _> = implementations
+        .iter()
+        .map(|i| (i.name, &i.version))
+        .collect();
+    let whole = json!({
+        "format": "oxmpi-compare", "version": 1, "date": date, "commit": commit,
+        "processor": probe.model, "kernel": kernel, "compiler": compiler,
+        "versions": versions, "runs": runs,
+    });
+    sh.write_file(
+        folder.join("runs.json"),
+        serde_json::to_string_pretty(&whole)? + "\n",
+    )?;
+    sh.write_file(folder.join("tables.txt"), tables)?;
+    Ok(folder)
+}
