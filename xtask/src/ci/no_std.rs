@@ -20,6 +20,7 @@ struct Probe {
 const PROBES: &[Probe] = &[
     core("text", include_str!("probes/text.rs")),
     core("wire", include_str!("probes/wire.rs")),
+    alloc("topo", include_str!("probes/topo.rs")),
     alloc("wire", include_str!("probes/wire_alloc.rs")),
     core("coll", include_str!("probes/coll.rs")),
     core("bench", include_str!("probes/bench.rs")),
@@ -36,8 +37,9 @@ const REFUTATIONS: [(&str, &str); 2] = [
 const PROGRAM: &str = include_str!("probes/program.rs");
 /// The allocator of programs whose crate needs one.
 const ALLOCATOR: &str = include_str!("probes/allocator.rs");
-/// No unwinding, so that nothing of std is asked for by the linker.
-const PROFILE: &str = "[profile.release]\npanic = \"abort\"\n";
+/// No unwinding, and core and alloc compiled again without it, so that nothing of std is asked for
+/// by the linker.
+const PROFILE: &str = "[profile.release]\npanic = \"abort\"\nlto = true\n";
 
 const fn core(krate: &'static str, call: &'static str) -> Probe {
     Probe {

@@ -7,10 +7,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// The compiled core names it in its unwind tables, although nothing unwinds here.
-#[unsafe(no_mangle)]
-extern "C" fn rust_eh_personality() {}
-
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     core::hint::black_box(probe::call());
