@@ -1,4 +1,45 @@
-//! Process pinning as pure functions, explained in words; no_std.
+//! Where the ranks of a job run: placement as pure functions of a machine, settings, an inherited
+//! mask and a number of ranks, explained in words.
+//!
+//! The settings are those people know: `I_MPI_PIN_DOMAIN` and `I_MPI_PIN_ORDER` of Intel MPI (as
+//! its Developer Reference for Linux describes them, chapter "Interoperability with OpenMP API"),
+//! `--bind-to` and `--report-bindings` of Open MPI.
+//!
+//! ```
+//! use oxmpi_pin::{Settings, place};
+//! use oxmpi_topo::Machine;
+//!
+//! // Two sockets of four cores.
+//! let machine = Machine::from_synthetic("package:2 core:4 pu:1")?;
+//! let placement = place(&machine, &Settings::default(), None, 2);
+//! assert_eq!(placement.ranks[0].cpus.to_string(), "0-3");
+//! assert_eq!(placement.ranks[1].cpus.to_string(), "4-7");
+//! println!("{}", placement.explanation);
+//! # Ok::<(), oxmpi_topo::Error>(())
+//! ```
+//!
+//! It sets no affinity, reads no environment and no `/proc`: who calls it applies the result. It
+//! places processes, not yet their threads.
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod cut;
+mod deal;
+mod explain;
+pub mod intel;
+mod node;
+pub mod openmpi;
+mod place;
+mod placement;
+mod settings;
+
+pub use place::place;
+pub use placement::{Placement, RankPlace, Warning, WarningCode};
+pub use settings::{SETTINGS, Settings};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,118 @@
+//! Laws of placement, on any machine, mask and setting.
+
+use oxmpi_pin::intel::{Domain, Order, Shape};
+use oxmpi_pin::{Placement, Settings, place};
+use oxmpi_topo::{CpuSet, Kind, Machine};
+use proptest::prelude::*;
+
+fn machines() -> impl Strategy<Value = Machine> {
+    (1usize..5, 1usize..3, 1usize..5, 1usize..4).prop_map(|(packages, numas, cores, threads)| {
+        let text = format!("package:{packages} numa:{numas} core:{cores} pu:{threads}");
+        Machine::from_synthetic(&text).unwrap()
+    })
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let shapes = prop_oneof![
+        Just(Shape::Core),
+        Just(Shape::Socket),
+        Just(Shape::Numa),
+        Just(Shape::Node)
+    ];
+    let domains = prop_oneof![
+        Just(Domain::Auto),
+        (1u32..40).prop_map(Domain::Size),
+        shapes.prop_map(Domain::Shape)
+    ];
+    let orders = prop_oneof![Just(Order::Bunch), Just(Order::Compact)];
+    (any::<bool>(), domains, orders).prop_map(|(pin, domain, order)| Settings {
+        pin,
+        domain,
+        order,
+    })
+}
+
+fn masks() -> impl Strategy<Value = Option<CpuSet>> {
+    prop::option::of(
+        prop::collection::btree_set(0usize..96, 0..40).prop_map(|set| set.into_iter().collect()),
+    )
+}
+
+/// The machine whose processor `n` is called `new[n]`.
+fn renumbered(machine: &str, new: &[usize]) -> Machine {
+    let indexes: Vec<String> = new.iter().map(ToString::to_string).collect();
+    Machine::from_synthetic(&format!("{machine}(indexes={})", indexes.join(","))).unwrap()
+}
+
+fn distinct(placement: &Placement) -> Vec<&CpuSet> {
+    let mut sets: Vec<&CpuSet> = placement.ranks.iter().map(|rank| &rank.cpus).collect();
+    sets.sort();
+    sets.dedup();
+    sets
+}
+
+proptest! {
+    #[test]
+    fn every_rank_has_processors_that_the_job_may_use(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
+        let placement = place(&machine, &settings, mask.as_ref(), ranks);
+        prop_assert_eq!(placement.ranks.len() as u32, ranks);
+        prop_assert!(placement.allowed.is_subset(machine.online()));
+        if let Some(mask) = mask.filter(|mask| mask.intersects(machine.online())) {
+            prop_assert!(placement.allowed.is_subset(&mask));
+        }
+        for (number, rank) in (0..).zip(&placement.ranks) {
+            prop_assert_eq!(rank.rank, number);
+            prop_assert!(!rank.cpus.is_empty() && rank.cpus.is_subset(&placement.allowed));
+        }
+        prop_assert!(placement.explanation.ends_with('.'));
+    }
+
+    #[test]
+    fn domains_are_disjoint(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
+        let placement = place(&machine, &settings, mask.as_ref(), ranks);
+        let sets = distinct(&placement);
+        let sum: usize = sets.iter().map(|set| set.len()).sum();
+        let union = sets.iter().fold(CpuSet::new(), |all, set| &all | set);
+        prop_assert_eq!(sum, union.len());
+    }
+
+    #[test]
+    fn domains_are_shared_only_when_all_are_taken(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
+        let placement = place(&machine, &settings, mask.as_ref(), ranks);
+        let domains = distinct(&placement).len();
+        for (rank, again) in placement.ranks.iter().zip(placement.ranks.iter().skip(domains)) {
+            prop_assert_eq!(&rank.cpus, &again.cpus);
+        }
+        if let (Domain::Size(size), true) = (settings.domain, settings.pin) {
+            let size = (size as usize).min(placement.allowed.len());
+            prop_assert!(placement.ranks.iter().all(|rank| rank.cpus.len() == size), "a number is kept as asked");
+            prop_assert_eq!(domains, (ranks as usize).min(placement.allowed.len() / size));
+        }
+    }
+
+    #[test]
+    fn bunch_keeps_a_rank_on_one_socket_when_all_fit(machine in machines(), size in 1u32..8, ranks in 1u32..70) {
+        let settings = Settings { domain: Domain::Size(size), ..Settings::default() };
+        let placement = place(&machine, &settings, None, ranks);
+        let sockets: Vec<&CpuSet> = machine.objects(Kind::Package).map(|package| package.cpus()).collect();
+        let room: usize = sockets.iter().map(|socket| socket.len() / size as usize).sum();
+        if ranks as usize <= room {
+            let on = |socket: &CpuSet| placement.ranks.iter().filter(|rank| rank.cpus.is_subset(socket)).count();
+            let counts: Vec<usize> = sockets.iter().map(|socket| on(socket)).collect();
+            prop_assert_eq!(counts.iter().sum::<usize>(), ranks as usize);
+            prop_assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{:?}", counts);
+        }
+    }
+
+    #[test]
+    fn numbers_of_the_operating_system_do_not_matter(settings in settings(), ranks in 1u32..30, new in Just((0..16).collect::<Vec<usize>>()).prop_shuffle()) {
+        // The tree is ordered by first processors: shuffle inside that order only.
+        let shape = "package:2 core:4 pu:2";
+        let plain = place(&Machine::from_synthetic(shape).unwrap(), &settings, None, ranks);
+        let machine = renumbered(shape, &new);
+        let back = place(&machine, &settings, None, ranks);
+        let order: Vec<usize> = machine.objects(Kind::Pu).filter_map(|pu| pu.cpus().first()).collect();
+        let moved: Vec<CpuSet> = plain.ranks.iter().map(|rank| rank.cpus.iter().map(|cpu| order[cpu]).collect()).collect();
+        prop_assert_eq!(back.ranks.iter().map(|rank| rank.cpus.clone()).collect::<Vec<_>>(), moved);
+    }
+}
