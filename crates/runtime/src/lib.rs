@@ -1,1 +1,3 @@
 //! Message passing for high-performance computing, in Rust.
+
+pub mod settings;

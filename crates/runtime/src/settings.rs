@@ -1,0 +1,28 @@
+//! Every setting of every crate, its value, and where the value came from.
+//!
+//! Each crate exports rows ([`oxmpi_text::Setting`]); [`TABLE`] is all of them. A value comes from
+//! the first of these that has one: the command line, our environment variable (`OXMPI_` + name), the
+//! variable of another product that means the same, the file named by `OXMPI_SETTINGS_FILE`, the
+//! file `oxmpi/settings.toml` in `$XDG_CONFIG_HOME` (or `~/.config`), the default.
+//!
+//! A value of ours that is wrong is an error with a caret. A value of another product that we do not
+//! understand, and names nobody knows, are warnings: they may be meant for somebody else.
+
+mod file;
+mod resolve;
+mod rows;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use file::{Entry, entries};
+pub use resolve::resolve;
+pub use rows::{Wait, eager_limit, spin};
+pub use sources::{Assignment, File, Sources};
+pub use value::{BadSetting, Origin, Value, Values};
+
+use oxmpi_text::Table;
+
+/// All settings.
+pub const TABLE: Table = Table(&[oxmpi_pin::SETTINGS, rows::ROWS]);

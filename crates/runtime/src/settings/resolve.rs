@@ -1,0 +1,207 @@
+//! From sources to values: who wins, what is refused, what is only warned about.
+
+use oxmpi_text::{EnvName, Product, Setting, Table};
+
+use super::{Assignment, BadSetting, File, Origin, Sources, Value, Values, entries};
+
+/// Variables with our prefix that are no settings.
+const NOT_SETTINGS: &[&str] = &["OXMPI_SETTINGS_FILE"];
+
+/// Gives every row of `table` its value.
+///
+/// # Errors
+/// The first value of ours (in a file, a variable with our prefix, or on the command line) that its
+/// grammar refuses, and a line of a file that is none.
+pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
+    let defaults = table.iter().map(|setting| Value {
+        setting,
+        text: setting.default.into(),
+        origin: Origin::Default,
+    });
+    let mut values = Values {
+        all: defaults.collect(),
+        warnings: Vec::new(),
+    };
+    for file in &sources.files {
+        values.read_file(table, file)?;
+    }
+    values.read_foreign_variables(table, &sources.environment);
+    values.read_variables(table, &sources.environment)?;
+    for assignment in &sources.command_line {
+        values.read_assignment(table, assignment)?;
+    }
+    Ok(values)
+}
+
+impl Values {
+    fn read_file(&mut self, table: Table, file: &File) -> Result<(), BadSetting> {
+        let at = |line| Origin::File {
+            path: file.path.clone(),
+            line,
+        };
+        let entries = entries(&file.content).map_err(|(line, text, error)| BadSetting {
+            origin: at(line),
+            why: error.show(text).to_string(),
+        })?;
+        for entry in entries {
+            match table.find(entry.name) {
+                Some(setting) => self.set(setting, entry.value, at(entry.line))?,
+                None => self.unknown(
+                    table,
+                    &format!("{}: `{}`", at(entry.line), entry.name),
+                    entry.name,
+                    |s| s.into(),
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    /// Other products' variables, weaker than ours. What is not understood may be meant for them.
+    fn read_foreign_variables(&mut self, table: Table, environment: &[(String, String)]) {
+        for (setting, alias) in table
+            .iter()
+            .flat_map(|row| row.aliases.iter().rev().map(move |alias| (row, alias)))
+        {
+            let variable = format!("{}{}", alias.product.env_prefix(), alias.name);
+            let Some(value) = variable_of(environment, &variable) else {
+                continue;
+            };
+            let origin = Origin::Environment {
+                variable,
+                product: Some(alias.product),
+            };
+            if let Err(bad) = self.set(setting, alias.translate(value), origin) {
+                self.warnings
+                    .push(format!("ignored, this value is not known here: {bad}"));
+            }
+        }
+        let prefix = Product::OpenMpi.env_prefix();
+        for (variable, _) in environment {
+            let name = variable.strip_prefix(prefix);
+            if let Some(name) =
+                name.filter(|name| table.find_alias(Product::OpenMpi, name).is_none())
+            {
+                self.warnings.push(no_such_parameter(name, variable));
+            }
+        }
+    }
+
+    fn read_variables(
+        &mut self,
+        table: Table,
+        environment: &[(String, String)],
+    ) -> Result<(), BadSetting> {
+        for (variable, value) in environment {
+            let Some(name) = variable.strip_prefix(Setting::ENV_PREFIX) else {
+                continue;
+            };
+            match table.find_env(variable) {
+                Some(_) if value.is_empty() => {}
+                Some(setting) => {
+                    let origin = Origin::Environment {
+                        variable: variable.clone(),
+                        product: None,
+                    };
+                    self.set(setting, value, origin)?;
+                }
+                None if NOT_SETTINGS.contains(&variable.as_str()) => {}
+                None => {
+                    let spell = |ours: &'static str| EnvName(ours).to_string();
+                    self.unknown(
+                        table,
+                        &format!("the variable {variable}"),
+                        &name.to_ascii_lowercase(),
+                        spell,
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_assignment(&mut self, table: Table, assignment: &Assignment) -> Result<(), BadSetting> {
+        let Assignment {
+            option,
+            product,
+            name,
+            value,
+        } = assignment;
+        let origin = Origin::CommandLine {
+            option: format!("{option} {name}"),
+        };
+        match product {
+            None => match table.find(name) {
+                Some(setting) => self.set(setting, value, origin),
+                None => {
+                    let hint = table
+                        .suggest(name)
+                        .map_or_else(String::new, |ours| format!("; did you mean `{ours}`?"));
+                    Err(BadSetting {
+                        origin,
+                        why: format!("no setting is called `{name}`{hint}"),
+                    })
+                }
+            },
+            Some(product) => match table.find_alias(*product, name) {
+                Some((setting, alias)) => self.set(setting, alias.translate(value), origin),
+                None => {
+                    self.warnings
+                        .push(no_such_parameter(name, &origin.to_string()));
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn set(
+        &mut self,
+        setting: &'static Setting,
+        text: &str,
+        origin: Origin,
+    ) -> Result<(), BadSetting> {
+        if let Err(error) = (setting.check)(text) {
+            return Err(BadSetting {
+                origin,
+                why: error.show(text).to_string(),
+            });
+        }
+        let value = self
+            .all
+            .iter_mut()
+            .find(|value| value.setting.name == setting.name);
+        if let Some(value) = value {
+            value.text = text.into();
+            value.origin = origin;
+        }
+        Ok(())
+    }
+
+    fn unknown(
+        &mut self,
+        table: Table,
+        what: &str,
+        name: &str,
+        spell: impl Fn(&'static str) -> String,
+    ) {
+        let hint = table.suggest(name).map_or_else(String::new, |ours| {
+            format!("; did you mean `{}`?", spell(ours))
+        });
+        self.warnings
+            .push(format!("ignored: {what} names no setting{hint}"));
+    }
+}
+
+/// The value of `variable`; an empty one counts as not set.
+fn variable_of<'a>(environment: &'a [(String, String)], variable: &str) -> Option<&'a str> {
+    let found = environment.iter().find(|(name, _)| name == variable);
+    found
+        .map(|(_, value)| value.as_str())
+        .filter(|value| !value.is_empty())
+}
+
+fn no_such_parameter(name: &str, origin: &str) -> String {
+    format!(
+        "ignored: {origin}: the MCA parameter `{name}` of Open MPI has no meaning here (oxmpi settings lists what has)"
+    )
+}

@@ -1,0 +1,112 @@
+//! The runtime's own settings: when a message waits for its receive, and how a rank waits.
+
+use std::str::FromStr;
+
+use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size, whole};
+
+/// How a rank waits for messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// As there are processors: `Active` when every rank of the node has one, else `Passive`.
+    #[default]
+    Auto,
+    /// Looks again and again, and keeps its processor.
+    Active,
+    /// Looks for a short while, then lets others run, then sleeps.
+    Passive,
+}
+
+const WAITS: Words = Words(&["auto", "active", "passive"]);
+
+impl FromStr for Wait {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Ok(match WAITS.find(text)? {
+            0 => Self::Auto,
+            1 => Self::Active,
+            _ => Self::Passive,
+        })
+    }
+}
+
+/// The eager limit in bytes, at most 2^32 - 1.
+///
+/// # Errors
+/// What is no such size.
+pub fn eager_limit(text: &str) -> Result<u32, Error> {
+    let too_large = Error {
+        span: Span::whole(text),
+        expected: Expected::Text("a size below 4G"),
+        suggestion: None,
+    };
+    u32::try_from(size(text)?).map_err(|_| too_large)
+}
+
+/// The number of empty polls before a rank yields.
+///
+/// # Errors
+/// What is no whole number below 2^32.
+pub fn spin(text: &str) -> Result<u32, Error> {
+    let count = whole(text, 0..=u64::from(u32::MAX), "a whole number below 2^32")?;
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// The runtime's rows in the table.
+pub(super) const ROWS: &[Setting] = &[
+    Setting {
+        name: "eager_limit",
+        aliases: &[
+            Alias::new(Product::IntelMpi, "I_MPI_EAGER_THRESHOLD"),
+            Alias::new(Product::OpenMpi, "btl_sm_eager_limit"),
+            Alias::new(Product::OpenMpi, "btl_vader_eager_limit"),
+        ],
+        default: "8KiB",
+        kind: "bytes",
+        level: Level::Tuning,
+        short: "the longest message that is sent before its receive is known",
+        long: "Up to this length a standard send copies the message to the receiver's side and returns. \
+               Longer messages wait for their receive and are then copied once. A transport whose \
+               frames are shorter takes its own limit.",
+        check: |text| eager_limit(text).map(drop),
+    },
+    Setting {
+        name: "wait",
+        aliases: &[
+            Alias {
+                product: Product::IntelMpi,
+                name: "I_MPI_WAIT_MODE",
+                values: &[("0", "active"), ("1", "passive")],
+            },
+            Alias {
+                product: Product::OpenMpi,
+                name: "mpi_yield_when_idle",
+                values: &[
+                    ("0", "active"),
+                    ("false", "active"),
+                    ("1", "passive"),
+                    ("true", "passive"),
+                ],
+            },
+        ],
+        default: "auto",
+        kind: "word",
+        level: Level::Tuning,
+        short: "how a rank waits: auto, active or passive",
+        long: "`active` looks for messages again and again and keeps its processor: the lowest latency. \
+               `passive` looks for a short while, then lets others run, then sleeps. `auto` is \
+               active when every rank of the node has a processor of its own, else passive.",
+        check: |text| text.parse::<Wait>().map(drop),
+    },
+    Setting {
+        name: "spin",
+        aliases: &[Alias::new(Product::IntelMpi, "I_MPI_SPIN_COUNT")],
+        default: "2000",
+        kind: "count",
+        level: Level::Expert,
+        short: "how often a waiting rank looks before it lets others run",
+        long: "Counted in empty polls with one pause of the processor each. Read where ranks wait \
+               passively.",
+        check: |text| spin(text).map(drop),
+    },
+];

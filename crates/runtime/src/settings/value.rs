@@ -1,0 +1,122 @@
+//! Resolved settings: value and origin of each.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use oxmpi_text::{Product, Setting};
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The table.
+    Default,
+    /// A line of a settings file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A variable of the environment, and whose it is if not ours.
+    Environment {
+        /// Its name.
+        variable: String,
+        /// The other product that the name belongs to.
+        product: Option<Product>,
+    },
+    /// An option, such as `--mca btl_sm_eager_limit`.
+    CommandLine {
+        /// The option with the name that it sets.
+        option: String,
+    },
+}
+
+impl Origin {
+    /// One word: `default`, `file`, `environment` or `command-line`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::File { .. } => "file",
+            Self::Environment { .. } => "environment",
+            Self::CommandLine { .. } => "command-line",
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Environment { variable, .. } => f.write_str(variable),
+            Self::CommandLine { option } => f.write_str(option),
+        }
+    }
+}
+
+/// One setting with its value.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The row of the table.
+    pub setting: &'static Setting,
+    /// The value in our spelling; the row's grammar has accepted it.
+    pub text: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// All settings with their values, in the order of the table.
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// One for each row of the table.
+    pub all: Vec<Value>,
+    /// What was ignored and why, a sentence each; for people, printed once in a job.
+    pub warnings: Vec<String>,
+}
+
+impl Values {
+    /// The value of the setting called `name`.
+    ///
+    /// # Panics
+    /// When the table has no such row, which is a mistake in the program.
+    pub fn get(&self, name: &str) -> &Value {
+        let found = self.all.iter().find(|value| value.setting.name == name);
+        found.unwrap_or_else(|| panic!("no setting is called {name}"))
+    }
+
+    /// The value of the setting called `name` as `parse` understands it.
+    ///
+    /// # Panics
+    /// When the table has no such row, or its `check` accepts what `parse` refuses: mistakes in the
+    /// program.
+    pub fn parse<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, oxmpi_text::Error>,
+    ) -> T {
+        let text = &self.get(name).text;
+        parse(text).unwrap_or_else(|error| {
+            panic!(
+                "{name} was accepted and is not understood: {}",
+                error.show(text)
+            )
+        })
+    }
+}
+
+/// A setting whose value is not understood, or a settings file that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadSetting {
+    /// Where it stands.
+    pub origin: Origin,
+    /// What is wrong and what would have been right, with a caret where there is a text.
+    pub why: String,
+}
+
+impl fmt::Display for BadSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.origin, self.why)
+    }
+}
+
+impl std::error::Error for BadSetting {}
