@@ -151,6 +151,12 @@ pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>
 }
 
 impl Fabric {
+    /// The fabric that an end belongs to.
+    #[must_use]
+    pub fn of(tx: &FabricTx) -> Self {
+        Self(Rc::clone(&tx.net))
+    }
+
     /// Ends `peer`: the others are told once they have seen all or some of what it sent.
     pub fn kill(&self, peer: Peer) {
         self.0.borrow_mut().dead[peer.0 as usize] = true;
@@ -170,6 +176,12 @@ impl Fabric {
 }
 
 impl FabricTx {
+    /// What this end is called by all others.
+    #[must_use]
+    pub const fn me(&self) -> Peer {
+        Peer(self.me)
+    }
+
     fn admit(&mut self, to: Peer) -> Result<(), Busy> {
         let mut net = self.net.borrow_mut();
         let refuse = net.weather.refuse;

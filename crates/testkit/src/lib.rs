@@ -21,6 +21,7 @@
 //! It does not start processes, and it tests no crate by itself: the tests are in the crates.
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 pub mod fabric;
 pub mod fuzz;
 pub mod job;

@@ -1,0 +1,212 @@
+//! Bulk: get, put, registration.
+
+use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Remote, Rma, Token};
+
+use super::{End, Log, Subject, eager, until};
+use crate::memory::pattern;
+
+/// Lengths around pages and pieces.
+const LENS: [usize; 9] = [1, 7, 48, 4095, 4096, 4097, 65_536, 1_000_003, 5 << 20];
+
+#[derive(Clone, Copy)]
+enum Way {
+    Get,
+    Put,
+}
+
+type Region<S> = <<S as Subject>::Tx as Memory>::Region;
+
+/// Registered memory of one end.
+fn registered<S: Subject>(
+    end: &mut End<S>,
+    bytes: Vec<u8>,
+    access: Access,
+) -> (S::Memory, Region<S>, Key) {
+    let memory = S::memory(bytes);
+    let region = end
+        .tx
+        .register(S::bytes(&memory), access)
+        .expect("memory can be registered");
+    let key = end.tx.key(&region, end.peer);
+    (memory, region, key)
+}
+
+/// Moves bytes between the region behind `key` at the peer and `region`, here.
+fn start<S: Subject>(
+    end: &mut End<S>,
+    way: Way,
+    (key, key_at): (&Key, u64),
+    (region, at): (&Region<S>, u64),
+    len: u64,
+    token: Token,
+) -> Result<(), Busy> {
+    let remote = Remote {
+        key,
+        at: key_at,
+        len,
+    };
+    let local = Local { region, at, len };
+    match way {
+        Way::Get => end.tx.get(end.peer, remote, local, token),
+        Way::Put => end.tx.put(end.peer, local, remote, token),
+    }
+}
+
+/// Moves a range both ways round and compares all bytes of the target.
+fn moves<S: Subject>(way: Way, len: usize, key_at: usize, at: usize, part: usize) {
+    let [mut a, mut b] = S::join();
+    let (source, target) = (pattern(len, 1), vec![0xee; len]);
+    let (here, there) = match way {
+        Way::Get => (target.clone(), source.clone()),
+        Way::Put => (source.clone(), target.clone()),
+    };
+    let (here_access, there_access) = match way {
+        Way::Get => (Access::Write, Access::Read),
+        Way::Put => (Access::Read, Access::Write),
+    };
+    let (here, region, _) = registered(&mut a, here, here_access);
+    let (there, there_region, key) = registered(&mut b, there, there_access);
+    let (mut a_log, mut b_log) = (Log::default(), Log::default());
+    let mut started = false;
+    until("bulk moves", || {
+        if !started {
+            let from = (&key, key_at as u64);
+            let to = (&region, at as u64);
+            started = start(&mut a, way, from, to, part as u64, Token(77)).is_ok();
+        }
+        a.poll(&mut a_log);
+        b.poll(&mut b_log);
+        !a_log.done.is_empty()
+    });
+    assert_eq!(a_log.done, [(Token(77), Ok(()))]);
+    let (from_at, to_at, got) = match way {
+        Way::Get => (key_at, at, S::read(&here)),
+        Way::Put => (at, key_at, S::read(&there)),
+    };
+    let mut expected = target;
+    expected[to_at..to_at + part].copy_from_slice(&source[from_at..from_at + part]);
+    assert!(
+        got == expected,
+        "{part} B from {from_at} to {to_at} are not what was sent"
+    );
+    let released = [
+        release(&mut a, &mut b, region),
+        release(&mut b, &mut a, there_region),
+    ];
+    assert_eq!(released, [Ok(()), Ok(())]);
+}
+
+/// Releases `region` of `end` and waits for its memory.
+fn release<S: Subject>(
+    end: &mut End<S>,
+    other: &mut End<S>,
+    region: Region<S>,
+) -> Result<(), Fault> {
+    let (mut log, mut other_log) = (Log::default(), Log::default());
+    end.tx.release(region, Token(u64::MAX));
+    until("memory is given back", || {
+        end.poll(&mut log);
+        other.poll(&mut other_log);
+        !log.done.is_empty()
+    });
+    assert_eq!(log.done.len(), 1, "one release has one answer");
+    assert_eq!(log.done[0].0, Token(u64::MAX));
+    log.done[0].1
+}
+
+/// The receiver reads whole regions of the sender.
+pub fn get_moves_all_bytes<S: Subject>() {
+    for len in LENS {
+        moves::<S>(Way::Get, len, 0, 0, len);
+    }
+}
+
+/// The sender writes whole regions of the receiver.
+pub fn put_moves_all_bytes<S: Subject>() {
+    for len in LENS {
+        moves::<S>(Way::Put, len, 0, 0, len);
+    }
+}
+
+/// Ranges inside of regions move, and nothing beside them changes.
+pub fn parts_of_a_region_move<S: Subject>() {
+    for way in [Way::Get, Way::Put] {
+        for (key_at, at, part) in [
+            (0, 100, 1),
+            (99_999, 0, 1),
+            (17, 4096, 70_000),
+            (1, 1, 99_999),
+        ] {
+            moves::<S>(way, 100_000, key_at, at, part);
+        }
+    }
+}
+
+/// Many operations under way: each token comes back, once.
+pub fn every_token_comes_back_once<S: Subject>() {
+    let [mut a, mut b] = S::join();
+    let (here, region, _) = registered(&mut a, vec![0; 64_000], Access::Write);
+    let (_there, _there_region, key) = registered(&mut b, pattern(64_000, 3), Access::Read);
+    let (mut a_log, mut b_log) = (Log::default(), Log::default());
+    let mut next = 0;
+    until("all operations end", || {
+        while next < 64 {
+            let at = next * 1000;
+            let ranges = ((&key, at), (&region, at));
+            if start(&mut a, Way::Get, ranges.0, ranges.1, 1000, Token(next)).is_err() {
+                break;
+            }
+            next += 1;
+        }
+        a.poll(&mut a_log);
+        b.poll(&mut b_log);
+        a_log.done.len() == 64
+    });
+    let mut tokens: Vec<_> = a_log.done.iter().map(|(token, _)| token.0).collect();
+    tokens.sort_unstable();
+    assert_eq!(tokens, (0..64).collect::<Vec<_>>());
+    assert!(S::read(&here) == pattern(64_000, 3));
+}
+
+/// Registering and releasing without a transfer.
+pub fn release_gives_memory_back<S: Subject>() {
+    let [mut a, mut b] = S::join();
+    for round in 0..100 {
+        let access = if round % 2 == 0 {
+            Access::Read
+        } else {
+            Access::Write
+        };
+        let (memory, region, _) = registered(&mut a, pattern(5000, round), access);
+        assert_eq!(release(&mut a, &mut b, region), Ok(()));
+        assert_eq!(S::read(&memory), pattern(5000, round));
+    }
+}
+
+/// A bulk operation holds up no frames, and frames no bulk operation.
+pub fn frames_pass_bulk<S: Subject>() {
+    let [mut a, mut b] = S::join();
+    let len = 8 << 20;
+    let (here, region, _) = registered(&mut a, vec![0; len], Access::Write);
+    let (_there, _there_region, key) = registered(&mut b, pattern(len, 3), Access::Read);
+    let (mut a_log, mut b_log) = (Log::default(), Log::default());
+    let (mut started, mut tag) = (false, 0);
+    until("bulk and frames arrive", || {
+        if !started {
+            let ranges = ((&key, 0), (&region, 0));
+            let len = len as u64;
+            started = start(&mut a, Way::Get, ranges.0, ranges.1, len, Token(1)).is_ok();
+        }
+        if tag < 1000 && b.try_send(&eager(tag, 8), &[8; 8], true) {
+            tag += 1;
+        }
+        a.poll(&mut a_log);
+        b.poll(&mut b_log);
+        a_log.done.len() == 1 && a_log.frames.len() == 1000
+    });
+    assert!(S::read(&here) == pattern(len, 3));
+    assert!(
+        b_log.frames.is_empty(),
+        "the transport's own frames stay with it"
+    );
+}

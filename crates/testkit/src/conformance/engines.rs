@@ -1,0 +1,171 @@
+//! Two engines over the transport.
+
+use oxmpi_wire::{
+    Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Status, Tag, Tx,
+};
+
+use super::{End, Subject, until};
+use crate::memory::pattern;
+
+const ENVELOPE: Envelope = Envelope { context: 2, tag: 4 };
+/// Lengths of all paths of most transports.
+const LENS: [usize; 10] = [0, 1, 8, 48, 49, 1000, 8192, 8193, 300_000, 3 << 20];
+
+/// An end with its engine.
+struct Rank<S: Subject> {
+    end: End<S>,
+    engine: Engine<S::Tx>,
+}
+
+impl<S: Subject> Rank<S> {
+    fn new(end: End<S>) -> Self {
+        let peers = end.peer.0 + 1;
+        Self {
+            engine: Engine::new(&end.tx, peers, Rules::default()),
+            end,
+        }
+    }
+
+    fn send(&mut self, mode: Mode, tag: u32, memory: &S::Memory) -> Request {
+        let envelope = Envelope { tag, ..ENVELOPE };
+        let (tx, to) = (&mut self.end.tx, self.end.peer);
+        self.engine.send(tx, to, envelope, mode, S::bytes(memory))
+    }
+
+    fn recv(&mut self, source: Source, tag: Tag, memory: &S::Memory) -> Request {
+        let (tx, bytes) = (&mut self.end.tx, S::bytes(memory));
+        self.engine.recv(tx, source, ENVELOPE.context, tag, bytes)
+    }
+
+    fn step(&mut self) {
+        self.end.tx.flush();
+        self.end.rx.poll(&mut self.end.tx, 64, &mut self.engine);
+        self.engine.resume(&mut self.end.tx);
+    }
+}
+
+fn join<S: Subject>() -> [Rank<S>; 2] {
+    S::join().map(Rank::new)
+}
+
+/// Steps both until `request` of the first is complete.
+fn wait<S: Subject>(at: &mut Rank<S>, other: &mut Rank<S>, request: Request) -> Outcome {
+    let mut outcome = None;
+    until("a request completes", || {
+        at.step();
+        other.step();
+        outcome = at.engine.test(request);
+        outcome.is_some()
+    });
+    outcome.expect("the loop above ended")
+}
+
+fn status(source: Peer, tag: u32, len: usize) -> Outcome {
+    Ok(Status {
+        source,
+        tag,
+        len: len as u64,
+        cancelled: false,
+    })
+}
+
+/// Messages of all paths, in both modes, expected and not.
+pub fn messages_of_every_size_arrive<S: Subject>() {
+    let [mut a, mut b] = join::<S>();
+    for mode in [Mode::Standard, Mode::Synchronous] {
+        for expected in [true, false] {
+            for len in LENS {
+                let source = S::memory(pattern(len, 6));
+                let target = S::memory(vec![0; len]);
+                let early = expected.then(|| b.recv(Source::Any, Tag::Any, &target));
+                let sent = a.send(mode, 4, &source);
+                for _ in 0..10 {
+                    a.step();
+                    b.step();
+                }
+                let got = early
+                    .unwrap_or_else(|| b.recv(Source::Peer(b.end.peer), Tag::Exact(4), &target));
+                assert_eq!(wait(&mut b, &mut a, got), status(b.end.peer, 4, len));
+                assert_eq!(wait(&mut a, &mut b, sent), status(a.end.peer, 4, len));
+                assert!(
+                    S::read(&target) == pattern(len, 6),
+                    "{len} B in {mode:?} mode"
+                );
+            }
+        }
+    }
+}
+
+/// Far more messages than any ring holds, of mixed paths, before the first receive.
+pub fn a_flood_of_messages_keeps_order<S: Subject>() {
+    let [mut a, mut b] = join::<S>();
+    let len_of = |number: u64| [8, 40, 600, 9000, 20_000][number as usize % 5];
+    let sources: Vec<_> = (0..600)
+        .map(|number| S::memory(pattern(len_of(number), number)))
+        .collect();
+    let sent: Vec<_> = sources
+        .iter()
+        .map(|source| a.send(Mode::Standard, 4, source))
+        .collect();
+    for number in 0..600 {
+        let target = S::memory(vec![0; len_of(number)]);
+        let got = b.recv(Source::Any, Tag::Any, &target);
+        let outcome = wait(&mut b, &mut a, got);
+        assert_eq!(outcome, status(b.end.peer, 4, len_of(number)));
+        assert!(
+            S::read(&target) == pattern(len_of(number), number),
+            "message {number}"
+        );
+    }
+    for sent in sent {
+        assert!(wait(&mut a, &mut b, sent).is_ok());
+    }
+}
+
+/// A rendezvous that nobody receives is taken back, and its memory with it.
+pub fn a_recall_is_answered<S: Subject>() {
+    let [mut a, mut b] = join::<S>();
+    let source = S::memory(pattern(1 << 20, 1));
+    for _ in 0..20 {
+        let sent = a.send(Mode::Standard, 4, &source);
+        a.engine.cancel(&mut a.end.tx, sent);
+        let outcome = wait(&mut a, &mut b, sent).expect("a recalled send is no failure");
+        assert!(outcome.cancelled);
+    }
+    assert!(
+        b.engine
+            .probe(Source::Any, ENVELOPE.context, Tag::Any)
+            .is_none()
+    );
+}
+
+/// Short messages by the direct road, both ways in turn.
+pub fn the_direct_road_receives<S: Subject>() {
+    let [mut a, mut b] = join::<S>();
+    for round in 0..500 {
+        let source = S::memory(pattern(8, round));
+        let target = S::memory(vec![0; 8]);
+        let (from, to) = if round % 2 == 0 {
+            (&mut a, &mut b)
+        } else {
+            (&mut b, &mut a)
+        };
+        until("a short message is sent", || {
+            from.step();
+            let (tx, peer) = (&mut from.end.tx, from.end.peer);
+            let bytes = S::bytes(&source);
+            let sent = from.engine.try_short(tx, peer, ENVELOPE, &bytes).is_ok();
+            tx.flush();
+            sent
+        });
+        let (peer, bytes) = (to.end.peer, S::bytes(&target));
+        until("a short message is received", || {
+            assert!(to.engine.direct(peer), "nothing else is under way");
+            let (rx, tx) = (&mut to.end.rx, &mut to.end.tx);
+            to.engine
+                .recv_direct(rx, tx, peer, ENVELOPE, &bytes)
+                .is_some()
+        });
+        assert_eq!(S::read(&target), pattern(8, round));
+    }
+}
