@@ -1,4 +1,82 @@
-//! The `oxmpi` command.
+//! The `oxmpi` command: one file or folder per subcommand, each with `main(arguments) -> ExitCode`.
+//!
+//! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`.
+
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod complain;
+mod run;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use complain::USAGE;
+
+/// A subcommand: its name, one line about it, and where it begins.
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    main: fn(Vec<OsString>) -> ExitCode,
+}
+
+const COMMANDS: &[Command] = &[Command {
+    name: "run",
+    about: "start the ranks of a job on this machine",
+    main: run::main,
+}];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    let called = arguments.next().unwrap_or_default();
+    let rest: Vec<OsString> = arguments.collect();
+    if is_process_manager(&called) {
+        return run::main(rest);
+    }
+    let mut rest = rest.into_iter();
+    let Some(name) = rest.next() else {
+        print!("{}", help());
+        return USAGE.into();
+    };
+    let name = name.to_string_lossy().into_owned();
+    match name.as_str() {
+        "help" | "-h" | "--help" => match rest.next() {
+            None => print!("{}", help()),
+            Some(topic) => return dispatch(&topic.to_string_lossy(), vec!["--help".into()]),
+        },
+        "-V" | "--version" => println!("oxmpi {}", env!("CARGO_PKG_VERSION")),
+        _ => return dispatch(&name, rest.collect()),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Whether the command was called by a name that people know for starting jobs.
+fn is_process_manager(called: &OsString) -> bool {
+    let name = Path::new(called).file_name();
+    name.is_some_and(|name| name == "mpirun" || name == "mpiexec")
+}
+
+fn dispatch(name: &str, arguments: Vec<OsString>) -> ExitCode {
+    match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => (command.main)(arguments),
+        None => {
+            let names = COMMANDS.iter().map(|command| command.name);
+            complain::unknown("command", name, names, "oxmpi --help");
+            USAGE.into()
+        }
+    }
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "oxmpi: message passing for high-performance computing\n\n\
+         Usage: oxmpi COMMAND [OPTIONS]\n\nCommands:\n",
+    );
+    for Command { name, about, .. } in COMMANDS {
+        text += &format!("  {name:<10} {about}\n");
+    }
+    text += "  help       this text; `oxmpi help COMMAND` for one command\n\n\
+             A first job, two ranks of one program:\n\n  oxmpi run -n 2 ./a.out\n\n\
+             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`.\n";
+    text
+}

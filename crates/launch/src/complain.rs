@@ -1,0 +1,38 @@
+//! How every subcommand speaks of mistakes: on standard error, beginning with `oxmpi: `.
+
+use std::fmt::Display;
+
+use oxmpi_text::nearest;
+
+/// Exit code of a command that was not called as it should be.
+pub(crate) const USAGE: u8 = 2;
+
+/// Prints what is wrong.
+pub(crate) fn error(what: impl Display) {
+    eprintln!("oxmpi: {what}");
+}
+
+/// Prints that `typed` is no `kind`, the nearest of `known`, and where to read on.
+pub(crate) fn unknown<'a>(
+    kind: &str,
+    typed: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    help: &str,
+) {
+    error(unknown_text(kind, typed, known, help));
+}
+
+/// The text of [`unknown`].
+pub(crate) fn unknown_text<'a>(
+    kind: &str,
+    typed: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    help: &str,
+) -> String {
+    match nearest(typed, known) {
+        Some(near) => {
+            format!("unknown {kind} `{typed}`; did you mean `{near}`? See `{help}`.")
+        }
+        None => format!("unknown {kind} `{typed}`. See `{help}`."),
+    }
+}

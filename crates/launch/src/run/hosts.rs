@@ -1,0 +1,91 @@
+//! Hosts named on the command line: this machine is served, others are for a process manager.
+
+use std::ffi::OsStr;
+use std::fs;
+
+/// The hosts of a comma-separated list, each without its `:slots`.
+pub(crate) fn in_list(list: &str) -> Vec<String> {
+    list.split(',')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+        .map(bare)
+        .collect()
+}
+
+/// The hosts of a file: the first word of each line, `#` begins a comment.
+///
+/// # Errors
+/// When the file cannot be read, with its name.
+pub(crate) fn in_file(path: &OsStr) -> Result<Vec<String>, String> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| format!("cannot read {}: {error}", path.to_string_lossy()))?;
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default());
+    Ok(lines
+        .filter_map(|line| line.split_whitespace().next())
+        .map(bare)
+        .collect())
+}
+
+fn bare(entry: &str) -> String {
+    entry.split(':').next().unwrap_or(entry).to_owned()
+}
+
+/// Accepts hosts that are all this machine, which is called `here`.
+///
+/// # Errors
+/// A text that names the process managers for other hosts, with a command for each.
+pub(crate) fn check(hosts: &[String], here: &str, command: &str) -> Result<(), String> {
+    let short = |host: &str| host.split('.').next().unwrap_or(host).to_owned();
+    let is_here = |host: &String| {
+        host == "localhost" || host.starts_with("127.") || short(host) == short(here)
+    };
+    let Some(other) = hosts.iter().find(|host| !is_here(host)) else {
+        return Ok(());
+    };
+    let list = hosts.join(",");
+    Err(format!(
+        "host `{other}` is another machine than this one ({here}), where `oxmpi run` starts its \
+         ranks.\nAcross machines, the process manager of your site starts oxmpi programs:\n\
+         \x20 Slurm:    srun --mpi=pmi2 -w {list} {command}\n\
+         \x20 Hydra:    mpiexec.hydra -hosts {list} {command}\n\
+         \x20 PRRTE:    prterun --host {list} {command}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_several_names() {
+        let hosts = in_list("localhost, node1:4,127.0.0.1,node1.cluster");
+        assert_eq!(hosts, ["localhost", "node1", "127.0.0.1", "node1.cluster"]);
+        assert_eq!(check(&hosts, "node1", ""), Ok(()));
+        assert_eq!(check(&[], "node1", ""), Ok(()));
+    }
+
+    #[test]
+    fn other_machines_are_answered_by_the_process_managers() {
+        let hosts = in_list("node1,node2");
+        let answer = check(&hosts, "node1", "-n 2 ./a.out").expect_err("node2 is elsewhere");
+        assert!(
+            answer.starts_with("host `node2` is another machine"),
+            "{answer}"
+        );
+        for line in [
+            "srun --mpi=pmi2 -w node1,node2 -n 2 ./a.out",
+            "mpiexec.hydra -hosts node1,node2 -n 2 ./a.out",
+            "prterun --host node1,node2 -n 2 ./a.out",
+        ] {
+            assert!(answer.contains(line), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_missing_host_file_is_named() {
+        let error = in_file(OsStr::new("no-such-file")).expect_err("it does not exist");
+        assert!(error.starts_with("cannot read no-such-file:"), "{error}");
+    }
+}

@@ -1,0 +1,191 @@
+//! One rank: how it is started, its process, its PMI stream, its output.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+
+use oxmpi_os::process::{self, End, Process, Setup};
+
+use super::output::Source;
+use super::plan::{Plan, Seat};
+
+/// Variables of other process managers, which would mislead a rank of ours.
+const FOREIGN: [&str; 3] = ["PMI_PORT", "PMI_ID", "PMIX_NAMESPACE"];
+
+/// A rank that was started.
+pub(crate) struct Rank {
+    process: Process,
+    end: Option<End>,
+    pmi: Option<UnixStream>,
+    /// Replies that its stream had no room for.
+    replies: Vec<u8>,
+    /// Its output, until it ends.
+    pub(crate) stdout: Option<Source<ChildStdout>>,
+    /// Its errors, until they end.
+    pub(crate) stderr: Option<Source<ChildStderr>>,
+}
+
+/// Where a rank reads its standard input.
+pub(crate) enum Stdin {
+    /// Nowhere.
+    Nothing,
+    /// Where we read ours.
+    Ours,
+    /// From a pipe that we write.
+    Pipe,
+}
+
+impl Rank {
+    /// Starts the program of `seat` in the process group `group`. With [`Stdin::Pipe`] the other end
+    /// comes back.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such program; else what the system says.
+    pub(crate) fn start(
+        plan: &Plan,
+        seat: &Seat,
+        group: i32,
+        stdin: Stdin,
+    ) -> io::Result<(Self, Option<ChildStdin>)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let program = &plan.programs[seat.program];
+        let mut command = Command::new(&program.command);
+        command.args(&program.arguments);
+        if let Some(directory) = &program.directory {
+            command.current_dir(directory);
+        }
+        for name in FOREIGN {
+            command.env_remove(name);
+        }
+        command.envs(
+            plan.env
+                .iter()
+                .chain(&program.env)
+                .map(|(name, value)| (name, value)),
+        );
+        command.envs(variables(plan, seat, theirs.as_raw_fd()));
+        command.stdin(match stdin {
+            Stdin::Nothing => Stdio::null(),
+            Stdin::Ours => Stdio::inherit(),
+            Stdin::Pipe => Stdio::piped(),
+        });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let setup = Setup {
+            group,
+            cpus: seat.mask.as_deref(),
+            keep: theirs.as_fd(),
+        };
+        let mut process = process::spawn(command, &setup)?;
+        let labelled = plan.label;
+        let stdout = process
+            .stdout
+            .take()
+            .map(|pipe| Source::new(pipe, seat.rank, labelled));
+        let stderr = process
+            .stderr
+            .take()
+            .map(|pipe| Source::new(pipe, seat.rank, labelled));
+        let stdin = process.stdin.take();
+        let rank = Self {
+            process,
+            end: None,
+            pmi: Some(ours),
+            replies: Vec::new(),
+            stdout: stdout.transpose()?,
+            stderr: stderr.transpose()?,
+        };
+        Ok((rank, stdin))
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.process.pid()
+    }
+
+    /// Its end, when it has come.
+    pub(crate) fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// Looks whether it has ended; gives its end the first time.
+    pub(crate) fn look(&mut self) -> Option<End> {
+        if self.end.is_none() {
+            self.end = self.process.try_wait().unwrap_or(None);
+            return self.end;
+        }
+        None
+    }
+
+    /// Its PMI stream, while it is open.
+    pub(crate) fn pmi(&self) -> Option<&UnixStream> {
+        self.pmi.as_ref()
+    }
+
+    /// Whether a reply waits for room; until it is gone, requests are not read.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.replies.is_empty()
+    }
+
+    /// Reads what it has written on its PMI stream; `None` when there is nothing (more).
+    pub(crate) fn hear<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+        let heard = match self.pmi.as_mut()?.read(buffer) {
+            Ok(0) => None,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                return None;
+            }
+            Ok(read) => Some(read),
+            Err(_) => None,
+        };
+        match heard {
+            Some(read) => Some(&buffer[..read]),
+            None => {
+                self.pmi = None;
+                None
+            }
+        }
+    }
+
+    /// Writes a reply on its PMI stream, as far as there is room.
+    pub(crate) fn answer(&mut self, line: &str) {
+        self.replies.extend_from_slice(line.as_bytes());
+        self.answer_more();
+    }
+
+    /// Writes more of what had no room.
+    pub(crate) fn answer_more(&mut self) {
+        while let (Some(pmi), false) = (&mut self.pmi, self.replies.is_empty()) {
+            match pmi.write(&self.replies) {
+                Ok(written) => drop(self.replies.drain(..written)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // It has closed its end; its process tells the rest.
+                Err(_) => self.pmi = None,
+            }
+        }
+        self.replies.clear();
+    }
+}
+
+impl AsFd for Rank {
+    /// Readable when the process has ended.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.process.as_fd()
+    }
+}
+
+/// The variables by which a rank knows its place.
+fn variables(plan: &Plan, seat: &Seat, fd: i32) -> [(&'static str, OsString); 6] {
+    let size = plan.seats.len();
+    [
+        ("PMI_FD", fd.to_string().into()),
+        ("PMI_RANK", seat.rank.to_string().into()),
+        ("PMI_SIZE", size.to_string().into()),
+        ("MPI_LOCALRANKID", seat.rank.to_string().into()),
+        ("MPI_LOCALNRANKS", size.to_string().into()),
+        ("OXMPI_JOB", plan.key.clone().into()),
+    ]
+}

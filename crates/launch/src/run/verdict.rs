@@ -1,0 +1,132 @@
+//! How a rank ended, what that means for the job, and the sentence that says so.
+
+use std::fmt;
+
+use oxmpi_os::process::End;
+use oxmpi_os::signal;
+use oxmpi_wire::pmi::Standing;
+
+/// Why a job is ended before all its ranks have ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// A signal killed the rank.
+    Killed(i32),
+    /// The rank ended with an exit code other than 0.
+    Exited(i32),
+    /// The rank joined the job and ended without leaving it.
+    NotLeft,
+    /// The rank asked for the end of the job.
+    Aborted(i32),
+    /// The rank spoke to us in a way that cannot be answered.
+    Unserved(String),
+}
+
+impl Failure {
+    /// Judges a rank that ended while the job ran; `None`: it ended well.
+    pub(crate) fn of(end: End, standing: Standing) -> Option<Self> {
+        match end {
+            End::Killed(signal) => Some(Self::Killed(signal)),
+            End::Exited(0) if standing == Standing::Outside => None,
+            End::Exited(0) => Some(Self::NotLeft),
+            End::Exited(code) => Some(Self::Exited(code)),
+        }
+    }
+
+    /// The exit code of the job.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Killed(signal) => 128_u8.saturating_add(u8::try_from(*signal).unwrap_or(0)),
+            Self::Exited(code) | Self::Aborted(code) => low_byte(*code),
+            Self::NotLeft | Self::Unserved(_) => 1,
+        }
+    }
+
+    /// Of several that end in one moment, the cause stands first: a crash before a reaction to it.
+    pub(crate) fn precedence(&self) -> u8 {
+        match self {
+            Self::Aborted(_) => 0,
+            Self::Killed(_) => 1,
+            Self::Unserved(_) => 2,
+            Self::NotLeft => 3,
+            Self::Exited(_) => 4,
+        }
+    }
+}
+
+/// What the system keeps of an exit code; a failure never becomes 0.
+fn low_byte(code: i32) -> u8 {
+    match code.to_le_bytes()[0] {
+        0 => 1,
+        byte => byte,
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Killed(number) => match signal::name(*number) {
+                Some(name) => write!(f, "was killed by signal {number} (SIG{name})"),
+                None => write!(f, "was killed by signal {number}"),
+            },
+            Self::Exited(code) => write!(f, "exited with code {code}"),
+            Self::NotLeft => f.write_str(
+                "exited with code 0 and had joined the job without leaving it (no finalize)",
+            ),
+            Self::Aborted(code) => write!(f, "called abort with code {code}"),
+            Self::Unserved(why) => write!(f, "cannot be served: {why}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_has_its_code_and_words() {
+        let cases = [
+            (End::Exited(0), Standing::Outside, None),
+            (
+                End::Exited(3),
+                Standing::Outside,
+                Some((3, "exited with code 3")),
+            ),
+            (
+                End::Exited(0),
+                Standing::Joined,
+                Some((1, "exited with code 0 and had joined")),
+            ),
+            (
+                End::Exited(0),
+                Standing::Waiting,
+                Some((1, "exited with code 0 and had joined")),
+            ),
+            (
+                End::Killed(9),
+                Standing::Joined,
+                Some((137, "was killed by signal 9 (SIGKILL)")),
+            ),
+            (
+                End::Killed(40),
+                Standing::Joined,
+                Some((168, "was killed by signal 40")),
+            ),
+        ];
+        for (end, standing, expected) in cases {
+            let failure = Failure::of(end, standing);
+            assert_eq!(
+                failure.as_ref().map(Failure::code),
+                expected.map(|(code, _)| code)
+            );
+            if let (Some(failure), Some((_, says))) = (failure, expected) {
+                assert!(failure.to_string().starts_with(says), "{failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_abort_never_looks_like_success() {
+        let code = |code| Failure::Aborted(code).code();
+        assert_eq!((code(7), code(0), code(256), code(-1)), (7, 1, 1, 255));
+    }
+}
