@@ -7,8 +7,12 @@
 //! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
+mod settings;
+
+pub use settings::settings;
+
 /// What a target does with its bytes; panics on a finding.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: &[(&str, Body)] = &[];
+pub const TARGETS: &[(&str, Body)] = &[("settings", settings)];
