@@ -1,18 +1,21 @@
 //! A user's bytes as the transports move them: [`RawBytes`].
 
-use oxmpi_wire::{Bytes, Put, Take};
+use std::ptr;
 
-/// A contiguous range of the user's memory.
+use oxmpi_wire::layout::Run;
+use oxmpi_wire::{Bytes, Layout, Put, Take};
+
+/// Bytes of the user's memory, with their layout.
 ///
-/// A plain address and length: it borrows nothing. Who makes it promises that the memory outlives
-/// every use; what moves through it afterwards is safe code.
+/// A plain address: it borrows nothing. Who makes it promises that the memory outlives every use;
+/// what moves through it afterwards is safe code.
 #[derive(Clone, Copy, Debug)]
 pub struct RawBytes {
     start: *mut u8,
-    len: usize,
+    layout: Layout,
 }
 
-// SAFETY: an address and a length; `RawBytes::new`'s contract holds for every thread.
+// SAFETY: an address and offsets; `RawBytes::new`'s contract holds for every thread.
 unsafe impl Send for RawBytes {}
 
 impl RawBytes {
@@ -24,16 +27,74 @@ impl RawBytes {
     /// writes to it (or, when it is written to, reads it). `start` may be anything if `len` is 0.
     #[must_use]
     pub const unsafe fn new(start: *mut u8, len: usize) -> Self {
-        Self { start, len }
+        Self {
+            start,
+            layout: Layout::contiguous(len as u64),
+        }
+    }
+
+    /// The bytes of `layout`, whose offsets count from `start`.
+    ///
+    /// # Safety
+    /// As [`RawBytes::new`], for every byte that the layout names; none is named twice if the bytes
+    /// are written.
+    #[must_use]
+    pub const unsafe fn with_layout(start: *mut u8, layout: Layout) -> Self {
+        Self { start, layout }
     }
 
     /// No bytes.
     #[must_use]
     pub const fn empty() -> Self {
         Self {
-            start: std::ptr::dangling_mut(),
-            len: 0,
+            start: ptr::dangling_mut(),
+            layout: Layout::contiguous(0),
         }
+    }
+
+    /// `times` blocks of `block` bytes, the first at byte `at`, their starts `stride` apart. `None`
+    /// when they are not all among these bytes, or these bytes have gaps themselves.
+    #[must_use]
+    pub fn part(&self, at: u64, block: u64, stride: i64, times: u32) -> Option<Self> {
+        let layout = Layout::strided(block, stride, times)?;
+        let span = layout.span();
+        let low = i64::try_from(at).ok()?.checked_add(span.start)?;
+        let high = i64::try_from(at).ok()?.checked_add(span.end)?;
+        let inside = low >= 0 && high <= self.layout.len() as i64 && self.layout.is_contiguous();
+        inside.then(|| Self {
+            start: self.start.wrapping_add(at as usize),
+            layout,
+        })
+    }
+
+    /// Copies `from`, which does not overlap these bytes, here: as many as both have.
+    pub fn copy_from(&self, from: &Self) {
+        let len = self.layout.len().min(from.layout.len());
+        let mut source = from.layout.runs(0, len);
+        let mut ahead = Run { offset: 0, len: 0 };
+        for mut run in self.layout.runs(0, len) {
+            while run.len > 0 {
+                if ahead.len == 0 {
+                    ahead = match source.next() {
+                        Some(next) => next,
+                        None => return,
+                    };
+                }
+                let len = run.len.min(ahead.len);
+                // SAFETY: both runs are named by their layouts, so they are valid by the contract
+                // of `new`, and the caller says that they do not overlap.
+                unsafe { ptr::copy_nonoverlapping(from.at(ahead), self.at(run), len as usize) };
+                for part in [&mut run, &mut ahead] {
+                    part.offset += len as i64;
+                    part.len -= len;
+                }
+            }
+        }
+    }
+
+    /// Where a run begins.
+    const fn at(&self, run: Run) -> *mut u8 {
+        self.start.wrapping_offset(run.offset as isize)
     }
 
     /// First byte.
@@ -46,7 +107,7 @@ impl RawBytes {
     fn take_exact<const N: usize>(&self, at: usize, from: &mut impl Take) {
         let mut bytes = [0; N];
         from.take(&mut bytes);
-        // SAFETY: `at + N` is within `len` (checked by `fill`), and the range is writable by the
+        // SAFETY: `at + N` is within the first block (checked by `fill`), and the range is writable by the
         // contract of `new`.
         unsafe {
             self.start
@@ -58,7 +119,7 @@ impl RawBytes {
 
     #[inline(always)]
     fn put_exact<const N: usize>(&self, at: usize, to: &mut impl Put) {
-        // SAFETY: `at + N` is within `len` (checked by `drain`), and the range is readable by the
+        // SAFETY: `at + N` is within the first block (checked by `drain`), and the range is readable by the
         // contract of `new`.
         let bytes = unsafe {
             self.start
@@ -72,37 +133,43 @@ impl RawBytes {
     #[cold]
     #[inline(never)]
     fn take_slow(&self, at: usize, len: usize, from: &mut impl Take) {
-        // SAFETY: `at + len` is within `self.len` (checked by `fill`); the range is initialised,
-        // writable and unshared by the contract of `new`.
-        let to = unsafe { std::slice::from_raw_parts_mut(self.start.wrapping_add(at), len) };
-        from.take(to);
+        for run in self.layout.runs(at as u64, len as u64) {
+            // SAFETY: the layout names the run (`fill` checked `at + len`); it is initialised,
+            // writable and unshared by the contract of `new`.
+            let to = unsafe { std::slice::from_raw_parts_mut(self.at(run), run.len as usize) };
+            from.take(to);
+        }
     }
 
     #[cold]
     #[inline(never)]
     fn put_slow(&self, at: usize, len: usize, to: &mut impl Put) {
-        // SAFETY: `at + len` is within `self.len` (checked by `drain`); the range is initialised
-        // and nobody writes it meanwhile by the contract of `new`.
-        let bytes = unsafe { std::slice::from_raw_parts(self.start.wrapping_add(at), len) };
-        to.put(bytes);
+        for run in self.layout.runs(at as u64, len as u64) {
+            // SAFETY: the layout names the run (`drain` checked `at + len`); it is initialised and
+            // nobody writes it meanwhile by the contract of `new`.
+            let bytes = unsafe { std::slice::from_raw_parts(self.at(run), run.len as usize) };
+            to.put(bytes);
+        }
     }
 }
 
 impl Bytes for RawBytes {
     #[inline]
     fn len(&self) -> u64 {
-        self.len as u64
+        self.layout.len()
     }
 
     /// # Cost
     /// The multiples of 8 up to 48 bytes are plain moves inline; the rest is one call.
     #[inline(always)]
     fn fill(&self, at: u64, from: &mut impl Take) {
-        let room = (self.len as u64).saturating_sub(at);
+        let room = self.layout.len().saturating_sub(at);
         let len = (from.left() as u64).min(room) as usize;
+        let whole = at + len as u64 <= self.layout.first();
         let at = at as usize;
         match len {
             0 => {}
+            _ if !whole => self.take_slow(at, len, from),
             8 => self.take_exact::<8>(at, from),
             16 => self.take_exact::<16>(at, from),
             24 => self.take_exact::<24>(at, from),
@@ -118,12 +185,14 @@ impl Bytes for RawBytes {
     #[inline(always)]
     fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
         assert!(
-            at <= self.len as u64 && len as u64 <= self.len as u64 - at,
+            at <= self.layout.len() && len as u64 <= self.layout.len() - at,
             "drained beyond the end of the bytes"
         );
+        let whole = at + len as u64 <= self.layout.first();
         let at = at as usize;
         match len {
             0 => {}
+            _ if !whole => self.put_slow(at, len, to),
             8 => self.put_exact::<8>(at, to),
             16 => self.put_exact::<16>(at, to),
             24 => self.put_exact::<24>(at, to),
@@ -178,6 +247,38 @@ mod tests {
                 assert_eq!(memory, expected);
             }
         }
+    }
+
+    #[test]
+    fn gaps_are_left_alone() {
+        let mut memory: Vec<u8> = (0..40).collect();
+        let layout = Layout::strided(4, 10, 4).unwrap();
+        // SAFETY: the vector outlives the value and nobody else touches it.
+        let column = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
+        let mut pipe = Pipe(Vec::new());
+        column.drain(2, 12, &mut pipe);
+        assert_eq!(pipe.0, [2, 3, 10, 11, 12, 13, 20, 21, 22, 23, 30, 31]);
+        pipe.0 = vec![99; 8];
+        column.fill(0, &mut pipe);
+        assert_eq!(
+            memory[..16],
+            [99, 99, 99, 99, 4, 5, 6, 7, 8, 9, 99, 99, 99, 99, 14, 15]
+        );
+    }
+
+    #[test]
+    fn parts_and_copies() {
+        let mut memory: Vec<u8> = (0..24).collect();
+        // SAFETY: the vector outlives the value and nobody else touches it.
+        let all = unsafe { RawBytes::new(memory.as_mut_ptr(), 24) };
+        let odd = all.part(1, 1, 2, 4).unwrap();
+        let far = all.part(20, 2, -6, 2).unwrap();
+        assert!(all.part(20, 2, 6, 2).is_none() && all.part(0, 1, -1, 2).is_none());
+        far.copy_from(&odd);
+        assert_eq!(
+            (memory[20], memory[21], memory[14], memory[15]),
+            (1, 3, 5, 7)
+        );
     }
 
     #[test]

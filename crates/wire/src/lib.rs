@@ -11,6 +11,7 @@ extern crate std;
 pub mod engine;
 pub mod fault;
 pub mod header;
+pub mod layout;
 pub mod pmi;
 pub mod transport;
 
@@ -20,6 +21,7 @@ pub use engine::{
 };
 pub use fault::Fault;
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
+pub use layout::Layout;
 pub use transport::{
     Access, Busy, Bytes, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Slot, Take,
     Token, Tx,

@@ -1,0 +1,186 @@
+//! How packed bytes lie in memory.
+//!
+//! A message is a row of bytes; a user's buffer may have gaps between them: a column of a matrix,
+//! a part of a collective's buffer, a derived datatype. A layout says where the packed bytes are,
+//! as offsets from an address it does not know.
+
+use core::ops::Range;
+
+/// Blocks of equal length at equal distances, as the `MPI_Type_vector` of bytes (MPI 5.0, section
+/// 5.1.2). One block is the contiguous case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Bytes of all blocks together.
+    len: u64,
+    /// Bytes of one block; `len` is a multiple of it, or less where there is one block.
+    block: u64,
+    /// Bytes from the start of one block to the start of the next; negative: towards lower
+    /// addresses.
+    stride: i64,
+}
+
+/// A run of bytes that lie side by side: from `offset`, counted from the layout's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First byte.
+    pub offset: i64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+impl Layout {
+    /// `len` bytes side by side.
+    #[inline]
+    #[must_use]
+    pub const fn contiguous(len: u64) -> Self {
+        Self {
+            len,
+            block: len,
+            stride: 0,
+        }
+    }
+
+    /// `times` blocks of `block` bytes, their starts `stride` bytes apart. `None` when the lengths
+    /// together, or the offsets, are beyond 63 bits.
+    #[must_use]
+    pub const fn strided(block: u64, stride: i64, times: u32) -> Option<Self> {
+        let times = times as u64;
+        let (Some(len), Some(reach)) = (block.checked_mul(times), stride.checked_mul(times as i64))
+        else {
+            return None;
+        };
+        if len > i64::MAX as u64 || reach.checked_add_unsigned(block).is_none() {
+            return None;
+        }
+        Some(if times <= 1 || block as i64 == stride {
+            Self::contiguous(len)
+        } else {
+            Self { len, block, stride }
+        })
+    }
+
+    /// Packed bytes.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of the first block: packed offsets up to here are offsets in memory.
+    #[inline]
+    #[must_use]
+    pub const fn first(&self) -> u64 {
+        self.block
+    }
+
+    /// Whether all bytes lie side by side.
+    #[inline]
+    #[must_use]
+    pub const fn is_contiguous(&self) -> bool {
+        self.block == self.len
+    }
+
+    /// The offsets that the bytes take up, from the lowest to one past the highest.
+    #[must_use]
+    pub const fn span(&self) -> Range<i64> {
+        if self.is_contiguous() {
+            return 0..self.len as i64;
+        }
+        let last = self.stride * (self.len / self.block - 1) as i64;
+        let (low, high) = if last < 0 { (last, 0) } else { (0, last) };
+        low..high + self.block as i64
+    }
+
+    /// The packed bytes `at..at + len` as runs, in order.
+    ///
+    /// # Panics
+    /// In debug builds, when they are not all within the layout.
+    #[must_use]
+    pub const fn runs(&self, at: u64, len: u64) -> Runs {
+        debug_assert!(at <= self.len && len <= self.len - at);
+        Runs {
+            layout: *self,
+            at,
+            left: len,
+        }
+    }
+}
+
+/// The iterator of [`Layout::runs`].
+#[derive(Clone, Debug)]
+pub struct Runs {
+    layout: Layout,
+    at: u64,
+    left: u64,
+}
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        if self.left == 0 {
+            return None;
+        }
+        let Layout { block, stride, .. } = self.layout;
+        let (index, within) = (self.at / block, self.at % block);
+        let len = self.left.min(block - within);
+        self.at += len;
+        self.left -= len;
+        Some(Run {
+            offset: stride * index as i64 + within as i64,
+            len,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Run};
+
+    #[test]
+    fn runs_cover_what_was_asked_for() {
+        let layout = Layout::strided(3, 10, 4).expect("small");
+        let mut bytes = (0..4i64).flat_map(|block| (0..3i64).map(move |byte| block * 10 + byte));
+        let expected: [i64; 12] = core::array::from_fn(|_| bytes.next().expect("12 bytes"));
+        for at in 0..=12u64 {
+            for len in 0..=12 - at {
+                let mut seen = at as usize;
+                for Run { offset, len } in layout.runs(at, len) {
+                    for byte in 0..len as i64 {
+                        assert_eq!(offset + byte, expected[seen]);
+                        seen += 1;
+                    }
+                }
+                assert_eq!(seen as u64, at + len);
+            }
+        }
+    }
+
+    #[test]
+    fn backwards_and_dense() {
+        let back = Layout::strided(2, -6, 3).expect("small");
+        assert_eq!(back.span(), -12..2);
+        assert_eq!(
+            back.runs(4, 2).next(),
+            Some(Run {
+                offset: -12,
+                len: 2
+            })
+        );
+        assert_eq!(Layout::strided(4, 4, 3), Some(Layout::contiguous(12)));
+        assert_eq!(Layout::strided(4, -9, 1), Some(Layout::contiguous(4)));
+    }
+
+    #[test]
+    fn too_large_is_refused() {
+        assert_eq!(Layout::strided(u64::MAX, 1, 2), None);
+        assert_eq!(Layout::strided(1, i64::MAX, 2), None);
+        assert_eq!(Layout::strided(i64::MAX as u64, 1, 1), None);
+    }
+}
