@@ -146,7 +146,7 @@ impl Algorithm {
     }
 
     /// The rounds that it promises for `size` ranks when the elements of one message are not cut into several: in one
-    /// round a rank sends one message and receives one. The checker holds every plan to it.
+    /// round a rank sends one message and receives one. A vector without elements takes none.
     pub const fn rounds(self, size: u32) -> u64 {
         let levels = tree::levels(size) as u64;
         match self {

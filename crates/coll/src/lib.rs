@@ -12,6 +12,8 @@ pub mod allreduce;
 pub mod barrier;
 pub mod bcast;
 pub mod catalog;
+#[cfg(feature = "std")]
+pub mod check;
 pub mod choice;
 pub mod exec;
 pub mod plan;

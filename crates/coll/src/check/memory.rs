@@ -1,0 +1,280 @@
+//! One rank's buffers, holding symbols instead of numbers.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::fault::Kind;
+use super::ranks::Ranks;
+use crate::plan::{Buf, Part, Side};
+
+/// A reduced value: who contributed, and in which tree of operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) ranks: Ranks,
+    /// A digest of the tree of operations. Equal digests on two ranks mean that the results have the same bits, for
+    /// any operation: an operation that commutes is only taken to give the same bits either way round, not to
+    /// associate.
+    pub(super) tree: u64,
+}
+
+impl Sum {
+    /// What one rank gives.
+    pub(super) fn leaf(rank: u32) -> Rc<Sum> {
+        Rc::new(Sum {
+            ranks: Ranks::one(rank),
+            tree: mix(u64::from(rank), 0),
+        })
+    }
+
+    fn join(left: &Sum, right: &Sum, commutative: bool) -> Result<Rc<Sum>, Kind> {
+        if !left.ranks.is_disjoint(&right.ranks) {
+            return Err(Kind::Twice {
+                one: left.ranks.clone(),
+                other: right.ranks.clone(),
+            });
+        }
+        Ok(Rc::new(if commutative {
+            let (low, high) = (left.tree.min(right.tree), left.tree.max(right.tree));
+            Sum {
+                ranks: left.ranks.union(&right.ranks),
+                tree: mix(low, high),
+            }
+        } else {
+            Sum {
+                ranks: left.ranks.then(&right.ranks),
+                tree: mix(left.tree, right.tree),
+            }
+        }))
+    }
+}
+
+/// A digest of an ordered pair (the finaliser of a 64-bit multiplicative hash, twice).
+fn mix(left: u64, right: u64) -> u64 {
+    let scramble = |x: u64| {
+        let x = (x ^ (x >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (x >> 32)
+    };
+    scramble(
+        scramble(left.wrapping_add(1))
+            .rotate_left(17)
+            .wrapping_add(right),
+    )
+}
+
+/// Consecutive elements with values of the same kind: position `first + i` holds the sum of source element
+/// `source + i`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) first: u64,
+    pub(super) count: u64,
+    pub(super) source: u64,
+    pub(super) sum: Rc<Sum>,
+}
+
+impl Run {
+    fn end(&self) -> u64 {
+        self.first + self.count
+    }
+
+    /// The elements of the run within the range, shifted so that the range starts at `to`.
+    fn cut(&self, range: &Range<u64>, to: u64) -> Run {
+        let first = self.first.max(range.start);
+        let count = self.end().min(range.end) - first;
+        let source = self.source + (first - self.first);
+        Run {
+            first: first - range.start + to,
+            count,
+            source,
+            sum: Rc::clone(&self.sum),
+        }
+    }
+
+    /// Whether the other run simply continues this one.
+    fn continues(&self, next: &Run) -> bool {
+        self.end() == next.first && self.source + self.count == next.source && self.sum == next.sum
+    }
+}
+
+/// Appends a run, joining it to the last one where it continues that.
+fn push(runs: &mut Vec<Run>, run: Run) {
+    match runs.last_mut() {
+        _ if run.count == 0 => {}
+        Some(last) if last.continues(&run) => last.count += run.count,
+        _ => runs.push(run),
+    }
+}
+
+/// One buffer: what it holds, in ascending order; elsewhere it is undefined.
+#[derive(Clone, Debug, Default)]
+struct Field {
+    len: u64,
+    runs: Vec<Run>,
+}
+
+impl Field {
+    /// The runs that touch the range, as indexes.
+    fn touching(&self, range: &Range<u64>) -> Range<usize> {
+        let from = self.runs.partition_point(|run| run.end() <= range.start);
+        let to = self.runs.partition_point(|run| run.first < range.end);
+        from..to.max(from)
+    }
+
+    /// Appends what the range holds to `message`; the first undefined element is an error.
+    fn read(&self, range: Range<u64>, message: &mut Vec<Run>, at: u64) -> Result<(), u64> {
+        let mut next = range.start;
+        for run in &self.runs[self.touching(&range)] {
+            if run.first > next {
+                return Err(next);
+            }
+            next = run.end();
+            push(message, run.cut(&range, at));
+        }
+        if next < range.end { Err(next) } else { Ok(()) }
+    }
+
+    /// Replaces what the range holds by the part of `message` that starts at `at`.
+    fn write(&mut self, range: Range<u64>, message: &[Run], at: u64) {
+        let touching = self.touching(&range);
+        let mut runs = Vec::new();
+        if let Some(run) = self.runs[touching.clone()]
+            .first()
+            .filter(|run| run.first < range.start)
+        {
+            push(&mut runs, run.cut(&(run.first..range.start), run.first));
+        }
+        let carried = at..at + (range.end - range.start);
+        for run in message
+            .iter()
+            .filter(|run| run.first < carried.end && run.end() > carried.start)
+        {
+            push(&mut runs, run.cut(&carried, range.start));
+        }
+        if let Some(run) = self.runs[touching.clone()]
+            .last()
+            .filter(|run| run.end() > range.end)
+        {
+            push(&mut runs, run.cut(&(range.end..run.end()), range.end));
+        }
+        self.runs.splice(touching, runs);
+    }
+}
+
+/// The three buffers of one rank.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    input: Field,
+    output: Field,
+    scratch: Field,
+    commutative: bool,
+}
+
+impl Memory {
+    /// Undefined buffers of the given lengths. `commutative`: reductions are taken as sets.
+    pub(super) fn new(input: u64, output: u64, scratch: u64, commutative: bool) -> Self {
+        let field = |len| Field {
+            len,
+            runs: Vec::new(),
+        };
+        Memory {
+            input: field(input),
+            output: field(output),
+            scratch: field(scratch),
+            commutative,
+        }
+    }
+
+    fn field(&mut self, buf: Buf) -> &mut Field {
+        match buf {
+            Buf::In => &mut self.input,
+            Buf::Out => &mut self.output,
+            Buf::Scratch => &mut self.scratch,
+        }
+    }
+
+    /// Fills a whole buffer with what `rank` gives.
+    pub(super) fn give(&mut self, buf: Buf, rank: u32) {
+        let field = self.field(buf);
+        let whole = Run {
+            first: 0,
+            count: field.len,
+            source: 0,
+            sum: Sum::leaf(rank),
+        };
+        field.runs.clear();
+        push(&mut field.runs, whole);
+    }
+
+    /// Refuses a part that leaves its buffer.
+    fn bounds(&mut self, part: Part) -> Result<(), Kind> {
+        let len = self.field(part.buf).len;
+        let inside = part.is_empty()
+            || part
+                .blocks()
+                .all(|block| block.end <= len && block.start <= block.end);
+        if inside {
+            Ok(())
+        } else {
+            Err(Kind::Outside { part, len })
+        }
+    }
+
+    /// What the part holds, as a message.
+    pub(super) fn read(&mut self, part: Part) -> Result<Vec<Run>, Kind> {
+        self.bounds(part)?;
+        let field = self.field(part.buf);
+        let mut message = Vec::new();
+        for (block, at) in part.blocks().zip((0..).map(|n| n * part.count)) {
+            field
+                .read(block, &mut message, at)
+                .map_err(|element| Kind::Undefined {
+                    buf: part.buf,
+                    element,
+                })?;
+        }
+        Ok(message)
+    }
+
+    /// Puts a message as long as the part into it.
+    pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
+        self.bounds(part)?;
+        if part.buf == Buf::In && !part.is_empty() {
+            return Err(Kind::WritesInput { part });
+        }
+        let field = self.field(part.buf);
+        for (block, at) in part.blocks().zip((0..).map(|n| n * part.count)) {
+            field.write(block, message, at);
+        }
+        Ok(())
+    }
+
+    /// Reduces one part into another.
+    pub(super) fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Kind> {
+        let (operand, target) = (self.read(from)?, self.read(into)?);
+        let mut result = Vec::new();
+        for a in &operand {
+            let range = a.first..a.end();
+            for b in target
+                .iter()
+                .filter(|b| b.first < range.end && b.end() > range.start)
+            {
+                let b = b.cut(&range, range.start);
+                let a = a.cut(&(b.first..b.end()), b.first);
+                if a.source != b.source {
+                    return Err(Kind::Mixed {
+                        one: a.source,
+                        other: b.source,
+                    });
+                }
+                let (left, right) = if side == Side::Left {
+                    (&a.sum, &b.sum)
+                } else {
+                    (&b.sum, &a.sum)
+                };
+                let sum = Sum::join(left, right, self.commutative)?;
+                push(&mut result, Run { sum, ..b });
+            }
+        }
+        self.write(into, &result)
+    }
+}

@@ -1,0 +1,188 @@
+//! Proves a collective for one number of ranks, by running all ranks' plans on symbols instead of numbers.
+//!
+//! The plans are run by the same [executor](crate::exec) that runs them in life, over a network in which a send is
+//! done only when its receive has met it: the least that a transport may do. Plans name the peer and tag of every
+//! message, so what a rank gets does not depend on which rank is faster, and one run stands for all. Proved are:
+//!
+//! - every message is met by one of the same tag and length, none is left over, and nobody waits for ever;
+//! - nothing is read before it has a value, no part leaves its buffer, and no input is written;
+//! - acts that can run at the same time do not touch the same elements;
+//! - each rank ends with the right elements, each contribution counted once, in the order of the ranks where the
+//!   operation does not commute, and with the same bits on all ranks where that is promised;
+//! - no rank leaves a barrier that another has not entered.
+//!
+//! [`Report`] tells the rounds and the volume, to be compared with the bounds.
+//!
+//! ```
+//! use oxmpi_coll::catalog::{Algorithm, Call};
+//! use oxmpi_coll::check::check;
+//! use oxmpi_coll::choice::Tuning;
+//!
+//! let calls: Vec<Call> = (0..7).map(|rank| Call::allreduce(rank, 7, 1000, 8)).collect();
+//! let report = check(Algorithm::AllreduceRing, &calls, &Tuning::default()).unwrap();
+//! assert_eq!(u64::from(report.rounds), Algorithm::AllreduceRing.rounds(7));
+//! ```
+
+mod conflicts;
+mod contract;
+mod fault;
+mod memory;
+mod network;
+mod ranks;
+
+use alloc::vec::Vec;
+
+pub use contract::{Contract, Expected, Task};
+pub use fault::{Fault, Kind};
+pub use ranks::Ranks;
+
+use crate::catalog::{Algorithm, Call};
+use crate::choice::Tuning;
+use crate::exec::{Execution, Failure, Progress};
+use crate::plan::{Buf, Part, Plan};
+use network::{Rank, World};
+
+/// What a proved collective costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Rounds until the last rank is done, when a rank sends one message and receives one in each round, whatever
+    /// their lengths, and local work takes no time.
+    pub rounds: u32,
+    /// Messages of all ranks.
+    pub messages: u64,
+    /// Elements sent by the rank that sends most.
+    pub volume: u64,
+    /// Elements of scratch of the rank that needs most.
+    pub scratch: u64,
+}
+
+/// Proves an algorithm on the calls of ranks 0, 1 and so on.
+///
+/// # Errors
+///
+/// The first fault found.
+pub fn check(algorithm: Algorithm, calls: &[Call], tuning: &Tuning) -> Result<Report, Fault> {
+    let plan = |(rank, call)| {
+        let unsuited = |why| Fault {
+            rank,
+            step: 0,
+            kind: Kind::Unsuited(why),
+        };
+        algorithm.plan(call, tuning).map_err(unsuited)
+    };
+    let plans = (0..).zip(calls).map(plan).collect::<Result<Vec<_>, _>>()?;
+    check_plans(&plans, &Contract::of(calls))
+}
+
+/// Proves that the plans of ranks 0, 1 and so on keep the contract.
+///
+/// # Errors
+///
+/// The first fault found.
+pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<Report, Fault> {
+    for (rank, plan) in (0..).zip(plans) {
+        conflicts::check(rank, plan)?;
+    }
+    let mut executions: Vec<_> = plans.iter().cloned().map(Execution::new).collect();
+    let scratch = |execution: &Execution<P, _>| execution.scratch(&[]);
+    let mut world = World::new(contract, executions.iter().map(scratch));
+    run(&mut executions, &mut world)?;
+    check_results(plans, contract, &mut world)?;
+    Ok(Report {
+        rounds: world.rounds,
+        messages: world.messages,
+        volume: world.ranks.iter().map(|rank| rank.sent).max().unwrap_or(0),
+        scratch: executions.iter().map(scratch).max().unwrap_or(0),
+    })
+}
+
+/// Advances every rank until all are done or none can go on.
+fn run<P: Plan>(
+    executions: &mut [Execution<P, network::Ticket>],
+    world: &mut World,
+) -> Result<(), Fault> {
+    let mut done = alloc::vec![false; executions.len()];
+    loop {
+        while let Some(rank) = world.ready.pop_front() {
+            let progress = executions[rank as usize].advance(&[], &mut world.view(rank));
+            done[rank as usize] = match progress {
+                Ok(progress) => progress == Progress::Done,
+                Err(Failure::Driver(kind)) => return Err(world.fault(rank, kind)),
+                Err(Failure::Stuck { .. }) => return Err(world.fault(rank, Kind::Stuck)),
+            };
+        }
+        if !world.carry()? {
+            break;
+        }
+    }
+    let waiting = done.iter().filter(|&&done| !done).count() as u32;
+    match (0..).zip(done).find(|&(_, done)| !done) {
+        None => Ok(()),
+        Some((rank, _)) => Err(world.fault(rank, Kind::Deadlock { waiting })),
+    }
+}
+
+/// Compares what the ranks have with what they were promised.
+fn check_results<P: Plan>(
+    plans: &[P],
+    contract: &Contract,
+    world: &mut World,
+) -> Result<(), Fault> {
+    let everyone = Ranks::range(0..plans.len() as u32);
+    let mut first = None;
+    for (number, (rank, task)) in (0..).zip(world.ranks.iter_mut().zip(&contract.tasks)) {
+        let fault = |kind| Fault {
+            rank: number,
+            step: plans[number as usize].steps(),
+            kind,
+        };
+        if contract.barrier && *rank.heard_at_end() != everyone {
+            return Err(fault(Kind::Early {
+                heard: rank.heard_at_end().clone(),
+            }));
+        }
+        for expected in &task.expected {
+            check_expected(rank, expected).map_err(fault)?;
+        }
+        if contract.same_bits {
+            let output = rank
+                .memory
+                .read(Part::new(Buf::Out, 0, task.output))
+                .map_err(fault)?;
+            let first = first.get_or_insert_with(|| output.clone());
+            if let Some((run, _)) = output
+                .iter()
+                .zip(first.iter())
+                .find(|(run, first)| run != first)
+            {
+                return Err(fault(Kind::Bits { element: run.first }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares some elements of one rank's output with what they must hold.
+fn check_expected(rank: &mut Rank, expected: &Expected) -> Result<(), Kind> {
+    let start = expected.elements.start;
+    for run in rank
+        .memory
+        .read(Part::new(Buf::Out, start, expected.elements.end - start))?
+    {
+        let (element, source) = (start + run.first, expected.source + run.first);
+        if run.sum.ranks != expected.ranks {
+            return Err(Kind::Wrong {
+                element,
+                found: run.sum.ranks.clone(),
+                expected: expected.ranks.clone(),
+            });
+        }
+        if run.source != source {
+            return Err(Kind::Misplaced {
+                found: run.source,
+                expected: source,
+            });
+        }
+    }
+    Ok(())
+}

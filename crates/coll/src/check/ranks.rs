@@ -1,0 +1,98 @@
+//! Lists of ranks as intervals: who contributed to a value, in which order, and of whom a rank has heard.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+/// Ranks in an order, as intervals; two intervals that follow one another are one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Ranks(Vec<Range<u32>>);
+
+impl Ranks {
+    /// Nobody.
+    pub const fn new() -> Self {
+        Ranks(Vec::new())
+    }
+
+    /// One rank.
+    pub fn one(rank: u32) -> Self {
+        Ranks::range(rank..rank + 1)
+    }
+
+    /// Consecutive ranks in ascending order.
+    pub fn range(ranks: Range<u32>) -> Self {
+        let mut list = Vec::new();
+        if !ranks.is_empty() {
+            list.push(ranks);
+        }
+        Ranks(list)
+    }
+
+    /// Whether no rank is in both.
+    pub fn is_disjoint(&self, other: &Ranks) -> bool {
+        let apart = |a: &Range<u32>, b: &Range<u32>| a.end <= b.start || b.end <= a.start;
+        self.0.iter().all(|a| other.0.iter().all(|b| apart(a, b)))
+    }
+
+    /// These ranks and after them the others.
+    pub fn then(&self, others: &Ranks) -> Ranks {
+        let mut all = self.clone();
+        for interval in &others.0 {
+            all.append(interval.clone());
+        }
+        all
+    }
+
+    /// The ranks of both as a set, in ascending order. Both must be ascending themselves.
+    pub fn union(&self, other: &Ranks) -> Ranks {
+        let mut intervals: Vec<_> = self.0.iter().chain(&other.0).cloned().collect();
+        intervals.sort_unstable_by_key(|interval| interval.start);
+        let mut all = Ranks::new();
+        for interval in intervals {
+            all.append(interval);
+        }
+        all
+    }
+
+    /// Adds an interval at the end; one that starts within the last interval, or where it ends, extends that one.
+    fn append(&mut self, interval: Range<u32>) {
+        match self.0.last_mut() {
+            Some(last) if (last.start..=last.end).contains(&interval.start) => {
+                last.end = last.end.max(interval.end)
+            }
+            _ => self.0.push(interval),
+        }
+    }
+}
+
+impl fmt::Display for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ranks")?;
+        for interval in &self.0 {
+            match interval.end - interval.start {
+                1 => write!(f, " {}", interval.start)?,
+                _ => write!(f, " {}-{}", interval.start, interval.end - 1)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranks;
+
+    #[test]
+    fn order_counts_in_lists_and_not_in_sets() {
+        let (low, high) = (Ranks::range(0..3), Ranks::range(3..5));
+        assert_eq!(low.then(&high), Ranks::range(0..5));
+        assert_ne!(high.then(&low), Ranks::range(0..5));
+        assert_eq!(high.union(&low), Ranks::range(0..5));
+        assert_eq!(low.union(&Ranks::range(1..7)), Ranks::range(0..7));
+        assert_eq!(
+            low.union(&Ranks::one(9)).union(&Ranks::range(3..9)),
+            Ranks::range(0..10)
+        );
+        assert!(low.is_disjoint(&high) && !low.is_disjoint(&Ranks::one(2)));
+    }
+}
