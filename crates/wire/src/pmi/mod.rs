@@ -50,7 +50,7 @@ pub use client::{Client, ClientError, Limits, Reply};
 pub use command::{Command, Request};
 pub use line::{BadText, Excerpt, Line, LineError, LineReader};
 #[cfg(feature = "alloc")]
-pub use server::{Event, Fault, Server};
+pub use server::{Event, Fault, Server, Standing};
 pub use start::{Start, StartError, Variables};
 
 /// Longest line either side accepts, in bytes, newline included: room for the longest value of
