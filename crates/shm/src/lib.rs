@@ -1,3 +1,46 @@
 //! Shared-memory rings of cache-line slots, and a transport over them.
+//!
+//! The rings alone need neither `std` nor an allocator (default features off):
+//!
+//! ```
+//! use oxmpi_shm::ring::Storage;
+//!
+//! static RING: Storage<64> = Storage::new();
+//!
+//! let (mut sender, mut receiver) = RING.pair().expect("taken once");
+//! std::thread::spawn(move || sender.try_send(7, &[1, 2, 3]).expect("room"));
+//! let message = loop {
+//!     if let Some(message) = receiver.try_recv() {
+//!         break message;
+//!     }
+//!     std::hint::spin_loop();
+//! };
+//! assert_eq!((message.head, &message.body[..3]), (7, &[1, 2, 3][..]));
+//! ```
+//!
+//! With `std`, a [`Host`] and its fellow [`Node`]s share a segment, and each node's
+//! [`ends`](Node::ends) are a transport for `oxmpi-wire`'s engine.
+//!
+//! It matches no messages, knows no MPI, and reaches one machine only.
 
 #![no_std]
+
+#[cfg(feature = "std")]
+#[macro_use]
+extern crate std;
+
+pub mod ring;
+
+#[cfg(feature = "std")]
+pub mod node;
+#[cfg(feature = "std")]
+pub mod segment;
+#[cfg(feature = "std")]
+pub mod transport;
+
+#[cfg(feature = "std")]
+pub use node::{Host, JobKey, JoinError, Node};
+#[cfg(feature = "std")]
+pub use segment::Layout;
+#[cfg(feature = "std")]
+pub use transport::{ShmRegion, ShmRx, ShmSlot, ShmTx};

@@ -1,0 +1,425 @@
+//! Meeting the ranks of one node and sharing a segment with them.
+//!
+//! The leader, rank 0 of the node, listens at an abstract socket of a random name, which travels
+//! by the process manager. Each other rank connects; both ends check the other's user
+//! (`SO_PEERCRED`) and the job's key, and the leader hands the segment over. Nobody goes on before
+//! everybody has mapped it. Having met this way also proves that two ranks are on one node.
+
+use std::io;
+use std::iter;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::string::{String, ToString};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+use oxmpi_os::limit::{self, TooMuch};
+use oxmpi_os::memory::Memfd;
+use oxmpi_os::socket::{Channel, Listener, readable};
+use oxmpi_wire::Bytes;
+
+use crate::segment::{Layout, Segment, VERSION};
+use crate::transport::{ShmRx, ShmTx};
+
+/// The secret of one job, known to its ranks only.
+pub type JobKey = [u8; 16];
+
+/// Why ranks of a node did not meet.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// A system call failed; the text says which step.
+    #[error("shared memory: {step}: {source}")]
+    System {
+        /// What was being done.
+        step: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The segment does not fit the memory that is left.
+    #[error("shared memory: {0}")]
+    Memory(#[from] TooMuch),
+    /// The segment cannot have these sizes.
+    #[error("shared memory: {0}")]
+    Layout(String),
+    /// Some ranks did not come in time.
+    #[error("shared memory: of {ranks} ranks on this node, rank {} did not join within {waited:?}", list(.missing))]
+    Missing {
+        /// Ranks on the node.
+        ranks: u32,
+        /// Who is missing.
+        missing: Vec<u32>,
+        /// How long they were waited for.
+        waited: Duration,
+    },
+    /// A rank ended while joining.
+    #[error("shared memory: rank {0} of this node ended while joining")]
+    Gone(u32),
+    /// A rank does not fit the others; the text says how.
+    #[error("shared memory: rank {rank} of this node {how}")]
+    Misfit {
+        /// Which rank.
+        rank: u32,
+        /// What is wrong with it.
+        how: String,
+    },
+}
+
+fn list(ranks: &[u32]) -> String {
+    let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
+    ranks.join(", ")
+}
+
+fn system(step: &'static str) -> impl Fn(io::Error) -> JoinError {
+    move |source| JoinError::System { step, source }
+}
+
+/// The leader before the others have come.
+#[derive(Debug)]
+pub struct Host {
+    listener: Listener,
+    name: String,
+}
+
+impl Host {
+    /// Listens at a random name.
+    ///
+    /// # Errors
+    /// [`JoinError::System`].
+    pub fn bind() -> Result<Self, JoinError> {
+        let chance = oxmpi_os::host::random().map_err(system("random name"))?;
+        let name = format!("oxmpi-{:032x}", u128::from_ne_bytes(chance));
+        let listener = Listener::bind(&name).map_err(system("listen"))?;
+        Ok(Self { listener, name })
+    }
+
+    /// The name that [`Node::join`] takes: 38 characters of `[a-z0-9-]`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes the segment and waits until all other ranks have mapped it. This is rank 0.
+    ///
+    /// # Errors
+    /// [`JoinError`]; strangers are turned away and do not end the wait.
+    pub fn serve(self, layout: Layout, key: JobKey, limit: Duration) -> Result<Node, JoinError> {
+        let deadline = Instant::now() + limit;
+        layout.check().map_err(JoinError::Layout)?;
+        limit::check(least(&layout))?;
+        let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
+        let node = Node::new(&memory, layout, 0)?;
+        let mut guests: Vec<Guest> = Vec::new();
+        let ready = |guests: &[Guest]| guests.iter().filter(|g| g.ready).count();
+        while ready(&guests) + 1 < layout.ranks as usize {
+            let sockets: Vec<BorrowedFd<'_>> = iter::once(self.listener.as_fd())
+                .chain(guests.iter().map(|g| g.channel.as_fd()))
+                .collect();
+            let events = match readable(&sockets, deadline) {
+                Err(e) if e.kind() == io::ErrorKind::TimedOut => {
+                    return Err(missing(&layout, &guests, limit));
+                }
+                events => events.map_err(system("wait for ranks"))?,
+            };
+            let mut heard = events[1..].iter();
+            let mut kept = Vec::new();
+            for mut guest in guests {
+                let speaks = heard.next() == Some(&true);
+                if !speaks || guest.hear(&layout, &key, &memory, deadline, &kept)? {
+                    kept.push(guest);
+                }
+            }
+            guests = kept;
+            if events[0] {
+                let channel = self.listener.accept(deadline).map_err(system("accept"))?;
+                guests.push(Guest {
+                    channel,
+                    rank: None,
+                    ready: false,
+                });
+            }
+        }
+        for guest in &guests {
+            let go = guest.channel.send(&[1], None, deadline);
+            if let (Some(rank), Err(_)) = (guest.rank, go) {
+                return Err(JoinError::Gone(rank));
+            }
+        }
+        Ok(node)
+    }
+}
+
+/// A connection to the leader: a stranger until it has greeted.
+struct Guest {
+    channel: Channel,
+    rank: Option<u32>,
+    ready: bool,
+}
+
+impl Guest {
+    /// Takes in what the guest says. False: a stranger, to be turned away.
+    fn hear(
+        &mut self,
+        layout: &Layout,
+        key: &JobKey,
+        memory: &Memfd,
+        deadline: Instant,
+        others: &[Self],
+    ) -> Result<bool, JoinError> {
+        if let Some(rank) = self.rank {
+            let told = self.channel.recv(&mut [0; 1], deadline);
+            self.ready = matches!(told, Ok((1, _)));
+            return if self.ready {
+                Ok(true)
+            } else {
+                Err(JoinError::Gone(rank))
+            };
+        }
+        let Some(hello) = greeted(&self.channel, key, deadline) else {
+            return Ok(false);
+        };
+        let rank = hello.rank;
+        let misfit = |how| JoinError::Misfit { rank, how };
+        if hello.ranks != layout.ranks {
+            return Err(misfit(format!(
+                "says the node has {} ranks; the leader says {}",
+                hello.ranks, layout.ranks
+            )));
+        }
+        if !(1..layout.ranks).contains(&rank) {
+            return Err(misfit(format!("is not one of 1 to {}", layout.ranks - 1)));
+        }
+        if others.iter().any(|g| g.rank == Some(rank)) {
+            return Err(misfit("joined twice".into()));
+        }
+        let welcome = Welcome {
+            key: *key,
+            layout: *layout,
+        };
+        self.channel
+            .send(&welcome.bytes(), Some(memory.as_fd()), deadline)
+            .map_err(|_| JoinError::Gone(rank))?;
+        self.rank = Some(rank);
+        Ok(true)
+    }
+}
+
+fn missing(layout: &Layout, guests: &[Guest], waited: Duration) -> JoinError {
+    let here = |rank: &u32| guests.iter().any(|g| g.ready && g.rank == Some(*rank));
+    JoinError::Missing {
+        ranks: layout.ranks,
+        missing: (1..layout.ranks).filter(|r| !here(r)).collect(),
+        waited,
+    }
+}
+
+/// What must fit at least: the control areas, and of one link per rank the ring and one buffer.
+fn least(layout: &Layout) -> u64 {
+    u64::from(layout.ranks) * (layout.link_len() as u64 + 4096)
+}
+
+/// What a fellow rank says first; `None` for a stranger.
+fn greeted(channel: &Channel, key: &JobKey, deadline: Instant) -> Option<Hello> {
+    if !channel.same_user().ok()? {
+        return None;
+    }
+    let mut bytes = [0; Hello::LEN];
+    let (len, _) = channel.recv(&mut bytes, deadline).ok()?;
+    Hello::parse(&bytes[..len]).filter(|hello| hello.key == *key)
+}
+
+/// This rank's place among the ranks of a node.
+#[derive(Debug)]
+pub struct Node {
+    segment: Arc<Segment>,
+    rank: u32,
+}
+
+impl Node {
+    /// A node of one rank: no other to meet.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn alone(layout: Layout) -> Result<Self, JoinError> {
+        layout.check().map_err(JoinError::Layout)?;
+        limit::check(least(&layout))?;
+        let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
+        Self::new(&memory, layout, 0)
+    }
+
+    /// Joins the leader that listens at `name`, as rank `rank` of `ranks`, not 0.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn join(
+        name: &str,
+        rank: u32,
+        ranks: u32,
+        key: JobKey,
+        limit: Duration,
+    ) -> Result<Self, JoinError> {
+        let deadline = Instant::now() + limit;
+        let leader = |how: &str| JoinError::Misfit {
+            rank: 0,
+            how: how.into(),
+        };
+        let gone = |error: io::Error| match error.kind() {
+            io::ErrorKind::TimedOut => JoinError::Missing {
+                ranks,
+                missing: vec![0],
+                waited: limit,
+            },
+            _ => JoinError::Gone(0),
+        };
+        let channel = Channel::connect(name, deadline).map_err(system("connect to the leader"))?;
+        if !channel.same_user().map_err(system("credentials"))? {
+            return Err(leader("belongs to another user"));
+        }
+        let hello = Hello { key, rank, ranks };
+        channel.send(&hello.bytes(), None, deadline).map_err(gone)?;
+        let mut bytes = [0; Welcome::LEN];
+        let (len, memory) = channel.recv(&mut bytes, deadline).map_err(gone)?;
+        if len == 0 {
+            return Err(leader("turned this rank away, or ended"));
+        }
+        let welcome =
+            Welcome::parse(&bytes[..len]).ok_or_else(|| leader("speaks another version"))?;
+        if welcome.key != key {
+            return Err(leader("is of another job"));
+        }
+        welcome.layout.check().map_err(JoinError::Layout)?;
+        if welcome.layout.ranks != ranks {
+            return Err(leader("counts other ranks on this node"));
+        }
+        let memory = memory.ok_or_else(|| leader("sent no segment"))?;
+        let memory = Memfd::adopt(memory).map_err(system("the leader's segment"))?;
+        let node = Self::new(&memory, welcome.layout, rank)?;
+        channel.send(&[1], None, deadline).map_err(gone)?;
+        match channel.recv(&mut [0; 1], deadline).map_err(gone)? {
+            (1, _) => Ok(node),
+            _ => Err(JoinError::Gone(0)),
+        }
+    }
+
+    fn new(memory: &Memfd, layout: Layout, rank: u32) -> Result<Self, JoinError> {
+        let segment = Segment::map(memory, layout).map_err(system("map"))?;
+        segment.set_pid(rank, std::process::id());
+        Ok(Self {
+            segment: Arc::new(segment),
+            rank,
+        })
+    }
+
+    /// This rank's number on the node, which is its [`oxmpi_wire::Peer`] number as well.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Ranks on the node.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.segment.layout().ranks
+    }
+
+    /// The process number of `rank`.
+    ///
+    /// # Panics
+    /// If the node has no such rank.
+    #[must_use]
+    pub fn pid(&self, rank: u32) -> u32 {
+        self.segment.pid(rank)
+    }
+
+    /// Asks for huge pages. True if the kernel took the wish.
+    #[must_use]
+    pub fn ask_huge_pages(&self) -> bool {
+        self.segment.ask_huge_pages()
+    }
+
+    /// The transport's two halves.
+    ///
+    /// # Errors
+    /// [`JoinError::System`] when the peers' processes cannot be watched.
+    pub fn ends<B: Bytes>(self) -> Result<(ShmTx<B>, ShmRx<B>), JoinError> {
+        let rx = ShmRx::new(self.segment.clone(), self.rank).map_err(system("watch peers"))?;
+        Ok((ShmTx::new(self.segment, self.rank), rx))
+    }
+}
+
+/// What a rank says first.
+struct Hello {
+    key: JobKey,
+    rank: u32,
+    ranks: u32,
+}
+
+impl Hello {
+    const LEN: usize = 28;
+
+    fn bytes(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..16].copy_from_slice(&self.key);
+        words(&mut bytes[16..], &[VERSION, self.rank, self.ranks]);
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::LEN] = bytes.try_into().ok()?;
+        let [version, rank, ranks] = parsed(&bytes[16..]);
+        (version == VERSION).then_some(Self {
+            key: *bytes.first_chunk()?,
+            rank,
+            ranks,
+        })
+    }
+}
+
+/// What the leader answers, beside the segment.
+struct Welcome {
+    key: JobKey,
+    layout: Layout,
+}
+
+impl Welcome {
+    const LEN: usize = 36;
+
+    fn bytes(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..16].copy_from_slice(&self.key);
+        let l = &self.layout;
+        words(
+            &mut bytes[16..],
+            &[VERSION, l.ranks, l.slots, l.buffer, l.buffers],
+        );
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::LEN] = bytes.try_into().ok()?;
+        let [version, ranks, slots, buffer, buffers] = parsed(&bytes[16..]);
+        (version == VERSION).then_some(Self {
+            key: *bytes.first_chunk()?,
+            layout: Layout {
+                ranks,
+                slots,
+                buffer,
+                buffers,
+            },
+        })
+    }
+}
+
+fn words(to: &mut [u8], words: &[u32]) {
+    for (to, word) in to.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&word.to_ne_bytes());
+    }
+}
+
+fn parsed<const N: usize>(bytes: &[u8]) -> [u32; N] {
+    let mut words = bytes.chunks_exact(4);
+    std::array::from_fn(|_| {
+        let word = words.next().and_then(|w| w.first_chunk());
+        u32::from_ne_bytes(*word.expect("as many words as the message has"))
+    })
+}

@@ -1,0 +1,141 @@
+//! Credits: how a receiver gives room back without touching the sender's lines.
+//!
+//! Each resource (slots, larger buffers) has a word of its own in a line that only the receiver
+//! writes: how many it has freed since the start, modulo 2^32. It tells once a quarter has come
+//! together, so that at most a quarter is withheld; the sender looks only when it has run out.
+
+use core::sync::atomic::Ordering;
+
+use super::{Corrupt, Words};
+
+/// The sender's side of one resource: what it may still use.
+#[derive(Debug)]
+pub struct Granted {
+    used: u32,
+    limit: u32,
+    total: u32,
+    at: u32,
+}
+
+impl Granted {
+    /// `total` of a resource, all free, whose credits are told in word `at`.
+    ///
+    /// # Panics
+    /// If `total` is 0 or above 2^31: counts are compared modulo 2^32.
+    #[must_use]
+    pub const fn new(total: u32, at: u32) -> Self {
+        assert!(0 < total && total <= 1 << 31);
+        Self {
+            used: 0,
+            limit: total,
+            total,
+            at,
+        }
+    }
+
+    /// Takes all that is granted away until [`Granted::unfreeze`].
+    pub const fn freeze(&mut self) {
+        self.limit = self.used;
+    }
+
+    /// Undoes [`Granted::freeze`] before the first use.
+    pub const fn unfreeze(&mut self) {
+        self.limit = self.used.wrapping_add(self.total);
+    }
+
+    /// How many were used since the start, modulo 2^32.
+    #[inline]
+    #[must_use]
+    pub const fn used(&self) -> u32 {
+        self.used
+    }
+
+    /// How many may be used without looking at the credits.
+    #[inline]
+    #[must_use]
+    pub const fn left(&self) -> u32 {
+        self.limit.wrapping_sub(self.used)
+    }
+
+    /// The word that the credits were when last looked at, and its index: when it changes, there
+    /// is more.
+    #[must_use]
+    pub const fn seen(&self) -> (u32, u32) {
+        (self.at, self.limit.wrapping_sub(self.total))
+    }
+
+    /// Uses `n`, which [`Granted::left`] has.
+    #[inline]
+    pub const fn take(&mut self, n: u32) {
+        debug_assert!(n <= self.left());
+        self.used = self.used.wrapping_add(n);
+    }
+
+    /// Looks at the credits, and returns what is left now.
+    ///
+    /// # Errors
+    /// [`Corrupt`] if the receiver claims to have freed more than was used.
+    pub fn look<W: Words>(&mut self, words: &W) -> Result<u32, Corrupt> {
+        assert!((self.at as usize) < words.len());
+        // The acquire pairs with `Freed::tell`: the receiver has read what it gives back.
+        // SAFETY: in bounds by the assertion.
+        let freed = unsafe { words.load(self.at as usize, Ordering::Acquire) } as u32;
+        let limit = freed.wrapping_add(self.total);
+        if limit.wrapping_sub(self.used) > self.total {
+            return Err(Corrupt("more credits than there were messages"));
+        }
+        self.limit = limit;
+        Ok(self.left())
+    }
+}
+
+/// The receiver's side of one resource: what it has freed and told.
+#[derive(Debug)]
+pub struct Freed {
+    freed: u32,
+    told: u32,
+    every: u32,
+    at: u32,
+}
+
+impl Freed {
+    /// Of `total`, none used yet; credits are told in word `at`.
+    #[must_use]
+    pub const fn new(total: u32, at: u32) -> Self {
+        let quarter = total / 4;
+        Self {
+            freed: 0,
+            told: 0,
+            every: if quarter == 0 { 1 } else { quarter },
+            at,
+        }
+    }
+
+    /// How many were freed since the start, modulo 2^32.
+    #[inline]
+    #[must_use]
+    pub const fn freed(&self) -> u32 {
+        self.freed
+    }
+
+    /// Frees `n`. True if the sender was told: it may be waiting for that.
+    #[inline]
+    pub fn free<W: Words>(&mut self, n: u32, words: &W) -> bool {
+        self.freed = self.freed.wrapping_add(n);
+        let due = self.freed.wrapping_sub(self.told) >= self.every;
+        if due {
+            self.tell(words);
+        }
+        due
+    }
+
+    fn tell<W: Words>(&mut self, words: &W) {
+        assert!((self.at as usize) < words.len());
+        self.told = self.freed;
+        // The release keeps our reads of what is freed before the sender's next writes there.
+        // SAFETY: in bounds by the assertion.
+        unsafe {
+            words.store(self.at as usize, u64::from(self.freed), Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Rings of cache-line slots between one sender and one receiver.
+//!
+//! A slot is one line of eight words: the first holds the message's sequence number and 32 bits of
+//! the user's, the other seven are free. The sequence is stored last, so one line moves between two
+//! processors for a small message. Slots stand 128 B apart: processors fetch lines in pairs.
+//!
+//! Nothing is cleared. The receiver knows which sequence comes next, and writes only the count of
+//! slots it has freed, once every quarter of the ring, to a line of its own: while messages flow
+//! it writes nothing that the sender reads.
+//!
+//! Everything is generic over [`Words`], so the code that a model checker explores is the code that
+//! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
+//! turn.
+
+mod credit;
+mod opened;
+mod queue;
+mod sleep;
+mod storage;
+mod words;
+
+pub use credit::{Freed, Granted};
+pub use opened::{Doors, Knock};
+pub use queue::{BODY, CREDITS, Message, Receiver, Refused, STRIDE, Sender, words_for};
+pub use sleep::{Barrier, Bell, Full};
+pub use storage::Storage;
+pub use words::{Mapped, Words};
+
+/// What the other side wrote cannot be: it is broken or hostile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corrupt(
+    /// Which rule was broken.
+    pub &'static str,
+);

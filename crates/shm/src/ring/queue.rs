@@ -1,0 +1,242 @@
+//! The two ends of a ring.
+
+use core::sync::atomic::Ordering;
+
+use super::{Corrupt, Freed, Granted, Words};
+
+/// Words from one slot to the next: 128 B.
+pub const STRIDE: usize = 16;
+
+/// Words of a message's body: a slot of 64 B less the first word.
+pub const BODY: usize = 7;
+
+/// Words behind the slots that hold credits, in a line of their own. The first is the ring's, the
+/// others are free for resources that travel with it.
+pub const CREDITS: usize = STRIDE;
+
+/// Words that a ring of `slots` slots takes.
+#[must_use]
+pub const fn words_for(slots: u32) -> usize {
+    slots as usize * STRIDE + CREDITS
+}
+
+/// A message as [`Receiver::try_recv`] returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The user's 32 bits beside the sequence.
+    pub head: u32,
+    /// The body; words that the sender did not give are arbitrary.
+    pub body: [u64; BODY],
+}
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The ring is full.
+    Full,
+    /// The receiver broke the protocol.
+    Corrupt(Corrupt),
+}
+
+/// The sending end. There is one for a ring.
+#[derive(Debug)]
+pub struct Sender<W> {
+    words: W,
+    mask: u32,
+    slots: Granted,
+}
+
+/// The receiving end. There is one for a ring.
+#[derive(Debug)]
+pub struct Receiver<W> {
+    words: W,
+    mask: u32,
+    slots: Freed,
+}
+
+fn check<W: Words>(words: &W, slots: u32) {
+    assert!(slots.is_power_of_two(), "a ring has 2^k slots");
+    assert!(words.len() >= words_for(slots), "too few words for a ring");
+}
+
+impl<W: Words> Sender<W> {
+    /// The sending end of a ring of `slots` slots in `words`, which are zero.
+    ///
+    /// # Panics
+    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] tells.
+    #[must_use]
+    pub fn new(words: W, slots: u32) -> Self {
+        check(&words, slots);
+        Self {
+            words,
+            mask: slots - 1,
+            slots: Granted::new(slots, slots * STRIDE as u32),
+        }
+    }
+
+    /// The words under the ring.
+    #[inline]
+    pub const fn words(&self) -> &W {
+        &self.words
+    }
+
+    /// The ring's slots: how many are free, and the like.
+    pub const fn slots(&mut self) -> &mut Granted {
+        &mut self.slots
+    }
+
+    /// Whether a slot is free without looking at the credits.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ready(&self) -> bool {
+        self.slots.left() != 0
+    }
+
+    /// Whether a slot is free, looking at the credits if need be.
+    ///
+    /// # Errors
+    /// [`Corrupt`] if the credits cannot be.
+    pub fn room(&mut self) -> Result<bool, Corrupt> {
+        Ok(self.ready() || self.slots.look(&self.words)? != 0)
+    }
+
+    /// First word of the slot under construction.
+    #[inline(always)]
+    #[must_use]
+    pub const fn at(&self) -> usize {
+        (self.slots.used() & self.mask) as usize * STRIDE
+    }
+
+    /// Writes word `i` of the body of the message under construction.
+    ///
+    /// # Panics
+    /// If `i` is not below [`BODY`].
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, word: u64) {
+        assert!(i < BODY);
+        // SAFETY: the slot number is masked, `i` is checked, and `new` checked the length.
+        unsafe { self.words.set(self.at() + 1 + i, word) };
+    }
+
+    /// Publishes the message under construction. The caller has seen [`Sender::ready`].
+    ///
+    /// # Cost
+    /// One store. No atomic read-modify-write, no fence.
+    #[inline(always)]
+    pub fn publish(&mut self, head: u32) {
+        let at = self.at();
+        self.slots.take(1);
+        let word = u64::from(self.slots.used()) << 32 | u64::from(head);
+        // SAFETY: the slot number is masked, and `new` checked the length.
+        unsafe {
+            self.words.store(at, word, Ordering::Release);
+        }
+    }
+
+    /// Sends one message.
+    ///
+    /// # Errors
+    /// [`Refused::Full`] when the receiver has given no slot back yet.
+    ///
+    /// # Panics
+    /// If `body` has more than [`BODY`] words.
+    #[inline]
+    pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), Refused> {
+        if !self.room().map_err(Refused::Corrupt)? {
+            return Err(Refused::Full);
+        }
+        for (i, &word) in body.iter().enumerate() {
+            self.set(i, word);
+        }
+        self.publish(head);
+        Ok(())
+    }
+}
+
+impl<W: Words> Receiver<W> {
+    /// The receiving end of a ring of `slots` slots in `words`, from which nothing was received.
+    ///
+    /// # Panics
+    /// If `slots` is no power of two, or `words` has fewer than [`words_for`] tells.
+    #[must_use]
+    pub fn new(words: W, slots: u32) -> Self {
+        check(&words, slots);
+        Self {
+            words,
+            mask: slots - 1,
+            slots: Freed::new(slots, slots * STRIDE as u32),
+        }
+    }
+
+    /// The words under the ring.
+    #[inline]
+    pub const fn words(&self) -> &W {
+        &self.words
+    }
+
+    /// First word of the slot that comes next.
+    #[inline(always)]
+    #[must_use]
+    pub const fn at(&self) -> usize {
+        (self.slots.freed() & self.mask) as usize * STRIDE
+    }
+
+    /// The 32 bits of the next message, if it has come.
+    ///
+    /// # Cost
+    /// One load and a compare.
+    #[inline(always)]
+    #[must_use]
+    pub fn head(&self) -> Option<u32> {
+        // SAFETY: the slot number is masked, and `new` checked the length.
+        let word = unsafe { self.words.load(self.at(), Ordering::Acquire) };
+        let next = self.slots.freed().wrapping_add(1);
+        ((word >> 32) as u32 == next).then_some(word as u32)
+    }
+
+    /// Word `i` of the body of the message that [`Receiver::head`] has shown.
+    ///
+    /// # Panics
+    /// If `i` is not below [`BODY`].
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, i: usize) -> u64 {
+        assert!(i < BODY);
+        // SAFETY: the slot number is masked, `i` is checked, and `new` checked the length.
+        unsafe { self.words.get(self.at() + 1 + i) }
+    }
+
+    /// Drops the message that [`Receiver::head`] has shown. True if the sender was told that slots
+    /// are free: it may be waiting for that.
+    #[inline(always)]
+    pub fn advance(&mut self) -> bool {
+        self.slots.free(1, &self.words)
+    }
+
+    /// Looks whether the next slot holds what it can hold: the next message, or the one of the
+    /// round before.
+    ///
+    /// # Errors
+    /// [`Corrupt`] otherwise.
+    pub fn check(&self) -> Result<(), Corrupt> {
+        // SAFETY: the slot number is masked, and `new` checked the length.
+        let word = unsafe { self.words.load(self.at(), Ordering::Relaxed) };
+        let next = self.slots.freed().wrapping_add(1);
+        let before = next.wrapping_sub(self.mask + 1);
+        let first_round = self.slots.freed() <= self.mask;
+        match (word >> 32) as u32 {
+            now if now == next || now == before => Ok(()),
+            0 if first_round => Ok(()),
+            _ => Err(Corrupt("a slot's sequence number")),
+        }
+    }
+
+    /// Receives one message.
+    #[inline]
+    pub fn try_recv(&mut self) -> Option<Message> {
+        let head = self.head()?;
+        let body = core::array::from_fn(|i| self.get(i));
+        self.advance();
+        Some(Message { head, body })
+    }
+}

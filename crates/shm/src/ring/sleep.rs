@@ -1,0 +1,93 @@
+//! Sleeping without a fence on every send.
+//!
+//! A sender publishes (release) and then plainly loads the receiver's `asleep` word. The receiver,
+//! before it sleeps, sets the word, passes a barrier that reaches the senders' processors too, and
+//! looks once more. So either the receiver sees the message or the sender sees the word: the
+//! senders pay for a load, and who sleeps anyway pays for the barrier.
+//!
+//! This is the store-buffer pattern with an asymmetric barrier; source: membarrier(2), "Example".
+
+use core::sync::atomic::{Ordering, fence};
+
+use super::{Mapped, Words};
+
+/// The two sides of an asymmetric barrier.
+pub trait Barrier {
+    /// The cheap side, between a sender's publishing and its look at the word.
+    fn light(&self);
+    /// The dear side, between the receiver's setting the word and its last look.
+    fn heavy(&self);
+}
+
+/// A barrier that costs a full fence on both sides: needs nothing from the system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Full;
+
+impl Barrier for Full {
+    fn light(&self) {
+        fence(Ordering::SeqCst);
+    }
+    fn heavy(&self) {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// One receiver's `asleep` word.
+#[derive(Clone, Copy, Debug)]
+pub struct Bell<W> {
+    words: W,
+    at: usize,
+}
+
+impl<W: Words> Bell<W> {
+    /// The word `at` of `words`.
+    ///
+    /// # Panics
+    /// If there is no such word.
+    #[must_use]
+    pub fn new(words: W, at: usize) -> Self {
+        assert!(at < words.len());
+        Self { words, at }
+    }
+
+    /// The receiver is about to sleep. After this it looks once more, and sleeps only if nothing
+    /// has come.
+    pub fn announce(&self, barrier: &impl Barrier) {
+        // SAFETY: `new` checked the index.
+        unsafe { self.words.store(self.at, 1, Ordering::Relaxed) };
+        barrier.heavy();
+    }
+
+    /// The receiver is awake, or a sender is about to wake it.
+    pub fn clear(&self) {
+        // SAFETY: `new` checked the index.
+        unsafe { self.words.store(self.at, 0, Ordering::Relaxed) };
+    }
+
+    /// Whether a sender that has published must wake the receiver.
+    ///
+    /// # Cost
+    /// One load with a light barrier.
+    #[inline]
+    #[must_use]
+    pub fn asleep(&self, barrier: &impl Barrier) -> bool {
+        barrier.light();
+        // SAFETY: `new` checked the index.
+        unsafe { self.words.load(self.at, Ordering::Relaxed) != 0 }
+    }
+}
+
+impl Bell<Mapped<'_>> {
+    /// The same bell without a lifetime.
+    ///
+    /// # Safety
+    /// As [`Mapped::detach`].
+    #[must_use]
+    pub const unsafe fn detach(self) -> Bell<Mapped<'static>> {
+        Bell {
+            // SAFETY: by the caller's word.
+            words: unsafe { self.words.detach() },
+            at: self.at,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The words that both sides of a ring see.
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Shared words of 64 bits, indexed from 0.
+///
+/// In life they are [`Mapped`]; in the model they are a checker's atomics, and the plain accesses
+/// are cells whose races it reports.
+pub trait Words {
+    /// Number of words.
+    fn len(&self) -> usize;
+
+    /// Whether there are no words.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads a word that both sides touch at any time.
+    ///
+    /// # Safety
+    /// `at < self.len()`.
+    unsafe fn load(&self, at: usize, order: Ordering) -> u64;
+
+    /// Writes a word that both sides touch at any time.
+    ///
+    /// # Safety
+    /// `at < self.len()`.
+    unsafe fn store(&self, at: usize, value: u64, order: Ordering);
+
+    /// Adds to a word that several write.
+    ///
+    /// # Safety
+    /// `at < self.len()`.
+    unsafe fn add(&self, at: usize, value: u64, order: Ordering);
+
+    /// Reads a word that, by the protocol, nobody writes meanwhile.
+    ///
+    /// # Safety
+    /// `at < self.len()`. A peer that breaks the protocol makes the value arbitrary, nothing else.
+    unsafe fn get(&self, at: usize) -> u64;
+
+    /// Writes a word that, by the protocol, nobody touches meanwhile.
+    ///
+    /// # Safety
+    /// `at < self.len()`. A peer that breaks the protocol makes the value arbitrary, nothing else.
+    unsafe fn set(&self, at: usize, value: u64);
+}
+
+/// Words at an address, for as long as `'a`: shared memory, or a [`super::Storage`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mapped<'a> {
+    base: NonNull<u64>,
+    len: usize,
+    life: PhantomData<&'a AtomicU64>,
+}
+
+// SAFETY: all access is atomic, from whatever thread.
+unsafe impl Send for Mapped<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Mapped<'_> {}
+
+impl Mapped<'_> {
+    /// `len` words from `base`.
+    ///
+    /// # Safety
+    /// `base` is aligned to 8 and valid for reads and writes of `len` words during `'a`, and
+    /// whoever else touches them in this process does so by atomics or opaque copies.
+    #[must_use]
+    pub const unsafe fn new(base: NonNull<u64>, len: usize) -> Self {
+        Self {
+            base,
+            len,
+            life: PhantomData,
+        }
+    }
+
+    /// The same words without a lifetime.
+    ///
+    /// # Safety
+    /// The caller keeps the memory alive for as long as the result or a copy of it is used.
+    #[must_use]
+    pub const unsafe fn detach(self) -> Mapped<'static> {
+        Mapped {
+            base: self.base,
+            len: self.len,
+            life: PhantomData,
+        }
+    }
+
+    /// Address of word `at`, which may be one past the end.
+    ///
+    /// # Panics
+    /// In debug builds, if `at` is beyond the end.
+    #[inline]
+    #[must_use]
+    pub fn address(&self, at: usize) -> *mut u64 {
+        debug_assert!(at <= self.len);
+        self.base.as_ptr().wrapping_add(at)
+    }
+
+    /// # Safety
+    /// `at < self.len`.
+    #[inline(always)]
+    unsafe fn word(&self, at: usize) -> &AtomicU64 {
+        debug_assert!(at < self.len);
+        // SAFETY: valid and aligned by the contract of `new`, in bounds by that of this function.
+        unsafe { AtomicU64::from_ptr(self.address(at)) }
+    }
+}
+
+impl Words for Mapped<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    unsafe fn load(&self, at: usize, order: Ordering) -> u64 {
+        // SAFETY: in bounds by the caller's word.
+        unsafe { self.word(at) }.load(order)
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, at: usize, value: u64, order: Ordering) {
+        // SAFETY: in bounds by the caller's word.
+        unsafe { self.word(at) }.store(value, order);
+    }
+
+    #[inline]
+    unsafe fn add(&self, at: usize, value: u64, order: Ordering) {
+        // SAFETY: in bounds by the caller's word.
+        unsafe { self.word(at) }.fetch_add(value, order);
+    }
+
+    #[inline(always)]
+    unsafe fn get(&self, at: usize) -> u64 {
+        // SAFETY: in bounds by the caller's word.
+        unsafe { self.word(at) }.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    unsafe fn set(&self, at: usize, value: u64) {
+        // SAFETY: in bounds by the caller's word.
+        unsafe { self.word(at) }.store(value, Ordering::Relaxed);
+    }
+}

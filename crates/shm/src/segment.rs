@@ -1,0 +1,238 @@
+//! The memory that the ranks of one node share: its layout and its mapping.
+//!
+//! One memfd holds a control area per rank and one directed link per pair of ranks, a rank's link
+//! to itself included. All are at fixed offsets; a link that nobody uses costs no memory, since a
+//! memfd's pages come at first touch.
+//!
+//! ```text
+//! control 0 | control 1 | .. | link 0>0 | link 0>1 | .. | link n-1>n-1
+//!
+//! control: a line each for the process number, the asleep word, the counter of opened links;
+//!          then a word per sender: whether it has opened its link to this rank
+//! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers
+//! ```
+
+use std::io;
+use std::ptr::NonNull;
+use std::string::String;
+use std::sync::atomic::Ordering;
+
+use oxmpi_os::memory::{Mapping, Memfd};
+
+use crate::ring::{Bell, Doors, Knock, Mapped, STRIDE, Words, words_for};
+
+const PAGE: usize = 4096;
+
+/// Version of the segment's form and of what is written in it.
+pub(crate) const VERSION: u32 = 1;
+
+const PID: usize = 0;
+const ASLEEP: usize = STRIDE;
+const OPENED: usize = 2 * STRIDE;
+const TABLE: usize = 3 * STRIDE;
+
+/// Sizes of a segment. Peers agree on them before they map it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Ranks on the node.
+    pub ranks: u32,
+    /// Slots of a link's ring: a power of two, at least 4.
+    pub slots: u32,
+    /// Bytes of a larger buffer: a multiple of 64.
+    pub buffer: u32,
+    /// Larger buffers of a link: a power of two, at least 4.
+    pub buffers: u32,
+}
+
+impl Layout {
+    /// The usual sizes for `ranks` ranks.
+    #[must_use]
+    pub const fn new(ranks: u32) -> Self {
+        Self {
+            ranks,
+            slots: 256,
+            buffer: 8192,
+            buffers: 16,
+        }
+    }
+
+    /// Whether a segment can have these sizes.
+    ///
+    /// # Errors
+    /// A text that names the first size that is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let Self {
+            ranks,
+            slots,
+            buffer,
+            buffers,
+        } = *self;
+        if !(1..=1 << 16).contains(&ranks) {
+            return Err(format!("{ranks} ranks on a node; 1 to 65536 can be"));
+        }
+        if !slots.is_power_of_two() || !(4..=1 << 16).contains(&slots) {
+            return Err(format!(
+                "{slots} slots; it must be a power of two, 4 to 65536"
+            ));
+        }
+        if buffer % 64 != 0 || !(128..=65472).contains(&buffer) {
+            return Err(format!(
+                "buffers of {buffer} B; it must be a multiple of 64, 128 to 65472"
+            ));
+        }
+        if !buffers.is_power_of_two() || !(4..=1 << 12).contains(&buffers) {
+            return Err(format!(
+                "{buffers} buffers; it must be a power of two, 4 to 4096"
+            ));
+        }
+        let whole = (self.links_at() as u128)
+            + u128::from(ranks) * u128::from(ranks) * self.link_len() as u128;
+        if whole > 1 << 46 {
+            return Err(format!(
+                "a segment of {whole} B is beyond the address space"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Bytes of the whole segment, touched or not.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.links_at() + self.ranks as usize * self.ranks as usize * self.link_len()
+    }
+
+    /// Whether the segment has no bytes: never.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.ranks == 0
+    }
+
+    /// Bytes that one link costs once it is used.
+    #[must_use]
+    pub const fn link_len(&self) -> usize {
+        (self.buffers_at() + self.area()).next_multiple_of(PAGE)
+    }
+
+    /// Bytes of a link's larger buffers together.
+    pub(crate) const fn area(&self) -> usize {
+        self.buffers as usize * self.buffer as usize
+    }
+
+    const fn control_words(&self) -> usize {
+        TABLE + self.ranks as usize
+    }
+
+    const fn control_len(&self) -> usize {
+        (self.control_words() * 8).next_multiple_of(PAGE)
+    }
+
+    const fn links_at(&self) -> usize {
+        self.ranks as usize * self.control_len()
+    }
+
+    const fn ring_words(&self) -> usize {
+        words_for(self.slots)
+    }
+
+    const fn buffers_at(&self) -> usize {
+        (self.ring_words() * 8).next_multiple_of(PAGE)
+    }
+}
+
+/// A mapped segment.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    mapping: Mapping,
+    layout: Layout,
+}
+
+impl Segment {
+    /// Maps `memory`, which has the size that `layout` tells.
+    pub(crate) fn map(memory: &Memfd, layout: Layout) -> io::Result<Self> {
+        if memory.len() != layout.len() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "the segment has {} B, its layout {} B",
+                    memory.len(),
+                    layout.len()
+                ),
+            ));
+        }
+        Ok(Self {
+            mapping: memory.map()?,
+            layout,
+        })
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Asks for huge pages.
+    pub(crate) fn ask_huge_pages(&self) -> bool {
+        self.mapping.ask_huge_pages()
+    }
+
+    /// The `asleep` word of `rank`.
+    pub(crate) fn bell(&self, rank: u32) -> Bell<Mapped<'_>> {
+        Bell::new(self.control(rank), ASLEEP)
+    }
+
+    /// The address of the `asleep` word of `rank`: its lower half is a futex.
+    pub(crate) fn asleep(&self, rank: u32) -> *mut u32 {
+        self.control(rank).address(ASLEEP).cast()
+    }
+
+    /// Where senders knock at `rank`.
+    pub(crate) fn knock(&self, rank: u32) -> Knock<Mapped<'_>> {
+        Knock::new(self.control(rank), OPENED, TABLE)
+    }
+
+    /// The links opened to `rank`.
+    pub(crate) fn doors(&self, rank: u32) -> Doors<Mapped<'_>> {
+        Doors::new(self.control(rank), OPENED, TABLE)
+    }
+
+    /// The process number that `rank` has written.
+    pub(crate) fn pid(&self, rank: u32) -> u32 {
+        // SAFETY: a control area has this word.
+        unsafe { self.control(rank).load(PID, Ordering::Relaxed) as u32 }
+    }
+
+    pub(crate) fn set_pid(&self, rank: u32, pid: u32) {
+        // SAFETY: a control area has this word.
+        unsafe { self.control(rank).store(PID, pid.into(), Ordering::Relaxed) };
+    }
+
+    /// The ring and credits of the link from one rank to another.
+    pub(crate) fn ring(&self, from: u32, to: u32) -> Mapped<'_> {
+        self.words(self.link(from, to), self.layout.ring_words())
+    }
+
+    /// First byte of the larger buffers of the link from one rank to another.
+    pub(crate) fn buffers(&self, from: u32, to: u32) -> *mut u8 {
+        let at = self.link(from, to) + self.layout.buffers_at();
+        self.mapping.base().wrapping_add(at)
+    }
+
+    fn control(&self, rank: u32) -> Mapped<'_> {
+        assert!(rank < self.layout.ranks);
+        let at = rank as usize * self.layout.control_len();
+        self.words(at, self.layout.control_words())
+    }
+
+    fn link(&self, from: u32, to: u32) -> usize {
+        assert!(from < self.layout.ranks && to < self.layout.ranks);
+        let index = from as usize * self.layout.ranks as usize + to as usize;
+        self.layout.links_at() + index * self.layout.link_len()
+    }
+
+    fn words(&self, at: usize, len: usize) -> Mapped<'_> {
+        assert!(at.is_multiple_of(8) && at + len * 8 <= self.mapping.len());
+        let base = NonNull::new(self.mapping.base().wrapping_add(at)).expect("mapped memory");
+        // SAFETY: aligned and inside the mapping by the assertion; the mapping lives as long as
+        // `self`, and everything in it is reached by atomics or opaque copies.
+        unsafe { Mapped::new(base.cast(), len) }
+    }
+}

@@ -1,0 +1,137 @@
+//! The transport's own frames: streams of bulk data and their ends.
+
+use super::region::Name;
+use crate::ring::BODY;
+
+/// Names one operation of the rank that started it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id(pub(super) u64);
+
+/// A frame of the transport's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    /// Stream me these bytes of your region.
+    Pull {
+        id: Id,
+        from: Name,
+        at: u64,
+        len: u64,
+    },
+    /// A chunk of what you pulled; `first` is its first buffer.
+    Data { id: Id, first: u32, len: u32 },
+    /// What you pulled cannot be had.
+    Refused { id: Id },
+    /// A chunk for your region; the first buffer, and whether it is the last chunk.
+    Push {
+        id: Id,
+        to: Name,
+        at: u64,
+        first: u32,
+        len: u32,
+        last: bool,
+    },
+    /// All that you pushed has arrived, or cannot.
+    Pushed { id: Id, ok: bool },
+}
+
+impl Control {
+    /// The frame as a slot's body.
+    pub(super) fn words(&self) -> [u64; BODY] {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        match *self {
+            Self::Pull { id, from, at, len } => [1, id.0, from.word(), at, len, 0, 0],
+            Self::Data { id, first, len } => [2, id.0, pair(first, len), 0, 0, 0, 0],
+            Self::Refused { id } => [3, id.0, 0, 0, 0, 0, 0],
+            Self::Push {
+                id,
+                to,
+                at,
+                first,
+                len,
+                last,
+            } => [4, id.0, to.word(), at, pair(first, len), last.into(), 0],
+            Self::Pushed { id, ok } => [5, id.0, ok.into(), 0, 0, 0, 0],
+        }
+    }
+
+    /// The reverse of [`Control::words`], whoever wrote them.
+    pub(super) fn parse(words: &[u64; BODY]) -> Option<Self> {
+        let [code, id, a, b, c, d, _] = *words;
+        let id = Id(id);
+        let flag = |word| match word {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        };
+        Some(match code {
+            1 => Self::Pull {
+                id,
+                from: Name::of_word(a),
+                at: b,
+                len: c,
+            },
+            2 => Self::Data {
+                id,
+                first: (a >> 32) as u32,
+                len: a as u32,
+            },
+            3 => Self::Refused { id },
+            4 => Self::Push {
+                id,
+                to: Name::of_word(a),
+                at: b,
+                first: (c >> 32) as u32,
+                len: c as u32,
+                last: flag(d)?,
+            },
+            5 => Self::Pushed { id, ok: flag(a)? },
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let id = Id(7 << 32 | 9);
+        let name = Name::of_word(3 << 32 | 4);
+        let all = [
+            Control::Pull {
+                id,
+                from: name,
+                at: 1 << 40,
+                len: 5,
+            },
+            Control::Data {
+                id,
+                first: 15,
+                len: 65_536,
+            },
+            Control::Refused { id },
+            Control::Push {
+                id,
+                to: name,
+                at: 12,
+                first: 2,
+                len: 3,
+                last: true,
+            },
+            Control::Pushed { id, ok: false },
+        ];
+        for control in all {
+            assert_eq!(Control::parse(&control.words()), Some(control));
+        }
+        for bad in [
+            [0; BODY],
+            [6, 0, 0, 0, 0, 0, 0],
+            [u64::MAX; BODY],
+            [4, 0, 0, 0, 0, 2, 0],
+            [5, 0, 2, 0, 0, 0, 0],
+        ] {
+            assert_eq!(Control::parse(&bad), None);
+        }
+    }
+}

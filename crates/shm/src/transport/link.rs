@@ -1,0 +1,211 @@
+//! One directed link, as its sender and as its receiver see it.
+
+use oxmpi_wire::{Header, Kind};
+
+use super::SHORT;
+use super::foreign::Foreign;
+use crate::ring::{Bell, Corrupt, Freed, Granted, Mapped, Receiver, STRIDE, Sender, Words};
+use crate::segment::Segment;
+
+/// What a sender that met `Busy` waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wants {
+    pub(super) slot: bool,
+    pub(super) buffer: bool,
+    pub(super) operation: bool,
+}
+
+impl Wants {
+    pub(super) fn any(self) -> bool {
+        self.slot || self.buffer || self.operation
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing was sent yet, and the receiver does not look.
+    Closed,
+    Open,
+    /// The peer is gone.
+    Lost,
+}
+
+/// The sending side.
+pub(super) struct Out {
+    pub(super) ring: Sender<Mapped<'static>>,
+    pub(super) bell: Bell<Mapped<'static>>,
+    pub(super) buffers: Granted,
+    pub(super) state: State,
+    pub(super) wants: Wants,
+    area: *mut u8,
+    count: u32,
+    size: u32,
+}
+
+// SAFETY: `area` is shared memory, reached by opaque copies only, and belongs to no thread.
+unsafe impl Send for Out {}
+
+impl Out {
+    /// The link from `me` to `to`, closed.
+    ///
+    /// # Safety
+    /// The caller keeps `segment` alive as long as the result.
+    pub(super) unsafe fn new(segment: &Segment, me: u32, to: u32) -> Self {
+        let layout = segment.layout();
+        // SAFETY: alive by the caller's word.
+        let words = unsafe { segment.ring(me, to).detach() };
+        // SAFETY: as above.
+        let bell = unsafe { segment.bell(to).detach() };
+        let mut ring = Sender::new(words, layout.slots);
+        ring.slots().freeze();
+        Self {
+            ring,
+            bell,
+            buffers: Granted::new(layout.buffers, credits(layout.slots)),
+            state: State::Closed,
+            wants: Wants::default(),
+            area: segment.buffers(me, to),
+            count: layout.buffers,
+            size: layout.buffer,
+        }
+    }
+
+    /// The body's place in the slot under construction.
+    #[inline(always)]
+    pub(super) fn short(&mut self) -> Foreign<'_> {
+        let at = self.ring.at() + 2;
+        // SAFETY: a slot's 48 B behind its first two words are mapped shared memory.
+        unsafe { Foreign::new(self.ring.words().address(at).cast(), SHORT) }
+    }
+
+    /// The next buffer's number.
+    pub(super) fn first(&self) -> u32 {
+        self.buffers.used() & (self.count - 1)
+    }
+
+    /// Buffers that stand side by side from the next one on and are free, at most `most`; looks at
+    /// the credits only if there are fewer.
+    pub(super) fn side_by_side(&mut self, most: u32) -> Result<u32, Corrupt> {
+        let most = most.min(self.count - self.first());
+        let mut left = self.buffers.left();
+        if left < most {
+            left = self.buffers.look(self.ring.words())?;
+        }
+        Ok(left.min(most))
+    }
+
+    /// `len` bytes from the next buffer on, which the caller has seen free.
+    pub(super) fn buffer(&mut self, len: usize) -> Foreign<'_> {
+        let at = self.first() as usize * self.size as usize;
+        assert!(at + len <= self.count as usize * self.size as usize);
+        // SAFETY: within the link's buffers by the assertion, which are mapped shared memory.
+        unsafe { Foreign::new(self.area.wrapping_add(at), len) }
+    }
+
+    /// Bytes of one buffer.
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Which credits an empty-handed sender waits for: word and value last seen.
+    pub(super) fn short_of(&mut self) -> (u32, u32) {
+        if self.ring.ready() {
+            self.buffers.seen()
+        } else {
+            self.ring.slots().seen()
+        }
+    }
+}
+
+/// The receiving side.
+pub(super) struct In {
+    pub(super) ring: Receiver<Mapped<'static>>,
+    pub(super) peer: u32,
+    buffers: Freed,
+    area: *mut u8,
+    count: u32,
+    size: u32,
+}
+
+// SAFETY: as for `Out`.
+unsafe impl Send for In {}
+
+impl In {
+    /// The link from `from` to `me`.
+    ///
+    /// # Safety
+    /// The caller keeps `segment` alive as long as the result.
+    pub(super) unsafe fn new(segment: &Segment, from: u32, me: u32) -> Self {
+        let layout = segment.layout();
+        // SAFETY: alive by the caller's word.
+        let words = unsafe { segment.ring(from, me).detach() };
+        Self {
+            ring: Receiver::new(words, layout.slots),
+            peer: from,
+            buffers: Freed::new(layout.buffers, credits(layout.slots)),
+            area: segment.buffers(from, me),
+            count: layout.buffers,
+            size: layout.buffer,
+        }
+    }
+
+    /// The body of the next message, in its slot.
+    #[inline(always)]
+    pub(super) fn short(&self, len: usize) -> Foreign<'static> {
+        debug_assert!(len <= SHORT);
+        let at = self.ring.at() + 2;
+        // SAFETY: a slot's 48 B behind its first two words are mapped shared memory.
+        unsafe { Foreign::new(self.ring.words().address(at).cast(), len) }
+    }
+
+    /// `len` bytes from buffer `first` on, if that is the buffer whose turn it is and they fit.
+    pub(super) fn buffer(&self, first: u64, len: usize) -> Result<Foreign<'static>, Corrupt> {
+        let turn = self.buffers.freed() & (self.count - 1);
+        let room = (self.count - turn) as usize * self.size as usize;
+        if first != u64::from(turn) {
+            return Err(Corrupt("a buffer out of turn"));
+        }
+        if len == 0 || len > room {
+            return Err(Corrupt("a length beyond the buffers"));
+        }
+        let at = turn as usize * self.size as usize;
+        // SAFETY: within the link's buffers by the check, which are mapped shared memory.
+        Ok(unsafe { Foreign::new(self.area.wrapping_add(at), len) })
+    }
+
+    /// Frees the buffers that `len` bytes took. True if the sender was told.
+    pub(super) fn free(&mut self, len: usize) -> bool {
+        let n = len.div_ceil(self.size as usize) as u32;
+        self.buffers.free(n, self.ring.words())
+    }
+
+    /// Bytes of one buffer.
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+}
+
+/// The word of the buffers' credits: beside the ring's.
+fn credits(slots: u32) -> u32 {
+    slots * STRIDE as u32 + 1
+}
+
+/// The 32 bits of a slot that holds one of the transport's own frames.
+pub(super) fn control_head() -> u32 {
+    Header {
+        kind: Kind::Transport,
+        flags: oxmpi_wire::Flags::empty(),
+        len: 0,
+        envelope: oxmpi_wire::Envelope { context: 0, tag: 0 },
+    }
+    .compact()
+}
+
+/// Whether credits `at` of the link from `me` to `to` are still `seen`.
+pub(super) fn unchanged(segment: &Segment, me: u32, to: u32, at: u32, seen: u32) -> bool {
+    let words = segment.ring(me, to);
+    assert!((at as usize) < words.len());
+    // SAFETY: in bounds by the assertion.
+    let now = unsafe { words.load(at as usize, std::sync::atomic::Ordering::Relaxed) };
+    now as u32 == seen
+}

@@ -1,0 +1,762 @@
+//! The sending half.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::vec::Vec;
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::{
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
+    Slot, Token, Tx,
+};
+
+use super::control::{Control, Id};
+use super::foreign::Foreign;
+use super::link::{Out, State, Wants, control_head};
+use super::region::{Name, Regions, ShmRegion};
+use super::{Expedited, OPERATIONS, SHORT};
+use crate::ring::Corrupt;
+use crate::segment::Segment;
+
+const NOBODY: u32 = u32::MAX;
+
+/// The sending half of a node's transport, with its registered memory and bulk transfers.
+pub struct ShmTx<B: Bytes = RawBytes> {
+    out: Vec<Out>,
+    /// Whom to wake at the next flush: mostly one peer.
+    ring: u32,
+    rings: Vec<u32>,
+    /// Whether [`ShmTx::advance`] has anything to look at.
+    pub(super) chores: bool,
+    regions: Regions<B>,
+    streams: Vec<Stream>,
+    operations: Vec<Operation>,
+    open_operations: usize,
+    answers: VecDeque<(u32, Control)>,
+    finished: VecDeque<(Token, Result<(), Fault>)>,
+    blocked: Vec<u32>,
+    /// Peers found broken, not yet reported.
+    pub(super) broken: Vec<(u32, Fault)>,
+    limits: Limits,
+    me: u32,
+    segment: Arc<Segment>,
+}
+
+/// Bytes of this rank on their way to a peer.
+struct Stream {
+    peer: u32,
+    id: Id,
+    region: Name,
+    at: u64,
+    left: u64,
+    /// Buffers of one chunk.
+    chunk: u32,
+    /// For a put: where it goes.
+    push: Option<(Name, u64)>,
+}
+
+/// A get or put that this rank started.
+struct Operation {
+    turn: u32,
+    open: Option<Open>,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    peer: u32,
+    token: Token,
+    region: Name,
+    /// For a get: where the next bytes go, and how many are missing.
+    at: u64,
+    left: u64,
+    get: bool,
+}
+
+impl<B: Bytes> ShmTx<B> {
+    pub(crate) fn new(segment: Arc<Segment>, me: u32) -> Self {
+        let ranks = segment.layout().ranks;
+        let out = (0..ranks)
+            // SAFETY: the segment is kept beside the links.
+            .map(|to| unsafe { Out::new(&segment, me, to) })
+            .collect();
+        Self {
+            out,
+            ring: NOBODY,
+            rings: Vec::new(),
+            chores: false,
+            regions: Regions::new(),
+            streams: Vec::new(),
+            operations: Vec::new(),
+            open_operations: 0,
+            answers: VecDeque::new(),
+            finished: VecDeque::new(),
+            blocked: Vec::new(),
+            broken: Vec::new(),
+            limits: Limits {
+                short: SHORT as u32,
+                frame: segment.layout().buffer,
+            },
+            me,
+            segment,
+        }
+    }
+
+    /// Remembers to wake `peer` at the next flush.
+    #[inline(always)]
+    pub(super) fn remember(&mut self, peer: u32) {
+        if self.ring == NOBODY {
+            self.ring = peer;
+        } else if self.ring != peer {
+            self.remember_also(peer);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remember_also(&mut self, peer: u32) {
+        if self.rings.last() != Some(&peer) {
+            self.rings.push(peer);
+        }
+    }
+
+    #[inline(always)]
+    fn wake_if_asleep(&self, peer: u32) {
+        if self.out[peer as usize].bell.asleep(&Expedited) {
+            self.wake(peer);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self, peer: u32) {
+        self.out[peer as usize].bell.clear();
+        let word = self.segment.asleep(peer);
+        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel looks it
+        // up by its address only.
+        let word = unsafe { AtomicU32::from_ptr(word) };
+        // A wake that fails delays the sleeper until its nap is over.
+        let _ = oxmpi_os::futex::wake(word);
+    }
+
+    /// Makes room for one more slot, and for a buffer if asked, or remembers what is missing.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, to: Peer, buffer: bool) -> Result<(), Busy> {
+        if self.has_room(to.0, buffer) {
+            return Ok(());
+        }
+        if self.out[to.0 as usize].state == State::Open {
+            let wants = Wants {
+                slot: true,
+                buffer,
+                operation: false,
+            };
+            self.block(to.0, wants);
+        }
+        Err(Busy)
+    }
+
+    /// Whether there is room for one more slot, and for a buffer if asked. Opens the link.
+    #[cold]
+    #[inline(never)]
+    fn has_room(&mut self, to: u32, buffer: bool) -> bool {
+        let out = &mut self.out[to as usize];
+        match out.state {
+            State::Lost => return false,
+            State::Closed => {
+                out.state = State::Open;
+                out.ring.slots().unfreeze();
+                self.segment.knock(to).knock(self.me as usize);
+            }
+            State::Open => {}
+        }
+        Self::room(out, buffer).unwrap_or_else(|corrupt| {
+            self.breach(to, corrupt);
+            false
+        })
+    }
+
+    fn room(out: &mut Out, buffer: bool) -> Result<bool, Corrupt> {
+        Ok(out.ring.room()? && (!buffer || out.side_by_side(1)? == 1))
+    }
+
+    fn block(&mut self, to: u32, wants: Wants) {
+        let had = &mut self.out[to as usize].wants;
+        if !had.any() {
+            self.blocked.push(to);
+        }
+        had.slot |= wants.slot;
+        had.buffer |= wants.buffer;
+        had.operation |= wants.operation;
+        self.chores = true;
+    }
+
+    pub(super) fn breach(&mut self, peer: u32, corrupt: Corrupt) {
+        self.broken.push((peer, Fault::Protocol(corrupt.0)));
+        self.chores = true;
+    }
+
+    /// Sends one of the transport's own frames, if there is room.
+    fn control(&mut self, to: u32, control: &Control) -> bool {
+        if !self.out[to as usize].ring.ready() && !self.has_room(to, false) {
+            return false;
+        }
+        let out = &mut self.out[to as usize];
+        for (i, word) in control.words().into_iter().enumerate() {
+            out.ring.set(i, word);
+        }
+        out.ring.publish(control_head());
+        self.remember(to);
+        true
+    }
+
+    /// Answers `peer`, now or when there is room.
+    pub(super) fn answer(&mut self, peer: u32, control: Control) {
+        if !self.answers.is_empty() || !self.control(peer, &control) {
+            self.answers.push_back((peer, control));
+            self.chores = true;
+        }
+    }
+
+    /// A peer pulls.
+    pub(super) fn pulled(
+        &mut self,
+        peer: u32,
+        id: Id,
+        from: Name,
+        at: u64,
+        len: u64,
+    ) -> Result<(), Corrupt> {
+        if self.streams.iter().filter(|s| s.peer == peer).count() >= 2 * OPERATIONS {
+            return Err(Corrupt("more pulls at once than there can be"));
+        }
+        let allowed = self.regions.check(from, Some(Access::Read), at, len);
+        if allowed.is_err() || len == 0 {
+            self.answer(peer, Control::Refused { id });
+            return Ok(());
+        }
+        self.stream(peer, id, from, at, len, None);
+        Ok(())
+    }
+
+    fn stream(
+        &mut self,
+        peer: u32,
+        id: Id,
+        region: Name,
+        at: u64,
+        len: u64,
+        push: Option<(Name, u64)>,
+    ) {
+        self.regions.enter(region);
+        let layout = self.segment.layout();
+        // About eight chunks, so that copying in and out overlap, of at most half the buffers.
+        let chunk = (len / 8 / u64::from(layout.buffer)).clamp(1, u64::from(layout.buffers / 2));
+        self.streams.push(Stream {
+            peer,
+            id,
+            region,
+            at,
+            left: len,
+            chunk: chunk as u32,
+            push,
+        });
+        self.chores = true;
+    }
+
+    /// A chunk for operation `id` has come from `peer`. The token, if that was the last.
+    pub(super) fn arrived(
+        &mut self,
+        peer: u32,
+        id: Id,
+        len: usize,
+        body: &mut Foreign<'_>,
+    ) -> Result<Option<Token>, Corrupt> {
+        let Some(open) = self.operation(id, peer) else {
+            return Ok(None); // ended early, for instance by a refusal
+        };
+        if !open.get || len as u64 > open.left {
+            return Err(Corrupt("more bytes than were pulled"));
+        }
+        let now = Open {
+            at: open.at + len as u64,
+            left: open.left - len as u64,
+            ..open
+        };
+        if let Some(bytes) = self.regions.bytes(open.region) {
+            bytes.fill(open.at, body);
+        }
+        if now.left > 0 {
+            self.operations[(id.0 >> 32) as usize].open = Some(now);
+            return Ok(None);
+        }
+        Ok(self.close(id).map(|open| open.token))
+    }
+
+    /// A chunk that `peer` pushes.
+    pub(super) fn pushed(
+        &mut self,
+        peer: u32,
+        id: Id,
+        to: Name,
+        at: u64,
+        last: bool,
+        body: &mut Foreign<'_>,
+    ) {
+        use oxmpi_wire::Take;
+        let len = body.left() as u64;
+        let ok = match self.regions.check(to, Some(Access::Write), at, len) {
+            Ok(bytes) => {
+                bytes.fill(at, body);
+                true
+            }
+            Err(_) => false,
+        };
+        if last || !ok {
+            self.answer(peer, Control::Pushed { id, ok });
+        }
+    }
+
+    /// Operation `id` with `peer` ended, well or not.
+    pub(super) fn ended(&mut self, peer: u32, id: Id, result: Result<(), Fault>) {
+        if self.operation(id, peer).is_none() {
+            return; // a second refusal of one put
+        }
+        self.drop_streams(|s| s.push.is_some() && s.id == id);
+        if let Some(open) = self.close(id) {
+            self.finish(open.token, result);
+        }
+    }
+
+    fn finish(&mut self, token: Token, result: Result<(), Fault>) {
+        self.finished.push_back((token, result));
+        self.chores = true;
+    }
+
+    fn leave(&mut self, region: Name) {
+        if let Some(token) = self.regions.leave(region) {
+            self.finish(token, Ok(()));
+        }
+    }
+
+    fn drop_streams(&mut self, which: impl Fn(&Stream) -> bool) {
+        let mut i = 0;
+        while i < self.streams.len() {
+            if which(&self.streams[i]) {
+                let stream = self.streams.swap_remove(i);
+                self.leave(stream.region);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    fn operation(&self, id: Id, peer: u32) -> Option<Open> {
+        let entry = self.operations.get((id.0 >> 32) as usize)?;
+        entry
+            .open
+            .filter(|open| entry.turn == id.0 as u32 && open.peer == peer)
+    }
+
+    fn open(&mut self, open: Open) -> Id {
+        let place = self.operations.iter().position(|o| o.open.is_none());
+        let place = place.unwrap_or_else(|| {
+            self.operations.push(Operation {
+                turn: 0,
+                open: None,
+            });
+            self.operations.len() - 1
+        });
+        let entry = &mut self.operations[place];
+        entry.turn = entry.turn.wrapping_add(1);
+        entry.open = Some(open);
+        self.open_operations += 1;
+        let id = Id((place as u64) << 32 | u64::from(entry.turn));
+        self.regions.enter(open.region);
+        id
+    }
+
+    fn close(&mut self, id: Id) -> Option<Open> {
+        let open = self.operations[(id.0 >> 32) as usize].open.take()?;
+        self.open_operations -= 1;
+        self.leave(open.region);
+        Some(open)
+    }
+
+    /// Whether one more operation with `peer` can start; else remembers who waits.
+    fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
+        if self.open_operations < OPERATIONS {
+            return Ok(());
+        }
+        let wants = Wants {
+            operation: true,
+            ..Wants::default()
+        };
+        self.block(peer, wants);
+        Err(Busy)
+    }
+
+    /// Moves on all that waits for room. Returns how much moved.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
+        let mut moved = 0;
+        for _ in 0..self.answers.len() {
+            if let Some((peer, control)) = self.answers.pop_front() {
+                if self.out[peer as usize].state == State::Lost {
+                    continue;
+                }
+                if self.control(peer, &control) {
+                    moved += 1;
+                } else {
+                    self.answers.push_back((peer, control));
+                }
+            }
+        }
+        moved += self.pump();
+        while let Some((token, result)) = self.finished.pop_front() {
+            sink.done(self, token, result);
+            moved += 1;
+        }
+        let mut i = 0;
+        while i < self.blocked.len() {
+            let peer = self.blocked[i];
+            if self.unblocked(peer) {
+                self.blocked.swap_remove(i);
+                self.out[peer as usize].wants = Wants::default();
+                sink.room(self, Peer(peer));
+                moved += 1;
+            } else {
+                i += 1;
+            }
+        }
+        self.chores = !(self.answers.is_empty()
+            && self.streams.is_empty()
+            && self.finished.is_empty()
+            && self.blocked.is_empty()
+            && self.broken.is_empty());
+        moved
+    }
+
+    fn unblocked(&mut self, peer: u32) -> bool {
+        let out = &mut self.out[peer as usize];
+        let wants = out.wants;
+        if wants.operation && self.open_operations >= OPERATIONS {
+            return false;
+        }
+        match Self::room(out, wants.buffer) {
+            Ok(room) => room,
+            Err(corrupt) => {
+                self.breach(peer, corrupt);
+                false
+            }
+        }
+    }
+
+    /// Copies into free buffers what streams have. Returns the number of chunks.
+    fn pump(&mut self) -> u32 {
+        let mut chunks = 0;
+        let mut i = 0;
+        while i < self.streams.len() {
+            while self.chunk(i) {
+                chunks += 1;
+            }
+            if self.streams[i].left == 0 {
+                let stream = self.streams.swap_remove(i);
+                self.leave(stream.region);
+            } else {
+                i += 1;
+            }
+        }
+        chunks
+    }
+
+    /// Sends the next chunk of stream `i`. False if it is done or has no room.
+    fn chunk(&mut self, i: usize) -> bool {
+        let stream = &self.streams[i];
+        let (peer, most) = (stream.peer, stream.chunk);
+        if stream.left == 0
+            || (!self.out[peer as usize].ring.ready() && !self.has_room(peer, false))
+        {
+            return false;
+        }
+        let stream = &mut self.streams[i];
+        let out = &mut self.out[peer as usize];
+        let buffers = match out.side_by_side(most) {
+            Ok(0) => return false,
+            Ok(n) => n,
+            Err(corrupt) => {
+                self.breach(peer, corrupt);
+                return false;
+            }
+        };
+        let size = u64::from(out.size());
+        let len = stream.left.min(u64::from(buffers) * size);
+        let buffers = len.div_ceil(size) as u32;
+        let first = out.first();
+        if let Some(bytes) = self.regions.bytes(stream.region) {
+            bytes.drain(stream.at, len as usize, &mut out.buffer(len as usize));
+        }
+        stream.at += len;
+        stream.left -= len;
+        let (id, len32) = (stream.id, len as u32);
+        let control = match &mut stream.push {
+            None => Control::Data {
+                id,
+                first,
+                len: len32,
+            },
+            Some((to, at)) => {
+                let here = *at;
+                *at += len;
+                Control::Push {
+                    id,
+                    to: *to,
+                    at: here,
+                    first,
+                    len: len32,
+                    last: stream.left == 0,
+                }
+            }
+        };
+        out.buffers.take(buffers);
+        self.control(peer, &control)
+    }
+
+    /// Ends everything with `peer`.
+    pub(super) fn lose(&mut self, peer: u32, why: Fault) -> bool {
+        let out = &mut self.out[peer as usize];
+        if out.state == State::Lost {
+            return false;
+        }
+        out.state = State::Lost;
+        out.ring.slots().freeze();
+        out.wants = Wants::default();
+        self.blocked.retain(|&p| p != peer);
+        self.answers.retain(|(p, _)| *p != peer);
+        self.drop_streams(|s| s.peer == peer);
+        for place in 0..self.operations.len() {
+            let entry = &self.operations[place];
+            if entry.open.is_some_and(|open| open.peer == peer) {
+                let id = Id((place as u64) << 32 | u64::from(entry.turn));
+                if let Some(open) = self.close(id) {
+                    self.finish(open.token, Err(why));
+                }
+            }
+        }
+        true
+    }
+
+    /// The credits that something here waits for: peer, word, value last seen.
+    pub(super) fn waits(&mut self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let peers = self.blocked.iter().copied();
+        let peers = peers.chain(self.streams.iter().map(|s| s.peer));
+        let peers: Vec<u32> = peers.chain(self.answers.iter().map(|a| a.0)).collect();
+        peers.into_iter().map(|peer| {
+            let (at, seen) = self.out[peer as usize].short_of();
+            (peer, at, seen)
+        })
+    }
+}
+
+impl<B: Bytes> Tx for ShmTx<B> {
+    type Slot<'a>
+        = ShmSlot<'a, B>
+    where
+        B: 'a;
+
+    fn limits(&self, _: Peer) -> &Limits {
+        &self.limits
+    }
+
+    /// # Cost
+    /// One line written, no lock, no read-modify-write, no fence, no system call.
+    #[inline(always)]
+    fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
+        let len = body.len();
+        assert!(len <= SHORT as u64, "a short body has at most 48 B");
+        debug_assert_eq!(u64::from(head.len), len);
+        if !self.out[to.0 as usize].ring.ready() {
+            self.make_room(to, false)?;
+        }
+        let out = &mut self.out[to.0 as usize];
+        body.drain(0, len as usize, &mut out.short());
+        out.ring.set(0, head.envelope.packed());
+        out.ring.publish(head.compact());
+        self.remember(to.0);
+        Ok(())
+    }
+
+    #[inline]
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<ShmSlot<'_, B>, Busy> {
+        assert!(len <= self.limits.frame as usize, "longer than a frame");
+        debug_assert_eq!(head.len as usize, len);
+        let buffered = len > SHORT;
+        let out = &mut self.out[to.0 as usize];
+        if !out.ring.ready() || (buffered && out.buffers.left() == 0) {
+            self.make_room(to, buffered)?;
+        }
+        let out = &mut self.out[to.0 as usize];
+        out.ring.set(0, head.envelope.packed());
+        let place = if buffered {
+            let first = out.first();
+            out.ring.set(1, first.into());
+            out.buffer(len)
+        } else {
+            out.short()
+        };
+        // SAFETY: the same range; the segment lives as long as `self`, which the slot borrows.
+        let place = unsafe { place.detach(len) };
+        Ok(ShmSlot {
+            place,
+            compact: head.compact(),
+            to: to.0,
+            tx: self,
+        })
+    }
+
+    /// # Cost
+    /// One plain load per peer sent to; a system call for each that sleeps.
+    #[inline]
+    fn flush(&mut self) {
+        if self.ring == NOBODY {
+            return;
+        }
+        self.wake_if_asleep(self.ring);
+        self.ring = NOBODY;
+        while let Some(peer) = self.rings.pop() {
+            self.wake_if_asleep(peer);
+        }
+    }
+}
+
+/// A frame under construction in a node's segment.
+pub struct ShmSlot<'a, B: Bytes> {
+    place: Foreign<'a>,
+    compact: u32,
+    to: u32,
+    tx: &'a mut ShmTx<B>,
+}
+
+impl<B: Bytes> Put for ShmSlot<'_, B> {
+    #[inline(always)]
+    fn room(&self) -> usize {
+        self.place.room()
+    }
+
+    #[inline(always)]
+    fn put(&mut self, bytes: &[u8]) {
+        self.place.put(bytes);
+    }
+}
+
+impl<B: Bytes> Slot for ShmSlot<'_, B> {
+    #[inline]
+    fn send(self) {
+        debug_assert_eq!(self.place.room(), 0, "a frame is sent when it is full");
+        let out = &mut self.tx.out[self.to as usize];
+        if (self.compact & 0xffff) as usize > SHORT {
+            out.buffers.take(1);
+        }
+        out.ring.publish(self.compact);
+        self.tx.remember(self.to);
+    }
+}
+
+impl<B: Bytes> Memory for ShmTx<B> {
+    type Bytes = B;
+    type Region = ShmRegion;
+
+    fn register(&mut self, bytes: B, access: Access) -> Result<ShmRegion, Fault> {
+        Ok(self.regions.add(bytes, access))
+    }
+
+    fn key(&self, region: &ShmRegion, _: Peer) -> Key {
+        Regions::<B>::key(region.name())
+    }
+
+    fn release(&mut self, region: ShmRegion, token: Token) {
+        if let Some(token) = self.regions.release(region, token) {
+            self.finish(token, Ok(()));
+        }
+    }
+}
+
+impl<B: Bytes> Rma for ShmTx<B> {
+    fn get(
+        &mut self,
+        of: Peer,
+        from: Remote<'_>,
+        to: Local<'_, ShmRegion>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        self.operation_room(of.0)?;
+        let region = to.region.name();
+        if let Err(fault) = self.local(from.len, &to) {
+            self.finish(token, fault);
+            return Ok(());
+        }
+        if !self.out[of.0 as usize].ring.ready() {
+            self.make_room(of, false)?;
+        }
+        let id = self.open(Open {
+            peer: of.0,
+            token,
+            region,
+            at: to.at,
+            left: to.len,
+            get: true,
+        });
+        let pull = Control::Pull {
+            id,
+            from: Name::of_key(from.key),
+            at: from.at,
+            len: from.len,
+        };
+        let sent = self.control(of.0, &pull);
+        debug_assert!(sent, "room was made above");
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, ShmRegion>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        self.operation_room(to.0)?;
+        let region = from.region.name();
+        if let Err(fault) = self.local(at.len, &from) {
+            self.finish(token, fault);
+            return Ok(());
+        }
+        let id = self.open(Open {
+            peer: to.0,
+            token,
+            region,
+            at: from.at,
+            left: from.len,
+            get: false,
+        });
+        let push = Some((Name::of_key(at.key), at.at));
+        self.stream(to.0, id, region, from.at, from.len, push);
+        Ok(())
+    }
+}
+
+impl<B: Bytes> ShmTx<B> {
+    /// Checks this rank's side of an operation. The error is what the operation ends in at once:
+    /// a fault, or success where there is nothing to move.
+    fn local(&self, len: u64, local: &Local<'_, ShmRegion>) -> Result<(), Result<(), Fault>> {
+        if len != local.len {
+            return Err(Err(Fault::Protocol(
+                "both sides of a transfer have one length",
+            )));
+        }
+        let own = self.regions.check(local.region.name(), None, local.at, len);
+        own.map_err(Err)?;
+        if len == 0 { Err(Ok(())) } else { Ok(()) }
+    }
+}

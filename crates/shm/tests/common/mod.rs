@@ -1,0 +1,139 @@
+//! What the tests share: a sink that writes down what it is handed, and nodes of threads.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::{Host, Layout, Node, ShmRx, ShmTx};
+use oxmpi_wire::{
+    Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Slot, Take, Token, Tx,
+};
+
+pub(crate) const KEY: [u8; 16] = *b"a key of one job";
+
+/// What can hang is given up after this.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Frame(u32, Header, Vec<u8>),
+    Done(u64, Result<(), Fault>),
+    Room(u32),
+    Lost(u32, Fault),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Log(pub(crate) Vec<Event>);
+
+impl<T> Sink<T> for Log {
+    fn frame(&mut self, _: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
+        assert_eq!(body.left(), head.len as usize);
+        let mut bytes = vec![0; body.left()];
+        body.take(&mut bytes);
+        self.0.push(Event::Frame(from.0, *head, bytes));
+    }
+    fn done(&mut self, _: &mut T, token: Token, result: Result<(), Fault>) {
+        self.0.push(Event::Done(token.0, result));
+    }
+    fn room(&mut self, _: &mut T, to: Peer) {
+        self.0.push(Event::Room(to.0));
+    }
+    fn lost(&mut self, _: &mut T, peer: Peer, why: Fault) {
+        self.0.push(Event::Lost(peer.0, why));
+    }
+}
+
+/// One rank: both halves, and a log of what came.
+pub(crate) struct Rank {
+    pub(crate) tx: ShmTx,
+    pub(crate) rx: ShmRx,
+    pub(crate) log: Log,
+}
+
+impl Rank {
+    pub(crate) fn new(node: Node) -> Self {
+        let (tx, rx) = node.ends().unwrap();
+        Self {
+            tx,
+            rx,
+            log: Log::default(),
+        }
+    }
+
+    pub(crate) fn poll(&mut self) -> u32 {
+        let n = self.rx.poll(&mut self.tx, 64, &mut self.log);
+        self.tx.flush();
+        n
+    }
+
+    /// Polls until `enough` says so.
+    pub(crate) fn until(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) {
+        let start = Instant::now();
+        while !enough(&self.log.0) {
+            if self.poll() == 0 {
+                thread::yield_now();
+            }
+            assert!(start.elapsed() < WATCHDOG, "{what}: {:?}", self.log.0);
+        }
+    }
+
+    /// Sends `body` by the path its length asks for, polling while there is no room.
+    pub(crate) fn send(&mut self, to: u32, tag: u32, body: &[u8]) {
+        let start = Instant::now();
+        while self.try_send(to, tag, body).is_err() {
+            self.poll();
+            thread::yield_now();
+            assert!(start.elapsed() < WATCHDOG, "no room to {to}");
+        }
+        self.tx.flush();
+    }
+
+    pub(crate) fn try_send(&mut self, to: u32, tag: u32, body: &[u8]) -> Result<(), Busy> {
+        let head = head(tag, body.len());
+        if body.len() <= self.tx.limits(Peer(to)).short as usize {
+            return self.tx.short(Peer(to), &head, &bytes(body));
+        }
+        let mut slot = self.tx.frame(Peer(to), &head, body.len())?;
+        let (one, two) = body.split_at(body.len() / 3);
+        slot.put(one);
+        slot.put(two);
+        slot.send();
+        Ok(())
+    }
+}
+
+pub(crate) fn head(tag: u32, len: usize) -> Header {
+    Header {
+        kind: Kind::Eager,
+        flags: Flags::empty(),
+        len: len as u32,
+        envelope: Envelope { context: 9, tag },
+    }
+}
+
+pub(crate) fn bytes(body: &[u8]) -> RawBytes {
+    // SAFETY: used for sending before `body` ends, and only read.
+    unsafe { RawBytes::new(body.as_ptr().cast_mut(), body.len()) }
+}
+
+pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
+    (0..len).map(|i| (i * 31 + i / 251 + seed) as u8).collect()
+}
+
+/// A node whose ranks are threads of this process: `work` is each rank's part.
+pub(crate) fn threads(layout: Layout, work: impl Fn(u32, Rank) + Sync) {
+    let host = Host::bind().unwrap();
+    let name = host.name().to_owned();
+    thread::scope(|s| {
+        for rank in 1..layout.ranks {
+            let (name, work) = (&name, &work);
+            s.spawn(move || {
+                let node = Node::join(name, rank, layout.ranks, KEY, WATCHDOG).unwrap();
+                work(rank, Rank::new(node));
+            });
+        }
+        let node = host.serve(layout, KEY, WATCHDOG).unwrap();
+        work(0, Rank::new(node));
+    });
+}
