@@ -49,17 +49,6 @@ impl Collective {
             .into_iter()
             .filter(move |algorithm| algorithm.collective() == self)
     }
-
-    /// The algorithm of this collective that has the name.
-    ///
-    /// # Errors
-    ///
-    /// When there is none; the error's text lists those there are.
-    pub fn algorithm(self, name: &str) -> Result<Algorithm, NoSuchAlgorithm> {
-        self.algorithms()
-            .find(|algorithm| algorithm.name() == name)
-            .ok_or(NoSuchAlgorithm { collective: self })
-    }
 }
 
 impl fmt::Display for Collective {
@@ -370,24 +359,6 @@ pub enum Unsuited {
         algorithm: Algorithm,
     },
 }
-
-/// No algorithm of the collective has the name that was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoSuchAlgorithm {
-    /// The collective.
-    pub collective: Collective,
-}
-
-impl fmt::Display for NoSuchAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no such algorithm for {}; there is:", self.collective)?;
-        self.collective
-            .algorithms()
-            .try_for_each(|algorithm| write!(f, " {}", algorithm.name()))
-    }
-}
-
-impl core::error::Error for NoSuchAlgorithm {}
 
 /// A plan of any algorithm in the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

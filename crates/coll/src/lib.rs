@@ -18,6 +18,7 @@ pub mod choice;
 pub mod exec;
 pub mod plan;
 pub mod reduce;
+pub mod settings;
 
 mod accumulate;
 mod split;

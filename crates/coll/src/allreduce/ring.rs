@@ -58,12 +58,17 @@ impl Ring {
 
     /// The segment of message `message` in `buf`, in the chunk that starts its way `behind` ranks below this one.
     fn segment(&self, buf: Buf, message: u32, behind: u32) -> Part {
-        let round = message / self.segments;
-        let back = (u64::from(behind) + u64::from(round)) % u64::from(self.size);
-        let chunk = (u64::from(self.rank) + u64::from(self.size) - back) % u64::from(self.size);
-        let (first, count) = piece(0, self.count, self.size, chunk as u32);
+        let back = self.wrap(u64::from(behind) + u64::from(message / self.segments));
+        let chunk = self.wrap(u64::from(self.rank) + u64::from(self.size - back));
+        let (first, count) = piece(0, self.count, self.size, chunk);
         let (first, count) = piece(first, count, self.segments, message % self.segments);
         Part::new(buf, first, count)
+    }
+
+    /// The rank that a number below twice the size stands for, counted around the ring.
+    const fn wrap(&self, rank: u64) -> u32 {
+        let size = self.size as u64;
+        (if rank < size { rank } else { rank - size }) as u32
     }
 
     /// Where message `message` of the reduce-scatter arrives: where its result belongs or, in place, in scratch.
