@@ -36,11 +36,19 @@ pub mod node;
 #[cfg(feature = "std")]
 pub mod segment;
 #[cfg(feature = "std")]
+pub mod settings;
+#[cfg(feature = "std")]
 pub mod transport;
+#[cfg(feature = "std")]
+pub mod wait;
 
 #[cfg(feature = "std")]
 pub use node::{Host, JobKey, JoinError, Node};
 #[cfg(feature = "std")]
 pub use segment::Layout;
 #[cfg(feature = "std")]
+pub use settings::SETTINGS;
+#[cfg(feature = "std")]
 pub use transport::{ShmRegion, ShmRx, ShmSlot, ShmTx};
+#[cfg(feature = "std")]
+pub use wait::{Patience, Waiter};

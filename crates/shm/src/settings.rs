@@ -1,0 +1,137 @@
+//! The settings of the node's transport: the sizes of its [`Layout`].
+
+use oxmpi_text::{Error, Expected, Level, Setting, Span, size, whole};
+
+use crate::segment::Layout;
+
+/// The rows of the settings table.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "shm_slots",
+        aliases: &[],
+        default: "256",
+        kind: "count",
+        level: Level::Expert,
+        short: "slots of the ring from one rank of a node to another",
+        long: "Each holds one message of up to 48 B, or the header of a longer one, and takes \
+               128 B. A sender that is this far ahead waits. A power of two, 4 to 65536.",
+        check: |text| slots(text).map(drop),
+    },
+    Setting {
+        name: "shm_buffer",
+        aliases: &[],
+        default: "8KiB",
+        kind: "bytes",
+        level: Level::Expert,
+        short: "size of a larger buffer from one rank of a node to another",
+        long: "The longest message that is sent before its receive is known, and the unit of bulk \
+               transfer. A multiple of 64 B, 128 to 65472.",
+        check: |text| buffer(text).map(drop),
+    },
+    Setting {
+        name: "shm_buffers",
+        aliases: &[],
+        default: "16",
+        kind: "count",
+        level: Level::Expert,
+        short: "larger buffers from one rank of a node to another",
+        long: "They cost memory once the two ranks have used them. A power of two, 4 to 4096.",
+        check: |text| buffers(text).map(drop),
+    },
+];
+
+/// The value of `shm_slots`.
+///
+/// # Errors
+/// What no ring can have.
+pub fn slots(text: &str) -> Result<u32, Error> {
+    const EXPECTED: &str = "a power of two from 4 to 65536";
+    let slots = whole(text, 4..=1 << 16, EXPECTED)? as u32;
+    fitting(
+        text,
+        EXPECTED,
+        Layout {
+            slots,
+            ..Layout::new(1)
+        },
+    )
+    .map(|l| l.slots)
+}
+
+/// The value of `shm_buffer`, in bytes.
+///
+/// # Errors
+/// What no buffer can have.
+pub fn buffer(text: &str) -> Result<u32, Error> {
+    const EXPECTED: &str = "a size from 128 to 65472, a multiple of 64";
+    let buffer = u32::try_from(size(text)?).unwrap_or(u32::MAX);
+    fitting(
+        text,
+        EXPECTED,
+        Layout {
+            buffer,
+            ..Layout::new(1)
+        },
+    )
+    .map(|l| l.buffer)
+}
+
+/// The value of `shm_buffers`.
+///
+/// # Errors
+/// What no link can have.
+pub fn buffers(text: &str) -> Result<u32, Error> {
+    const EXPECTED: &str = "a power of two from 4 to 4096";
+    let buffers = whole(text, 4..=1 << 12, EXPECTED)? as u32;
+    fitting(
+        text,
+        EXPECTED,
+        Layout {
+            buffers,
+            ..Layout::new(1)
+        },
+    )
+    .map(|l| l.buffers)
+}
+
+fn fitting(text: &str, expected: &'static str, layout: Layout) -> Result<Layout, Error> {
+    match layout.check() {
+        Ok(()) => Ok(layout),
+        Err(_) => Err(Error {
+            span: Span::whole(text),
+            expected: Expected::Text(expected),
+            suggestion: None,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_those_of_the_layout() {
+        let usual = Layout::new(1);
+        for row in SETTINGS {
+            (row.check)(row.default).unwrap();
+            let value = match row.name {
+                "shm_slots" => (slots(row.default), usual.slots),
+                "shm_buffer" => (buffer(row.default), usual.buffer),
+                "shm_buffers" => (buffers(row.default), usual.buffers),
+                other => panic!("{other} has no reader"),
+            };
+            assert_eq!(value.0, Ok(value.1));
+        }
+    }
+
+    #[test]
+    fn bad_values_are_refused() {
+        for bad in ["", "0", "3", "5", "-4", "131072", "x"] {
+            assert!(slots(bad).is_err(), "{bad:?}");
+            assert!(buffers(bad).is_err(), "{bad:?}");
+        }
+        for bad in ["", "0", "100", "64", "64K", "99999999999999"] {
+            assert!(buffer(bad).is_err(), "{bad:?}");
+        }
+    }
+}

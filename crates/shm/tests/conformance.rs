@@ -1,0 +1,79 @@
+//! The suite that every transport passes.
+
+mod common;
+
+use std::thread;
+
+use common::{KEY, WATCHDOG};
+use oxmpi_os::RawBytes;
+use oxmpi_shm::{Host, Layout, Node, ShmRx, ShmTx};
+use oxmpi_testkit::conformance::{End, Subject};
+use oxmpi_wire::Peer;
+
+/// Two ranks of a node.
+trait Sizes {
+    const LAYOUT: Layout;
+}
+
+struct Usual;
+
+impl Sizes for Usual {
+    const LAYOUT: Layout = Layout::new(2);
+}
+
+/// As small as can be, so that everything runs out of room often.
+struct Tight;
+
+impl Sizes for Tight {
+    const LAYOUT: Layout = Layout {
+        ranks: 2,
+        slots: 4,
+        buffer: 128,
+        buffers: 4,
+    };
+}
+
+struct OnNode<S>(S);
+
+impl<S: Sizes> Subject for OnNode<S> {
+    type Tx = ShmTx;
+    type Rx = ShmRx;
+    type Memory = Box<[u8]>;
+
+    fn join() -> [End<Self>; 2] {
+        let host = Host::bind().unwrap();
+        let name = host.name().to_owned();
+        let other = thread::spawn(move || Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
+        let nodes = [
+            host.serve(S::LAYOUT, KEY, WATCHDOG).unwrap(),
+            other.join().unwrap(),
+        ];
+        let mut peer = 2;
+        nodes.map(|node| {
+            peer -= 1;
+            let (tx, rx) = node.ends().unwrap();
+            End {
+                tx,
+                rx,
+                peer: Peer(peer),
+            }
+        })
+    }
+
+    fn memory(bytes: Vec<u8>) -> Box<[u8]> {
+        bytes.into()
+    }
+
+    fn bytes(memory: &Box<[u8]>) -> RawBytes {
+        // SAFETY: the suite keeps the memory until the transport has given it back, and reads it
+        // only then. The box owns it alone.
+        unsafe { RawBytes::new(memory.as_ptr().cast_mut(), memory.len()) }
+    }
+
+    fn read(memory: &Box<[u8]>) -> Vec<u8> {
+        memory.to_vec()
+    }
+}
+
+oxmpi_testkit::conformance!(usual, OnNode<Usual>);
+oxmpi_testkit::conformance!(tight, OnNode<Tight>);

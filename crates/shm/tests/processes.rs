@@ -1,0 +1,273 @@
+//! Ranks that are processes: this test program starts itself again.
+
+mod common;
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use common::{Event, KEY, Rank, WATCHDOG, pattern};
+use oxmpi_shm::{Host, JoinError, Layout, Node};
+use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token};
+
+const PART: &str = "OXMPI_TEST_PART";
+/// What the part "die" sends, and what it prints then.
+const SENT: u32 = 200;
+const SAID: &str = "all sent";
+const NAME: &str = "OXMPI_TEST_NAME";
+
+/// Starts this program as rank 1 with a part to play.
+fn start(part: &str, name: &str) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args(["--exact", "rank_one", "--ignored", "--nocapture"])
+        .env(PART, part)
+        .env(NAME, name)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Meets rank 1, which plays `part`.
+fn meet(part: &str) -> (Rank, Child) {
+    let host = Host::bind().unwrap();
+    let child = start(part, host.name());
+    let node = host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
+    assert_eq!(node.pid(1), child.id());
+    (Rank::new(node), child)
+}
+
+#[test]
+#[ignore = "started by the other tests"]
+fn rank_one() {
+    let Ok(part) = env::var(PART) else { return };
+    let name = env::var(NAME).unwrap();
+    let join = || Rank::new(Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
+    match part.as_str() {
+        "echo" => echo(join()),
+        "die" => {
+            let mut rank = join();
+            for i in 0..SENT {
+                rank.try_send(0, i, &pattern(i as usize % 49, 1)).unwrap();
+            }
+            println!("{SAID}");
+            stay(&mut rank);
+        }
+        "half-way" => {
+            let mut rank = join();
+            let mut body = pattern(64 << 20, 1);
+            // SAFETY: the buffer lives as long as this process.
+            let body = unsafe { oxmpi_os::RawBytes::new(body.as_mut_ptr(), body.len()) };
+            let region = rank.tx.register(body, Access::Read).unwrap();
+            let key = rank.tx.key(&region, Peer(0));
+            rank.send(0, 0, &key.0);
+            stay(&mut rank);
+        }
+        other => panic!("no part {other}"),
+    }
+}
+
+/// Sends back what comes, until an empty message comes.
+fn echo(mut rank: Rank) {
+    loop {
+        rank.until("frames", |log| !log.is_empty());
+        for event in std::mem::take(&mut rank.log.0) {
+            match event {
+                Event::Frame(_, head, body) => {
+                    rank.send(0, head.envelope.tag, &body);
+                    if body.is_empty() {
+                        return;
+                    }
+                }
+                Event::Room(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// Polls until killed, or until the watchdog is surely over.
+fn stay(rank: &mut Rank) {
+    let start = std::time::Instant::now();
+    while start.elapsed() < 2 * WATCHDOG {
+        rank.poll();
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn two_processes_exchange_messages() {
+    let (mut rank, mut child) = meet("echo");
+    for round in 0..2_000 {
+        let body = pattern(1 + round * 13 % 8192, round);
+        rank.send(1, round as u32, &body);
+        rank.until("echo", |log| !log.is_empty());
+        let expected = Event::Frame(1, common::head(round as u32, body.len()), body);
+        assert_eq!(rank.log.0, [expected]);
+        rank.log.0.clear();
+    }
+    rank.send(1, 0, &[]);
+    assert!(child.wait().unwrap().success());
+}
+
+/// Waits until rank 1 has sent all, without looking at the ring, and kills it.
+fn kill_after_sending(child: &mut Child) {
+    let output = BufReader::new(child.stdout.take().unwrap());
+    output
+        .lines()
+        .find(|line| line.as_ref().unwrap().contains(SAID))
+        .unwrap()
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_a_killed_peer_sent_comes_before_its_loss() {
+    let (mut rank, mut child) = meet("die");
+    kill_after_sending(&mut child);
+    rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
+    assert_eq!(rank.log.0.len() as u32, SENT + 1);
+    assert!(rank.try_send(1, 0, &[]).is_err());
+    for _ in 0..100_000 {
+        rank.poll();
+    }
+    assert_eq!(rank.log.0.len() as u32, SENT + 1, "told once");
+}
+
+#[test]
+fn a_sleeper_notices_that_its_peer_was_killed() {
+    let (mut rank, mut child) = meet("die");
+    kill_after_sending(&mut child);
+    let start = std::time::Instant::now();
+    while !rank.log.0.contains(&Event::Lost(1, Fault::PeerDead)) {
+        if rank.poll() == 0 && rank.rx.arm() {
+            rank.rx.nap(Duration::from_millis(10));
+        }
+        assert!(start.elapsed() < WATCHDOG);
+    }
+}
+
+#[test]
+fn a_get_from_a_killed_peer_ends() {
+    let (mut rank, mut child) = meet("half-way");
+    rank.until("key", |log| !log.is_empty());
+    let Some(Event::Frame(_, _, body)) = rank.log.0.pop() else {
+        panic!("a key first")
+    };
+    let key = Key(body.try_into().unwrap());
+    let len = 64 << 20;
+    let mut copy = vec![0; len];
+    // SAFETY: the buffer lives until the end of this function, beyond the get's end.
+    let target = unsafe { oxmpi_os::RawBytes::new(copy.as_mut_ptr(), len) };
+    let region = rank.tx.register(target, Access::Write).unwrap();
+    let remote = Remote {
+        key: &key,
+        at: 0,
+        len: len as u64,
+    };
+    let local = Local {
+        region: &region,
+        at: 0,
+        len: len as u64,
+    };
+    rank.tx.get(Peer(1), remote, local, Token(5)).unwrap();
+    rank.poll();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
+    assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
+    rank.tx.release(region, Token(6));
+    rank.until("release", |log| log.contains(&Event::Done(6, Ok(()))));
+}
+
+#[test]
+fn a_sleeper_is_woken() {
+    let (mut rank, mut child) = meet("echo");
+    for round in 0..200 {
+        rank.send(1, round, &[1; 8]);
+        let start = std::time::Instant::now();
+        while rank.log.0.is_empty() {
+            if rank.poll() == 0 && rank.rx.arm() {
+                rank.rx.nap(WATCHDOG);
+            }
+        }
+        assert!(
+            start.elapsed() < WATCHDOG,
+            "round {round}: the wake was missed"
+        );
+        rank.log.0.clear();
+    }
+    rank.send(1, 0, &[]);
+    child.wait().unwrap();
+}
+
+#[test]
+fn who_is_missing_is_named() {
+    let short = Duration::from_millis(50);
+    let host = Host::bind().unwrap();
+    let name = host.name().to_owned();
+    let error = std::thread::scope(|s| {
+        s.spawn(|| Node::join(&name, 2, 4, KEY, WATCHDOG).unwrap_err());
+        host.serve(Layout::new(4), KEY, short).unwrap_err()
+    });
+    let text = error.to_string();
+    assert!(
+        text.contains("of 4 ranks") && text.contains("rank 1"),
+        "{text}"
+    );
+    assert!(matches!(error, JoinError::Missing { missing, .. } if missing.starts_with(&[1])));
+
+    let error = Node::join("oxmpi-nobody", 1, 2, KEY, short).unwrap_err();
+    assert!(
+        error.to_string().contains("connect to the leader"),
+        "{error}"
+    );
+}
+
+#[test]
+fn strangers_and_misfits_are_refused() {
+    let host = Host::bind().unwrap();
+    let name = host.name().to_owned();
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let stranger = Node::join(&name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
+            assert!(
+                stranger.to_string().contains("turned this rank away"),
+                "{stranger}"
+            );
+            Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap();
+        });
+        host.serve(Layout::new(2), KEY, WATCHDOG).unwrap();
+    });
+    for (rank, ranks, says) in [
+        (1, 3, "has 3 ranks"),
+        (5, 2, "not one of"),
+        (0, 2, "not one of"),
+    ] {
+        let host = Host::bind().unwrap();
+        let name = host.name().to_owned();
+        let error = std::thread::scope(|s| {
+            s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
+            host.serve(Layout::new(2), KEY, WATCHDOG).unwrap_err()
+        });
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn more_memory_than_there_is_is_refused_with_numbers() {
+    let layout = Layout {
+        ranks: 256,
+        slots: 65_536,
+        buffer: 65_472,
+        buffers: 4096,
+    };
+    let host = Host::bind().unwrap();
+    let error = host.serve(layout, KEY, WATCHDOG).unwrap_err();
+    assert!(
+        matches!(error, JoinError::Memory(_) | JoinError::Layout(_)),
+        "{error}"
+    );
+    assert!(error.to_string().contains("MiB"), "{error}");
+}
