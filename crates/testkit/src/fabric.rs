@@ -162,10 +162,14 @@ impl Fabric {
         self.0.borrow_mut().dead[peer.0 as usize] = true;
     }
 
-    /// Memory that is registered at this moment, at all ends.
+    /// Memory that is registered at this moment, at all living ends.
     #[must_use]
     pub fn regions(&self) -> usize {
-        self.0.borrow().regions.len()
+        let net = self.0.borrow();
+        net.regions
+            .keys()
+            .filter(|(owner, _)| !net.dead[*owner as usize])
+            .count()
     }
 
     /// Frames that nobody has seen yet.

@@ -26,4 +26,7 @@ pub mod fabric;
 pub mod fuzz;
 pub mod job;
 pub mod memory;
+pub mod oracle;
 pub mod rng;
+pub mod scenario;
+pub mod spy;

@@ -1,0 +1,122 @@
+//! A receiving half that writes down what passes through it.
+
+use oxmpi_wire::{Envelope, Fault, Flags, Header, Kind, Peer, Rx, Sink, Take, Token};
+
+/// What an engine was told.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A message, or its request-to-send.
+    Message {
+        /// Its sender.
+        from: u32,
+        /// Its envelope.
+        envelope: Envelope,
+        /// Its length.
+        len: u64,
+        /// What its sender calls it, if it waits for an answer.
+        id: Option<u64>,
+        /// Its bytes, if they came with it.
+        bytes: Option<Vec<u8>>,
+    },
+    /// A recall of a message.
+    Recall {
+        /// The sender.
+        from: u32,
+        /// What it calls the message.
+        id: u64,
+    },
+    /// The loss of a peer.
+    Lost(u32),
+}
+
+/// A receiving half under observation.
+#[derive(Debug)]
+pub struct SpyRx<R> {
+    rx: R,
+    /// What was told and not yet looked at.
+    pub events: Vec<Event>,
+}
+
+impl<R> SpyRx<R> {
+    /// Observes `rx`.
+    pub const fn new(rx: R) -> Self {
+        Self {
+            rx,
+            events: Vec::new(),
+        }
+    }
+}
+
+impl<R: Rx> Rx for SpyRx<R> {
+    type Tx = R::Tx;
+
+    fn poll<S: Sink<R::Tx>>(&mut self, tx: &mut R::Tx, budget: u32, sink: &mut S) -> u32 {
+        let events = &mut self.events;
+        self.rx.poll(tx, budget, &mut Spy { sink, events })
+    }
+
+    fn poll_from<S: Sink<R::Tx>>(&mut self, tx: &mut R::Tx, from: Peer, sink: &mut S) -> u32 {
+        let events = &mut self.events;
+        self.rx.poll_from(tx, from, &mut Spy { sink, events })
+    }
+
+    fn arm(&mut self) -> bool {
+        self.rx.arm()
+    }
+}
+
+struct Spy<'a, S> {
+    sink: &'a mut S,
+    events: &'a mut Vec<Event>,
+}
+
+impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
+    fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
+        let mut bytes = vec![0; body.left()];
+        body.take(&mut bytes);
+        let word = |at: usize| {
+            let word = bytes[at..at + 8].try_into().expect("eight bytes");
+            u64::from_le_bytes(word)
+        };
+        let (from_rank, envelope) = (from.0, head.envelope);
+        match head.kind {
+            Kind::Eager => {
+                let sync = head.flags.contains(Flags::SYNC);
+                let payload = bytes[if sync { 8 } else { 0 }..].to_vec();
+                self.events.push(Event::Message {
+                    from: from_rank,
+                    envelope,
+                    len: payload.len() as u64,
+                    id: sync.then(|| word(0)),
+                    bytes: Some(payload),
+                });
+            }
+            Kind::RequestToSend => self.events.push(Event::Message {
+                from: from_rank,
+                envelope,
+                len: word(0),
+                id: Some(word(8)),
+                bytes: None,
+            }),
+            Kind::Recall => self.events.push(Event::Recall {
+                from: from_rank,
+                id: word(0),
+            }),
+            _ => {}
+        }
+        self.sink.frame(tx, from, head, &mut bytes.as_slice());
+    }
+
+    fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
+        self.sink.done(tx, token, result);
+    }
+
+    fn room(&mut self, tx: &mut T, to: Peer) {
+        self.sink.room(tx, to);
+    }
+
+    fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault) {
+        self.events.push(Event::Lost(peer.0));
+        self.sink.lost(tx, peer, why);
+    }
+}
