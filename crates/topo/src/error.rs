@@ -21,6 +21,11 @@ impl Error {
         }
     }
 
+    pub(crate) fn in_file(mut self, path: &str) -> Self {
+        self.file = Some(path.to_string());
+        self
+    }
+
     /// The file whose content was wrong, if the text came from one.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()

@@ -26,6 +26,7 @@ extern crate std;
 pub mod cpuset;
 mod error;
 mod kind;
+pub mod linux;
 mod machine;
 mod object;
 pub mod synthetic;

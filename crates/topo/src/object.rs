@@ -115,7 +115,7 @@ impl<'m> Object<'m> {
         self.views(&self.entry().children)
     }
 
-    /// The NUMA nodes attached to it: those with the same processors, and at the machine those without processors.
+    /// The NUMA nodes attached to it: those with the same processors.
     pub fn memory(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         self.views(&self.entry().memory)
     }

@@ -29,6 +29,11 @@ impl Facts {
             local_memory: None,
         }
     }
+
+    /// A processing unit.
+    pub(crate) fn pu(os: usize) -> Self {
+        Self::new(Kind::Pu, Some(os as u32), CpuSet::one(os))
+    }
 }
 
 impl Tree {
@@ -99,15 +104,18 @@ impl Tree {
     }
 
     fn attach(&mut self, numa: Facts) {
+        if numa.cpus.is_empty() {
+            let mut group = Self::leaf(Facts::new(Kind::Group, None, CpuSet::new()));
+            group.memory.push(numa);
+            self.children.push(group);
+            return;
+        }
         let mut place = self;
-        while !numa.cpus.is_empty() {
-            let inner = place
-                .children
-                .iter()
-                .position(|child| numa.cpus.is_subset(&child.facts.cpus));
-            match inner {
+        loop {
+            let covers = |child: &Self| numa.cpus.is_subset(&child.facts.cpus);
+            match place.children.iter().position(covers) {
                 Some(inner) if place.children[inner].facts.kind != Kind::Pu => {
-                    place = &mut place.children[inner]
+                    place = &mut place.children[inner];
                 }
                 _ => break,
             }

@@ -1,0 +1,83 @@
+//! Linux's own description of a machine, in /proc and /sys.
+//!
+//! Files are read through [`Files`], so that a recorded machine reads like this one. One module for
+//! each source of facts: which processors run (`cpus`), packages, dies and cores (`topology`), `caches`,
+//! `numa`, and what this process may use (`allowed`). A file that is missing, as many are on old
+//! kernels, small machines and in containers, means one fact less; a file that says what it cannot
+//! say is an error with its name.
+//!
+//! Source: the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and
+//! sysfs-devices-node; proc(5), cpuset(7), cgroups(7); and what hwloc 2.9 makes of its recorded
+//! machines.
+
+mod allowed;
+mod caches;
+mod cpus;
+mod files;
+mod numa;
+mod read;
+#[cfg(feature = "std")]
+mod root;
+mod topology;
+
+#[cfg(test)]
+mod tests;
+
+pub use files::Files;
+#[cfg(feature = "std")]
+pub use root::Root;
+
+use crate::cpuset::CpuSet;
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::object::Facts;
+use crate::tree::Tree;
+use alloc::vec::Vec;
+use read::Reader;
+
+impl Machine {
+    /// The machine that /proc and /sys under `files` describe: all processors that run, also those
+    /// that this process may not use, see [`allowed`](Self::allowed),
+    /// [`default_view`](Self::default_view) and [`bound`](Self::bound).
+    ///
+    /// Without any file it is one processor.
+    ///
+    /// # Errors
+    ///
+    /// Names the file whose content does not read, or that has a processor above
+    /// [`LARGEST_CPU`](Self::LARGEST_CPU).
+    ///
+    /// # Cost
+    ///
+    /// Opens about 20 small files for each processor.
+    pub fn from_linux(files: &impl Files) -> Result<Self, Error> {
+        let files = Reader::new(files);
+        let cpus = cpus::read(&files)?;
+        let mut facts: Vec<Facts> = cpus.online.iter().map(Facts::pu).collect();
+        facts.extend(topology::read(&files, &cpus.online)?);
+        facts.extend(caches::read(&files, &cpus.online)?);
+        facts.extend(numa::read(&files, &cpus.online)?);
+
+        let mut notes = Vec::new();
+        let mut machine = Tree::nest(facts, &mut notes).flatten();
+        machine.notes = notes;
+        machine.offline = cpus.offline;
+        let allowed = allowed::read(&files)?;
+        let within =
+            |all: &CpuSet, part: Option<CpuSet>| part.map_or(all.clone(), |part| all & &part);
+        machine.allowed = within(&machine.allowed, allowed.cpus);
+        machine.allowed_memory = within(&machine.allowed_memory, allowed.memory);
+        machine.bound = allowed.bound.map(|bound| &bound & machine.online());
+        Ok(machine)
+    }
+
+    /// The machine this process runs on, see [`from_linux`](Self::from_linux).
+    ///
+    /// # Errors
+    ///
+    /// As `from_linux`.
+    #[cfg(feature = "std")]
+    pub fn this() -> Result<Self, Error> {
+        Self::from_linux(&Root::live())
+    }
+}

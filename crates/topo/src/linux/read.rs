@@ -1,0 +1,95 @@
+//! The shapes of content that files of /proc and /sys have: sets, numbers, sizes, words.
+
+use super::Files;
+use crate::cpuset::CpuSet;
+use crate::error::Error;
+use crate::machine::Machine;
+use alloc::string::String;
+use alloc::vec::Vec;
+use oxmpi_text::{Span, whole};
+
+/// Reads facts from files. Everywhere, `None` means that the file is missing or empty.
+pub(super) struct Reader<'a, F>(&'a F);
+
+impl<'a, F: Files> Reader<'a, F> {
+    pub(super) fn new(files: &'a F) -> Self {
+        Self(files)
+    }
+
+    /// The content without blanks around it, up to the first zero byte (which some recordings have).
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let content = self.0.read(path)?;
+        let text = content.split('\0').next().unwrap_or("").trim();
+        (!text.is_empty()).then(|| text.into())
+    }
+
+    /// A set written as a list.
+    pub(super) fn list(&self, path: &str) -> Result<Option<CpuSet>, Error> {
+        let set = self
+            .text(path)
+            .map(|text| within_limit(&text, CpuSet::parse_list(&text)));
+        set.transpose().map_err(|error| error.in_file(path))
+    }
+
+    /// A set written as a mask.
+    pub(super) fn mask(&self, path: &str) -> Result<Option<CpuSet>, Error> {
+        let set = self
+            .text(path)
+            .map(|text| within_limit(&text, CpuSet::parse_mask(&text)));
+        set.transpose().map_err(|error| error.in_file(path))
+    }
+
+    /// A whole number; a negative one, which stands for "unknown", is `None`.
+    pub(super) fn number(&self, path: &str) -> Result<Option<u32>, Error> {
+        let text = self.text(path).filter(|text| !text.starts_with('-'));
+        let number = |text: String| {
+            whole(&text, 0..=u64::from(u32::MAX), "a whole number below 2^32")
+                .map(|number| number as u32)
+                .map_err(|cause| Error::new(&text, cause).in_file(path))
+        };
+        text.map(number).transpose()
+    }
+
+    /// A number of bytes such as `32K`.
+    pub(super) fn size(&self, path: &str) -> Result<Option<u64>, Error> {
+        let wrong = |text: &str, cause| Error::new(text, cause).in_file(path);
+        let size = |text: String| oxmpi_text::size(&text).map_err(|cause| wrong(&text, cause));
+        self.text(path).map(size).transpose()
+    }
+
+    /// The bytes of the line `MemTotal: 1024 kB` of a meminfo file.
+    pub(super) fn memory(&self, path: &str) -> Result<Option<u64>, Error> {
+        let Some(text) = self.text(path) else {
+            return Ok(None);
+        };
+        let Some((_, total)) = text.split_once("MemTotal:") else {
+            return Ok(None);
+        };
+        let total = total.lines().next().unwrap_or("").trim();
+        let kilobytes = total.strip_suffix("kB").unwrap_or(total).trim();
+        whole(kilobytes, 0..=u64::MAX >> 10, "a number of kB")
+            .map(|kilobytes| Some(kilobytes << 10))
+            .map_err(|cause| Error::new(kilobytes, cause).in_file(path))
+    }
+
+    /// The numbers `n` of the entries `{stem}n` of a directory, in ascending order.
+    pub(super) fn numbered(&self, directory: &str, stem: &str) -> Vec<usize> {
+        let names = self.0.list(directory);
+        let number = |name: &String| name.strip_prefix(stem)?.parse().ok();
+        let mut numbers: Vec<usize> = names.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+fn within_limit(text: &str, set: Result<CpuSet, Error>) -> Result<CpuSet, Error> {
+    let set = set?;
+    match set.last() {
+        Some(last) if last > Machine::LARGEST_CPU => {
+            let cause = oxmpi_text::Error::new(Span::whole(text), "processors up to 8191");
+            Err(Error::new(text, cause))
+        }
+        _ => Ok(set),
+    }
+}

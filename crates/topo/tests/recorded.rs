@@ -1,0 +1,149 @@
+//! Recorded machines read as hwloc 2.9 reads them.
+//!
+//! `machines/NAME.files` holds the files of a machine that topology comes from, `machines/NAME.json` what
+//! hwloc makes of them. `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test recorded -- --ignored` also
+//! compares every `DIR/NAME/{proc,sys}` with `DIR/NAME.json`.
+#![cfg(feature = "std")]
+
+use oxmpi_topo::linux::{Files, Root};
+use oxmpi_topo::{Kind, Machine, Object};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{env, fs};
+
+/// Files in one text: lines that begin with `/` are paths, lines that begin with `|` their contents.
+fn recording(text: &str) -> BTreeMap<String, String> {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut path = "";
+    for line in text.lines() {
+        match line.strip_prefix('|') {
+            Some(content) => files
+                .entry(path.into())
+                .or_default()
+                .extend([content, "\n"]),
+            None => {
+                path = line;
+                files.insert(path.into(), String::new());
+            }
+        }
+    }
+    files
+}
+
+/// One line for each object, in hwloc's words; without those that the expected files leave out.
+fn ours(machine: &Machine) -> Vec<String> {
+    let line = |object: Object<'_>| {
+        let os = object.os().map_or(String::new(), |os| format!(" P#{os}"));
+        let size = object
+            .cache()
+            .map_or(String::new(), |cache| format!(" size {}", cache.size));
+        let memory = object
+            .local_memory()
+            .map_or(String::new(), |bytes| format!(" memory {bytes}"));
+        format!("{} {{{}}}{os}{size}{memory}", object.kind(), object.cpus())
+    };
+    let view = machine.default_view();
+    let left_out = [Kind::Group, Kind::L2i, Kind::L3i];
+    let objects = view
+        .iter()
+        .filter(|object| !left_out.contains(&object.kind()));
+    objects.map(line).collect()
+}
+
+fn hwlocs(json: &str) -> Vec<String> {
+    let json: Value = serde_json::from_str(json).unwrap();
+    let line = |object: &Value| {
+        let number = |key, word| {
+            object
+                .get(key)
+                .map_or(String::new(), |n| format!(" {word}{n}"))
+        };
+        let (os, size, memory) = (
+            number("os", "P#"),
+            number("size", "size "),
+            number("memory", "memory "),
+        );
+        let text = |key| object[key].as_str().unwrap();
+        format!("{} {{{}}}{os}{size}{memory}", text("type"), text("cpus"))
+    };
+    let objects = json["objects"].as_array().unwrap();
+    objects
+        .iter()
+        .filter(|object| object["type"] != "Group")
+        .map(line)
+        .collect()
+}
+
+/// The lines in which the two differ, or why the machine does not read.
+fn difference(files: &impl Files, json: &str) -> Vec<String> {
+    let machine = match Machine::from_linux(files) {
+        Ok(machine) => machine,
+        Err(error) => return vec![error.to_string()],
+    };
+    let (ours, hwlocs) = (ours(&machine), hwlocs(json));
+    let without = |a: &[String], b: &[String], sign: &str| -> Vec<String> {
+        a.iter()
+            .filter(|line| !b.contains(line))
+            .map(|line| format!("{sign} {line}"))
+            .collect()
+    };
+    let mut lines = without(&ours, &hwlocs, "ours");
+    lines.extend(without(&hwlocs, &ours, "hwloc's"));
+    if lines.is_empty() && ours != hwlocs {
+        let at = ours
+            .iter()
+            .zip(&hwlocs)
+            .position(|(a, b)| a != b)
+            .unwrap_or(0);
+        lines.push(format!(
+            "other order: ours {}, hwloc's {}",
+            ours[at], hwlocs[at]
+        ));
+    }
+    lines.extend(machine.notes().map(String::from));
+    lines
+}
+
+#[test]
+fn recorded_machines_are_as_hwloc_sees_them() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    let mut count = 0;
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "files")
+        {
+            let files = recording(&fs::read_to_string(&path).unwrap());
+            let json = fs::read_to_string(path.with_extension("json")).unwrap();
+            assert_eq!(difference(&files, &json), [""; 0], "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 12, "the recordings are gone");
+}
+
+#[test]
+#[ignore = "needs unpacked recordings in the directory OXMPI_RECORDED"]
+fn all_recorded_machines() {
+    let directory = env::var("OXMPI_RECORDED").expect("OXMPI_RECORDED names a directory");
+    let mut wrong = 0;
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let root = Root::new(path.with_extension(""));
+            let lines = difference(&root, &fs::read_to_string(&path).unwrap());
+            println!("{}: {} differences", path.display(), lines.len());
+            lines
+                .iter()
+                .take(12)
+                .for_each(|line| println!("    {line}"));
+            wrong += usize::from(!lines.is_empty());
+        }
+    }
+    assert_eq!(wrong, 0, "machines that differ");
+}
