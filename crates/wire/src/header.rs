@@ -59,17 +59,20 @@ pub enum Kind {
     Recalled = 5,
     /// The transport's own frame; it never reaches the engine.
     Transport = 6,
+    /// How the peer may go on sending: its level in the body.
+    Flow = 7,
 }
 
 impl Kind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Eager,
         Self::RequestToSend,
         Self::Finished,
         Self::Recall,
         Self::Recalled,
         Self::Transport,
+        Self::Flow,
     ];
 
     /// The kind with this code.
@@ -83,6 +86,7 @@ impl Kind {
             4 => Some(Self::Recall),
             5 => Some(Self::Recalled),
             6 => Some(Self::Transport),
+            7 => Some(Self::Flow),
             _ => None,
         }
     }
@@ -136,7 +140,7 @@ pub enum HeaderError {
     #[error("frame of version {0}; this side speaks version {VERSION}")]
     Version(u8),
     /// A kind that does not exist.
-    #[error("frame of unknown kind {0}; known are 1 to 6")]
+    #[error("frame of unknown kind {0}; known are 1 to 7")]
     Kind(u8),
     /// Flags that do not exist.
     #[error("frame with unknown flags {0:#04x}")]

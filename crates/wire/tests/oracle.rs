@@ -7,7 +7,12 @@ use oxmpi_testkit::scenario::{Op, run};
 use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Tag};
 use proptest::prelude::*;
 
-const RULES: Rules = Rules { eager: 512 };
+const RULES: Rules = Rules {
+    eager: 512,
+    kept_bytes: 4000,
+    kept_bytes_of_all: 6000,
+    kept_messages: 12,
+};
 
 fn envelope() -> impl Strategy<Value = Envelope> {
     (0..2u32, 0..3u32).prop_map(|(context, tag)| Envelope { context, tag })

@@ -6,7 +6,12 @@ use oxmpi_testkit::memory::{Shared, pattern};
 use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
-const RULES: Rules = Rules { eager: 512 };
+const RULES: Rules = Rules {
+    eager: 512,
+    kept_bytes: 4000,
+    kept_bytes_of_all: 6000,
+    kept_messages: 12,
+};
 /// Around every switch of path: E0 to 48 B, E1 to 512 B, then R0.
 const SIZES: [usize; 11] = [0, 1, 8, 48, 49, 504, 505, 512, 513, 5000, 100_000];
 

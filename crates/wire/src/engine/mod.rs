@@ -18,12 +18,17 @@
 //! Messages between two processes that match the same receive arrive in the order they were sent
 //! (MPI standard, "Semantics of Point-to-Point Communication").
 //!
+//! # Flow
+//! What is kept for messages before their receive is bounded: [`Rules`]. Beyond the bounds a sender
+//! is told to send envelopes only, then nothing, until there is room.
+//!
 //! # Trust
 //! A peer's words are checked: an unknown id, a wrong length, an answer that nothing asked for end
 //! in [`Fault::Protocol`] for that peer, as if it were lost.
 
 mod chains;
 mod direct;
+mod flow;
 mod list;
 mod loss;
 mod peer;
@@ -56,11 +61,23 @@ pub use self::request::{Failure, Mode, Outcome, Request, Source, Status, Tag};
 pub struct Rules {
     /// Longest message that is sent eagerly, in bytes; a transport's frame may be shorter.
     pub eager: u32,
+    /// Payload in bytes that is kept for one sender's unexpected messages before it has to keep
+    /// the rest itself.
+    pub kept_bytes: u64,
+    /// The same for all senders together.
+    pub kept_bytes_of_all: u64,
+    /// Unexpected messages that are kept for one sender, envelopes included, before it has to stop.
+    pub kept_messages: u32,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { eager: 8192 }
+        Self {
+            eager: 8192,
+            kept_bytes: 1 << 20,
+            kept_bytes_of_all: 16 << 20,
+            kept_messages: 1 << 16,
+        }
     }
 }
 
@@ -88,6 +105,11 @@ pub struct Engine<T: Memory> {
     losses: Vec<u32>,
     /// One while a receive from any source is posted: see [`Engine::direct`].
     any_posted: u32,
+    rules: Rules,
+    /// Payload kept for all peers.
+    kept_bytes: u64,
+    /// Eager messages sent since the last [`Engine::resume`].
+    unpolled: u32,
     counters: Counters,
 }
 
@@ -105,6 +127,9 @@ impl<T: Tx + Rma> Engine<T> {
             busy: Vec::new(),
             losses: Vec::new(),
             any_posted: 0,
+            rules,
+            kept_bytes: 0,
+            unpolled: 0,
             counters: Counters::default(),
         }
     }
@@ -190,10 +215,11 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
                 Kind::Finished => self.on_finished(tx, from, head, body),
                 Kind::Recall => self.on_recall(tx, from, head, body),
                 Kind::Recalled => self.on_recalled(tx, from, head, body),
+                Kind::Flow => self.on_flow(tx, from, body),
                 Kind::Transport => Err("a transport's own frame went to the engine"),
             }
         };
-        if let Err(rule) = accepted {
+        if let Err(rule) = accepted.and_then(|()| self.check_answers(from)) {
             self.lose(tx, from, Fault::Protocol(rule));
         }
     }

@@ -1,5 +1,6 @@
 //! What the engine knows of one peer.
 
+use super::flow::Kept;
 use super::list::List;
 use crate::fault::Fault;
 use crate::transport::Limits;
@@ -14,6 +15,10 @@ impl Gate {
     pub(super) const WAITING: Self = Self(1);
     /// The peer is lost.
     pub(super) const LOST: Self = Self(2);
+    /// The peer takes envelopes only.
+    pub(super) const HELD: Self = Self(4);
+    /// The peer takes nothing.
+    pub(super) const STOPPED: Self = Self(8);
 
     pub(super) const fn has(self, mark: Self) -> bool {
         self.0 & mark.0 != 0
@@ -39,6 +44,8 @@ pub(super) struct PeerState {
     /// Messages that came from it and wait for a receive, plus receives that name it, plus its
     /// loss: while zero, nothing of ours comes before what its next frame brings.
     pub(super) pending: u32,
+    /// What is kept for it.
+    pub(super) kept: Kept,
     /// Answers to the peer that wait for room.
     pub(super) answers: List,
     /// Sends that wait for room, in order.
@@ -58,6 +65,7 @@ impl PeerState {
             short: limits.short.min(limits.frame).min(eager),
             eager: limits.frame.min(eager),
             pending: 0,
+            kept: Kept::NOTHING,
             answers: List::EMPTY,
             sends: List::EMPTY,
             pulls: List::EMPTY,

@@ -66,6 +66,7 @@ impl<T: Tx + Rma> Engine<T> {
         match (&arrival.content, self.fault(peer)) {
             (Content::Offered(_), Some(fault)) => {
                 self.complete(index, Err(faulted(peer.0, fault)));
+                self.discharge(tx, peer.0, arrival.content);
             }
             _ => self.deliver(tx, index, arrival),
         }

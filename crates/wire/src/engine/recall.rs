@@ -90,7 +90,7 @@ impl<T: Tx + Rma> Engine<T> {
         let flags = match found {
             Some(found) => {
                 let arrival = self.take_arrival(found);
-                self.unexpected.recycle(arrival.content);
+                self.discharge(tx, from.0, arrival.content);
                 Flags::YES
             }
             None => Flags::empty(),

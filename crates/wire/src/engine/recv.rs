@@ -57,19 +57,27 @@ impl<T: Tx + Rma> Engine<T> {
         let index = self.posted.find(&self.requests, from.0, head.envelope);
         if index == NONE {
             let bytes = self.unexpected.store(body);
-            self.keep(from, head.envelope, Content::Whole { bytes, sync });
+            self.keep(tx, from, head.envelope, Content::Whole { bytes, sync })
         } else {
             self.unpost(index);
             self.receive_whole(tx, index, from.0, head.envelope, body, sync);
+            Ok(())
         }
-        Ok(())
     }
 
     /// Keeps a message until its receive comes.
-    pub(super) fn keep(&mut self, from: Peer, envelope: Envelope, content: Content) {
+    pub(super) fn keep(
+        &mut self,
+        tx: &mut T,
+        from: Peer,
+        envelope: Envelope,
+        content: Content,
+    ) -> Accepted {
         self.counters.unexpected += 1;
         self.peers[from.0 as usize].pending += 1;
+        let bytes = content.kept();
         self.unexpected.push(from.0, envelope, content);
+        self.charge(tx, from.0, bytes)
     }
 
     /// Takes a kept message out, to be delivered or given back.
@@ -90,7 +98,7 @@ impl<T: Tx + Rma> Engine<T> {
             }
             Content::Offered(offer) => self.accept(tx, index, from, envelope, *offer),
         }
-        self.unexpected.recycle(arrival.content);
+        self.discharge(tx, from, arrival.content);
     }
 
     /// Fills the receive at `index` with a whole message and completes it.

@@ -113,12 +113,12 @@ impl<T: Tx + Rma> Engine<T> {
         };
         let index = self.posted.find(&self.requests, from.0, head.envelope);
         if index == NONE {
-            self.keep(from, head.envelope, Content::Offered(offer));
+            self.keep(tx, from, head.envelope, Content::Offered(offer))
         } else {
             self.unpost(index);
             self.accept(tx, index, from.0, head.envelope, offer);
+            Ok(())
         }
-        Ok(())
     }
 
     /// Gets an offered message into `body` for the receive at `index`.

@@ -1,5 +1,6 @@
 //! Sends, and whatever waits for room.
 
+use super::flow::UNPOLLED;
 use super::peer::Gate;
 use super::request::{Mode, Recall, Record, Request, State, faulted};
 use super::slab::NONE;
@@ -22,14 +23,14 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Errors
     /// [`Busy`] when there is no room now, and also when the message has to take another road:
-    /// it is too long, the peer is lost, or earlier sends wait. [`Engine::send`] takes over in
-    /// all cases.
+    /// it is too long, the peer is lost or overrun, earlier sends wait, or 256 eager messages
+    /// went out without a call of [`Engine::resume`]. [`Engine::send`] takes over in all cases.
     ///
     /// # Panics
     /// If `to` is not one of the engine's peers.
     ///
     /// # Cost
-    /// Two compares besides the transport's own work; no allocation, no request.
+    /// Three compares and a count besides the transport's own work; no allocation, no request.
     #[inline]
     pub fn try_short<C: Bytes>(
         &mut self,
@@ -40,9 +41,10 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Result<(), Busy> {
         let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if peer.gate != Gate::OPEN || len > u64::from(peer.short) {
+        if peer.gate != Gate::OPEN || len > u64::from(peer.short) || self.unpolled >= UNPOLLED {
             return Err(Busy);
         }
+        self.unpolled += 1;
         tx.short(to, &eager(Flags::empty(), len as u32, envelope), body)
     }
 
@@ -74,6 +76,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// Tries again what waits for room, at every peer. To be called between polls; polls alone
     /// resume only what their transport reports room for.
     pub fn resume(&mut self, tx: &mut T) {
+        self.unpolled = 0;
         let mut at = 0;
         while let Some(&peer) = self.busy.get(at) {
             self.resume_peer(tx, peer);
@@ -126,6 +129,10 @@ impl<T: Tx + Rma> Engine<T> {
     /// Sends what comes first of the send at `index`, which is in no list.
     fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
+        let gate = self.peers[record.peer as usize].gate;
+        if gate.has(Gate::STOPPED) || self.unpolled >= UNPOLLED {
+            return Err(Busy);
+        }
         let State::Queued(body) = &record.state else {
             return self.request_to_send(tx, index);
         };
@@ -138,6 +145,7 @@ impl<T: Tx + Rma> Engine<T> {
                     body,
                 )?;
                 let status = record.status(len);
+                self.unpolled += 1;
                 self.complete(index, Ok(status));
             }
             Path::Frame { sync } => {
@@ -154,6 +162,7 @@ impl<T: Tx + Rma> Engine<T> {
                 }
                 body.drain(0, len as usize, &mut slot);
                 slot.send();
+                self.unpolled += 1;
                 if sync {
                     self.requests[index].state = State::Offered { region: None, len };
                 } else {
@@ -175,7 +184,9 @@ impl<T: Tx + Rma> Engine<T> {
         let frame_len = body
             .len()
             .saturating_add(if sync { ID_LEN as u64 } else { 0 });
-        if !sync && frame_len <= u64::from(peer.short) {
+        if peer.gate.has(Gate::HELD) {
+            Path::Rendezvous
+        } else if !sync && frame_len <= u64::from(peer.short) {
             Path::Short
         } else if frame_len <= u64::from(peer.eager) {
             Path::Frame { sync }
@@ -227,6 +238,7 @@ impl<T: Tx + Rma> Engine<T> {
         let mut record = Record::new(state, Peer(to), envelope, Mode::Standard);
         record.detached = true;
         let index = self.requests.insert(record);
+        self.peers[to as usize].kept.answers += 1;
         self.wait_to_answer(index);
     }
 
@@ -258,6 +270,7 @@ impl<T: Tx + Rma> Engine<T> {
         if kind == Kind::Recall {
             self.requests[index].recall = Recall::Asked;
         } else {
+            self.peers[peer as usize].kept.answers -= 1;
             self.requests.remove(index);
         }
         Ok(())

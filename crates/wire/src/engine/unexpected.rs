@@ -30,6 +30,14 @@ impl Content {
         }
     }
 
+    /// Bytes kept here for it.
+    pub(super) const fn kept(&self) -> u64 {
+        match self {
+            Self::Whole { bytes, .. } => bytes.len() as u64,
+            Self::Offered(_) => 0,
+        }
+    }
+
     /// What the sender's request is called, if it waits to hear of the match.
     pub(super) const fn id(&self) -> Option<u64> {
         match self {

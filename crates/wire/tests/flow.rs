@@ -1,0 +1,127 @@
+//! Floods to a rank that does not receive: what is kept is bounded, and nothing is lost.
+
+use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::job::Job;
+use oxmpi_testkit::memory::{Shared, pattern};
+use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Tag};
+
+const RULES: Rules = Rules {
+    eager: 512,
+    kept_bytes: 20_000,
+    kept_bytes_of_all: 40_000,
+    kept_messages: 1000,
+};
+const ENVELOPE: Envelope = Envelope { context: 0, tag: 1 };
+/// What may be under way when the word goes out: the fabric's room and one poll's sends.
+const UNDER_WAY: u64 = 64 + 256;
+
+#[test]
+fn the_bytes_of_a_flood_stay_with_its_senders() {
+    for len in [16, 400] {
+        let mut job = Job::new(4, Weather::default(), RULES);
+        let mut sent = Vec::new();
+        for number in 0..800 {
+            for from in 1..4 {
+                let body = Shared::pattern(len, number);
+                sent.push((from, job.send(from, 0, ENVELOPE, Mode::Standard, body)));
+            }
+            job.step();
+        }
+        job.settle();
+        let kept = job.ranks[0].engine.kept_bytes();
+        assert!(kept > 0, "short messages are sent eagerly");
+        let bound = RULES.kept_bytes_of_all + 3 * UNDER_WAY * len as u64;
+        assert!(kept < bound, "{kept} B are kept of {} B", 2400 * len);
+
+        for from in 1..4 {
+            for number in 0..800 {
+                let room = Shared::zeroed(len);
+                let got = job.recv(0, Source::Peer(Peer(from)), 0, Tag::Exact(1), &room);
+                job.wait(0, got).unwrap();
+                assert_eq!(
+                    room.to_vec(),
+                    pattern(len, number),
+                    "message {number} of {from}"
+                );
+            }
+        }
+        for (from, request) in sent {
+            job.wait(from, request).unwrap();
+        }
+        assert_eq!(job.ranks[0].engine.kept_bytes(), 0);
+    }
+}
+
+#[test]
+fn the_envelopes_of_a_flood_stay_with_their_sender_at_last() {
+    for len in [0, 5000] {
+        let mut job = Job::new(2, Weather::default(), RULES);
+        let sent: Vec<_> = (0..10_000)
+            .map(|number| {
+                let body = Shared::pattern(len, number);
+                job.send(1, 0, ENVELOPE, Mode::Standard, body)
+            })
+            .collect();
+        for _ in 0..20 {
+            job.settle();
+        }
+        let came = job.ranks[0].engine.counters().unexpected;
+        let bound = u64::from(RULES.kept_messages) + UNDER_WAY;
+        assert!(
+            came > u64::from(RULES.kept_messages) && came < bound,
+            "{came} came"
+        );
+        for number in 0..10_000 {
+            let room = Shared::zeroed(len);
+            let got = job.recv(0, Source::Any, 0, Tag::Any, &room);
+            job.wait(0, got).unwrap();
+            assert_eq!(room.to_vec(), pattern(len, number));
+        }
+        for request in sent {
+            job.wait(1, request).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_stopped_sender_is_stopped_for_one_receiver_only() {
+    let mut job = Job::new(3, Weather::default(), RULES);
+    for number in 0..5000 {
+        job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(0, number));
+    }
+    for _ in 0..20 {
+        job.settle();
+    }
+    let room = Shared::zeroed(8);
+    let back = job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &room);
+    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.wait(0, back).unwrap();
+    let other = job.recv(2, Source::Any, 0, Tag::Any, &room);
+    job.send(0, 2, ENVELOPE, Mode::Standard, Shared::pattern(8, 2));
+    job.wait(2, other).unwrap();
+}
+
+#[test]
+fn a_sender_that_does_not_poll_stops_by_itself() {
+    let weather = Weather {
+        capacity: 100_000,
+        ..Weather::default()
+    };
+    let mut job = Job::new(2, weather, RULES);
+    let rank = &mut job.ranks[0];
+    let body = Shared::zeroed(8);
+    let sent = (0..10_000)
+        .take_while(|_| {
+            rank.engine
+                .try_short(&mut rank.tx, Peer(1), ENVELOPE, &body)
+                .is_ok()
+        })
+        .count();
+    assert_eq!(sent, 256);
+    rank.engine.resume(&mut rank.tx);
+    assert!(
+        rank.engine
+            .try_short(&mut rank.tx, Peer(1), ENVELOPE, &body)
+            .is_ok()
+    );
+}
