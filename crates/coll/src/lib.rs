@@ -1,4 +1,36 @@
-//! Collective algorithms as pure schedules, with a checker that proves them; no_std.
+//! Collective operations as pure schedules, an executor without IO that runs them, and a checker that proves them.
+//!
+//! ```
+//! use oxmpi_coll::catalog::{Algorithm, Call};
+//! use oxmpi_coll::choice::{Tuning, choose};
+//! use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+//!
+//! // Rank 0 of two ranks sums one number of 8 bytes.
+//! let call = Call::allreduce(0, 2, 1, 8);
+//! let tuning = Tuning::default();
+//! let algorithm = choose(&call, &tuning)?;
+//! assert_eq!(algorithm, Algorithm::AllreduceRecursiveDoubling);
+//!
+//! // Step 0 exchanges the numbers, step 1 adds them.
+//! let plan = algorithm.plan(&call, &tuning)?;
+//! let (input, output) = (Part::new(Buf::In, 0, 1), Part::new(Buf::Out, 0, 1));
+//! let known = Known::new(&[]);
+//! let mut acts = Acts::new();
+//! plan.step(0, &known, &mut acts);
+//! assert_eq!(*acts, [Act::Recv { from: 1, tag: 0, into: output }, Act::Send { to: 1, tag: 0, from: input }]);
+//! acts.clear();
+//! let needs = plan.step(1, &known, &mut acts);
+//! assert_eq!(needs, Some(1));
+//! assert_eq!(*acts, [Act::Reduce { from: input, into: output, side: Side::Left }]);
+//! # Ok::<(), oxmpi_coll::catalog::Unsuited>(())
+//! ```
+//!
+//! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it: [`barrier`], [`bcast`],
+//! [`reduce`], [`allreduce`]. [`catalog`] lists them, [`choice`] chooses, [`settings`] is what a user can say about
+//! it. [`exec`] runs a plan through a driver that the caller writes. `check` (feature `std`) proves plans.
+//!
+//! It does not send anything, does not wait, allocates nothing (but in `check`), and knows no datatype: it counts
+//! elements.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -23,3 +55,7 @@ pub mod settings;
 mod accumulate;
 mod split;
 mod tree;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
