@@ -14,6 +14,7 @@ mod rows;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod value;
 
 pub use file::{Entry, entries};
@@ -25,4 +26,9 @@ pub use value::{BadSetting, Origin, Value, Values};
 use oxmpi_text::Table;
 
 /// All settings.
-pub const TABLE: Table = Table(&[oxmpi_pin::SETTINGS, rows::ROWS]);
+pub const TABLE: Table = Table(&[
+    oxmpi_pin::SETTINGS,
+    rows::ROWS,
+    oxmpi_shm::SETTINGS,
+    oxmpi_coll::settings::SETTINGS,
+]);

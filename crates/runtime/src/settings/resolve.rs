@@ -4,8 +4,9 @@ use oxmpi_text::{EnvName, Product, Setting, Table};
 
 use super::{Assignment, BadSetting, File, Origin, Sources, Value, Values, entries};
 
-/// Variables with our prefix that are no settings.
-const NOT_SETTINGS: &[&str] = &["OXMPI_SETTINGS_FILE"];
+/// Variables with our prefix that are no settings: the name of a settings file, and the key of the job
+/// that a launcher gives to its ranks.
+const NOT_SETTINGS: &[&str] = &["OXMPI_SETTINGS_FILE", "OXMPI_JOB"];
 
 /// Gives every row of `table` its value.
 ///

@@ -225,7 +225,11 @@ fn what_may_be_meant_for_others_is_warned_about_once() {
         TEST,
         &sources(
             &[],
-            &[("OXMPI_SETTINGS_FILE", "x"), ("I_MPI_OTHER", "x")],
+            &[
+                ("OXMPI_SETTINGS_FILE", "x"),
+                ("OXMPI_JOB", "x"),
+                ("I_MPI_OTHER", "x"),
+            ],
             &[],
         ),
     )
@@ -271,4 +275,31 @@ fn files_are_flat_toml() {
             error.show(wrong)
         );
     }
+}
+
+#[test]
+fn defaults_are_those_of_the_crates_that_own_the_rows() {
+    let values = resolve(TABLE, &Sources::default()).unwrap();
+    assert_eq!(values.pinning(), oxmpi_pin::Settings::default());
+    assert_eq!(values.tuning(), oxmpi_coll::choice::Tuning::default());
+    assert_eq!(values.layout(3), oxmpi_shm::Layout::new(3));
+    assert_eq!(values.parse::<Wait>("wait", str::parse), Wait::default());
+    assert_eq!(
+        values.parse("eager_limit", eager_limit),
+        oxmpi_wire::engine::Rules::default().eager
+    );
+}
+
+#[test]
+fn what_was_typed_reaches_other_processes_in_our_spelling() {
+    let typed = sources(
+        &[],
+        &[("OXMPI_QUIET", "on")],
+        &[("--mca", Some(Product::OpenMpi), "btl_limit", "none")],
+    );
+    let values = resolve(TEST, &typed).unwrap();
+    assert_eq!(
+        values.exports().collect::<Vec<_>>(),
+        [("OXMPI_LIMIT".to_string(), "0")]
+    );
 }

@@ -84,6 +84,15 @@ impl Values {
         found.unwrap_or_else(|| panic!("no setting is called {name}"))
     }
 
+    /// Variables that give another process the values made on the command line: for a launcher's
+    /// ranks, which inherit all other sources themselves.
+    pub fn exports(&self) -> impl Iterator<Item = (String, &str)> {
+        let typed = |value: &&Value| matches!(value.origin, Origin::CommandLine { .. });
+        let variable = |value: &Value| value.setting.env().to_string();
+        let all = self.all.iter().filter(typed);
+        all.map(move |value| (variable(value), value.text.as_str()))
+    }
+
     /// The value of the setting called `name` as `parse` understands it.
     ///
     /// # Panics
