@@ -1,8 +1,9 @@
 //! Where a rank keeps the running result of a reduction while contributions of other ranks arrive.
 //!
-//! The first contribution is received right where the result belongs and this rank's input is reduced into it; so
-//! nothing is copied, and one contribution needs no scratch. Later ones are received in scratch. In place the input
-//! already is where the result belongs, and every contribution goes through scratch.
+//! The first contribution is received right where the result belongs and this rank's input is
+//! reduced into it; so nothing is copied, and one contribution needs no scratch. Later ones are
+//! received in scratch. In place the input already is where the result belongs, and every
+//! contribution goes through scratch.
 
 use crate::plan::{Acts, Buf, Part, Side};
 
@@ -53,8 +54,8 @@ impl Accumulator {
         }
     }
 
-    /// Merges the contribution received in the room. `lower`: it comes from ranks below those merged so far, and so
-    /// stands on the left of the operation.
+    /// Merges the contribution received in the room. `lower`: it comes from ranks below those
+    /// merged so far, and so stands on the left of the operation.
     pub(crate) fn merge(&self, merged: bool, lower: bool, acts: &mut Acts) {
         let into = Part::new(self.result, 0, self.count);
         let from = if self.fresh(merged) {
@@ -70,7 +71,8 @@ impl Accumulator {
         acts.reduce(from, into, side);
     }
 
-    /// For a rank that merges nothing: brings the input where the result belongs, if it is not there.
+    /// For a rank that merges nothing: brings the input where the result belongs, if it is not
+    /// there.
     pub(crate) fn take_input(&self, acts: &mut Acts) {
         if !self.in_place && self.count > 0 {
             acts.copy(

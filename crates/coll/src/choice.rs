@@ -1,4 +1,5 @@
-//! Which algorithm serves a call: a pure function of the call and the tuning, the same on every rank.
+//! Which algorithm serves a call: a pure function of the call and the tuning, the same on every
+//! rank.
 
 use crate::catalog::{Algorithm, Call, Collective, Unsuited};
 
@@ -11,8 +12,8 @@ pub struct Tuning {
     pub forced: Forced,
     /// Allreduce goes around a ring from this many bytes on.
     pub ring_from_bytes: u64,
-    /// Allreduce goes around a ring only where each rank's chunk has at least this many bytes, so that its
-    /// `2 (p - 1)` rounds pay.
+    /// Allreduce goes around a ring only where each rank's chunk has at least this many bytes, so
+    /// that its `2 (p - 1)` rounds pay.
     pub ring_chunk_bytes: u64,
     /// Messages of the ring carry at most this many bytes, up to 64 messages for a chunk.
     pub ring_segment_bytes: u64,
@@ -52,9 +53,10 @@ impl Forced {
 
 /// The algorithm for the call.
 ///
-/// What the user [asks for](Tuning::forced) is taken where it suits the call: an operation that does not commute
-/// cannot go around a ring. Otherwise the choice is monotone in size: with everything else equal, a larger vector never
-/// goes back to an algorithm that a smaller one has left.
+/// What the user [asks for](Tuning::forced) is taken where it suits the call: an operation that
+/// does not commute cannot go around a ring. Otherwise the choice is monotone in size: with
+/// everything else equal, a larger vector never goes back to an algorithm that a smaller one has
+/// left.
 ///
 /// # Errors
 ///

@@ -1,8 +1,9 @@
-//! Runs one rank's plan without doing any IO: the caller's [`Driver`] binds acts to messages and memory.
+//! Runs one rank's plan without doing any IO: the caller's [`Driver`] binds acts to messages and
+//! memory.
 //!
-//! The same [`Execution`] serves a blocking call (advance until done), a nonblocking one (advance whenever the
-//! communicator makes progress) and a persistent one ([`Execution::restart`]). It allocates nothing, and nothing in
-//! it is called through a pointer.
+//! The same [`Execution`] serves a blocking call (advance until done), a nonblocking one (advance
+//! whenever the communicator makes progress) and a persistent one ([`Execution::restart`]). It
+//! allocates nothing, and nothing in it is called through a pointer.
 
 use thiserror::Error;
 
@@ -13,8 +14,9 @@ pub const IN_FLIGHT: usize = 2 * ACTS;
 
 /// What the runtime does for a plan.
 ///
-/// Parts count elements; the driver knows how large an element is and where the buffers are. It stamps every message
-/// with the number of the collective and the act's tag, so that two collectives on one communicator never mix.
+/// Parts count elements; the driver knows how large an element is and where the buffers are. It
+/// stamps every message with the number of the collective and the act's tag, so that two
+/// collectives on one communicator never mix.
 pub trait Driver {
     /// Names a message under way.
     type Ticket;
@@ -26,14 +28,16 @@ pub trait Driver {
         let _ = (step, needs);
     }
 
-    /// Starts sending `from` to rank `to`. `None`: it is done already, and the part may be written again.
+    /// Starts sending `from` to rank `to`. `None`: it is done already, and the part may be written
+    /// again.
     ///
     /// # Errors
     ///
     /// When the message cannot be started; the collective then fails.
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Self::Ticket>, Self::Error>;
 
-    /// Starts receiving from rank `from` into `into`. `None`: the message was there and is now in place.
+    /// Starts receiving from rank `from` into `into`. `None`: the message was there and is now in
+    /// place.
     ///
     /// # Errors
     ///
@@ -59,8 +63,8 @@ pub trait Driver {
     /// When a part lies outside its buffer, or the operation fails.
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Self::Error>;
 
-    /// Whether the message is done: sent, so that the part may be written again, or received. Once it has answered
-    /// `true` or an error, the ticket is not asked for again.
+    /// Whether the message is done: sent, so that the part may be written again, or received. Once
+    /// it has answered `true` or an error, the ticket is not asked for again.
     ///
     /// # Errors
     ///
@@ -74,7 +78,8 @@ pub enum Failure<E> {
     /// The driver refused an act or saw a message fail.
     #[error(transparent)]
     Driver(#[from] E),
-    /// The plan waits for a length, and nothing is under way that could bring it: the plan is broken.
+    /// The plan waits for a length, and nothing is under way that could bring it: the plan is
+    /// broken.
     #[error("step {step} of the plan waits for a length that no message under way brings")]
     Stuck {
         /// The step.
@@ -101,7 +106,8 @@ struct Message<T> {
 
 /// One run of one rank's plan.
 ///
-/// `T` is the driver's ticket. Steps start in order, as many at once as their needs and [`IN_FLIGHT`] allow.
+/// `T` is the driver's ticket. Steps start in order, as many at once as their needs and
+/// [`IN_FLIGHT`] allow.
 #[derive(Clone, Debug)]
 pub struct Execution<P, T> {
     plan: P,
@@ -130,22 +136,25 @@ impl<P: Plan, T> Execution<P, T> {
         &self.plan
     }
 
-    /// The elements of scratch that the driver must have ready. `counts` as for [`Execution::advance`].
+    /// The elements of scratch that the driver must have ready. `counts` as for
+    /// [`Execution::advance`].
     pub fn scratch(&self, counts: &[u64]) -> u64 {
         self.plan.scratch(&Known::new(counts))
     }
 
-    /// Notes what is done and starts what can start. `counts` are the caller's counts, where the collective has them,
-    /// else empty.
+    /// Notes what is done and starts what can start. `counts` are the caller's counts, where the
+    /// collective has them, else empty.
     ///
     /// # Errors
     ///
-    /// When the driver reports an error, or the plan is broken. The collective has then failed: nothing more may
-    /// be started, and [`Execution::abandon`] gives back the tickets of what is still under way.
+    /// When the driver reports an error, or the plan is broken. The collective has then failed:
+    /// nothing more may be started, and [`Execution::abandon`] gives back the tickets of what is
+    /// still under way.
     ///
     /// # Cost
     ///
-    /// One question to the driver for each message under way, and one to the plan for each step that starts.
+    /// One question to the driver for each message under way, and one to the plan for each step
+    /// that starts.
     #[inline]
     pub fn advance<D>(
         &mut self,
@@ -191,8 +200,8 @@ impl<P: Plan, T> Execution<P, T> {
         self.needs = None;
     }
 
-    /// Gives up: returns the tickets of the messages still under way, one by one, for the driver's owner to cancel or
-    /// wait for. When it returns `None` the execution is as new.
+    /// Gives up: returns the tickets of the messages still under way, one by one, for the driver's
+    /// owner to cancel or wait for. When it returns `None` the execution is as new.
     pub fn abandon(&mut self) -> Option<T> {
         let message = self.messages.pop();
         if message.is_none() {

@@ -1,4 +1,5 @@
-//! Collective operations as pure schedules, an executor without IO that runs them, and a checker that proves them.
+//! Collective operations as pure schedules, an executor without IO that runs them, and a checker
+//! that proves them.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call};
@@ -17,7 +18,8 @@
 //! let known = Known::new(&[]);
 //! let mut acts = Acts::new();
 //! plan.step(0, &known, &mut acts);
-//! assert_eq!(*acts, [Act::Recv { from: 1, tag: 0, into: output }, Act::Send { to: 1, tag: 0, from: input }]);
+//! let receive = Act::Recv { from: 1, tag: 0, into: output };
+//! assert_eq!(*acts, [receive, Act::Send { to: 1, tag: 0, from: input }]);
 //! acts.clear();
 //! let needs = plan.step(1, &known, &mut acts);
 //! assert_eq!(needs, Some(1));
@@ -25,12 +27,13 @@
 //! # Ok::<(), oxmpi_coll::catalog::Unsuited>(())
 //! ```
 //!
-//! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it: [`barrier`], [`bcast`],
-//! [`reduce`], [`allreduce`]. [`catalog`] lists them, [`choice`] chooses, [`settings`] is what a user can say about
-//! it. [`exec`] runs a plan through a driver that the caller writes. `check` (feature `std`) proves plans.
+//! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
+//! [`barrier`], [`bcast`], [`reduce`], [`allreduce`]. [`catalog`] lists them, [`choice`] chooses,
+//! [`settings`] is what a user can say about it. [`exec`] runs a plan through a driver that the
+//! caller writes. `check` (feature `std`) proves plans.
 //!
-//! It does not send anything, does not wait, allocates nothing (but in `check`), and knows no datatype: it counts
-//! elements.
+//! It does not send anything, does not wait, allocates nothing (but in `check`), and knows no
+//! datatype: it counts elements.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,11 +1,14 @@
-//! What a collective consists of: parts of buffers, acts on them, steps of acts, and the plan that gives the steps.
+//! What a collective consists of: parts of buffers, acts on them, steps of acts, and the plan that
+//! gives the steps.
 
 use core::ops::{Deref, Range};
 
-/// Tags of acts lie below this number, so that a runtime can pack one into eight bits beside its collective's number.
+/// Tags of acts lie below this number, so that a runtime can pack one into eight bits beside its
+/// collective's number.
 ///
-/// Two messages between the same ranks may carry the same tag in one plan; they are matched in the order in which
-/// they were started. A driver over a transport that keeps order between two ranks, as MPI does, needs nothing more.
+/// Two messages between the same ranks may carry the same tag in one plan; they are matched in the
+/// order in which they were started. A driver over a transport that keeps order between two ranks,
+/// as MPI does, needs nothing more.
 pub const TAGS: u32 = 256;
 
 /// The most acts that one step may hold.
@@ -34,10 +37,11 @@ pub enum Side {
     Right,
 }
 
-/// Elements of a buffer: `times` blocks of `count` elements, the starts of two blocks `stride` elements apart.
+/// Elements of a buffer: `times` blocks of `count` elements, the starts of two blocks `stride`
+/// elements apart.
 ///
-/// An element is one item of the reduction's type; where nothing is reduced it is one packed byte. A message that
-/// carries a part carries its elements in the order of [`Part::blocks`].
+/// An element is one item of the reduction's type; where nothing is reduced it is one packed byte.
+/// A message that carries a part carries its elements in the order of [`Part::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// The buffer.
@@ -46,7 +50,8 @@ pub struct Part {
     pub first: u64,
     /// Elements in one block.
     pub count: u64,
-    /// Elements from the start of one block to the start of the next; negative: the blocks are taken from high to low.
+    /// Elements from the start of one block to the start of the next; negative: the blocks are
+    /// taken from high to low.
     pub stride: i64,
     /// Number of blocks.
     pub times: u32,
@@ -79,7 +84,8 @@ impl Part {
 
     /// The blocks as ranges of element indexes, in message order.
     ///
-    /// A block that would start below zero wraps to a range beyond any buffer, so a bounds check refuses it.
+    /// A block that would start below zero wraps to a range beyond any buffer, so a bounds check
+    /// refuses it.
     pub fn blocks(self) -> impl Iterator<Item = Range<u64>> {
         (0..i64::from(self.times)).map(move |n| {
             let first = self.first.wrapping_add_signed(self.stride.wrapping_mul(n));
@@ -102,7 +108,8 @@ pub enum Act {
     Send {
         /// The receiver.
         to: u32,
-        /// Names the message within this collective; below [`TAGS`], the same in the receiver's plan.
+        /// Names the message within this collective; below [`TAGS`], the same in the receiver's
+        /// plan.
         tag: u32,
         /// What it carries.
         from: Part,
@@ -123,7 +130,8 @@ pub enum Act {
         /// Written.
         into: Part,
     },
-    /// Combine elements within the rank, one by one. The two parts are equally long and do not overlap.
+    /// Combine elements within the rank, one by one. The two parts are equally long and do not
+    /// overlap.
     Reduce {
         /// One operand.
         from: Part,
@@ -156,8 +164,8 @@ impl Act {
     }
 }
 
-/// The acts of one step, in the order in which they are to be started: receives first, local work last, so that
-/// messages travel while the processor works.
+/// The acts of one step, in the order in which they are to be started: receives first, local work
+/// last, so that messages travel while the processor works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acts(heapless::Vec<Act, ACTS>);
 
@@ -171,7 +179,8 @@ impl Acts {
     ///
     /// # Panics
     ///
-    /// When the step already holds [`ACTS`] acts: the plan is broken for every caller, and the checker finds it.
+    /// When the step already holds [`ACTS`] acts: the plan is broken for every caller, and the
+    /// checker finds it.
     pub fn push(&mut self, act: Act) {
         assert!(self.0.push(act).is_ok(), "a step holds at most {ACTS} acts");
     }
@@ -230,7 +239,8 @@ impl Deref for Acts {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Known<'a> {
-    /// The caller's element counts, one for each rank, in collectives that take such an array; else empty.
+    /// The caller's element counts, one for each rank, in collectives that take such an array; else
+    /// empty.
     pub counts: &'a [u64],
 }
 
@@ -243,24 +253,27 @@ impl<'a> Known<'a> {
 
 /// One rank's part in one collective: a pure function from a step's number to its acts.
 ///
-/// Steps start in order of their numbers, each as soon as the steps it needs are done; several can run at once. The
-/// acts of one step start together. Acts that can run at the same time never conflict: none writes what another reads
-/// or writes. So a plan that reduces what a message brings does it in a later step.
+/// Steps start in order of their numbers, each as soon as the steps it needs are done; several can
+/// run at once. The acts of one step start together. Acts that can run at the same time never
+/// conflict: none writes what another reads or writes. So a plan that reduces what a message brings
+/// does it in a later step.
 ///
-/// Plans are small and `Copy`-like values that allocate nothing and hold no borrow. The same plan is run by the
-/// [executor](crate::exec) and used again by a persistent request.
+/// Plans are small and `Copy`-like values that allocate nothing and hold no borrow. The same plan
+/// is run by the [executor](crate::exec) and used again by a persistent request.
 pub trait Plan {
-    /// The number of steps of this rank; other ranks may have other numbers. A step may turn out to hold no act.
+    /// The number of steps of this rank; other ranks may have other numbers. A step may turn out to
+    /// hold no act.
     fn steps(&self) -> u32;
 
     /// The elements of [`Buf::Scratch`] that the plan needs.
     fn scratch(&self, known: &Known<'_>) -> u64;
 
-    /// Adds the acts of step `i`, below [`Plan::steps`], to `acts`, which is empty, and returns how many steps it
-    /// needs: the step may start when all steps with numbers below that are done; the number is at most `i`.
+    /// Adds the acts of step `i`, below [`Plan::steps`], to `acts`, which is empty, and returns how
+    /// many steps it needs: the step may start when all steps with numbers below that are done; the
+    /// number is at most `i`.
     ///
-    /// `None` says that a length is not yet known: ask again when another act is done. A plan whose lengths
-    /// are all known at the start never returns it.
+    /// `None` says that a length is not yet known: ask again when another act is done. A plan whose
+    /// lengths are all known at the start never returns it.
     ///
     /// # Cost
     ///

@@ -38,8 +38,8 @@ pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>
         .find(|algorithm| algorithm.name() == text))
 }
 
-/// The rows of collectives in the table of settings. Those that end in `_algorithm` are read by [`algorithm`], the
-/// others are sizes in bytes: the fields of [`Tuning`](crate::choice::Tuning).
+/// The rows of collectives in the table of settings. Those that end in `_algorithm` are read by
+/// [`algorithm`], the others are sizes in bytes: the fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "barrier_algorithm",
@@ -78,9 +78,10 @@ pub const SETTINGS: &[Setting] = &[
         kind: "word",
         level: Level::Tuning,
         short: "the algorithm of allreduce: auto, recursive-doubling or ring",
-        long: "`recursive-doubling` takes few rounds and sends the whole vector in each: for small vectors. `ring` \
-               takes many rounds and sends the least volume: for large ones. It serves operations that commute; \
-               others are always served by recursive doubling. `auto` goes by size.",
+        long: "`recursive-doubling` takes few rounds and sends the whole vector in each: for small \
+               vectors. `ring` takes many rounds and sends the least volume: for large ones. It \
+               serves operations that commute; others are always served by recursive doubling. \
+               `auto` goes by size.",
         check: |text| algorithm(Collective::Allreduce, text).map(drop),
     },
     Setting {
@@ -90,7 +91,8 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Tuning,
         short: "the shortest vector for which allreduce chooses the ring",
-        long: "Shorter vectors are served by recursive doubling. See allreduce_ring_chunk for many ranks.",
+        long: "Shorter vectors are served by recursive doubling. See allreduce_ring_chunk for many \
+               ranks.",
         check: |text| size(text).map(drop),
     },
     Setting {
@@ -100,8 +102,8 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Tuning,
         short: "the shortest share of one rank for which allreduce chooses the ring",
-        long: "The ring cuts the vector into one share for each rank and takes two rounds for each. With shares \
-               shorter than this the rounds cost more than the smaller volume saves.",
+        long: "The ring cuts the vector into one share for each rank and takes two rounds for each. \
+               With shares shorter than this the rounds cost more than the smaller volume saves.",
         check: |text| size(text).map(drop),
     },
     Setting {
@@ -111,8 +113,8 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Expert,
         short: "the longest message of the ring in allreduce",
-        long: "A rank's share is cut into messages of this length, 64 at most, so that one is reduced while the \
-               next one travels.",
+        long: "A rank's share is cut into messages of this length, 64 at most, so that one is \
+               reduced while the next one travels.",
         check: |text| size(text).map(drop),
     },
 ];

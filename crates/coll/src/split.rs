@@ -1,8 +1,10 @@
 //! Cutting a vector into almost equal consecutive pieces.
 
-/// Piece `index` of `count` elements from `first` on, cut into `pieces`: its first element and its length.
+/// Piece `index` of `count` elements from `first` on, cut into `pieces`: its first element and its
+/// length.
 ///
-/// The first `count % pieces` pieces are one element longer; with fewer elements than pieces the last ones are empty.
+/// The first `count % pieces` pieces are one element longer; with fewer elements than pieces the
+/// last ones are empty.
 pub(crate) fn piece(first: u64, count: u64, pieces: u32, index: u32) -> (u64, u64) {
     let (pieces, index) = (u64::from(pieces), u64::from(index));
     let (length, longer) = (count / pieces, count % pieces);

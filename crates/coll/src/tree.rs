@@ -1,12 +1,14 @@
 //! The binomial tree over aligned blocks of ranks, which broadcast goes down and reduction goes up.
 //!
-//! At level `k` the ranks are cut into blocks of `2^k`. One rank holds each block: the root where the block contains
-//! it, else the block's lowest rank. Two neighbouring blocks make one block of the next level, and the holder that
-//! does not hold the larger block is the child of the one that does. So every child brings a range of ranks that is
-//! adjacent to its parent's, whatever the root: a reduction keeps the order of the ranks without an extra message,
-//! and its result does not depend on the root.
+//! At level `k` the ranks are cut into blocks of `2^k`. One rank holds each block: the root where
+//! the block contains it, else the block's lowest rank. Two neighbouring blocks make one block of
+//! the next level, and the holder that does not hold the larger block is the child of the one that
+//! does. So every child brings a range of ranks that is adjacent to its parent's, whatever the
+//! root: a reduction keeps the order of the ranks without an extra message, and its result does not
+//! depend on the root.
 
-/// The number of levels below the root: the rounds that any algorithm needs to reach `size` ranks, `ceil(log2 size)`.
+/// The number of levels below the root: the rounds that any algorithm needs to reach `size` ranks,
+/// `ceil(log2 size)`.
 pub(crate) const fn levels(size: u32) -> u32 {
     if size <= 1 {
         0
@@ -37,7 +39,8 @@ impl Binomial {
         }
     }
 
-    /// The levels below this one may bring a child; this one leads to the parent. At the root, the number of levels.
+    /// The levels below this one may bring a child; this one leads to the parent. At the root, the
+    /// number of levels.
     pub(crate) const fn top(&self) -> u32 {
         self.top
     }
@@ -48,7 +51,8 @@ impl Binomial {
         (self.rank != self.root).then(|| holder(above, block(self.rank, above), self.root))
     }
 
-    /// The child that hands its block over at `level`, below [`Binomial::top`]; none where the sibling block is empty.
+    /// The child that hands its block over at `level`, below [`Binomial::top`]; none where the
+    /// sibling block is empty.
     pub(crate) fn child(&self, level: u32) -> Option<u32> {
         let sibling = block(self.rank, level) ^ 1;
         let exists = sibling << level < u64::from(self.size);

@@ -1,4 +1,5 @@
-//! The checker on every algorithm of the catalog: all numbers of ranks to 64, and random ones to 4,096.
+//! The checker on every algorithm of the catalog: all numbers of ranks to 64, and random ones to
+//! 4,096.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective};
 use oxmpi_coll::check::{Report, check};
@@ -26,17 +27,19 @@ fn call(algorithm: Algorithm, rank: u32, size: u32, root: u32, count: u64) -> Ca
 
 /// Proves the algorithm with and without order, in place and not.
 fn prove(algorithm: Algorithm, size: u32, root: u32, count: u64, tuning: &Tuning) -> Report {
+    let on_all_ranks = algorithm.collective() == Collective::Allreduce;
     let mut reports = [(true, false), (true, true), (false, false), (false, true)]
         .into_iter()
         .filter(|&(commutative, _)| commutative || !algorithm.commutative_only())
         .map(|(commutative, in_place)| {
             let call = |rank| {
-                let in_place = in_place && (rank == root || algorithm.collective() == Collective::Allreduce);
-                call(algorithm, rank, size, root, count).with_commutative(commutative).with_in_place(in_place)
+                call(algorithm, rank, size, root, count)
+                    .with_commutative(commutative)
+                    .with_in_place(in_place && (rank == root || on_all_ranks))
             };
             let calls: Vec<_> = (0..size).map(call).collect();
             check(algorithm, &calls, tuning).unwrap_or_else(|fault| {
-                panic!("{algorithm}, {size} ranks, root {root}, {count} elements, in place {in_place}: {fault}")
+                panic!("{algorithm}, {count} elements, in place {in_place}, root {root}: {fault}")
             })
         });
     let report = reports.next().expect("one case at least");
@@ -184,7 +187,9 @@ proptest! {
     #![proptest_config(cases(3))]
 
     #[test]
-    fn the_ring_is_right_with_any_segments(size in 65_u32..=128, count in 1_u64..=1000, segment in 1_u64..=8) {
+    fn the_ring_is_right_with_any_segments(
+        size in 65_u32..=128, count in 1_u64..=1000, segment in 1_u64..=8,
+    ) {
         let tuning = Tuning { ring_segment_bytes: segment, ..Tuning::default() };
         prove(Algorithm::AllreduceRing, size, 0, count, &tuning);
     }
@@ -193,7 +198,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1))]
 
-    /// Most chunks are empty here: with a full vector the ring of 4,096 ranks carries 33 million messages.
+    /// Most chunks are empty here: with a full vector the ring of 4,096 ranks carries 33 million
+    /// messages.
     #[test]
     fn the_ring_is_right_on_up_to_4096_ranks(size in 65_u32..=4096, count in 1_u64..=4) {
         prove(Algorithm::AllreduceRing, size, 0, count, &whole());

@@ -1,4 +1,5 @@
-//! The executor's own rules: what starts when, what is asked how often, and what is left after a failure.
+//! The executor's own rules: what starts when, what is asked how often, and what is left after a
+//! failure.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +8,8 @@ use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
 
 const WHOLE: Part = Part::new(Buf::Out, 0, 1);
 
-/// A plan from a list of what each step needs and how it acts: `s` sends with the step's number as tag, `r` receives,
-/// `l` works locally.
+/// A plan from a list of what each step needs and how it acts: `s` sends with the step's number as
+/// tag, `r` receives, `l` works locally.
 struct Script(&'static [(u32, &'static str)]);
 
 impl Plan for Script {

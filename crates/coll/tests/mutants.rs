@@ -1,4 +1,5 @@
-//! The checker notices when a plan is broken: every act of every rank is spoilt in turn, in each of several ways.
+//! The checker notices when a plan is broken: every act of every rank is spoilt in turn, in each of
+//! several ways.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective};
 use oxmpi_coll::check::{Contract, check_plans};
@@ -211,8 +212,8 @@ fn are_independent(one: &[Act], other: &[Act]) -> bool {
     !one.iter().any(|a| other.iter().any(|b| clash(a, b)))
 }
 
-/// Spoils every act of every rank in one way, one at a time; returns how many spoilt plans the checker noticed. A
-/// plan that still is right but takes more rounds counts as noticed.
+/// Spoils every act of every rank in one way, one at a time; returns how many spoilt plans the
+/// checker noticed. A plan that still is right but takes more rounds counts as noticed.
 fn noticed(algorithm: Algorithm, calls: &[Call], tuning: &Tuning, spoil: Spoil) -> u32 {
     let size = calls.len() as u32;
     let plan = |call| algorithm.plan(call, tuning).expect("the call is right");

@@ -1,4 +1,5 @@
-//! Every algorithm on N ranks of one thread, with an operation that does not commute and elements that show it.
+//! Every algorithm on N ranks of one thread, with an operation that does not commute and elements
+//! that show it.
 
 mod common;
 

@@ -1,6 +1,7 @@
 //! Reduction whose result every rank gets, with the same bits (MPI 5.0, section 6.9.6).
 //!
-//! Every rank reads its contribution from `In`, or from `Out` in place, and gets the result in `Out`.
+//! Every rank reads its contribution from `In`, or from `Out` in place, and gets the result in
+//! `Out`.
 
 mod recursive_doubling;
 mod ring;

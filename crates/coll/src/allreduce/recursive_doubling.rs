@@ -1,10 +1,12 @@
-//! Allreduce by recursive doubling: in round `k` partners at distance `2^k` exchange what they have and reduce it.
+//! Allreduce by recursive doubling: in round `k` partners at distance `2^k` exchange what they have
+//! and reduce it.
 //!
-//! `log2 p` rounds of the whole vector where `p` is a power of two. For another `p` the lowest ranks first fold in
-//! pairs, the even one into the odd one above it, so that a power of two remains, and the odd ones hand back the
-//! result at the end: `floor(log2 p) + 2` rounds. Every rank always holds the result of consecutive ranks, and both
-//! partners combine in the order of the ranks: operations need not commute, and all ranks get the same bits.
-//! Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
+//! `log2 p` rounds of the whole vector where `p` is a power of two. For another `p` the lowest
+//! ranks first fold in pairs, the even one into the odd one above it, so that a power of two
+//! remains, and the odd ones hand back the result at the end: `floor(log2 p) + 2` rounds. Every
+//! rank always holds the result of consecutive ranks, and both partners combine in the order of the
+//! ranks: operations need not commute, and all ranks get the same bits. Thakur, Rabenseifner and
+//! Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
 use crate::accumulate::Accumulator;
 use crate::plan::{Acts, Known, Plan};

@@ -1,11 +1,13 @@
-//! Allreduce around a ring: reduce-scatter, then allgather, each in `p - 1` rounds of one `p`-th of the vector.
+//! Allreduce around a ring: reduce-scatter, then allgather, each in `p - 1` rounds of one `p`-th of
+//! the vector.
 //!
-//! `2 (p - 1)` rounds and `2 (p - 1) / p` vectors sent by each rank, which is the least volume there is. A chunk is
-//! reduced in the order in which it passes the ranks, so the operation must commute; it is reduced once only, so all
-//! ranks get the same bits. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009.
+//! `2 (p - 1)` rounds and `2 (p - 1) / p` vectors sent by each rank, which is the least volume
+//! there is. A chunk is reduced in the order in which it passes the ranks, so the operation must
+//! commute; it is reduced once only, so all ranks get the same bits. Patarasuk and Yuan, "Bandwidth
+//! optimal all-reduce algorithms", 2009.
 //!
-//! A chunk may be cut into segments, each a message of its own. Then one segment is reduced while the next one
-//! travels, and a segment that fits into a near cache is reduced there.
+//! A chunk may be cut into segments, each a message of its own. Then one segment is reduced while
+//! the next one travels, and a segment that fits into a near cache is reduced there.
 
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
 use crate::split::{longest, piece};
@@ -46,8 +48,8 @@ impl Ring {
         (self.size - 1) * self.segments
     }
 
-    /// Steps of the reduce-scatter. Segmented, message `i` travels while message `i - 1` is reduced; a whole chunk
-    /// must be reduced before it can travel on.
+    /// Steps of the reduce-scatter. Segmented, message `i` travels while message `i - 1` is
+    /// reduced; a whole chunk must be reduced before it can travel on.
     fn scatter_steps(&self) -> u32 {
         if self.segments > 1 {
             self.messages() + 1
@@ -56,7 +58,8 @@ impl Ring {
         }
     }
 
-    /// The segment of message `message` in `buf`, in the chunk that starts its way `behind` ranks below this one.
+    /// The segment of message `message` in `buf`, in the chunk that starts its way `behind` ranks
+    /// below this one.
     fn segment(&self, buf: Buf, message: u32, behind: u32) -> Part {
         let back = self.wrap(u64::from(behind) + u64::from(message / self.segments));
         let chunk = self.wrap(u64::from(self.rank) + u64::from(self.size - back));
@@ -71,7 +74,8 @@ impl Ring {
         (if rank < size { rank } else { rank - size }) as u32
     }
 
-    /// Where message `message` of the reduce-scatter arrives: where its result belongs or, in place, in scratch.
+    /// Where message `message` of the reduce-scatter arrives: where its result belongs or, in
+    /// place, in scratch.
     fn room(&self, message: u32) -> Part {
         let result = self.segment(Buf::Out, message, 1);
         if !self.in_place {
@@ -147,7 +151,8 @@ impl Ring {
         }
     }
 
-    /// Step `i` of the allgather, and how many steps of it that needs: a segment is passed on when it has come.
+    /// Step `i` of the allgather, and how many steps of it that needs: a segment is passed on when
+    /// it has come.
     fn allgather(&self, i: u32, acts: &mut Acts) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
         let mine = self.size - 1;

@@ -1,8 +1,9 @@
-//! Dissemination barrier: in round `k` each rank signals the one `2^k` above it and hears the one `2^k` below it.
+//! Dissemination barrier: in round `k` each rank signals the one `2^k` above it and hears the one
+//! `2^k` below it.
 //!
-//! After round `k` a rank has heard, directly or not, from the `2^(k+1) - 1` ranks below it; so `ceil(log2 p)` rounds
-//! suffice for every `p`, and no algorithm takes fewer. Hensgen, Finkel and Manber, "Two algorithms for barrier
-//! synchronization", 1988.
+//! After round `k` a rank has heard, directly or not, from the `2^(k+1) - 1` ranks below it; so
+//! `ceil(log2 p)` rounds suffice for every `p`, and no algorithm takes fewer. Hensgen, Finkel and
+//! Manber, "Two algorithms for barrier synchronization", 1988.
 
 use crate::plan::{Acts, Known, Part, Plan};
 use crate::tree::levels;

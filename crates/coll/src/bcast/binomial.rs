@@ -1,11 +1,14 @@
-//! Broadcast down a binomial tree: `ceil(log2 p)` rounds of the whole vector, the least there is for one block.
+//! Broadcast down a binomial tree: `ceil(log2 p)` rounds of the whole vector, the least there is
+//! for one block.
 //!
-//! A rank sends to the child with the largest block first, since that one has the longest way to go.
+//! A rank sends to the child with the largest block first, since that one has the longest way to
+//! go.
 
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::tree;
 
-/// One rank's part in a binomial broadcast. Below the root, step 0 receives; each further step sends to one child.
+/// One rank's part in a binomial broadcast. Below the root, step 0 receives; each further step
+/// sends to one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binomial {
     place: tree::Binomial,

@@ -6,8 +6,8 @@ use alloc::collections::VecDeque;
 use super::fault::{Fault, Kind};
 use crate::plan::{Act, Acts, Known, Part, Plan};
 
-/// Looks at every pair of acts that can run at the same time: those of one step, and those of two steps of which the
-/// later does not need the earlier.
+/// Looks at every pair of acts that can run at the same time: those of one step, and those of two
+/// steps of which the later does not need the earlier.
 ///
 /// # Errors
 ///

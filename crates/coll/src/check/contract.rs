@@ -11,7 +11,8 @@ use crate::catalog::{Call, Collective};
 pub struct Contract {
     /// Each rank's share, by rank.
     pub tasks: Vec<Task>,
-    /// Whether operands may be exchanged; if not, contributions must be combined in the order of the ranks.
+    /// Whether operands may be exchanged; if not, contributions must be combined in the order of
+    /// the ranks.
     pub commutative: bool,
     /// Whether all ranks must end with the same bits in their outputs.
     pub same_bits: bool,

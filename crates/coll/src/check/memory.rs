@@ -12,9 +12,9 @@ use crate::plan::{Buf, Part, Side};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) ranks: Ranks,
-    /// A digest of the tree of operations. Equal digests on two ranks mean that the results have the same bits, for
-    /// any operation: an operation that commutes is only taken to give the same bits either way round, not to
-    /// associate.
+    /// A digest of the tree of operations. Equal digests on two ranks mean that the results have
+    /// the same bits, for any operation: an operation that commutes is only taken to give the same
+    /// bits either way round, not to associate.
     pub(super) tree: u64,
 }
 
@@ -62,8 +62,8 @@ fn mix(left: u64, right: u64) -> u64 {
     )
 }
 
-/// Consecutive elements with values of the same kind: position `first + i` holds the sum of source element
-/// `source + i`.
+/// Consecutive elements with values of the same kind: position `first + i` holds the sum of source
+/// element `source + i`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u64,

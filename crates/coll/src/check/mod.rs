@@ -1,14 +1,18 @@
-//! Proves a collective for one number of ranks, by running all ranks' plans on symbols instead of numbers.
+//! Proves a collective for one number of ranks, by running all ranks' plans on symbols instead of
+//! numbers.
 //!
-//! The plans are run by the same [executor](crate::exec) that runs them in life, over a network in which a send is
-//! done only when its receive has met it: the least that a transport may do. Plans name the peer and tag of every
-//! message, so what a rank gets does not depend on which rank is faster, and one run stands for all. Proved are:
+//! The plans are run by the same [executor](crate::exec) that runs them in life, over a network in
+//! which a send is done only when its receive has met it: the least that a transport may do. Plans
+//! name the peer and tag of every message, so what a rank gets does not depend on which rank is
+//! faster, and one run stands for all. Proved are:
 //!
-//! - every message is met by one of the same tag and length, none is left over, and nobody waits for ever;
+//! - every message is met by one of the same tag and length, none is left over, and nobody waits
+//!   for ever;
 //! - nothing is read before it has a value, no part leaves its buffer, and no input is written;
 //! - acts that can run at the same time do not touch the same elements;
-//! - each rank ends with the right elements, each contribution counted once, in the order of the ranks where the
-//!   operation does not commute, and with the same bits on all ranks where that is promised;
+//! - each rank ends with the right elements, each contribution counted once, in the order of the
+//!   ranks where the operation does not commute, and with the same bits on all ranks where that
+//!   is promised;
 //! - no rank leaves a barrier that another has not entered.
 //!
 //! [`Report`] tells the rounds and the volume, to be compared with the bounds.
@@ -28,6 +32,7 @@ mod contract;
 mod fault;
 mod memory;
 mod network;
+mod rank;
 mod ranks;
 
 use alloc::vec::Vec;
@@ -40,13 +45,14 @@ use crate::catalog::{Algorithm, Call};
 use crate::choice::Tuning;
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{Buf, Part, Plan};
-use network::{Rank, World};
+use network::World;
+use rank::Rank;
 
 /// What a proved collective costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Rounds until the last rank is done, when a rank sends one message and receives one in each round, whatever
-    /// their lengths, and local work takes no time.
+    /// Rounds until the last rank is done, when a rank sends one message and receives one in each
+    /// round, whatever their lengths, and local work takes no time.
     pub rounds: u32,
     /// Messages of all ranks.
     pub messages: u64,

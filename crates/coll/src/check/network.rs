@@ -1,4 +1,5 @@
-//! All ranks' memories and the messages between them. A send is done only when its receive has met it.
+//! All ranks' memories and the messages between them. A send is done only when its receive has met
+//! it.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -7,6 +8,7 @@ use std::collections::HashMap;
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
 use super::memory::{Memory, Run};
+use super::rank::Rank;
 use super::ranks::Ranks;
 use crate::exec::Driver;
 use crate::plan::{Buf, Part, Side, TAGS};
@@ -52,60 +54,6 @@ struct Letter {
     heard: Ranks,
 }
 
-/// What the end of some steps brings: the round it comes in, and of whom the rank then has heard.
-#[derive(Clone, Debug, Default)]
-struct Outcome {
-    round: u32,
-    heard: Ranks,
-}
-
-impl Outcome {
-    fn add(&mut self, other: &Outcome) {
-        self.round = self.round.max(other.round);
-        if other.heard != Ranks::new() {
-            self.heard = self.heard.union(&other.heard);
-        }
-    }
-}
-
-/// One rank: its memory, and when it did what, counted in rounds.
-#[derive(Debug)]
-pub(super) struct Rank {
-    pub(super) memory: Memory,
-    /// The step that started last.
-    pub(super) step: u32,
-    /// Steps below this one are settled.
-    base: u32,
-    settled: Outcome,
-    open: VecDeque<Outcome>,
-    /// The rounds after which the rank can send, and can receive: one message in each direction in a round.
-    send_free: u32,
-    recv_free: u32,
-    /// Elements sent.
-    pub(super) sent: u64,
-}
-
-impl Rank {
-    fn settle(&mut self, below: u32) {
-        while self.base < below
-            && let Some(outcome) = self.open.pop_front()
-        {
-            self.settled.add(&outcome);
-            self.base += 1;
-        }
-    }
-
-    /// Of whom the rank has heard when every step is done.
-    pub(super) fn heard_at_end(&mut self) -> &Ranks {
-        self.settle(u32::MAX);
-        &self.settled.heard
-    }
-
-    fn outcome(&mut self, step: u32) -> &mut Outcome {
-        &mut self.open[(step - self.base) as usize]
-    }
-}
-
 /// All ranks and the messages between them.
 #[derive(Debug)]
 pub(super) struct World {
@@ -113,7 +61,8 @@ pub(super) struct World {
     /// Messages without a receive, and receives without a message.
     sent: HashMap<Key, VecDeque<Sent>>,
     posted: HashMap<Key, VecDeque<End>>,
-    /// Messages with a receive, by the round in which they can be carried and the order in which they were sent.
+    /// Messages with a receive, by the round in which they can be carried and the order in which
+    /// they were sent.
     pairs: BTreeMap<(u32, u64), Pair>,
     order: u64,
     /// Whether a ticket's message has met its other end.
@@ -137,16 +86,7 @@ impl World {
             } else {
                 Ranks::new()
             };
-            Rank {
-                memory,
-                step: 0,
-                base: 0,
-                settled: Outcome { round: 0, heard },
-                open: VecDeque::new(),
-                send_free: 0,
-                recv_free: 0,
-                sent: 0,
-            }
+            Rank::new(memory, heard)
         };
         let ranks: Vec<_> = (0..).zip(&contract.tasks).zip(scratch).map(rank).collect();
         World {
@@ -212,9 +152,11 @@ impl World {
         );
     }
 
-    /// Carries the message that comes next, when no rank can go on without one; `false` when there is none.
+    /// Carries the message that comes next, when no rank can go on without one; `false` when there
+    /// is none.
     ///
-    /// Messages go in the order of rounds and, within a round, in the order in which they were sent.
+    /// Messages go in the order of rounds and, within a round, in the order in which they were
+    /// sent.
     pub(super) fn carry(&mut self) -> Result<bool, Fault> {
         while let Some(((round, order), pair)) = self.pairs.pop_first() {
             let ports = [
@@ -226,9 +168,9 @@ impl World {
                 self.pairs.insert((free, order), pair);
                 continue;
             }
-            let receiver = pair.receiver.rank;
+            let (rank, step) = (pair.receiver.rank, pair.receiver.step);
             self.deliver(round, pair)
-                .map_err(|kind| self.fault(receiver, kind))?;
+                .map_err(|kind| Fault { rank, step, kind })?;
             return Ok(true);
         }
         Ok(false)
@@ -250,20 +192,11 @@ impl World {
                 into: receiver.part.len(),
             });
         }
-        let from = self.rank(sender.rank);
-        from.send_free = round;
-        from.sent += sender.part.len();
-        from.outcome(sender.step).add(&Outcome {
-            round,
-            heard: Ranks::new(),
-        });
+        self.rank(sender.rank)
+            .note_sent(sender.step, round, sender.part.len());
         let to = self.rank(receiver.rank);
         to.memory.write(receiver.part, &letter.runs)?;
-        to.recv_free = round;
-        to.outcome(receiver.step).add(&Outcome {
-            round,
-            heard: letter.heard,
-        });
+        to.note_received(receiver.step, round, &letter.heard);
         for end in [sender, receiver] {
             self.met[end.ticket] = true;
             self.ready.push_back(end.rank);
@@ -304,7 +237,7 @@ impl View<'_> {
         End {
             rank,
             step: me.step,
-            since: me.settled.round,
+            since: me.started(),
             ticket,
             part,
         }
@@ -316,16 +249,13 @@ impl Driver for View<'_> {
     type Error = Kind;
 
     fn starting(&mut self, step: u32, needs: u32) {
-        let me = self.me();
-        me.settle(needs);
-        me.step = step;
-        me.open.push_back(Outcome::default());
+        self.me().start(step, needs);
     }
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>, Kind> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
-        let heard = self.me().settled.heard.clone();
+        let heard = self.me().heard().clone();
         let end = self.end(from);
         let ticket = end.ticket;
         self.world.order += 1;

@@ -1,4 +1,5 @@
-//! Lists of ranks as intervals: who contributed to a value, in which order, and of whom a rank has heard.
+//! Lists of ranks as intervals: who contributed to a value, in which order, and of whom a rank has
+//! heard.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -54,7 +55,8 @@ impl Ranks {
         all
     }
 
-    /// Adds an interval at the end; one that starts within the last interval, or where it ends, extends that one.
+    /// Adds an interval at the end; one that starts within the last interval, or where it ends,
+    /// extends that one.
     fn append(&mut self, interval: Range<u32>) {
         match self.0.last_mut() {
             Some(last) if (last.start..=last.end).contains(&interval.start) => {

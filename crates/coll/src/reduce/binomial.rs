@@ -1,14 +1,14 @@
 //! Reduction up a binomial tree: `ceil(log2 p)` rounds of the whole vector, the least there is.
 //!
-//! The tree keeps the order of the ranks under every root, so operations that do not commute need nothing special,
-//! and the result has the same bits whichever rank is the root.
+//! The tree keeps the order of the ranks under every root, so operations that do not commute need
+//! nothing special, and the result has the same bits whichever rank is the root.
 
 use crate::accumulate::Accumulator;
 use crate::plan::{Acts, Known, Plan};
 use crate::tree;
 
-/// One rank's part in a binomial reduction. Two steps for each level below the rank's own: receive, then merge; below
-/// the root one more, which sends.
+/// One rank's part in a binomial reduction. Two steps for each level below the rank's own: receive,
+/// then merge; below the root one more, which sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binomial {
     rank: u32,

@@ -1,4 +1,5 @@
-//! N ranks on one thread: a driver over an in-process map of queues, and real numbers in the buffers.
+//! N ranks on one thread: a driver over an in-process map of queues, and real numbers in the
+//! buffers.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -11,7 +12,8 @@ use oxmpi_coll::plan::{Buf, Part, Plan, Side};
 /// Messages on their way, by sender, receiver and tag.
 type Queues = Rc<RefCell<HashMap<(u32, u32, u32), VecDeque<Vec<String>>>>>;
 
-/// One rank's end. Elements are words, and reduction appends one word to another: it does not commute.
+/// One rank's end. Elements are words, and reduction appends one word to another: it does not
+/// commute.
 pub(crate) struct End {
     rank: u32,
     queues: Queues,

@@ -1,13 +1,19 @@
-//! The one list of collectives and algorithms: it drives dispatch, settings, documentation and the checker's tests.
+//! The one list of collectives and algorithms: it drives dispatch, settings, documentation and the
+//! checker's tests.
+
+mod any;
+mod call;
 
 use core::fmt;
 
 use thiserror::Error;
 
+pub use any::AnyPlan;
+pub use call::Call;
+
 use crate::allreduce::{RecursiveDoubling, Ring};
 use crate::barrier::Dissemination;
 use crate::choice::Tuning;
-use crate::plan::{Acts, Known, Plan};
 use crate::{allreduce, bcast, reduce, tree};
 
 /// A collective operation of MPI.
@@ -134,8 +140,9 @@ impl Algorithm {
         }
     }
 
-    /// The rounds that it promises for `size` ranks when the elements of one message are not cut into several: in one
-    /// round a rank sends one message and receives one. A vector without elements takes none.
+    /// The rounds that it promises for `size` ranks when the elements of one message are not cut
+    /// into several: in one round a rank sends one message and receives one. A vector without
+    /// elements takes none.
     pub const fn rounds(self, size: u32) -> u64 {
         let levels = tree::levels(size) as u64;
         match self {
@@ -226,96 +233,6 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// One collective call as one rank sees it. All ranks' calls are equal but for `rank` and, where only one rank's
-/// buffer is concerned, `in_place`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Call {
-    /// What is called.
-    pub collective: Collective,
-    /// This rank in the group.
-    pub rank: u32,
-    /// Ranks in the group.
-    pub size: u32,
-    /// The root, where the collective has one, else 0.
-    pub root: u32,
-    /// Elements in the vector.
-    pub count: u64,
-    /// Bytes of one element.
-    pub element_bytes: u64,
-    /// Whether the operation commutes.
-    pub commutative: bool,
-    /// Whether this rank's input is found in `Out`.
-    pub in_place: bool,
-}
-
-impl Call {
-    /// `rank`'s call of a barrier of `size` ranks.
-    pub const fn barrier(rank: u32, size: u32) -> Self {
-        Call {
-            collective: Collective::Barrier,
-            rank,
-            size,
-            root: 0,
-            count: 0,
-            element_bytes: 1,
-            commutative: true,
-            in_place: false,
-        }
-    }
-
-    /// `rank`'s call of a broadcast of `bytes` bytes from `root`.
-    pub const fn bcast(rank: u32, size: u32, root: u32, bytes: u64) -> Self {
-        Call {
-            collective: Collective::Bcast,
-            root,
-            count: bytes,
-            ..Call::barrier(rank, size)
-        }
-    }
-
-    /// `rank`'s call of a reduction of `count` elements of `element_bytes` bytes each to `root`, by an operation that
-    /// commutes, not in place.
-    pub const fn reduce(rank: u32, size: u32, root: u32, count: u64, element_bytes: u64) -> Self {
-        Call {
-            collective: Collective::Reduce,
-            root,
-            count,
-            element_bytes,
-            ..Call::barrier(rank, size)
-        }
-    }
-
-    /// `rank`'s call of an allreduce of `count` elements of `element_bytes` bytes each, by an operation that
-    /// commutes, not in place.
-    pub const fn allreduce(rank: u32, size: u32, count: u64, element_bytes: u64) -> Self {
-        Call {
-            collective: Collective::Allreduce,
-            count,
-            element_bytes,
-            ..Call::barrier(rank, size)
-        }
-    }
-
-    /// Says whether the operation commutes. All ranks say the same.
-    pub const fn with_commutative(self, commutative: bool) -> Self {
-        Call {
-            commutative,
-            ..self
-        }
-    }
-
-    /// Says whether this rank's input is found in `Out`. In a reduction this means something at the root only.
-    pub const fn with_in_place(self, in_place: bool) -> Self {
-        Call { in_place, ..self }
-    }
-
-    /// Bytes of the vector.
-    pub const fn bytes(&self) -> u64 {
-        self.count.saturating_mul(self.element_bytes)
-    }
-}
-
 /// Why an algorithm cannot serve a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -358,43 +275,4 @@ pub enum Unsuited {
         /// The algorithm.
         algorithm: Algorithm,
     },
-}
-
-/// A plan of any algorithm in the catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "each variant is named as its algorithm")]
-pub enum AnyPlan {
-    BarrierDissemination(Dissemination),
-    BcastBinomial(bcast::Binomial),
-    ReduceBinomial(reduce::Binomial),
-    AllreduceRecursiveDoubling(RecursiveDoubling),
-    AllreduceRing(Ring),
-}
-
-/// Evaluates an expression over the plan inside.
-macro_rules! each {
-    ($any:expr, $plan:ident => $value:expr) => {
-        match $any {
-            AnyPlan::BarrierDissemination($plan) => $value,
-            AnyPlan::BcastBinomial($plan) => $value,
-            AnyPlan::ReduceBinomial($plan) => $value,
-            AnyPlan::AllreduceRecursiveDoubling($plan) => $value,
-            AnyPlan::AllreduceRing($plan) => $value,
-        }
-    };
-}
-
-impl Plan for AnyPlan {
-    fn steps(&self) -> u32 {
-        each!(self, plan => plan.steps())
-    }
-
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        each!(self, plan => plan.scratch(known))
-    }
-
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        each!(self, plan => plan.step(i, known, acts))
-    }
 }
