@@ -7,12 +7,14 @@
 //! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
+mod frames;
 mod settings;
 
+pub use frames::frames;
 pub use settings::settings;
 
 /// What a target does with its bytes; panics on a finding.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: &[(&str, Body)] = &[("settings", settings)];
+pub const TARGETS: &[(&str, Body)] = &[("frames", frames), ("settings", settings)];

@@ -1,0 +1,157 @@
+//! A peer that keeps to no rule: the engine refuses it and everything else goes on.
+
+use oxmpi_testkit::conformance::Log;
+use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::fuzz::frames;
+use oxmpi_testkit::job::Job;
+use oxmpi_testkit::memory::Shared;
+use oxmpi_wire::{
+    Envelope, Failure, Fault, Flags, Header, Kind, Mode, Peer, Put, Rules, Rx, Slot, Source, Tag,
+    Tx,
+};
+use proptest::prelude::*;
+
+const ENVELOPE: Envelope = Envelope { context: 0, tag: 0 };
+
+/// Sends one frame from rank 1 to rank 0, past the engine of rank 1.
+fn attack(job: &mut Job, kind: Kind, flags: Flags, body: &[u8]) {
+    let head = Header {
+        kind,
+        flags,
+        len: body.len() as u32,
+        envelope: ENVELOPE,
+    };
+    let mut slot = job.ranks[1].tx.frame(Peer(0), &head, body.len()).unwrap();
+    slot.put(body);
+    slot.send();
+    job.ranks[0].step();
+}
+
+fn fault(job: &Job) -> Option<Fault> {
+    job.ranks[0].engine.fault(Peer(1))
+}
+
+#[test]
+fn every_broken_rule_ends_in_a_fault_that_names_it() {
+    let none = Flags::empty();
+    let cases: [(Kind, Flags, &[u8]); 17] = [
+        (Kind::Eager, Flags::YES, &[]),
+        (Kind::Eager, Flags::all(), &[0; 8]),
+        (Kind::Eager, Flags::SYNC, &[0; 7]),
+        (Kind::RequestToSend, none, &[0; 47]),
+        (Kind::RequestToSend, none, &[0; 49]),
+        (Kind::RequestToSend, Flags::SYNC, &[0; 48]),
+        (Kind::Finished, Flags::YES, &[0; 8]),
+        (Kind::Finished, Flags::YES, &[0xff; 8]),
+        (Kind::Finished, Flags::SYNC, &[0; 8]),
+        (Kind::Recall, none, &[0; 7]),
+        (Kind::Recall, none, &[0; 9]),
+        (Kind::Recall, Flags::YES, &[0; 8]),
+        (Kind::Recalled, Flags::YES, &[0; 8]),
+        (Kind::Recalled, Flags::SYNC, &[0; 8]),
+        (Kind::Flow, none, &[3, 0, 0, 0, 0, 0, 0, 0]),
+        (Kind::Flow, none, &[0; 9]),
+        (Kind::Transport, none, &[]),
+    ];
+    for (kind, flags, body) in cases {
+        let mut job = Job::new(3, Weather::default(), Rules::default());
+        let pending = job.recv(
+            0,
+            Source::Peer(Peer(1)),
+            0,
+            Tag::Exact(7),
+            &Shared::zeroed(8),
+        );
+        attack(&mut job, kind, flags, body);
+        let told = fault(&job);
+        assert!(
+            matches!(told, Some(Fault::Protocol(_))),
+            "{kind:?} {flags:?} of {} B: {told:?}",
+            body.len()
+        );
+        let failure = Failure::Fault {
+            peer: Peer(1),
+            fault: told.unwrap(),
+        };
+        assert_eq!(job.wait(0, pending), Err(failure));
+        let later = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+        assert_eq!(job.wait(0, later), Err(failure));
+        let other = job.recv(0, Source::Peer(Peer(2)), 0, Tag::Any, &Shared::zeroed(8));
+        job.send(2, 0, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+        job.wait(0, other).unwrap();
+    }
+}
+
+#[test]
+fn answers_that_nothing_asked_for_are_refused() {
+    // The first request of an engine has index and generation 0, and so the id 0.
+    for (kind, flags) in [(Kind::Finished, Flags::YES), (Kind::Recalled, Flags::YES)] {
+        // Its owner waits for no answer: a receive.
+        let mut job = Job::new(2, Weather::default(), Rules::default());
+        job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &Shared::zeroed(8));
+        attack(&mut job, kind, flags, &[0; 8]);
+        assert!(fault(&job).is_some());
+    }
+    // A recall that was not asked.
+    let mut job = Job::new(2, Weather::default(), Rules::default());
+    job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    attack(&mut job, Kind::Recalled, Flags::YES, &[0; 8]);
+    assert!(fault(&job).is_some());
+    // A send to somebody else.
+    let mut job = Job::new(3, Weather::default(), Rules::default());
+    job.send(0, 2, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
+    assert!(fault(&job).is_some());
+    // Finished twice.
+    let mut job = Job::new(2, Weather::default(), Rules::default());
+    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
+    assert_eq!(fault(&job), None);
+    attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
+    assert!(fault(&job).is_some());
+    job.wait(0, sent).unwrap();
+}
+
+#[test]
+fn a_peer_that_takes_no_answers_is_refused_at_last() {
+    let mut job = Job::new(2, Weather::default(), Rules::default());
+    let mut asked = 0;
+    while fault(&job).is_none() {
+        attack(&mut job, Kind::Recall, Flags::empty(), &[0; 8]);
+        asked += 1;
+        assert!(asked < 1_000_000, "answers pile up without bound");
+    }
+}
+
+#[test]
+fn a_peer_that_takes_its_answers_may_ask_for_ever() {
+    let mut job = Job::new(2, Weather::default(), Rules::default());
+    for _ in 0..200_000 {
+        attack(&mut job, Kind::Recall, Flags::empty(), &[0; 8]);
+        let rank = &mut job.ranks[1];
+        rank.rx.poll(&mut rank.tx, 8, &mut Log::default());
+    }
+    assert_eq!(fault(&job), None);
+}
+
+#[test]
+fn a_peer_that_does_not_stop_is_refused_at_last() {
+    let rules = Rules {
+        kept_messages: 10,
+        ..Rules::default()
+    };
+    let mut job = Job::new(2, Weather::default(), rules);
+    let mut sent = 0;
+    while fault(&job).is_none() {
+        attack(&mut job, Kind::Eager, Flags::empty(), &[]);
+        sent += 1;
+        assert!(sent < 1_000_000, "messages pile up without bound");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_frames_leave_nothing_behind(data in prop::collection::vec(any::<u8>(), 0..600)) {
+        frames(&data);
+    }
+}
