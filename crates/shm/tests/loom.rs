@@ -1,0 +1,188 @@
+//! Models of the rings and flags: every interleaving of two or three threads, two preemptions at
+//! most. Nothing spins: who finds nothing goes on, and what is left is looked at after the join.
+//!
+//! Words that the protocol orders are cells here, and the checker reports any race on them.
+#![cfg(oxmpi_loom)]
+
+use std::sync::atomic::Ordering;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, fence};
+use loom::thread;
+use oxmpi_shm::ring::{Barrier, Bell, Doors, Knock, Receiver, STRIDE, Sender, Words, words_for};
+
+/// Words of a model; those that a test never touches are not made.
+#[derive(Clone)]
+struct Model(Arc<Vec<Option<Word>>>);
+
+struct Word {
+    atomic: AtomicU64,
+    cell: UnsafeCell<u64>,
+}
+
+impl Model {
+    fn new(len: usize, used: impl Fn(usize) -> bool) -> Self {
+        let word = |at| {
+            used(at).then(|| Word {
+                atomic: AtomicU64::new(0),
+                cell: UnsafeCell::new(0),
+            })
+        };
+        Self(Arc::new((0..len).map(word).collect()))
+    }
+
+    /// A ring of `slots` slots whose messages have one word.
+    fn ring(slots: u32) -> Self {
+        Self::new(words_for(slots), |at| at % STRIDE < 2)
+    }
+
+    fn word(&self, at: usize) -> &Word {
+        self.0[at].as_ref().expect("a word that the test uses")
+    }
+}
+
+impl Words for Model {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    unsafe fn load(&self, at: usize, order: Ordering) -> u64 {
+        self.word(at).atomic.load(order)
+    }
+    unsafe fn store(&self, at: usize, value: u64, order: Ordering) {
+        self.word(at).atomic.store(value, order);
+    }
+    unsafe fn add(&self, at: usize, value: u64, order: Ordering) {
+        self.word(at).atomic.fetch_add(value, order);
+    }
+    unsafe fn get(&self, at: usize) -> u64 {
+        // SAFETY: the checker itself reports a race.
+        self.word(at).cell.with(|value| unsafe { *value })
+    }
+    unsafe fn set(&self, at: usize, value: u64) {
+        // SAFETY: the checker itself reports a race.
+        self.word(at)
+            .cell
+            .with_mut(|place| unsafe { *place = value });
+    }
+}
+
+/// The system's barrier as the checker knows it: a full fence on both sides.
+struct Fences;
+
+impl Barrier for Fences {
+    fn light(&self) {
+        fence(Ordering::SeqCst);
+    }
+    fn heavy(&self) {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// One message more than there are slots, with credits in between.
+#[test]
+fn a_ring_delivers_in_order() {
+    loom::model(|| {
+        let words = Model::ring(2);
+        let (mut sender, mut receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
+        let sending = thread::spawn(move || {
+            let tries = (0..4).filter(|_| {
+                let next = sender.slots().used();
+                sender.try_send(next, &[u64::from(next) + 100]).is_ok()
+            });
+            tries.count() as u32
+        });
+        let mut got = 0;
+        let mut receive = |receiver: &mut Receiver<Model>| {
+            if let Some(head) = receiver.head() {
+                assert_eq!((head, receiver.get(0)), (got, u64::from(got) + 100));
+                receiver.advance();
+                got += 1;
+            }
+        };
+        for _ in 0..3 {
+            receive(&mut receiver);
+        }
+        let sent = sending.join().unwrap();
+        assert!(sent >= 2);
+        for _ in 0..3 {
+            receive(&mut receiver);
+        }
+        assert_eq!(got, sent);
+    });
+}
+
+/// A receiver that sleeps has been rung for whatever came.
+#[test]
+fn no_message_is_slept_over() {
+    loom::model(|| {
+        let words = Model::ring(2);
+        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let (mut sender, receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
+        let sending = thread::spawn({
+            let bell = bell.clone();
+            move || {
+                sender.try_send(0, &[1]).unwrap();
+                bell.asleep(&Fences)
+            }
+        });
+        bell.announce(&Fences);
+        let sleeps = receiver.head().is_none();
+        let rang = sending.join().unwrap();
+        assert!(!sleeps || rang);
+    });
+}
+
+/// A sender that sleeps for want of a slot has been rung when one is free.
+#[test]
+fn no_credit_is_slept_over() {
+    loom::model(|| {
+        let words = Model::ring(2);
+        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let mut sender = Sender::new(words.clone(), 2);
+        let mut receiver = Receiver::new(words, 2);
+        sender.try_send(0, &[1]).unwrap();
+        sender.try_send(1, &[2]).unwrap();
+        let receiving = thread::spawn({
+            let bell = bell.clone();
+            move || {
+                assert_eq!(receiver.head(), Some(0));
+                assert!(receiver.advance());
+                bell.asleep(&Fences)
+            }
+        });
+        bell.announce(&Fences);
+        let sleeps = !sender.room().unwrap();
+        let rang = receiving.join().unwrap();
+        assert!(!sleeps || rang);
+    });
+}
+
+/// Who opens a link is seen by whoever sees the counter move, and none is lost.
+#[test]
+fn every_knock_is_answered() {
+    loom::model(|| {
+        let words = Model::new(3, |_| true);
+        let knocking: Vec<_> = (0..2)
+            .map(|who| {
+                let knock = Knock::new(words.clone(), 0, 1);
+                thread::spawn(move || knock.knock(who))
+            })
+            .collect();
+        let mut doors = Doors::new(words, 0, 1);
+        let mut open = 0;
+        if doors.knocked() {
+            doors.answer();
+            open = (0..2).filter(|&who| doors.open(who)).count();
+            assert!(open > 0, "the counter moved, and no door is open");
+        }
+        for thread in knocking {
+            thread.join().unwrap();
+        }
+        if open < 2 {
+            assert!(doors.knocked() || open == 2);
+            doors.answer();
+        }
+        assert_eq!((0..2).filter(|&who| doors.open(who)).count(), 2);
+    });
+}
