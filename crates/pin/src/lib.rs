@@ -6,8 +6,8 @@
 //! `--bind-to` and `--report-bindings` of Open MPI.
 //!
 //! ```
+//! use oxmpi_pin::topo::Machine;
 //! use oxmpi_pin::{Settings, place};
-//! use oxmpi_topo::Machine;
 //!
 //! // Two sockets of four cores.
 //! let machine = Machine::from_synthetic("package:2 core:4 pu:1")?;
@@ -15,7 +15,7 @@
 //! assert_eq!(placement.ranks[0].cpus.to_string(), "0-3");
 //! assert_eq!(placement.ranks[1].cpus.to_string(), "4-7");
 //! println!("{}", placement.explanation);
-//! # Ok::<(), oxmpi_topo::Error>(())
+//! # Ok::<(), oxmpi_pin::topo::Error>(())
 //! ```
 //!
 //! It sets no affinity, reads no environment and no `/proc`: who calls it applies the result. It
@@ -36,6 +36,8 @@ mod place;
 mod placement;
 mod settings;
 
+/// The machines that placement is about, so that one import is enough.
+pub use oxmpi_topo as topo;
 pub use place::place;
 pub use placement::{Placement, RankPlace, Warning, WarningCode};
 pub use settings::{SETTINGS, Settings};

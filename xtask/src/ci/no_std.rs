@@ -21,10 +21,12 @@ const PROBES: &[Probe] = &[
     core("text", include_str!("probes/text.rs")),
     core("wire", include_str!("probes/wire.rs")),
     alloc("topo", include_str!("probes/topo.rs")),
+    alloc("pin", include_str!("probes/pin.rs")),
     alloc("wire", include_str!("probes/wire_alloc.rs")),
     core("coll", include_str!("probes/coll.rs")),
     core("bench", include_str!("probes/bench.rs")),
     alloc("bench", include_str!("probes/bench_alloc.rs")),
+    core("shm", include_str!("probes/shm.rs")),
 ];
 
 /// Crates that a program may name, and what the compiler says when two of them meet our program.

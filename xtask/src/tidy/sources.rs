@@ -83,7 +83,7 @@ pub(super) fn finished(repo: &Repo) -> Result<Vec<String>> {
         concat!("todo", "!("),
         concat!("unimplemented", "!("),
         concat!("#[ig", "nore"),
-        concat!("allow(dead", "_code"),
+        concat!("allow(dead", "_code)"),
         concat!("place", "holder"),
     ];
     each_source(repo, |path, text| lines_with(path, text, &marks))
