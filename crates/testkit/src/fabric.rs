@@ -172,6 +172,14 @@ impl Fabric {
             .count()
     }
 
+    /// What is in the memory that `owner` registered and `key` reaches.
+    #[must_use]
+    pub fn registered(&self, owner: Peer, key: &Key) -> Option<Vec<u8>> {
+        let net = self.0.borrow();
+        let bytes = net.regions.get(&(owner.0, number_in(key)))?;
+        Some(bytes.to_vec())
+    }
+
     /// Frames that nobody has seen yet.
     #[must_use]
     pub fn frames(&self) -> usize {

@@ -13,7 +13,7 @@ use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
 use crate::memory::{Shared, pattern};
 use crate::oracle::{Arrival, Matcher, Verdict, Want};
 use crate::rng::Rng;
-use crate::spy::{Event, SpyRx};
+use crate::spy::{Event, Payload, SpyRx};
 
 /// Ranks of every scenario.
 pub const RANKS: u32 = 3;
@@ -450,14 +450,22 @@ impl Scenario {
                     id,
                     bytes,
                 } => {
-                    let number = self.arrived(from, at, envelope, len, bytes.as_deref());
+                    let whole = matches!(bytes, Payload::Here(_));
+                    let bytes = match bytes {
+                        Payload::Here(bytes) => bytes,
+                        Payload::There(key) => self
+                            .fabric
+                            .registered(Peer(from), &key)
+                            .expect("an offered message stays registered"),
+                    };
+                    let number = self.arrived(from, at, envelope, &bytes);
                     let arrival = Arrival {
                         number,
                         from,
                         envelope,
                         len,
                         id,
-                        whole: bytes.is_some(),
+                        whole,
                     };
                     if let Some(receive) = self.ranks[at as usize].oracle.arrive(arrival) {
                         self.gets(receive, &arrival);
@@ -474,20 +482,11 @@ impl Scenario {
     }
 
     /// The number of the message that arrives: the oldest under way, but for those taken back.
-    fn arrived(
-        &mut self,
-        from: u32,
-        at: u32,
-        envelope: Envelope,
-        len: u64,
-        bytes: Option<&[u8]>,
-    ) -> usize {
+    fn arrived(&mut self, from: u32, at: u32, envelope: Envelope, bytes: &[u8]) -> usize {
         let under_way = &mut self.under_way[(from * RANKS + at) as usize];
         while let Some(number) = under_way.pop_front() {
             let sent = &self.sent[number];
-            if (sent.envelope, sent.body.len() as u64) == (envelope, len)
-                && bytes.is_none_or(|bytes| bytes == sent.body)
-            {
+            if sent.envelope == envelope && sent.body == bytes {
                 return number;
             }
             assert!(sent.recalled, "message {number} was overtaken or lost");

@@ -1,6 +1,6 @@
 //! A receiving half that writes down what passes through it.
 
-use oxmpi_wire::{Envelope, Fault, Flags, Header, Kind, Peer, Rx, Sink, Take, Token};
+use oxmpi_wire::{Envelope, Fault, Flags, Header, Key, Kind, Peer, Rx, Sink, Take, Token};
 
 /// What an engine was told.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub enum Event {
         len: u64,
         /// What its sender calls it, if it waits for an answer.
         id: Option<u64>,
-        /// Its bytes, if they came with it.
-        bytes: Option<Vec<u8>>,
+        /// Its bytes, or what reaches them.
+        bytes: Payload,
     },
     /// A recall of a message.
     Recall {
@@ -27,6 +27,15 @@ pub enum Event {
     },
     /// The loss of a peer.
     Lost(u32),
+}
+
+/// A message's bytes.
+#[derive(Clone, Debug)]
+pub enum Payload {
+    /// They came with it.
+    Here(Vec<u8>),
+    /// They are still with the sender.
+    There(Key),
 }
 
 /// A receiving half under observation.
@@ -88,16 +97,19 @@ impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
                     envelope,
                     len: payload.len() as u64,
                     id: sync.then(|| word(0)),
-                    bytes: Some(payload),
+                    bytes: Payload::Here(payload),
                 });
             }
-            Kind::RequestToSend => self.events.push(Event::Message {
-                from: from_rank,
-                envelope,
-                len: word(0),
-                id: Some(word(8)),
-                bytes: None,
-            }),
+            Kind::RequestToSend => {
+                let key = bytes[16..].try_into().expect("the rest is the key");
+                self.events.push(Event::Message {
+                    from: from_rank,
+                    envelope,
+                    len: word(0),
+                    id: Some(word(8)),
+                    bytes: Payload::There(Key(key)),
+                });
+            }
             Kind::Recall => self.events.push(Event::Recall {
                 from: from_rank,
                 id: word(0),
