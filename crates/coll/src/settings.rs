@@ -102,8 +102,9 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Tuning,
         short: "the shortest share of one rank for which allreduce chooses the ring",
-        long: "The ring cuts the vector into one share for each rank and takes two rounds for each. \
-               With shares shorter than this the rounds cost more than the smaller volume saves.",
+        long: "The ring cuts the vector into one share for each rank and takes two rounds for \
+               each. With shares shorter than this the rounds cost more than the smaller volume \
+               saves.",
         check: |text| size(text).map(drop),
     },
     Setting {

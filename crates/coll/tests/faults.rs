@@ -1,0 +1,429 @@
+//! The checker on plans written by hand: each kind of fault is called by its name, and a right plan
+//! with parts of several blocks is found right.
+
+use oxmpi_coll::check::{Contract, Expected, Kind, Ranks, Report, Task, check_plans};
+use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side, TAGS};
+
+/// One rank's steps: what each needs, and its acts.
+#[derive(Clone, Debug, Default)]
+struct Script {
+    scratch: u64,
+    steps: Vec<(u32, Vec<Act>)>,
+}
+
+impl Plan for Script {
+    fn steps(&self) -> u32 {
+        self.steps.len() as u32
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        self.scratch
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (needs, all) = &self.steps[i as usize];
+        all.iter().for_each(|&act| acts.push(act));
+        Some(*needs)
+    }
+}
+
+/// Steps that each need all before them.
+fn script(scratch: u64, steps: &[&[Act]]) -> Script {
+    let steps = (0..).zip(steps).map(|(i, acts)| (i, acts.to_vec()));
+    Script {
+        scratch,
+        steps: steps.collect(),
+    }
+}
+
+fn send(to: u32, from: Part) -> Act {
+    Act::Send { to, tag: 0, from }
+}
+
+fn recv(from: u32, into: Part) -> Act {
+    Act::Recv { from, tag: 0, into }
+}
+
+fn reduce(from: Part, into: Part, side: Side) -> Act {
+    Act::Reduce { from, into, side }
+}
+
+/// The first `count` elements of a buffer.
+const fn all(buf: Buf, count: u64) -> Part {
+    Part::new(buf, 0, count)
+}
+
+const IN: Part = all(Buf::In, 4);
+const OUT: Part = all(Buf::Out, 4);
+const SCRATCH: Part = all(Buf::Scratch, 4);
+
+/// Four elements on each of two ranks, reduced in order; `wanted` ranks expect the result.
+fn reduced(wanted: [bool; 2]) -> Contract {
+    let expected = Expected {
+        elements: 0..4,
+        source: 0,
+        ranks: Ranks::range(0..2),
+    };
+    let task = |wanted| Task {
+        input: 4,
+        output: 4,
+        in_place: false,
+        expected: if wanted {
+            vec![expected.clone()]
+        } else {
+            vec![]
+        },
+    };
+    Contract {
+        tasks: wanted.map(task).to_vec(),
+        commutative: false,
+        same_bits: wanted == [true, true],
+        barrier: false,
+    }
+}
+
+/// What the checker says of rank 0's and rank 1's steps when rank 0 expects the sum.
+fn fault(zero: Script, one: Script) -> Kind {
+    check_plans(&[zero, one], &reduced([true, false]))
+        .expect_err("the plan is broken")
+        .kind
+}
+
+/// Rank 1 sends its input and does no more.
+fn gives() -> Script {
+    script(0, &[&[send(0, IN)]])
+}
+
+#[test]
+fn a_right_plan_is_right() {
+    let zero = script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, Side::Left)]]);
+    let report = check_plans(&[zero, gives()], &reduced([true, false]));
+    assert_eq!(
+        report,
+        Ok(Report {
+            rounds: 1,
+            messages: 1,
+            volume: 4,
+            scratch: 0
+        })
+    );
+}
+
+#[test]
+fn messages_that_do_not_meet() {
+    let takes = |act| script(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
+    assert_eq!(fault(takes(recv(0, OUT)), gives()), Kind::Peer { peer: 0 });
+    assert_eq!(fault(takes(recv(2, OUT)), gives()), Kind::Peer { peer: 2 });
+    let tagged = Act::Recv {
+        from: 1,
+        tag: TAGS,
+        into: OUT,
+    };
+    assert_eq!(fault(takes(tagged), gives()), Kind::Tag { tag: TAGS });
+    let tagged = Act::Recv {
+        from: 1,
+        tag: 1,
+        into: OUT,
+    };
+    assert_eq!(fault(takes(tagged), gives()), Kind::Deadlock { waiting: 2 });
+    assert_eq!(
+        fault(takes(recv(1, all(Buf::Out, 3))), gives()),
+        Kind::Length { from: 4, into: 3 }
+    );
+    assert_eq!(
+        fault(takes(recv(1, all(Buf::Out, 0))), gives()),
+        Kind::Empty
+    );
+    assert_eq!(
+        fault(takes(recv(1, all(Buf::In, 4))), gives()),
+        Kind::WritesInput { part: IN }
+    );
+}
+
+#[test]
+fn sends_that_wait_for_each_other() {
+    let first_sends = |peer| script(0, &[&[send(peer, IN)], &[recv(peer, OUT)]]);
+    assert_eq!(
+        fault(first_sends(1), first_sends(0)),
+        Kind::Deadlock { waiting: 2 }
+    );
+}
+
+#[test]
+fn memory_that_is_not_there() {
+    let part = all(Buf::Out, 5);
+    assert_eq!(
+        fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
+        { Kind::Length { from: 4, into: 5 } }
+    );
+    let outside = Kind::Outside { part, len: 4 };
+    assert_eq!(
+        fault(
+            script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
+            gives()
+        ),
+        {
+            Kind::Outside {
+                part: all(Buf::In, 5),
+                len: 4,
+            }
+        }
+    );
+    assert_eq!(
+        fault(
+            script(5, &[&[reduce(part, all(Buf::Scratch, 5), Side::Left)]]),
+            gives()
+        ),
+        outside
+    );
+    let undefined = Kind::Undefined {
+        buf: Buf::Out,
+        element: 0,
+    };
+    assert_eq!(fault(script(0, &[&[send(1, OUT)]]), gives()), undefined);
+    let below = Part {
+        first: 1,
+        count: 1,
+        stride: -2,
+        times: 2,
+        buf: Buf::In,
+    };
+    assert_eq!(
+        fault(script(0, &[&[send(1, below)]]), gives()),
+        Kind::Outside {
+            part: below,
+            len: 4
+        }
+    );
+}
+
+#[test]
+fn acts_that_conflict() {
+    let together = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
+    let conflict = |other, one, act| Kind::Conflict {
+        other,
+        acts: Box::new((one, act)),
+    };
+    assert_eq!(
+        fault(script(0, &[&together]), gives()),
+        conflict(0, together[0], together[1])
+    );
+
+    let hasty = Script {
+        scratch: 0,
+        steps: vec![(0, vec![together[0]]), (0, vec![together[1]])],
+    };
+    assert_eq!(fault(hasty, gives()), conflict(0, together[0], together[1]));
+
+    let onto_itself = Act::Copy {
+        from: all(Buf::Out, 2),
+        into: Part::new(Buf::Out, 1, 2),
+    };
+    assert_eq!(
+        fault(script(0, &[&[onto_itself]]), gives()),
+        conflict(0, onto_itself, onto_itself)
+    );
+
+    let too_late = Script {
+        scratch: 0,
+        steps: vec![(1, vec![together[0]])],
+    };
+    assert_eq!(fault(too_late, gives()), Kind::Needs { needs: 1 });
+}
+
+#[test]
+fn results_that_are_wrong() {
+    let sums = |side| script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, side)]]);
+    let wrong = fault(sums(Side::Right), gives());
+    assert_eq!(
+        wrong.to_string(),
+        "ends with ranks 1 0 in element 0 of the output, not with ranks 0-1"
+    );
+
+    let kind = fault(script(0, &[&[recv(1, OUT)]]), gives());
+    assert_eq!(
+        kind,
+        Kind::Wrong {
+            element: 0,
+            found: Ranks::one(1),
+            expected: Ranks::range(0..2)
+        }
+    );
+
+    let twice = [recv(1, OUT)];
+    let twice = script(
+        0,
+        &[
+            &twice,
+            &[reduce(IN, OUT, Side::Left)],
+            &[reduce(IN, OUT, Side::Left)],
+        ],
+    );
+    let kind = Kind::Twice {
+        one: Ranks::one(0),
+        other: Ranks::range(0..2),
+    };
+    assert_eq!(fault(twice, gives()), kind);
+
+    let (low, high) = (Part::new(Buf::In, 0, 2), Part::new(Buf::Out, 2, 2));
+    let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
+    assert_eq!(fault(mixed, gives()), Kind::Mixed { one: 0, other: 2 });
+
+    let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
+        from: Part::new(Buf::Scratch, from, 2),
+        into: Part::new(Buf::Out, into, 2),
+    });
+    let sum = reduce(IN, SCRATCH, Side::Left);
+    let misplaced = script(4, &[&[recv(1, SCRATCH)], &[sum], &halves]);
+    assert_eq!(
+        fault(misplaced, gives()),
+        Kind::Misplaced {
+            found: 2,
+            expected: 0
+        }
+    );
+}
+
+/// Three ranks end with the same contributions in the same order, but one combines them in another
+/// tree, so that an operation that only nearly associates gives it other bits.
+#[test]
+fn results_with_other_bits() {
+    let gather = [recv_at(1, 0), recv_at(2, 1)];
+    let part = |slot| Part::new(Buf::Scratch, slot, 1);
+    let (input, output) = (all(Buf::In, 1), all(Buf::Out, 1));
+    let give = [send(1, input), send(2, input)];
+    let copy = Act::Copy {
+        from: input,
+        into: output,
+    };
+    // (0 1) 2 on rank 0.
+    let zero = [
+        &[gather[0], gather[1], give[0], give[1]][..],
+        &[copy],
+        &[reduce(part(0), output, Side::Right)],
+        &[reduce(part(1), output, Side::Right)],
+    ];
+    // 0 (1 2) on the others.
+    let other = |one, two, tree: [Act; 2]| {
+        let acts = [
+            recv_at(one, 0),
+            recv_at(two, 1),
+            send(one, input),
+            send(two, input),
+        ];
+        script(2, &[&acts, &[copy], &[tree[0]], &[tree[1]]])
+    };
+    let one = other(
+        0,
+        2,
+        [
+            reduce(part(1), output, Side::Right),
+            reduce(part(0), output, Side::Left),
+        ],
+    );
+    let two = other(
+        0,
+        1,
+        [
+            reduce(part(1), output, Side::Left),
+            reduce(part(0), output, Side::Left),
+        ],
+    );
+    let expected = Expected {
+        elements: 0..1,
+        source: 0,
+        ranks: Ranks::range(0..3),
+    };
+    let task = Task {
+        input: 1,
+        output: 1,
+        in_place: false,
+        expected: vec![expected],
+    };
+    let contract = |same_bits| Contract {
+        tasks: vec![task.clone(); 3],
+        commutative: false,
+        same_bits,
+        barrier: false,
+    };
+    let plans = [script(2, &zero), one, two];
+    assert!(check_plans(&plans, &contract(false)).is_ok());
+    let fault = check_plans(&plans, &contract(true)).expect_err("the bits differ");
+    assert_eq!((fault.rank, fault.kind), (1, Kind::Bits { element: 0 }));
+}
+
+/// Receives one element in a slot of scratch.
+fn recv_at(from: u32, slot: u64) -> Act {
+    recv(from, Part::new(Buf::Scratch, slot, 1))
+}
+
+#[test]
+fn a_barrier_that_is_left_early() {
+    let task = Task {
+        input: 0,
+        output: 0,
+        in_place: false,
+        expected: vec![],
+    };
+    let contract = Contract {
+        tasks: vec![task; 2],
+        commutative: true,
+        same_bits: false,
+        barrier: true,
+    };
+    let one_way = [
+        script(0, &[&[send(1, Part::EMPTY)]]),
+        script(0, &[&[recv(0, Part::EMPTY)]]),
+    ];
+    let fault = check_plans(&one_way, &contract).expect_err("rank 0 hears of nobody");
+    assert_eq!(
+        (fault.rank, fault.kind),
+        (
+            0,
+            Kind::Early {
+                heard: Ranks::one(0)
+            }
+        )
+    );
+}
+
+/// Rank 1 sends every other element, from high to low; rank 0 puts them in their places.
+#[test]
+fn parts_of_several_blocks() {
+    let odd = Part {
+        buf: Buf::In,
+        first: 3,
+        count: 1,
+        stride: -2,
+        times: 2,
+    };
+    let places = Part {
+        buf: Buf::Out,
+        ..odd
+    };
+    let takes = |into| script(0, &[&[recv(1, into)]]);
+    let gives = script(0, &[&[send(0, odd)]]);
+    let expected = |element| Expected {
+        elements: element..element + 1,
+        source: element,
+        ranks: Ranks::one(1),
+    };
+    let mut contract = reduced([false, false]);
+    contract.tasks[0].expected = vec![expected(1), expected(3)];
+    let report = check_plans(&[takes(places), gives.clone()], &contract);
+    assert_eq!(report.map(|report| report.volume), Ok(2));
+
+    let ascending = Part {
+        first: 1,
+        stride: 2,
+        ..places
+    };
+    let fault = check_plans(&[takes(ascending), gives], &contract).expect_err("the order is lost");
+    assert_eq!(
+        fault.kind,
+        Kind::Misplaced {
+            found: 3,
+            expected: 1
+        }
+    );
+}
