@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod complain;
+mod info;
 mod run;
+mod settings;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,11 +22,23 @@ struct Command {
     main: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[Command {
-    name: "run",
-    about: "start the ranks of a job on this machine",
-    main: run::main,
-}];
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "run",
+        about: "start the ranks of a job on this machine",
+        main: run::main,
+    },
+    Command {
+        name: "settings",
+        about: "every setting, its value, and where the value came from",
+        main: settings::main,
+    },
+    Command {
+        name: "info",
+        about: "this machine, the transports found, and why each is used or not",
+        main: info::main,
+    },
+];
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();

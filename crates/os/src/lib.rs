@@ -31,6 +31,7 @@ pub mod membarrier;
 pub mod memory;
 pub mod pidfd;
 pub mod pipe;
+pub mod probe;
 pub mod process;
 pub mod signal;
 pub mod socket;

@@ -1,0 +1,182 @@
+//! `oxmpi info`: this machine, the transports found, and why each is used or not.
+
+mod show;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use lexopt::prelude::*;
+use oxmpi_os::{affinity, cpu, host, limit, probe};
+use oxmpi_topo::{CpuSet, Kind, Machine};
+
+use crate::complain::{self, USAGE};
+
+const HELP: &str = "\
+Usage: oxmpi info [--json]
+
+Prints the version, this machine as ranks will see it, and every transport with what it needs: what
+was found, what is used, and why not.
+
+Options:
+  --json         JSON, described in docs/formats.md
+";
+
+/// What is printed.
+struct Info {
+    version: &'static str,
+    host: String,
+    /// How many there are of each kind of object, outermost first; a sentence where the machine
+    /// could not be read.
+    machine: Result<Vec<(Kind, usize)>, String>,
+    /// The processors that this process may use.
+    allowed: CpuSet,
+    /// Processors that may run at once, by mask and control groups.
+    granted: usize,
+    /// Bytes of memory left, and who says so.
+    memory: Option<limit::Available>,
+    transports: Vec<Transport>,
+}
+
+/// One way to send messages.
+struct Transport {
+    name: &'static str,
+    used: bool,
+    why: String,
+    parts: Vec<Part>,
+}
+
+/// Something that a transport is made of.
+struct Part {
+    name: &'static str,
+    purpose: &'static str,
+    found: bool,
+    /// What follows from that.
+    note: String,
+}
+
+/// Runs `oxmpi info` with these arguments.
+pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+    let text = match parse(arguments) {
+        Ok(Form::Help) => HELP.into(),
+        Ok(Form::Text) => show::text(&gather()),
+        Ok(Form::Json) => show::json(&gather()),
+        Err(why) => {
+            complain::error(format_args!("{why}. See `oxmpi info --help`."));
+            return USAGE.into();
+        }
+    };
+    // A reader that has seen enough (`| head`) is no mistake.
+    let _ = io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+enum Form {
+    Text,
+    Json,
+    Help,
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<Form, lexopt::Error> {
+    let mut form = Form::Text;
+    let mut parser = lexopt::Parser::from_args(arguments);
+    while let Some(argument) = parser.next()? {
+        form = match argument {
+            Long("json") => Form::Json,
+            Long("help") | Short('h') => return Ok(Form::Help),
+            other => return Err(other.unexpected()),
+        };
+    }
+    Ok(form)
+}
+
+/// Asks the system.
+fn gather() -> Info {
+    let mask = affinity::current().unwrap_or_default();
+    Info {
+        version: env!("CARGO_PKG_VERSION"),
+        host: host::name(),
+        machine: Machine::this()
+            .map(|m| counts(&m))
+            .map_err(|error| error.to_string()),
+        allowed: affinity::cpus(&mask).collect(),
+        granted: cpu::granted(),
+        memory: limit::available(),
+        transports: vec![shm(), network()],
+    }
+}
+
+/// Kinds that say something about where messages go.
+fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
+    let kinds = [Kind::Package, Kind::Numa, Kind::L3, Kind::Core, Kind::Pu];
+    let count = |kind| (kind, machine.objects(kind).len());
+    kinds
+        .into_iter()
+        .map(count)
+        .filter(|(_, n)| *n > 0)
+        .collect()
+}
+
+/// Shared memory between the ranks of one machine.
+fn shm() -> Transport {
+    let part = |name, purpose, tried: io::Result<()>, without: &str| Part {
+        name,
+        purpose,
+        found: tried.is_ok(),
+        note: tried.map_or_else(|why| format!("{without} ({why})"), |()| "used".into()),
+    };
+    let memfd = part(
+        "memfd",
+        "memory shared without a file",
+        probe::memfd(),
+        "nothing works without it",
+    );
+    let pidfd = part(
+        "pidfd",
+        "noticing that a rank has died",
+        probe::pidfd(),
+        "ranks cannot join a job",
+    );
+    let futex = part(
+        "futex",
+        "sleeping until a message comes",
+        probe::futex(),
+        "waiting ranks sleep briefly instead",
+    );
+    let membarrier = part(
+        "membarrier",
+        "waking sleepers at no cost for senders",
+        probe::membarrier(),
+        "sleeps are cut short instead",
+    );
+    let single_copy = Part {
+        name: "process_vm_readv",
+        purpose: "long messages in a single copy",
+        found: probe::process_vm_readv().is_ok(),
+        note: "not used: this version copies long messages through shared buffers".into(),
+    };
+    let used = memfd.found && pidfd.found;
+    let why = match used {
+        true => "between ranks on this machine",
+        false => "the system refuses what it stands on",
+    };
+    Transport {
+        name: "shm",
+        used,
+        why: why.into(),
+        parts: vec![memfd, pidfd, futex, membarrier, single_copy],
+    }
+}
+
+/// Between machines.
+fn network() -> Transport {
+    Transport {
+        name: "network",
+        used: false,
+        why: "none is built into this version: all ranks of a job run on one machine".into(),
+        parts: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

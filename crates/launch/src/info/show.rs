@@ -1,0 +1,93 @@
+//! The forms in which information is printed.
+
+use oxmpi_os::limit::Source;
+use serde_json::json;
+
+use super::{Info, Transport};
+
+/// For people.
+pub(super) fn text(info: &Info) -> String {
+    let machine = match &info.machine {
+        Ok(counts) => {
+            let each = counts.iter().map(|(kind, n)| format!("{n} {kind}"));
+            each.collect::<Vec<_>>().join(", ")
+        }
+        Err(why) => format!("cannot be read: {why}"),
+    };
+    let mut text = format!(
+        "oxmpi {}\n\nhost        {}\nmachine     {machine}\nprocessors  {} allowed ({}), {} at once\n",
+        info.version,
+        info.host,
+        info.allowed.len(),
+        info.allowed,
+        info.granted,
+    );
+    if let Some(memory) = &info.memory {
+        text += &format!(
+            "memory      {} MiB left {}\n",
+            memory.bytes >> 20,
+            limit(&memory.source)
+        );
+    }
+    for transport in &info.transports {
+        text.push('\n');
+        text += &of_transport(transport);
+    }
+    text
+}
+
+fn limit(source: &Source) -> String {
+    match source {
+        Source::Machine => "on this machine".into(),
+        Source::Group(path) => format!("in control group {}", path.display()),
+    }
+}
+
+fn of_transport(transport: &Transport) -> String {
+    let used = if transport.used { "used" } else { "not used" };
+    let mut text = format!("{:10}  {used}: {}\n", transport.name, transport.why);
+    for part in &transport.parts {
+        let found = if part.found { "found" } else { "missing" };
+        text += &format!(
+            "  {:16}  {found:7}  {}; {}\n",
+            part.name, part.purpose, part.note
+        );
+    }
+    text
+}
+
+/// The format `oxmpi-info` of docs/formats.md.
+pub(super) fn json(info: &Info) -> String {
+    let (counts, error) = match &info.machine {
+        Ok(counts) => (counts.as_slice(), None),
+        Err(why) => (&[][..], Some(why)),
+    };
+    let counts: serde_json::Map<_, _> = counts
+        .iter()
+        .map(|(kind, n)| (kind.to_string(), (*n).into()))
+        .collect();
+    let transports = info.transports.iter().map(|transport| {
+        let part = |part: &super::Part| {
+            json!({"name": part.name, "purpose": part.purpose, "found": part.found, "note": part.note})
+        };
+        json!({
+            "name": transport.name,
+            "used": transport.used,
+            "why": transport.why,
+            "parts": transport.parts.iter().map(part).collect::<Vec<_>>(),
+        })
+    });
+    let whole = json!({
+        "format": "oxmpi-info",
+        "version": 1,
+        "oxmpi": info.version,
+        "host": info.host,
+        "machine": counts,
+        "machine_error": error,
+        "allowed": info.allowed.to_string(),
+        "granted": info.granted,
+        "memory_left": info.memory.as_ref().map(|memory| memory.bytes),
+        "transports": transports.collect::<Vec<_>>(),
+    });
+    format!("{whole:#}\n")
+}

@@ -1,0 +1,66 @@
+//! What is said of a transport that works, and of one that does not.
+
+use super::*;
+
+fn info(memfd: bool) -> Info {
+    let part = Part {
+        name: "memfd",
+        purpose: "memory",
+        found: memfd,
+        note: "a note".into(),
+    };
+    let shm = Transport {
+        name: "shm",
+        used: memfd,
+        why: "a reason".into(),
+        parts: vec![part],
+    };
+    Info {
+        version: "9.9",
+        host: "node1".into(),
+        machine: Ok(vec![(Kind::Package, 2), (Kind::Pu, 8)]),
+        allowed: CpuSet::range(0, 8),
+        granted: 4,
+        memory: None,
+        transports: vec![shm, network()],
+    }
+}
+
+#[test]
+fn text_names_machine_transports_and_reasons() {
+    let text = show::text(&info(true));
+    for line in [
+        "machine     2 Package, 8 PU",
+        "processors  8 allowed (0-7), 4 at once",
+        "shm         used: a reason",
+        "  memfd             found    memory; a note",
+    ] {
+        assert!(
+            text.lines().any(|found| found == line),
+            "{line:?} is not in\n{text}"
+        );
+    }
+    assert!(
+        text.contains("network     not used: none is built into this version"),
+        "{text}"
+    );
+    assert!(show::text(&info(false)).contains("missing"));
+}
+
+#[test]
+fn json_has_format_and_version() {
+    let read: serde_json::Value = serde_json::from_str(&show::json(&info(true))).unwrap();
+    assert_eq!(
+        (&read["format"], &read["version"]),
+        (&"oxmpi-info".into(), &1.into())
+    );
+    assert_eq!(read["machine"]["PU"], 8);
+    assert_eq!(read["transports"][0]["parts"][0]["found"], true);
+}
+
+#[test]
+fn this_system_carries_jobs() {
+    let info = gather();
+    assert!(info.transports[0].used, "{}", show::text(&info));
+    assert!(info.granted >= 1 && !info.allowed.is_empty());
+}

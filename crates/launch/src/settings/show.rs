@@ -1,0 +1,131 @@
+//! The forms in which settings are printed.
+
+use oxmpi::settings::Value;
+use serde_json::json;
+
+const COLUMNS: [&str; 5] = ["name", "value", "from", "default", "type"];
+
+/// The columns of one setting.
+fn fields(value: &Value) -> [String; 5] {
+    let setting = value.setting;
+    [
+        setting.name.into(),
+        value.text.clone(),
+        value.origin.to_string(),
+        setting.default.into(),
+        setting.kind.into(),
+    ]
+}
+
+/// A table with a line for each setting, and a last line when there are more than these of `all`.
+pub(super) fn table(values: &[&Value], all: usize) -> String {
+    let rows: Vec<_> = values.iter().map(|value| fields(value)).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0).max(COLUMNS[column].len())
+    };
+    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
+    let line = |cells: &[&str], last: &str| {
+        let padded = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, &width)| format!("{cell:width$}  "));
+        format!("{}{last}\n", padded.collect::<String>())
+    };
+    let mut text = line(&COLUMNS, "meaning");
+    for (row, value) in rows.iter().zip(values) {
+        text += &line(&row.each_ref().map(String::as_str), value.setting.short);
+    }
+    let hidden = all - values.len();
+    if hidden > 0 {
+        text += &format!("{hidden} more: `oxmpi settings --level 3` shows all\n");
+    }
+    text
+}
+
+/// Tabs between fields, no heading: name, value, origin, default, type, level.
+pub(super) fn parsable(values: &[&Value]) -> String {
+    let line = |value: &&Value| {
+        format!(
+            "{}\t{}\n",
+            fields(value).join("\t"),
+            value.setting.level as u8
+        )
+    };
+    values.iter().map(line).collect()
+}
+
+/// The format `oxmpi-settings` of docs/formats.md.
+pub(super) fn json(values: &[&Value], warnings: &[String]) -> String {
+    let one = |value: &&Value| {
+        let setting = value.setting;
+        let aliases = setting.aliases.iter().map(|alias| {
+            let variable = format!("{}{}", alias.product.env_prefix(), alias.name);
+            json!({"product": alias.product.to_string(), "variable": variable})
+        });
+        json!({
+            "name": setting.name,
+            "variable": setting.env().to_string(),
+            "value": value.text,
+            "origin": value.origin.word(),
+            "where": value.origin.to_string(),
+            "default": setting.default,
+            "type": setting.kind,
+            "level": setting.level as u8,
+            "meaning": setting.short,
+            "aliases": aliases.collect::<Vec<_>>(),
+        })
+    };
+    let settings: Vec<_> = values.iter().map(one).collect();
+    let whole = json!({
+        "format": "oxmpi-settings",
+        "version": 1,
+        "settings": settings,
+        "warnings": warnings,
+    });
+    format!("{whole:#}\n")
+}
+
+/// All there is to know about one setting.
+pub(super) fn page(value: &Value) -> String {
+    let setting = value.setting;
+    let mut text = format!(
+        "{}: {}\n\n{}\n\n",
+        setting.name,
+        setting.short,
+        folded(setting.long)
+    );
+    let mut line = |name: &str, value: &str| text += &format!("{name:9} {value}\n");
+    line("value", &format!("{} (from: {})", value.text, value.origin));
+    line("default", setting.default);
+    line("type", setting.kind);
+    line("level", &(setting.level as u8).to_string());
+    line("variable", &setting.env().to_string());
+    for alias in setting.aliases {
+        let variable = format!("{}{}", alias.product.env_prefix(), alias.name);
+        line("also", &format!("{variable} ({})", alias.product));
+    }
+    text
+}
+
+/// Lines of at most 80 characters, broken between words.
+fn folded(text: &str) -> String {
+    let mut folded = String::new();
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let len = word.chars().count();
+        let separator = match column {
+            0 => "",
+            _ if column + 1 + len > 80 => "\n",
+            _ => " ",
+        };
+        column = if separator == " " {
+            column + 1 + len
+        } else {
+            len
+        };
+        folded += separator;
+        folded += word;
+    }
+    folded
+}

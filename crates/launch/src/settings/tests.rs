@@ -1,0 +1,96 @@
+//! What is shown of a table of settings, and in which form.
+
+use oxmpi::settings::Sources;
+
+use super::*;
+
+fn values() -> Values {
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let environment = vec![
+        set("OXMPI_PIN_DOMAIN", "core"),
+        set("I_MPI_PIN_ORDER", "compact"),
+    ];
+    let sources = Sources {
+        environment,
+        ..Sources::default()
+    };
+    resolve(TABLE, &sources).unwrap()
+}
+
+fn options(words: &[&str]) -> Options {
+    parse(words.iter().map(Into::into).collect()).unwrap()
+}
+
+#[test]
+fn levels_and_patterns_select() {
+    let values = values();
+    let names = |words: &[&str]| -> Vec<&str> {
+        let shown = select(&values, &options(words)).unwrap();
+        shown.iter().map(|value| value.setting.name).collect()
+    };
+    assert_eq!(names(&["--level", "1"]), ["pin", "pin_domain"]);
+    assert_eq!(names(&["--level=3"]).len(), values.all.len());
+    assert!(names(&[]).len() < values.all.len());
+    assert_eq!(names(&["pin"]), ["pin"], "the whole name of one");
+    assert_eq!(names(&["pin_"]), ["pin_domain", "pin_order"]);
+    assert_eq!(names(&["I_MPI_PIN_ORDER"]), ["pin_order"]);
+    assert_eq!(names(&["spin"]), ["spin"], "of every level");
+    let none = select(&values, &options(&["pin_domian"])).unwrap_err();
+    assert_eq!(
+        none,
+        "no setting matches `pin_domian`; did you mean `pin_domain`?"
+    );
+    for wrong in [&["--level", "4"][..], &["--jsn"], &["a", "b"], &["--level"]] {
+        assert!(
+            parse(wrong.iter().map(Into::into).collect()).is_err(),
+            "{wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn tables_are_aligned_and_say_where_values_come_from() {
+    let values = values();
+    let shown = select(&values, &options(&["pin_"])).unwrap();
+    let expected = "\
+name        value    from              default  type    meaning
+pin_domain  core     OXMPI_PIN_DOMAIN  auto     domain  the processors that one rank gets
+pin_order   compact  I_MPI_PIN_ORDER   bunch    order   which rank gets which domain
+";
+    assert!(show::table(&shown, values.all.len()).starts_with(expected));
+    let line = "pin_order\tcompact\tI_MPI_PIN_ORDER\tbunch\torder\t2\n";
+    assert!(show::parsable(&shown).ends_with(line));
+}
+
+#[test]
+fn json_has_format_and_version() {
+    let values = values();
+    let shown: Vec<&Value> = values.all.iter().collect();
+    let read: serde_json::Value =
+        serde_json::from_str(&show::json(&shown, &values.warnings)).unwrap();
+    assert_eq!(
+        (&read["format"], &read["version"]),
+        (&"oxmpi-settings".into(), &1.into())
+    );
+    let settings = read["settings"].as_array().unwrap();
+    assert_eq!(settings.len(), values.all.len());
+    let domain = settings.iter().find(|s| s["name"] == "pin_domain").unwrap();
+    assert_eq!(domain["origin"], "environment");
+    assert_eq!(domain["aliases"][0]["variable"], "I_MPI_PIN_DOMAIN");
+}
+
+#[test]
+fn one_setting_has_a_page() {
+    let page = show::page(values().get("pin_domain"));
+    for part in [
+        "pin_domain: the processors",
+        "(from: OXMPI_PIN_DOMAIN)",
+        "I_MPI_PIN_DOMAIN (Intel MPI)",
+    ] {
+        assert!(page.contains(part), "{page}");
+    }
+    assert!(
+        page.lines().all(|line| line.chars().count() <= 80),
+        "{page}"
+    );
+}
