@@ -8,7 +8,25 @@ mod transport;
 use oxmpi_bench::method::{Lengths, Method};
 use oxmpi_bench::suite::{Observer, Plan, Row, Table, run, tables};
 use oxmpi_bench::{Comm, Kernel, Source};
+use std::ops::Range;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 use transport::{ThreadError, Threads};
+
+/// Runs `body` on `ranks` threads; a run of 10 s is stuck, and ends the process.
+fn watched<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync) -> Vec<R> {
+    let (alive, dog) = channel::<()>();
+    std::thread::spawn(move || {
+        use std::sync::mpsc::RecvTimeoutError::Timeout;
+        if dog.recv_timeout(Duration::from_secs(10)) == Err(Timeout) {
+            eprintln!("the ranks wait for each other");
+            std::process::abort();
+        }
+    });
+    let results = transport::run(ranks, body);
+    drop(alive);
+    results
+}
 
 #[derive(Default)]
 struct Record(Vec<(Table, Vec<Row>)>);
@@ -47,7 +65,7 @@ fn plan(max_log: u32) -> Plan {
 fn every_kernel_runs_on_1_to_8_ranks() {
     for ranks in 1..=8 {
         let plan = plan(12);
-        let results = transport::run(ranks, |mut world| {
+        let results = watched(ranks, |mut world| {
             let mut record = Record::default();
             let defect = run(&mut world, &plan, &mut record).expect("no call fails");
             (record.0, defect)
@@ -77,11 +95,26 @@ fn every_kernel_runs_on_1_to_8_ranks() {
     }
 }
 
-/// Passes calls on, and spoils what one rank gets in messages of one length.
+/// Passes calls on, spoils what one rank gets in some of its messages of one length, and counts its
+/// barriers.
 struct Faulty {
     inner: Threads,
     rank: usize,
     length: usize,
+    /// Which of the messages or reductions of that length, counted from 0.
+    spoiled: Range<usize>,
+    seen: usize,
+    barriers: usize,
+}
+
+impl Faulty {
+    fn spoils(&mut self, length: usize) -> bool {
+        if self.inner.rank() != self.rank || length != self.length {
+            return false;
+        }
+        self.seen += 1;
+        self.spoiled.contains(&(self.seen - 1))
+    }
 }
 
 impl Comm for Faulty {
@@ -101,62 +134,97 @@ impl Comm for Faulty {
     }
     fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<(), ThreadError> {
         self.inner.recv(into, from, tag)?;
-        if self.inner.rank() == self.rank && into.len() == self.length {
+        if self.spoils(into.len()) {
             into[self.length / 2] ^= 0x10;
         }
         Ok(())
     }
     fn barrier(&mut self) -> Result<(), ThreadError> {
+        self.barriers += 1;
         self.inner.barrier()
     }
     fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<(), ThreadError> {
         self.inner.allreduce_sum(from, into)?;
-        if self.inner.rank() == self.rank && into.len() * 4 == self.length {
+        if self.spoils(into.len() * 4) {
             into[self.length / 8] += 1.0;
         }
         Ok(())
     }
     fn split(&mut self, group: Option<u32>) -> Result<Option<Self>, ThreadError> {
-        let (rank, length) = (self.rank, self.length);
-        Ok(self.inner.split(group)?.map(|inner| Faulty {
+        let (rank, length, spoiled) = (self.rank, self.length, self.spoiled.clone());
+        let part = self.inner.split(group)?;
+        Ok(part.map(|inner| Faulty {
             inner,
             rank,
             length,
+            spoiled,
+            seen: 0,
+            barriers: 0,
         }))
     }
 }
 
 #[test]
 fn a_planted_fault_is_found_in_every_kernel_on_any_rank() {
-    for (kernel, rank) in Kernel::ALL
-        .iter()
-        .flat_map(|&kernel| [(kernel, 0), (kernel, 1)])
-    {
-        let plan = Plan {
-            kernels: vec![kernel],
-            ..plan(8)
-        };
-        let results = transport::run(2, |inner| {
-            let mut record = Record::default();
-            let mut world = Faulty {
-                inner,
-                rank,
-                length: 128,
+    let plan = plan(8);
+    let warm_up = plan.method.warm_up as usize;
+    // In the warm-up only, or in the timed part only: each has a proof of its own.
+    for spoiled in [0..warm_up, warm_up + 5..usize::MAX] {
+        for (kernel, rank) in Kernel::ALL
+            .iter()
+            .flat_map(|&kernel| [(kernel, 0), (kernel, 1)])
+        {
+            let plan = Plan {
+                kernels: vec![kernel],
+                ..plan.clone()
             };
-            let defect = run(&mut world, &plan, &mut record).expect("no call fails");
-            (record.0, defect)
-        });
-        let (tables, defect) = &results[0];
-        assert!(*defect > 0.0, "{kernel:?}, fault on rank {rank}");
-        for row in &tables[0].1 {
-            assert_eq!(
-                row.defect > 0.0,
-                row.bytes == 128,
-                "{kernel:?} at {} bytes",
-                row.bytes
+            let results = watched(2, |inner| {
+                let (length, spoiled, mut record) = (128, spoiled.clone(), Record::default());
+                let mut world = Faulty {
+                    inner,
+                    rank,
+                    length,
+                    spoiled,
+                    seen: 0,
+                    barriers: 0,
+                };
+                let defect = run(&mut world, &plan, &mut record).expect("no call fails");
+                (record.0, defect)
+            });
+            let (tables, defect) = &results[0];
+            assert!(
+                *defect > 0.0,
+                "{kernel:?}, fault on rank {rank} in {spoiled:?}"
             );
+            for row in &tables[0].1 {
+                assert_eq!(
+                    row.defect > 0.0,
+                    row.bytes == 128,
+                    "{kernel:?} at {}",
+                    row.bytes
+                );
+            }
         }
     }
+}
+
+#[test]
+fn ranks_that_take_no_part_wait_in_a_barrier() {
+    let plan = plan(2);
+    let barriers = watched(3, |inner| {
+        let mut world = Faulty {
+            inner,
+            rank: 0,
+            length: 1 << 20,
+            spoiled: 0..0,
+            seen: 0,
+            barriers: 0,
+        };
+        run(&mut world, &plan, &mut Record::default()).expect("no call fails");
+        world.barriers
+    });
+    let waiting = tables(&plan, 3).filter(|table| table.waiting > 0).count();
+    assert_eq!(barriers, [waiting; 3]);
 }
 
 #[test]
@@ -166,7 +234,7 @@ fn time_cuts_the_repetitions_of_all_ranks_alike() {
         ..Method::default()
     };
     let plan = Plan { method, ..plan(6) };
-    transport::run(3, |mut world| {
+    watched(3, |mut world| {
         let mut record = Record::default();
         run(&mut world, &plan, &mut record).expect("no call fails");
         for row in record.0.iter().flat_map(|(_, rows)| rows) {
