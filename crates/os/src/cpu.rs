@@ -10,20 +10,26 @@ use std::fs;
 use std::path::Path;
 
 /// Processors that this process may use at once: those of its affinity mask, cut to the tightest
-/// quota of its control groups, rounded up; at least 1.
+/// quota of its control groups; at least 1.
 #[must_use]
 pub fn granted() -> usize {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+    quota().map_or(allowed, |quota| allowed.min(quota))
+}
+
+/// Processors' worth of time that the tightest quota of this process's control groups grants,
+/// rounded up; `None` if none sets one.
+#[must_use]
+pub fn quota() -> Option<usize> {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     crate::cgroup::dirs(&own, "cpu")
         .iter()
-        .filter_map(|dir| quota(dir))
-        .fold(allowed, usize::min)
-        .max(1)
+        .filter_map(|dir| quota_of(dir))
+        .min()
 }
 
 /// Whole processors that the group in `dir` grants, rounded up; `None` if it sets no quota.
-fn quota(dir: &Path) -> Option<usize> {
+fn quota_of(dir: &Path) -> Option<usize> {
     let read = |name: &str| fs::read_to_string(dir.join(name)).ok();
     if let Some(text) = read("cpu.max") {
         let (quota, period) = text.trim().split_once(' ')?;

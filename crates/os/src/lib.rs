@@ -26,6 +26,7 @@ pub mod fork;
 pub mod futex;
 pub mod guard;
 pub mod host;
+mod inherit;
 pub mod limit;
 pub mod membarrier;
 pub mod memory;
@@ -37,6 +38,7 @@ pub mod signal;
 pub mod socket;
 
 pub use bytes::RawBytes;
+pub use inherit::inherit;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -1,0 +1,85 @@
+//! What rank 0 tells the others so that they find it.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// Where rank 0 waits for the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invitation {
+    /// The abstract socket's name.
+    pub(super) socket: String,
+    /// The job's key: who knows it may join.
+    pub(super) key: [u8; 16],
+    /// Names this boot of rank 0's machine.
+    pub(super) boot: String,
+    /// Rank 0's host, for messages to people.
+    pub(super) host: String,
+}
+
+impl Invitation {
+    /// The longest text, in bytes: what a broadcast of an invitation carries.
+    pub(crate) const ROOM: usize = 256;
+
+    /// Reads the text that another rank wrote.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(crate) fn decode(text: &str) -> Result<Self> {
+        let mut fields = text.split(',');
+        let mut next = || fields.next().filter(|field| !field.is_empty());
+        let parts = (next(), next(), next(), next(), next());
+        if let (Some(socket), Some(key), Some(boot), Some(host), None) = parts
+            && let Ok(key) = u128::from_str_radix(key, 16)
+        {
+            return Ok(Self {
+                socket: socket.to_owned(),
+                key: key.to_be_bytes(),
+                boot: boot.to_owned(),
+                host: host.to_owned(),
+            });
+        }
+        Err(Error::start(
+            "looking for rank 0",
+            format_args!(
+                "its invitation is {text:?}, expected socket,key,boot,host: is it another version \
+                 of oxmpi?"
+            ),
+        ))
+    }
+}
+
+/// The text that [`Invitation::decode`] reads. No field of it may hold a comma; a host's name or a
+/// random name never does.
+impl fmt::Display for Invitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = u128::from_be_bytes(self.key);
+        write!(f, "{},{key:032x},{},{}", self.socket, self.boot, self.host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Invitation;
+
+    #[test]
+    fn decode_reads_what_display_writes() {
+        let invitation = Invitation {
+            socket: "oxmpi-1a2b".into(),
+            key: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+            boot: "5f0c-77".into(),
+            host: "node1".into(),
+        };
+        let text = invitation.to_string();
+        assert!(text.len() <= Invitation::ROOM);
+        assert_eq!(Invitation::decode(&text).ok(), Some(invitation));
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in ["", "a", "a,b,c,d", "a,0,c", "a,0,c,d,e", "a,0,,d"] {
+            let error = Invitation::decode(text).expect_err(text).to_string();
+            assert!(error.contains("socket,key,boot,host"), "{error}");
+        }
+    }
+}

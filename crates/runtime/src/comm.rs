@@ -1,0 +1,139 @@
+//! Communicators: the ranks one talks to, and the calls to talk with.
+
+mod collective;
+mod message;
+mod owned;
+mod point;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+pub use message::Message;
+pub use owned::Owned;
+
+use crate::error::Result;
+use crate::raw::{Access, Communicator, Own, Shared};
+use crate::scope::Scope;
+
+/// A communicator: an ordered group of ranks with a context of its own, so that its messages never
+/// meet those of another one (MPI 5.0, chapter 7).
+///
+/// A `Comm` is a handle to its lane, the queues of one thread, and takes no lock: it is neither
+/// `Send` nor `Sync`. [`Comm::share`] makes a [`SharedComm`] for several threads.
+///
+/// ```compile_fail
+/// fn sendable<T: Send>() {}
+/// sendable::<oxmpi::Comm>();
+/// ```
+pub struct Comm<A: Access = Own> {
+    pub(crate) raw: Communicator<A>,
+}
+
+/// A communicator that several threads may use at once; each call takes its lane's lock.
+///
+/// ```
+/// fn sharable<T: Send + Sync>() {}
+/// sharable::<oxmpi::SharedComm>();
+/// ```
+pub type SharedComm = Comm<Shared>;
+
+impl<A: Access> Comm<A> {
+    pub(crate) const fn new(raw: Communicator<A>) -> Self {
+        Self { raw }
+    }
+
+    /// This process's rank, from 0 (`MPI_Comm_rank`).
+    #[inline]
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.raw.group().rank() as usize
+    }
+
+    /// Number of ranks (`MPI_Comm_size`).
+    #[inline]
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.raw.group().size() as usize
+    }
+
+    /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It
+    /// stays on this one's lane.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn dup(&self) -> Result<Self> {
+        self.raw.duplicate().map(Self::new)
+    }
+
+    /// Cuts the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a
+    /// colour are ordered by `key`, then by their rank here; `None` as colour joins none
+    /// (`MPI_UNDEFINED`) and gets `None`. The parts stay on this one's lane.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn split(&self, colour: Option<u32>, key: i32) -> Result<Option<Self>> {
+        Ok(self.raw.split(colour, key)?.map(Self::new))
+    }
+
+    /// A communicator of the same ranks on a new lane, for several threads at once. Collective.
+    ///
+    /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart
+    /// by tags. Each call takes the lane's lock for as long as it works, not for as long as it
+    /// waits (`MPI_THREAD_MULTIPLE`).
+    ///
+    /// # Errors
+    /// When the new lane's memory cannot be had, or a rank is lost meanwhile.
+    pub fn share(&self) -> Result<SharedComm> {
+        self.raw.share().map(Comm::new)
+    }
+
+    /// Runs `body` with a [`Scope`], in which nonblocking requests borrow their buffers, as
+    /// threads do in [`std::thread::scope`].
+    ///
+    /// Left by `Ok`, the scope waits for every request that is still open. Left by `Err` or a
+    /// panic, it takes them back first: receives without a match are cancelled and sends that wait
+    /// for their receiver are recalled, so it waits only for transfers that have begun. No buffer
+    /// is touched after it returns, whatever the body did with its requests:
+    ///
+    /// ```compile_fail
+    /// # fn f(comm: &oxmpi::Comm) -> oxmpi::Result<()> {
+    /// let mut buffer = [0u8; 4];
+    /// comm.scope(|s| {
+    ///     let request = s.irecv(&mut buffer, 0, 1)?;
+    ///     buffer[0] = 1; // the buffer is borrowed until the scope ends
+    ///     std::mem::forget(request);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The body's, else the first one of a request that the scope waited for.
+    pub fn scope<'env, R>(
+        &'env self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, A>) -> Result<R>,
+    ) -> Result<R> {
+        let scope = Scope::new(&self.raw);
+        // The scope is only looked at again to end its requests, which a panic leaves in order.
+        match catch_unwind(AssertUnwindSafe(|| body(&scope))) {
+            Ok(Ok(value)) => scope.finish().map(|()| value),
+            Ok(Err(error)) => {
+                scope.take_back();
+                Err(error)
+            }
+            Err(panic) => {
+                scope.take_back();
+                resume_unwind(panic)
+            }
+        }
+    }
+}
+
+impl<A: Access> fmt::Debug for Comm<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Comm")
+            .field("rank", &self.rank())
+            .field("size", &self.size())
+            .finish_non_exhaustive()
+    }
+}

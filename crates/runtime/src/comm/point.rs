@@ -1,0 +1,137 @@
+//! Blocking sends and receives (MPI 5.0, chapter 3).
+
+use super::{Comm, Message};
+use crate::data::{Data, source, target};
+use crate::envelope::{Source, Status, Tag};
+use crate::error::Result;
+use crate::raw::{Access, Mode};
+
+impl<A: Access> Comm<A> {
+    /// Sends `values` to rank `to` (`MPI_Send`). On return they may be changed; a short message may
+    /// not yet have been received.
+    ///
+    /// # Errors
+    /// When the rank does not exist, the tag is too large, or the peer is lost.
+    ///
+    /// # Cost
+    /// Up to the eager limit one copy; above it the call waits for its receive.
+    #[inline]
+    pub fn send<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        self.raw.send(source(values), to, tag, Mode::Standard)
+    }
+
+    /// Sends, and returns only after the receive has begun (`MPI_Ssend`).
+    ///
+    /// # Errors
+    /// As [`Comm::send`].
+    pub fn ssend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        self.raw.send(source(values), to, tag, Mode::Synchronous)
+    }
+
+    /// Sends to a receive that is known to be posted already (`MPI_Rsend`). Without one the message
+    /// still arrives: this library does not need the promise.
+    ///
+    /// # Errors
+    /// As [`Comm::send`].
+    pub fn rsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        self.raw.send(source(values), to, tag, Mode::Ready)
+    }
+
+    /// Sends a copy of `values` and returns without waiting for anyone (`MPI_Bsend`). The copy is
+    /// freed when it is sent; [`World`](crate::World)'s end waits for that.
+    ///
+    /// # Errors
+    /// As [`Comm::send`].
+    pub fn bsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        self.isend_owned(values.to_vec(), to, tag).map(drop)
+    }
+
+    /// Receives into `values`, which must have room for the message, and may have more
+    /// (`MPI_Recv`).
+    ///
+    /// # Errors
+    /// [`Error::Truncated`](crate::Error::Truncated) when the message is longer; when the rank does
+    /// not exist or is lost.
+    #[inline]
+    pub fn recv<T: Data>(
+        &self,
+        values: &mut [T],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        self.raw.recv(target(values), source.into(), tag.into())
+    }
+
+    /// Receives a message of any length (`MPI_Mprobe` and `MPI_Mrecv`).
+    ///
+    /// # Errors
+    /// [`Error::Ragged`](crate::Error::Ragged) when its length is no multiple of an element's; when
+    /// the rank does not exist or is lost.
+    pub fn recv_vec<T: Data>(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Vec<T>, Status)> {
+        self.mprobe(source, tag)?.recv_vec()
+    }
+
+    /// Sends one message and receives another, in whichever order they come (`MPI_Sendrecv`).
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn sendrecv<S: Data, R: Data>(
+        &self,
+        send: &[S],
+        to: usize,
+        send_tag: u32,
+        recv: &mut [R],
+        from: impl Into<Source>,
+        recv_tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        let (from, recv_tag) = (from.into(), recv_tag.into());
+        self.scope(|s| {
+            let come = s.irecv(recv, from, recv_tag)?;
+            s.isend(send, to, send_tag)?.wait()?;
+            come.wait().map(|(_, status)| status)
+        })
+    }
+
+    /// Waits for a message without receiving it (`MPI_Probe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn probe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Status> {
+        self.raw.probe(source.into(), tag.into())
+    }
+
+    /// Looks for a message without receiving it (`MPI_Iprobe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Option<Status>> {
+        self.raw.iprobe(source.into(), tag.into())
+    }
+
+    /// Waits for a message and takes it out of the queue, to be received through its handle only
+    /// (`MPI_Mprobe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn mprobe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Message<'_, A>> {
+        let (message, status) = self.raw.mprobe(source.into(), tag.into())?;
+        Ok(Message::new(self, message, status))
+    }
+
+    /// As [`Comm::mprobe`], without waiting (`MPI_Improbe`).
+    ///
+    /// # Errors
+    /// When the rank does not exist or is lost.
+    pub fn improbe(
+        &self,
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Option<Message<'_, A>>> {
+        let found = self.raw.improbe(source.into(), tag.into())?;
+        Ok(found.map(|(message, status)| Message::new(self, message, status)))
+    }
+}

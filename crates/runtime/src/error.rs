@@ -1,0 +1,215 @@
+//! What can go wrong, with the rank, peer, tag and size it went wrong for.
+
+use std::fmt;
+
+use oxmpi_wire::Fault;
+
+/// The result of every call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A failed call. Each variant says where it happened and what would have been right.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A rank that the communicator does not have. MPI's class `MPI_ERR_RANK`.
+    Rank {
+        /// The calling rank.
+        rank: usize,
+        /// The rank that was named.
+        named: usize,
+        /// Ranks in the communicator.
+        size: usize,
+    },
+    /// A tag above the largest one. `MPI_ERR_TAG`.
+    Tag {
+        /// The calling rank.
+        rank: usize,
+        /// The tag that was named.
+        tag: u32,
+    },
+    /// A message longer than the receive's buffer; the buffer holds its beginning.
+    /// `MPI_ERR_TRUNCATE`.
+    Truncated {
+        /// The receiving rank.
+        rank: usize,
+        /// Where the message came from.
+        source: usize,
+        /// The message's tag.
+        tag: u32,
+        /// Bytes sent.
+        sent: u64,
+        /// Bytes the buffer has.
+        room: u64,
+    },
+    /// A message whose length is no multiple of the element's size. `MPI_ERR_TYPE`.
+    Ragged {
+        /// The receiving rank.
+        rank: usize,
+        /// Where the message came from.
+        source: usize,
+        /// The message's tag.
+        tag: u32,
+        /// Bytes sent.
+        sent: u64,
+        /// Bytes of one element.
+        element: usize,
+    },
+    /// Buffers whose lengths do not fit each other, or differ from what the call needs.
+    /// `MPI_ERR_COUNT`.
+    Count {
+        /// The calling rank.
+        rank: usize,
+        /// Which buffer.
+        what: &'static str,
+        /// Elements it has.
+        has: usize,
+        /// Elements it should have.
+        needs: usize,
+    },
+    /// An operation that this element type does not have. `MPI_ERR_OP`.
+    Operation {
+        /// The operation's name.
+        op: &'static str,
+        /// The element's type.
+        element: &'static str,
+    },
+    /// A collective that cannot be run as it was called. `MPI_ERR_OTHER`.
+    Collective {
+        /// The calling rank.
+        rank: usize,
+        /// Why.
+        why: String,
+    },
+    /// A peer died, or broke the protocol. `MPI_ERR_PROC_FAILED`.
+    Peer {
+        /// The calling rank.
+        rank: usize,
+        /// The peer's rank in the same communicator, if it is a member.
+        peer: usize,
+        /// The peer's process, when known.
+        pid: Option<u32>,
+        /// The host.
+        host: String,
+        /// Why.
+        fault: Fault,
+    },
+    /// The transport could not do what was asked. `MPI_ERR_OTHER`.
+    Transport {
+        /// The calling rank.
+        rank: usize,
+        /// Why.
+        fault: Fault,
+    },
+    /// The lane's 2^31 communicators are used up. `MPI_ERR_INTERN`.
+    Contexts,
+    /// The call came after the [`World`](crate::World) was dropped. `MPI_ERR_OTHER`.
+    Ended,
+    /// `World::init` was called a second time in this process.
+    SecondInit,
+    /// The process forked after it joined the job; the child has no part in it.
+    Forked,
+    /// A setting is wrong. The text shows it with a caret.
+    Setting(String),
+    /// Joining the job failed at this step.
+    Start {
+        /// What was being done.
+        step: &'static str,
+        /// What went wrong, and what would have been right.
+        why: String,
+    },
+}
+
+/// Largest tag a program may use: 2^31 - 1, as the widest `MPI_TAG_UB` of a C `int`.
+pub const MAX_TAG: u32 = i32::MAX as u32;
+
+impl Error {
+    pub(crate) fn start(step: &'static str, why: impl fmt::Display) -> Self {
+        Self::Start {
+            step,
+            why: why.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rank { rank, named, size } => write!(
+                f,
+                "rank {rank} named rank {named}, but the communicator has ranks 0 to {}",
+                size - 1
+            ),
+            Self::Tag { rank, tag } => write!(
+                f,
+                "rank {rank} used tag {tag}, but the largest tag is {MAX_TAG}"
+            ),
+            Self::Truncated {
+                rank,
+                source,
+                tag,
+                sent,
+                room,
+            } => write!(
+                f,
+                "rank {rank} received a message of {sent} bytes from rank {source} with tag {tag} \
+                 into a buffer of {room} bytes; the buffer holds the first {room}"
+            ),
+            Self::Ragged {
+                rank,
+                source,
+                tag,
+                sent,
+                element,
+            } => write!(
+                f,
+                "rank {rank} received {sent} bytes from rank {source} with tag {tag}, which is no \
+                 multiple of the element's {element} bytes"
+            ),
+            Self::Count {
+                rank,
+                what,
+                has,
+                needs,
+            } => write!(
+                f,
+                "on rank {rank} {what} has {has} elements, it needs {needs}"
+            ),
+            Self::Operation { op, element } => {
+                write!(f, "the operation {op} does not exist for {element}")
+            }
+            Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
+            Self::Contexts => f.write_str(
+                "2^31 communicators were made on this lane, and each needs a context of its own",
+            ),
+            Self::Ended => f.write_str(
+                "the World has ended; communicators live only as long as the World they come from",
+            ),
+            Self::Peer {
+                rank,
+                peer,
+                pid,
+                host,
+                fault,
+            } => {
+                write!(f, "rank {rank} lost rank {peer}")?;
+                match pid {
+                    Some(pid) => write!(f, " (pid {pid} on {host}): {fault}"),
+                    None => write!(f, " (on {host}): {fault}"),
+                }
+            }
+            Self::Transport { rank, fault } => write!(f, "on rank {rank}: {fault}"),
+            Self::SecondInit => f.write_str(
+                "World::init was called a second time; a process joins its job once, and keeps \
+                 the World it got",
+            ),
+            Self::Forked => f.write_str(
+                "this process is a fork of a rank and has no part in the job; \
+                 communicate from the parent, or start the child with exec",
+            ),
+            Self::Setting(text) => f.write_str(text),
+            Self::Start { step, why } => write!(f, "while {step}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

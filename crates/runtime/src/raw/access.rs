@@ -1,0 +1,119 @@
+//! How a communicator reaches its lane: as the one owner, or through a lock.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::lane::Lane;
+use super::siblings;
+use super::waiting::Idle;
+
+/// How a communicator reaches its lane. Sealed: the two ways are [`Own`] and [`Shared`].
+pub trait Access: sealed::Reach {}
+
+/// The lane belongs to one thread; no lock.
+#[derive(Clone)]
+pub struct Own(Rc<RefCell<Lane>>);
+
+/// The lane is shared by threads; each call takes its lock.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Lane>>);
+
+pub(crate) mod sealed {
+    use super::{Idle, Lane};
+
+    /// What the raw core does with a lane.
+    #[allow(
+        unnameable_types,
+        reason = "the trait is sealed: callers name `Access`, never this"
+    )]
+    pub trait Reach: Clone {
+        /// Works on the lane. `work` must not call back into it.
+        fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R;
+
+        /// Drives the lane until `ready` gives something. Between its calls the lane makes
+        /// progress, or this thread spins, yields or sleeps.
+        fn until<R>(&self, ready: impl FnMut(&mut Lane) -> Option<R>) -> R;
+
+        /// One turn of [`Reach::until`], for callers that look for themselves.
+        fn turn(&self, idle: &mut Idle);
+    }
+}
+
+use sealed::Reach;
+
+impl Own {
+    pub(crate) fn new(lane: Lane) -> Self {
+        let lane = Rc::new(RefCell::new(lane));
+        siblings::add_own(&lane);
+        Self(lane)
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(lane: Lane) -> Self {
+        let lane = Arc::new(Mutex::new(lane));
+        siblings::add_shared(&lane);
+        Self(lane)
+    }
+}
+
+impl Access for Own {}
+
+impl Reach for Own {
+    #[inline]
+    fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
+        work(&mut self.0.borrow_mut())
+    }
+
+    #[inline]
+    fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> R {
+        let lane = &mut *self.0.borrow_mut();
+        let mut idle = Idle::default();
+        loop {
+            if let Some(result) = ready(lane) {
+                return result;
+            }
+            lane.turn(&mut idle);
+            if siblings::any() {
+                siblings::drive();
+            }
+        }
+    }
+
+    fn turn(&self, idle: &mut Idle) {
+        self.0.borrow_mut().turn(idle);
+        if siblings::any() {
+            siblings::drive();
+        }
+    }
+}
+
+impl Access for Shared {}
+
+impl Reach for Shared {
+    fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
+        // A panic inside a call leaves no half-made state behind that a later call could trip on:
+        // the lane's own code does not panic between its steps.
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> R {
+        let mut idle = Idle::default();
+        loop {
+            if let Some(result) = self.with(&mut ready) {
+                return result;
+            }
+            self.turn(&mut idle);
+        }
+    }
+
+    fn turn(&self, idle: &mut Idle) {
+        let rest = self.with(|lane| lane.progress_or_rest(idle));
+        // The lock is not held while this thread rests; another one may need the lane meanwhile.
+        if let Some(rest) = rest {
+            rest.brief();
+            siblings::drive();
+        }
+    }
+}

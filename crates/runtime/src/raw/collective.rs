@@ -1,0 +1,243 @@
+//! Collectives: binds the executor of `oxmpi-coll` to a communicator.
+
+use std::ops::Range;
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_coll::choice::choose;
+use oxmpi_coll::exec::{Driver, Execution, Failure, Progress};
+use oxmpi_coll::plan::{Buf, Part, Plan, Side, TAGS};
+use oxmpi_os::RawBytes;
+use oxmpi_wire::engine::{self, Mode, Outcome};
+use oxmpi_wire::{Bytes, Envelope, Peer};
+
+use super::access::Access;
+use super::communicator::{Communicator, RawRequest};
+use super::scratch::Scratch;
+use super::waiting::Idle;
+use crate::error::{Error, Result};
+
+/// A reduction's operation: combines the elements of `from` into those of `into`, which are as many
+/// bytes and do not overlap. The side says on which side of the operation `from` stands.
+pub(crate) type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
+
+/// What a collective works on.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffers<'a> {
+    /// What the caller gives.
+    pub(crate) input: RawBytes,
+    /// What the caller gets.
+    pub(crate) output: RawBytes,
+    /// Combines elements, where the collective reduces.
+    pub(crate) operation: Option<Operation<'a>>,
+}
+
+impl<A: Access> Communicator<A> {
+    /// Runs one collective to its end. Every rank makes the same `call`, but for what is its own.
+    ///
+    /// The operation is called while no lane is held, so it may do what it likes.
+    ///
+    /// # Errors
+    /// The first failure of a message; then no buffer is in use any more, and the other ranks learn
+    /// of it only where they wait for this one.
+    pub(crate) fn collective(&self, call: Call, buffers: Buffers<'_>) -> Result<()> {
+        let tuning = self.access().with(|lane| {
+            lane.check()?;
+            Ok(lane.policy().tuning)
+        })?;
+        let plan = choose(&call, None, &tuning)
+            .and_then(|algorithm| algorithm.plan(&call, &tuning))
+            .map_err(|why| self.refused(&why))?;
+        let execution = Execution::new(plan);
+        let bytes = execution.scratch(&[]) * call.element_bytes;
+        let scratch = self
+            .access()
+            .with(|lane| lane.lend_scratch(bytes))
+            .ok_or_else(|| self.refused(&format_args!("no memory for {bytes} B of scratch")))?;
+        let mut run = Run {
+            execution,
+            binding: Binding {
+                communicator: self,
+                buffers,
+                scratch,
+                element: call.element_bytes,
+                number: self.next_collective(),
+            },
+        };
+        run.to_end()
+    }
+
+    #[cold]
+    fn refused(&self, why: &dyn std::fmt::Display) -> Error {
+        Error::Collective {
+            rank: self.group().rank() as usize,
+            why: why.to_string(),
+        }
+    }
+}
+
+/// One collective under way. Dropping it takes back what is still open, so that no buffer is in use
+/// afterwards, also when the operation panics.
+struct Run<'a, P: Plan, A: Access> {
+    execution: Execution<P, Ticket>,
+    binding: Binding<'a, A>,
+}
+
+impl<P: Plan, A: Access> Run<'_, P, A> {
+    fn to_end(&mut self) -> Result<()> {
+        let mut idle = Idle::default();
+        loop {
+            match self.execution.advance(&[], &mut self.binding) {
+                Ok(Progress::Done) => return Ok(()),
+                Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut idle),
+                Err(Failure::Driver(error)) => return Err(error),
+                Err(stuck @ Failure::Stuck { .. }) => {
+                    return Err(self.binding.communicator.refused(&stuck));
+                }
+            }
+        }
+    }
+}
+
+impl<P: Plan, A: Access> Drop for Run<'_, P, A> {
+    fn drop(&mut self) {
+        let communicator = self.binding.communicator;
+        while let Some(ticket) = self.execution.abandon() {
+            // Its failure is the collective's, which is told already.
+            let _ = communicator.take_back(ticket.request);
+        }
+        let scratch = std::mem::take(&mut self.binding.scratch);
+        communicator
+            .access()
+            .with(|lane| lane.return_scratch(scratch));
+    }
+}
+
+/// A message under way, and the bytes it must have.
+struct Ticket {
+    request: RawRequest,
+    bytes: u64,
+}
+
+/// What the acts of a plan mean in this communicator.
+struct Binding<'a, A: Access> {
+    communicator: &'a Communicator<A>,
+    buffers: Buffers<'a>,
+    scratch: Scratch,
+    /// Bytes of one element.
+    element: u64,
+    /// The collective's number.
+    number: u32,
+}
+
+impl<A: Access> Binding<'_, A> {
+    /// The bytes of a part.
+    fn bytes(&mut self, part: Part) -> Result<RawBytes> {
+        let buffer = match part.buf {
+            Buf::In => self.buffers.input,
+            Buf::Out => self.buffers.output,
+            Buf::Scratch => self.scratch.bytes(),
+            _ => RawBytes::empty(),
+        };
+        let element = self.element;
+        part.first
+            .checked_mul(element)
+            .zip(part.count.checked_mul(element))
+            .zip(part.stride.checked_mul(element as i64))
+            .and_then(|((at, block), stride)| buffer.part(at, block, stride, part.times))
+            .ok_or_else(|| {
+                self.communicator
+                    .refused(&format_args!("its plan leaves the buffer: {part:?}"))
+            })
+    }
+
+    /// The peer, and the envelope with the collective's number and the act's tag: two collectives
+    /// of one communicator never mix.
+    fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
+        let peer = self
+            .communicator
+            .link(rank as usize)
+            .ok_or_else(|| self.communicator.rank_error(rank as usize))?;
+        let envelope = Envelope {
+            context: self.communicator.collective_context(),
+            tag: self.number.wrapping_mul(TAGS) | tag,
+        };
+        Ok((peer, envelope))
+    }
+
+    /// Judges a message that has ended.
+    fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
+        match outcome {
+            Ok(status) if status.len == bytes => Ok(()),
+            Ok(status) => Err(self.communicator.refused(&format_args!(
+                "a message of {} B came where {bytes} B were expected: the ranks do not agree on \
+                 the count",
+                status.len
+            ))),
+            Err(failure) => Err(self.communicator.failed(failure)),
+        }
+    }
+}
+
+/// One block of a part, as a part.
+const fn block(buf: Buf, range: Range<u64>) -> Part {
+    Part::new(buf, range.start, range.end - range.start)
+}
+
+impl<A: Access> Driver for Binding<'_, A> {
+    type Ticket = Ticket;
+    type Error = Error;
+
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>> {
+        let body = self.bytes(from)?;
+        let (peer, envelope) = self.address(to, tag)?;
+        let request = self
+            .communicator
+            .access()
+            .with(|lane| lane.send_now(peer, envelope, Mode::Standard, body));
+        let bytes = body.len();
+        Ok(request.map(|request| Ticket { request, bytes }))
+    }
+
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>> {
+        let body = self.bytes(into)?;
+        let (peer, envelope) = self.address(from, tag)?;
+        let source = engine::Source::Peer(peer);
+        let tag = engine::Tag::Exact(envelope.tag);
+        let request = self
+            .communicator
+            .access()
+            .with(|lane| lane.irecv(source, envelope.context, tag, body));
+        let bytes = body.len();
+        Ok(Some(Ticket { request, bytes }))
+    }
+
+    fn copy(&mut self, from: Part, into: Part) -> Result<()> {
+        let (from, into) = (self.bytes(from)?, self.bytes(into)?);
+        into.copy_from(&from);
+        Ok(())
+    }
+
+    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
+        let Some(operation) = self.buffers.operation else {
+            return Err(self.communicator.refused(&"its plan reduces without an operation"));
+        };
+        let blocks = from.blocks().zip(into.blocks());
+        for (from_block, into_block) in blocks {
+            let from = self.bytes(block(from.buf, from_block))?;
+            let into = self.bytes(block(into.buf, into_block))?;
+            operation(from, into, side);
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, ticket: &mut Ticket) -> Result<bool> {
+        let outcome = self
+            .communicator
+            .access()
+            .with(|lane| lane.test(ticket.request));
+        match outcome {
+            None => Ok(false),
+            Some(outcome) => self.ended(outcome, ticket.bytes).map(|()| true),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! A communicator as the raw core knows it, and messages between its ranks.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
+use oxmpi_wire::{Envelope, Fault, Peer};
+
+use super::access::Access;
+use super::group::Group;
+use super::lane::Lane;
+use crate::envelope::{Source, Status, Tag};
+use crate::error::{Error, MAX_TAG, Result};
+
+/// Names one operation of a lane until it has ended.
+pub(crate) type RawRequest = engine::Request;
+
+/// A message that a matched probe has taken out of the queue.
+pub(crate) type Claimed = engine::Message;
+
+/// An ordered group of ranks, with two contexts on one lane: the even one for messages, the next
+/// for collectives.
+pub(crate) struct Communicator<A: Access> {
+    access: A,
+    context: u32,
+    group: Group,
+    /// Collectives started; atomic since threads may share a communicator.
+    collectives: AtomicU32,
+}
+
+impl<A: Access> Communicator<A> {
+    pub(crate) const fn new(access: A, context: u32, group: Group) -> Self {
+        Self {
+            access,
+            context,
+            group,
+            collectives: AtomicU32::new(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn group(&self) -> &Group {
+        &self.group
+    }
+
+    #[inline]
+    pub(crate) const fn access(&self) -> &A {
+        &self.access
+    }
+
+    /// The context of this communicator's collectives.
+    pub(super) const fn collective_context(&self) -> u32 {
+        self.context + 1
+    }
+
+    /// The number of the next collective. Ranks start them in the same order, so they agree.
+    pub(super) fn next_collective(&self) -> u32 {
+        self.collectives.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Leaves the lane's other ranks in order; later calls give [`Error::Ended`].
+    pub(crate) fn leave(&self) {
+        self.access.with(Lane::leave);
+    }
+
+    /// Sends and waits until the bytes may be used again.
+    #[inline]
+    pub(crate) fn send(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<()> {
+        let (peer, envelope) = self.address(to, tag)?;
+        let sent = self.access.with(|lane| {
+            lane.check()?;
+            Ok(lane.send_now(peer, envelope, mode, bytes))
+        })?;
+        match sent {
+            None => Ok(()),
+            Some(request) => self.wait(request).map(drop),
+        }
+    }
+
+    /// Receives into `bytes`.
+    #[inline]
+    pub(crate) fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
+        let (source, tag) = self.pattern(source, tag)?;
+        let context = self.context;
+        self.access.with(Lane::check)?;
+        let mut posted = None;
+        let outcome = self.access.until(|lane| match posted {
+            Some(request) => lane.test(request),
+            None => match lane.recv_now(source, context, tag, bytes) {
+                Ok(outcome) => outcome,
+                Err(request) => {
+                    posted = Some(request);
+                    lane.test(request)
+                }
+            },
+        });
+        self.status(outcome)
+    }
+
+    pub(crate) fn isend(
+        &self,
+        bytes: RawBytes,
+        to: usize,
+        tag: u32,
+        mode: Mode,
+    ) -> Result<RawRequest> {
+        let (peer, envelope) = self.address(to, tag)?;
+        self.access.with(|lane| {
+            lane.check()?;
+            Ok(lane.isend(peer, envelope, mode, bytes))
+        })
+    }
+
+    pub(crate) fn irecv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<RawRequest> {
+        let (source, tag) = self.pattern(source, tag)?;
+        self.access.with(|lane| {
+            lane.check()?;
+            Ok(lane.irecv(source, self.context, tag, bytes))
+        })
+    }
+
+    /// Waits until the operation has ended. The handle is stale afterwards.
+    pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
+        let outcome = self.access.until(|lane| lane.test(request));
+        self.status(outcome)
+    }
+
+    /// Makes some progress, then looks whether the operation has ended; if so its handle is stale
+    /// afterwards.
+    pub(crate) fn test(&self, request: RawRequest) -> Option<Result<Status>> {
+        let outcome = self.access.with(|lane| {
+            lane.test(request).or_else(|| {
+                lane.progress();
+                lane.test(request)
+            })
+        });
+        outcome.map(|outcome| self.status(outcome))
+    }
+
+    /// Takes the operation back and waits until its buffer is no longer in use. `None`: it did not
+    /// take place.
+    pub(crate) fn take_back(&self, request: RawRequest) -> Result<Option<Status>> {
+        self.access.with(|lane| lane.take_back(request));
+        let outcome = self.access.until(|lane| lane.test(request));
+        match outcome {
+            Ok(status) if status.cancelled => Ok(None),
+            outcome => self.status(outcome).map(Some),
+        }
+    }
+
+    /// Leaves the operation to the lane, which keeps `owner` alive until it has ended.
+    pub(crate) fn detach(&self, request: RawRequest, owner: Box<dyn Any + Send>) {
+        self.access.with(|lane| lane.detach(request, owner));
+    }
+
+    /// Drives the lane until `found`, which is told how to see whether a request has ended, gives
+    /// something.
+    pub(crate) fn wait_until<R>(
+        &self,
+        mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
+    ) -> Result<R> {
+        self.access.with(Lane::check)?;
+        Ok(self
+            .access
+            .until(|lane| found(&|request| lane.has_ended(request))))
+    }
+
+    /// As [`Communicator::wait_until`], with one turn of progress at most.
+    pub(crate) fn look<R>(
+        &self,
+        mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
+    ) -> Result<Option<R>> {
+        self.access.with(|lane| {
+            lane.check()?;
+            let now = found(&|request| lane.has_ended(request));
+            Ok(now.or_else(|| {
+                lane.progress();
+                found(&|request| lane.has_ended(request))
+            }))
+        })
+    }
+
+    pub(crate) fn probe(&self, source: Source, tag: Tag) -> Result<Status> {
+        let (source, tag) = self.pattern(source, tag)?;
+        self.access.with(Lane::check)?;
+        let outcome = self
+            .access
+            .until(|lane| lane.probe(source, self.context, tag));
+        self.status(outcome)
+    }
+
+    pub(crate) fn iprobe(&self, source: Source, tag: Tag) -> Result<Option<Status>> {
+        let (source, tag) = self.pattern(source, tag)?;
+        let outcome = self.access.with(|lane| {
+            lane.check()?;
+            lane.progress();
+            Ok(lane.probe(source, self.context, tag))
+        })?;
+        outcome.map(|outcome| self.status(outcome)).transpose()
+    }
+
+    pub(crate) fn mprobe(&self, source: Source, tag: Tag) -> Result<(Claimed, Status)> {
+        let (source, tag) = self.pattern(source, tag)?;
+        self.access.with(Lane::check)?;
+        let outcome = self
+            .access
+            .until(|lane| lane.claim(source, self.context, tag));
+        self.claimed(outcome)
+    }
+
+    pub(crate) fn improbe(&self, source: Source, tag: Tag) -> Result<Option<(Claimed, Status)>> {
+        let (source, tag) = self.pattern(source, tag)?;
+        let outcome = self.access.with(|lane| {
+            lane.check()?;
+            lane.progress();
+            Ok(lane.claim(source, self.context, tag))
+        })?;
+        outcome.map(|outcome| self.claimed(outcome)).transpose()
+    }
+
+    pub(crate) fn recv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<Status> {
+        let request = self.access.with(|lane| lane.recv_claimed(claimed, bytes));
+        self.wait(request.map_err(|failure| self.failed(failure))?)
+    }
+
+    /// The link and envelope of a message to rank `to`.
+    #[inline]
+    fn address(&self, to: usize, tag: u32) -> Result<(Peer, Envelope)> {
+        let context = self.context;
+        match self.link(to) {
+            Some(peer) if tag <= MAX_TAG => Ok((peer, Envelope { context, tag })),
+            Some(_) => Err(self.tag_error(tag)),
+            None => Err(self.rank_error(to)),
+        }
+    }
+
+    /// What the engine is to match.
+    #[inline]
+    fn pattern(&self, source: Source, tag: Tag) -> Result<(engine::Source, engine::Tag)> {
+        let source = match source {
+            Source::Any => engine::Source::Any,
+            Source::Rank(rank) => match self.link(rank) {
+                Some(peer) => engine::Source::Peer(peer),
+                None => return Err(self.rank_error(rank)),
+            },
+        };
+        match tag {
+            Tag::Any => Ok((source, engine::Tag::Any)),
+            Tag::Is(tag) if tag <= MAX_TAG => Ok((source, engine::Tag::Exact(tag))),
+            Tag::Is(tag) => Err(self.tag_error(tag)),
+        }
+    }
+
+    #[inline]
+    pub(super) fn link(&self, rank: usize) -> Option<Peer> {
+        let rank = u32::try_from(rank).ok()?;
+        self.group.link(rank).map(Peer)
+    }
+
+    /// The error of naming `rank`, which the communicator does not have.
+    #[cold]
+    pub(crate) fn rank_error(&self, rank: usize) -> Error {
+        Error::Rank {
+            rank: self.group.rank() as usize,
+            named: rank,
+            size: self.group.size() as usize,
+        }
+    }
+
+    #[cold]
+    fn tag_error(&self, tag: u32) -> Error {
+        Error::Tag {
+            rank: self.group.rank() as usize,
+            tag,
+        }
+    }
+
+    fn claimed(
+        &self,
+        outcome: Result<(Claimed, engine::Status), Failure>,
+    ) -> Result<(Claimed, Status)> {
+        match outcome {
+            Ok((claimed, status)) => self.status(Ok(status)).map(|status| (claimed, status)),
+            Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    #[inline]
+    fn status(&self, outcome: Outcome) -> Result<Status> {
+        match outcome {
+            Ok(status) => Ok(Status {
+                source: self.rank_of(status.source).unwrap_or_default(),
+                tag: status.tag,
+                bytes: status.len,
+            }),
+            Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    fn rank_of(&self, peer: Peer) -> Option<usize> {
+        self.group.rank_of(peer.0).map(|rank| rank as usize)
+    }
+
+    /// The failure in terms of this communicator's ranks.
+    #[cold]
+    pub(super) fn failed(&self, failure: Failure) -> Error {
+        let rank = self.group.rank() as usize;
+        match failure {
+            Failure::Truncated {
+                peer,
+                tag,
+                sent,
+                room,
+            } => Error::Truncated {
+                rank,
+                source: self.rank_of(peer).unwrap_or_default(),
+                tag,
+                sent,
+                room,
+            },
+            Failure::Fault { peer, fault } => match self.rank_of(peer) {
+                Some(lost) => {
+                    Error::Peer {
+                        rank,
+                        peer: lost,
+                        pid: self.access.with(|lane| lane.pid(peer)),
+                        host: oxmpi_os::host::name(),
+                        fault,
+                    }
+                }
+                None => Error::Transport { rank, fault },
+            },
+            Failure::Stale => Error::Transport {
+                rank,
+                fault: Fault::Protocol("a request was completed twice"),
+            },
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which ranks a communicator has, and where they are.
+
+use std::sync::Arc;
+
+/// The members of a communicator, in rank order. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    members: Members,
+    rank: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Members {
+    /// Rank and link are the same number: the world and its duplicates.
+    All { size: u32 },
+    /// Some of the links, in another order.
+    Some(Arc<Subset>),
+}
+
+#[derive(Debug)]
+struct Subset {
+    /// The link of each rank.
+    links: Vec<u32>,
+    /// The rank of each link of the lane, [`NOT_A_MEMBER`] where it has none.
+    ranks: Vec<u32>,
+}
+
+const NOT_A_MEMBER: u32 = u32::MAX;
+
+impl Group {
+    /// All `size` links of a lane; this process is link `rank`.
+    pub(crate) const fn all(size: u32, rank: u32) -> Self {
+        Self {
+            members: Members::All { size },
+            rank,
+        }
+    }
+
+    /// The group of `links`, given in rank order, in a lane of `lane_size` links; this process is
+    /// `rank` in it.
+    pub(crate) fn subset(links: Vec<u32>, lane_size: u32, rank: u32) -> Self {
+        let mut ranks = vec![NOT_A_MEMBER; lane_size as usize];
+        for (rank, &link) in links.iter().enumerate() {
+            ranks[link as usize] = rank as u32;
+        }
+        Self {
+            members: Members::Some(Arc::new(Subset { links, ranks })),
+            rank,
+        }
+    }
+
+    /// Number of ranks.
+    #[inline]
+    pub(crate) fn size(&self) -> u32 {
+        match &self.members {
+            Members::All { size } => *size,
+            Members::Some(subset) => subset.links.len() as u32,
+        }
+    }
+
+    /// This process's rank.
+    #[inline]
+    pub(crate) const fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The link to `rank`, if the group has that rank.
+    #[inline]
+    pub(crate) fn link(&self, rank: u32) -> Option<u32> {
+        match &self.members {
+            Members::All { size } => (rank < *size).then_some(rank),
+            Members::Some(subset) => subset.links.get(rank as usize).copied(),
+        }
+    }
+
+    /// The rank at the other end of `link`, if it is a member.
+    #[inline]
+    pub(crate) fn rank_of(&self, link: u32) -> Option<u32> {
+        match &self.members {
+            Members::All { size } => (link < *size).then_some(link),
+            Members::Some(subset) => subset
+                .ranks
+                .get(link as usize)
+                .copied()
+                .filter(|&rank| rank != NOT_A_MEMBER),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Group;
+
+    #[test]
+    fn links_and_ranks_are_inverse() {
+        let group = Group::subset(vec![5, 0, 3], 6, 2);
+        assert_eq!((group.size(), group.rank()), (3, 2));
+        for rank in 0..3 {
+            let link = group.link(rank).expect("a member");
+            assert_eq!(group.rank_of(link), Some(rank));
+        }
+        assert_eq!(group.link(3), None);
+        for stranger in [1, 2, 4, 6] {
+            assert_eq!(group.rank_of(stranger), None, "link {stranger}");
+        }
+    }
+
+    #[test]
+    fn the_world_is_its_own_map() {
+        let world = Group::all(4, 1);
+        assert_eq!(
+            (world.link(3), world.link(4), world.rank_of(4)),
+            (Some(3), None, None)
+        );
+    }
+}

@@ -1,0 +1,343 @@
+//! A lane: one engine, its transport, and what waiting on it needs.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use oxmpi_os::RawBytes;
+use oxmpi_os::fork::ForkGuard;
+use oxmpi_shm::{Node, ShmRx, ShmTx};
+use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
+use oxmpi_wire::{Envelope, Peer, Rx, Tx};
+
+use super::communicator::{Claimed, RawRequest};
+use super::policy::Policy;
+use super::scratch::Scratch;
+use super::siblings;
+use super::waiting::{Idle, Rest};
+use crate::error::{Error, Result};
+
+/// Arrivals that one turn hands over at most, so that a flood does not keep a call from seeing that
+/// it is done.
+const BUDGET: u32 = 64;
+
+/// Empty looks at one peer between two looks at all of them.
+const LOOKS: u32 = 64;
+
+/// One engine over one transport, used by one thread at a time.
+///
+/// Its links are the ranks that met to make it; communicators on it name subsets of them.
+pub struct Lane {
+    engine: Engine<ShmTx>,
+    tx: ShmTx,
+    rx: ShmRx,
+    policy: Policy,
+    fork: Arc<ForkGuard>,
+    ended: bool,
+    next_context: u32,
+    detached: Vec<Detached>,
+    scratch: Scratch,
+    pids: Vec<u32>,
+}
+
+/// An operation that nobody waits for, and what owns its buffer.
+struct Detached {
+    request: RawRequest,
+    _owner: Box<dyn Any + Send>,
+}
+
+impl Lane {
+    /// The context of the communicator of all links.
+    pub(crate) const FIRST_CONTEXT: u32 = 0;
+
+    /// Contexts of one communicator: messages and collectives.
+    const CONTEXTS: u32 = 2;
+
+    /// A lane among the ranks of `node`.
+    pub(crate) fn new(node: Node, policy: Policy, fork: Arc<ForkGuard>) -> Result<Self> {
+        let pids: Vec<u32> = (0..node.ranks()).map(|rank| node.pid(rank)).collect();
+        let policy = policy.among(&pids);
+        let links = node.ranks();
+        let (tx, rx) = node
+            .ends()
+            .map_err(|why| Error::start("setting up shared memory", why))?;
+        let rules = Rules {
+            eager: policy.eager,
+        };
+        Ok(Self {
+            engine: Engine::new(&tx, links, rules),
+            tx,
+            rx,
+            policy,
+            fork,
+            ended: false,
+            next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
+            detached: Vec::new(),
+            scratch: Scratch::default(),
+            pids,
+        })
+    }
+
+    /// A lane like this one among the ranks of another node.
+    pub(super) fn another(&self, node: Node) -> Result<Self> {
+        Self::new(node, self.policy, Arc::clone(&self.fork))
+    }
+
+    /// Whether the lane may be used: by this process, and still.
+    #[inline]
+    pub(super) fn check(&mut self) -> Result<()> {
+        if self.ended || self.fork.forked() {
+            return Err(self.unusable());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn unusable(&self) -> Error {
+        if self.ended {
+            Error::Ended
+        } else {
+            Error::Forked
+        }
+    }
+
+    pub(super) const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Number of links.
+    pub(super) const fn size(&self) -> u32 {
+        self.pids.len() as u32
+    }
+
+    /// The process at the other end of a link.
+    pub(super) fn pid(&self, peer: Peer) -> Option<u32> {
+        self.pids.get(peer.0 as usize).copied()
+    }
+
+    /// Sends. `None`: the bytes are on their way and may be used again.
+    #[inline]
+    pub(super) fn send_now(
+        &mut self,
+        to: Peer,
+        envelope: Envelope,
+        mode: Mode,
+        body: RawBytes,
+    ) -> Option<RawRequest> {
+        if mode == Mode::Standard && self.engine.try_short(&mut self.tx, to, envelope, &body).is_ok()
+        {
+            self.tx.flush();
+            return None;
+        }
+        self.send_later(to, envelope, mode, body)
+    }
+
+    #[inline(never)]
+    fn send_later(
+        &mut self,
+        to: Peer,
+        envelope: Envelope,
+        mode: Mode,
+        body: RawBytes,
+    ) -> Option<RawRequest> {
+        let request = self.isend(to, envelope, mode, body);
+        match self.engine.peek(request) {
+            Some(Ok(_)) => {
+                let _freed = self.engine.test(request);
+                None
+            }
+            _ => Some(request),
+        }
+    }
+
+    pub(super) fn isend(
+        &mut self,
+        to: Peer,
+        envelope: Envelope,
+        mode: Mode,
+        body: RawBytes,
+    ) -> RawRequest {
+        let request = self.engine.send(&mut self.tx, to, envelope, mode, body);
+        self.tx.flush();
+        request
+    }
+
+    /// Receives by the direct road for as long as it is open. `Ok(None)`: nothing has come; ask
+    /// again after a rest. `Err`: the road is closed, and the receive is posted.
+    #[inline]
+    pub(super) fn recv_now(
+        &mut self,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: RawBytes,
+    ) -> std::result::Result<Option<Outcome>, RawRequest> {
+        if let (Source::Peer(peer), Tag::Exact(tag)) = (source, tag) {
+            let envelope = Envelope { context, tag };
+            for _ in 0..LOOKS {
+                if !self.engine.direct(peer) {
+                    break;
+                }
+                let (rx, tx) = (&mut self.rx, &mut self.tx);
+                if let Some(status) = self.engine.recv_direct(rx, tx, peer, envelope, &body) {
+                    self.tx.flush();
+                    return Ok(Some(Ok(status)));
+                }
+                std::hint::spin_loop();
+            }
+            if self.engine.direct(peer) {
+                return Ok(None);
+            }
+        }
+        Err(self.irecv(source, context, tag, body))
+    }
+
+    pub(super) fn irecv(
+        &mut self,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: RawBytes,
+    ) -> RawRequest {
+        let request = self.engine.recv(&mut self.tx, source, context, tag, body);
+        self.tx.flush();
+        request
+    }
+
+    pub(super) fn recv_claimed(
+        &mut self,
+        claimed: Claimed,
+        body: RawBytes,
+    ) -> std::result::Result<RawRequest, Failure> {
+        let request = self.engine.recv_claimed(&mut self.tx, claimed, body);
+        self.tx.flush();
+        request
+    }
+
+    /// The operation's outcome if it has ended; its handle is stale from then on.
+    #[inline]
+    pub(super) fn test(&mut self, request: RawRequest) -> Option<Outcome> {
+        self.engine.test(request)
+    }
+
+    pub(super) fn has_ended(&self, request: RawRequest) -> bool {
+        self.engine.is_done(request)
+    }
+
+    pub(super) fn take_back(&mut self, request: RawRequest) {
+        self.engine.cancel(&mut self.tx, request);
+        self.tx.flush();
+    }
+
+    /// Keeps `owner` until the operation has ended.
+    pub(super) fn detach(&mut self, request: RawRequest, owner: Box<dyn Any + Send>) {
+        self.reap();
+        self.detached.push(Detached {
+            request,
+            _owner: owner,
+        });
+    }
+
+    /// Lets go of detached operations that have ended. Nobody asked for their outcome.
+    fn reap(&mut self) {
+        let engine = &mut self.engine;
+        self.detached
+            .retain(|detached| engine.test(detached.request).is_none());
+    }
+
+    pub(super) fn probe(&self, source: Source, context: u32, tag: Tag) -> Option<Outcome> {
+        self.engine.probe(source, context, tag)
+    }
+
+    pub(super) fn claim(
+        &mut self,
+        source: Source,
+        context: u32,
+        tag: Tag,
+    ) -> Option<std::result::Result<(engine::Message, Status), Failure>> {
+        self.engine.claim(source, context, tag)
+    }
+
+    /// Takes in what has come and sends what can go. 0: nothing moved.
+    pub(super) fn progress(&mut self) -> u32 {
+        if self.engine.has_waiting() {
+            self.engine.resume(&mut self.tx);
+        }
+        let moved = self.rx.poll(&mut self.tx, BUDGET, &mut self.engine);
+        self.tx.flush();
+        moved
+    }
+
+    /// Makes progress; if nothing moved, says how to rest.
+    pub(super) fn progress_or_rest(&mut self, idle: &mut Idle) -> Option<Rest> {
+        if self.progress() != 0 {
+            idle.reset();
+            return None;
+        }
+        Some(idle.next(&self.policy))
+    }
+
+    /// Makes progress, or rests a little after a turn that made none.
+    #[inline]
+    pub(super) fn turn(&mut self, idle: &mut Idle) {
+        match self.progress_or_rest(idle) {
+            None => {}
+            // Another lane's messages would not wake this thread.
+            Some(Rest::Sleep) if !siblings::any() => {
+                if self.rx.arm() {
+                    self.rx.nap(Rest::LONGEST);
+                }
+            }
+            Some(rest) => rest.brief(),
+        }
+    }
+
+    /// Leaves the other ranks: everything sent goes out first. Later calls give [`Error::Ended`].
+    pub(super) fn leave(&mut self) {
+        if self.ended || self.fork.forked() {
+            return;
+        }
+        let mut idle = Idle::default();
+        self.reap();
+        while !self.detached.is_empty() || self.engine.has_waiting() {
+            self.turn(&mut idle);
+            self.reap();
+        }
+        self.ended = true;
+        self.rx.leave();
+    }
+
+    /// The first of two contexts that this rank does not use yet.
+    pub(super) const fn next_context(&self) -> u32 {
+        self.next_context
+    }
+
+    /// Takes the contexts that all members have agreed on: `first` and the next one.
+    pub(super) fn take_context(&mut self, first: u32) -> Result<u32> {
+        match first.checked_add(Self::CONTEXTS) {
+            Some(next) => {
+                self.next_context = next;
+                Ok(first)
+            }
+            None => Err(Error::Contexts),
+        }
+    }
+
+    /// Room for a collective's intermediate results. `None`: there is no memory.
+    pub(super) fn lend_scratch(&mut self, bytes: u64) -> Option<Scratch> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.grow(bytes).then_some(scratch)
+    }
+
+    pub(super) fn return_scratch(&mut self, scratch: Scratch) {
+        self.scratch = scratch;
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // A panicking rank aborts its job instead, and must not wait for anyone.
+        if !std::thread::panicking() {
+            self.leave();
+        }
+    }
+}

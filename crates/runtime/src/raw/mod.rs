@@ -1,0 +1,25 @@
+//! The raw core under both faces.
+//!
+//! Byte ranges with their layout, 64-bit counts, operations as functions, requests as handles. It
+//! knows ranks and communicators; it knows no types, borrows no buffers, and holds no face's logic.
+//! A range ([`oxmpi_os::RawBytes`]) is made by the face, which promises that it outlives its
+//! request.
+
+mod access;
+mod collective;
+mod communicator;
+mod group;
+mod lane;
+mod policy;
+mod scratch;
+mod siblings;
+mod split;
+mod waiting;
+
+pub use access::{Access, Own, Shared};
+pub(crate) use collective::{Buffers, Operation};
+pub(crate) use communicator::{Claimed, Communicator, RawRequest};
+pub(crate) use group::Group;
+pub(crate) use lane::Lane;
+pub(crate) use oxmpi_wire::engine::Mode;
+pub(crate) use policy::Policy;

@@ -1,0 +1,120 @@
+//! New communicators from an old one: duplicate, split, share (MPI 5.0, section 7.4).
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_os::RawBytes;
+
+use super::access::{Access, Shared};
+use super::collective::Buffers;
+use super::communicator::Communicator;
+use super::group::Group;
+use super::lane::Lane;
+use crate::boot::{self, Invitation};
+use crate::data::{source, target};
+use crate::error::Result;
+use crate::op::{Element, Op, operation};
+
+/// What a rank says in a split. Ranks of one colour are ordered by key, then by their old rank.
+const COLOUR: usize = 0;
+const KEY: usize = 1;
+/// `COLOUR` of a rank that joins no part: above every colour.
+const NO_COLOUR: u64 = u64::MAX;
+
+impl<A: Access> Communicator<A> {
+    /// A communicator of the same group with contexts of its own.
+    pub(crate) fn duplicate(&self) -> Result<Self> {
+        let context = self.agree_on_context()?;
+        Ok(Self::new(
+            self.access().clone(),
+            context,
+            self.group().clone(),
+        ))
+    }
+
+    /// The part of this communicator's ranks that name the same colour.
+    pub(crate) fn split(&self, colour: Option<u32>, key: i32) -> Result<Option<Self>> {
+        // Every rank fills its own row of the table; the others' are zero, so a sum joins them. A
+        // key is moved to the non-negative numbers.
+        let (rank, size) = (self.group().rank() as usize, self.group().size() as usize);
+        let mut rows = vec![[0u64; 2]; size];
+        rows[rank][COLOUR] = colour.map_or(NO_COLOUR, u64::from);
+        rows[rank][KEY] = (i64::from(key) - i64::from(i32::MIN)) as u64;
+        self.allreduce_in_place(rows.as_flattened_mut(), Op::Sum)?;
+
+        let context = self.agree_on_context()?;
+        let mine = rows[rank][COLOUR];
+        if mine == NO_COLOUR {
+            return Ok(None);
+        }
+        let mut members: Vec<usize> = (0..size).filter(|&r| rows[r][COLOUR] == mine).collect();
+        members.sort_by_key(|&r| rows[r][KEY]);
+        let new_rank = members.iter().take_while(|&&r| r != rank).count() as u32;
+        let links = members
+            .iter()
+            .filter_map(|&r| self.link(r).map(|peer| peer.0))
+            .collect();
+        let lane_size = self.access().with(|lane| lane.size());
+        let group = Group::subset(links, lane_size, new_rank);
+        // Parts are disjoint, so they may share a context.
+        Ok(Some(Self::new(self.access().clone(), context, group)))
+    }
+
+    /// A communicator of the same ranks on a new lane that threads may share.
+    pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
+        let (rank, size) = (self.group().rank(), self.group().size());
+        let mut text = [0; Invitation::ROOM];
+        let node = if rank == 0 {
+            let (door, invitation) = boot::invite()?;
+            let invitation = invitation.to_string();
+            text[..invitation.len()].copy_from_slice(invitation.as_bytes());
+            self.bcast(&mut text, 0)?;
+            boot::admit(door, size)?
+        } else {
+            self.bcast(&mut text, 0)?;
+            let invitation = String::from_utf8_lossy(&text);
+            let invitation = Invitation::decode(invitation.trim_end_matches('\0'))?;
+            boot::accept(&invitation, rank, size)?
+        };
+        let lane = self.access().with(|lane| lane.another(node))?;
+        Ok(Communicator::new(
+            Shared::new(lane),
+            Lane::FIRST_CONTEXT,
+            Group::all(size, rank),
+        ))
+    }
+
+    /// Contexts that no member uses yet: the largest of the members' next ones.
+    fn agree_on_context(&self) -> Result<u32> {
+        let mut next = [self.access().with(|lane| lane.next_context())];
+        self.allreduce_in_place(&mut next, Op::Max)?;
+        self.access().with(|lane| lane.take_context(next[0]))
+    }
+
+    /// Reduces `values` over all ranks, element by element.
+    pub(crate) fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
+        let fold = T::fold(op)?;
+        let call = Call::allreduce(
+            self.group().rank(),
+            self.group().size(),
+            values.len() as u64,
+            size_of::<T>() as u64,
+        );
+        let buffers = Buffers {
+            input: RawBytes::empty(),
+            output: target(values),
+            operation: Some(&operation(fold)),
+        };
+        self.collective(call.with_in_place(true), buffers)
+    }
+
+    /// Gives every rank the bytes of rank `root`.
+    pub(crate) fn bcast(&self, bytes: &mut [u8], root: u32) -> Result<()> {
+        let (rank, size) = (self.group().rank(), self.group().size());
+        let call = Call::bcast(rank, size, root, bytes.len() as u64);
+        let buffers = Buffers {
+            input: source(bytes),
+            output: target(bytes),
+            operation: None,
+        };
+        self.collective(call, buffers)
+    }
+}

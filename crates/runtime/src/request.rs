@@ -1,0 +1,190 @@
+//! Handles of nonblocking operations: wait, test, and the same for lists of them.
+
+use std::fmt;
+
+use crate::envelope::Status;
+use crate::error::Result;
+use crate::raw::{Access, RawRequest};
+use crate::scope::Scope;
+
+/// A nonblocking operation that is under way, and its buffer.
+///
+/// Dropping it is fine: the scope waits for it at its end.
+#[must_use = "without a wait or test the operation ends with its scope"]
+pub struct Request<'scope, 'env: 'scope, B, A: Access> {
+    scope: &'scope Scope<'scope, 'env, A>,
+    place: usize,
+    request: RawRequest,
+    buffer: B,
+}
+
+/// A request whose buffer is not given back, so that sends and receives of any type fit one list.
+pub type AnyRequest<'scope, 'env, A> = Request<'scope, 'env, (), A>;
+
+/// What ended: its place in the list, its buffer and its status.
+pub type Ended<B> = (usize, B, Status);
+
+impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
+    pub(crate) const fn new(
+        scope: &'scope Scope<'scope, 'env, A>,
+        place: usize,
+        request: RawRequest,
+        buffer: B,
+    ) -> Self {
+        Self {
+            scope,
+            place,
+            request,
+            buffer,
+        }
+    }
+
+    /// Waits for the end, and gives the buffer back with the status (`MPI_Wait`). The status of a
+    /// send names the calling rank itself and the bytes sent.
+    ///
+    /// # Errors
+    /// What went wrong with the operation.
+    pub fn wait(self) -> Result<(B, Status)> {
+        let ended = self.scope.raw().wait(self.request);
+        self.scope.release(self.place);
+        ended.map(|status| (self.buffer, status))
+    }
+
+    /// Looks whether it has ended; if not, gives the request back (`MPI_Test`).
+    ///
+    /// # Errors
+    /// What went wrong with the operation.
+    pub fn test(self) -> Result<Result<(B, Status), Self>> {
+        match self.scope.raw().test(self.request) {
+            None => Ok(Err(self)),
+            Some(ended) => {
+                self.scope.release(self.place);
+                ended.map(|status| Ok((self.buffer, status)))
+            }
+        }
+    }
+
+    /// Takes the operation back (`MPI_Cancel` and `MPI_Wait`): a receive without a match is
+    /// cancelled, a send that waits for its receiver is recalled; what has begun is waited for.
+    /// Gives the buffer back, and the status if the operation took place after all.
+    ///
+    /// # Errors
+    /// What went wrong with the operation.
+    pub fn cancel(self) -> Result<(B, Option<Status>)> {
+        let ended = self.scope.raw().take_back(self.request);
+        self.scope.release(self.place);
+        ended.map(|status| (self.buffer, status))
+    }
+
+    /// The same request without its buffer, to be put in a list with others.
+    pub fn any(self) -> AnyRequest<'scope, 'env, A> {
+        Request::new(self.scope, self.place, self.request, ())
+    }
+
+    /// Waits for all of `requests`, in their order (`MPI_Waitall`).
+    ///
+    /// # Errors
+    /// The first one; the others are waited for all the same, at the scope's end.
+    pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<Vec<(B, Status)>> {
+        requests.into_iter().map(Self::wait).collect()
+    }
+
+    /// Waits until one of `requests` has ended, and takes it out of the list by
+    /// [`Vec::swap_remove`] (`MPI_Waitany`). `None`: the list is empty.
+    ///
+    /// # Errors
+    /// What went wrong with that one.
+    pub fn wait_any(requests: &mut Vec<Self>) -> Result<Option<Ended<B>>> {
+        let Some(first) = requests.first() else {
+            return Ok(None);
+        };
+        let raw = first.scope.raw();
+        let place = raw.wait_until(|ended| requests.iter().position(|r| ended(r.request)))?;
+        Self::take(requests, place).map(Some)
+    }
+
+    /// Takes one that has ended out of the list by [`Vec::swap_remove`] (`MPI_Testany`). `None`:
+    /// none has.
+    ///
+    /// # Errors
+    /// What went wrong with that one.
+    pub fn test_any(requests: &mut Vec<Self>) -> Result<Option<Ended<B>>> {
+        let Some(first) = requests.first() else {
+            return Ok(None);
+        };
+        let raw = first.scope.raw();
+        match raw.look(|ended| requests.iter().position(|r| ended(r.request)))? {
+            None => Ok(None),
+            Some(place) => Self::take(requests, place).map(Some),
+        }
+    }
+
+    /// Waits until at least one has ended, and takes all that have out of the list
+    /// (`MPI_Waitsome`). The places are those before the call. Empty: the list is empty.
+    ///
+    /// # Errors
+    /// The first one; what else had ended stays in the list or is lost with it.
+    pub fn wait_some(requests: &mut Vec<Self>) -> Result<Vec<Ended<B>>> {
+        let Some(first) = requests.first() else {
+            return Ok(Vec::new());
+        };
+        let raw = first.scope.raw();
+        raw.wait_until(|ended| requests.iter().any(|r| ended(r.request)).then_some(()))?;
+        Self::test_some(requests)
+    }
+
+    /// Takes all that have ended out of the list (`MPI_Testsome`). The places are those before the
+    /// call.
+    ///
+    /// # Errors
+    /// As [`Request::wait_some`].
+    pub fn test_some(requests: &mut Vec<Self>) -> Result<Vec<Ended<B>>> {
+        let mut ended = Vec::new();
+        let mut open = Vec::with_capacity(requests.len());
+        let mut failed = None;
+        for (place, request) in requests.drain(..).enumerate() {
+            if failed.is_some() {
+                open.push(request);
+                continue;
+            }
+            match request.test() {
+                Ok(Ok((buffer, status))) => ended.push((place, buffer, status)),
+                Ok(Err(request)) => open.push(request),
+                Err(error) => failed = Some(error),
+            }
+        }
+        *requests = open;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(ended),
+        }
+    }
+
+    /// Whether all have ended; if so, gives their buffers and statuses (`MPI_Testall`), else the
+    /// list as it was.
+    ///
+    /// # Errors
+    /// The first one.
+    pub fn test_all(requests: Vec<Self>) -> Result<Result<Vec<(B, Status)>, Vec<Self>>> {
+        let Some(first) = requests.first() else {
+            return Ok(Ok(Vec::new()));
+        };
+        let raw = first.scope.raw();
+        let all = raw.look(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
+        match all {
+            None => Ok(Err(requests)),
+            Some(()) => Self::wait_all(requests).map(Ok),
+        }
+    }
+
+    fn take(requests: &mut Vec<Self>, place: usize) -> Result<Ended<B>> {
+        let (buffer, status) = requests.swap_remove(place).wait()?;
+        Ok((place, buffer, status))
+    }
+}
+
+impl<B, A: Access> fmt::Debug for Request<'_, '_, B, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").finish_non_exhaustive()
+    }
+}

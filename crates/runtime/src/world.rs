@@ -1,0 +1,107 @@
+//! Joining the job and leaving it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use std::sync::Arc;
+
+use oxmpi_os::fork::ForkGuard;
+
+use crate::boot::{self, Manager};
+use crate::comm::Comm;
+use crate::error::{Error, Result};
+use crate::raw::{Communicator, Group, Lane, Own, Policy};
+
+/// Whether this process has joined its job, or tried to. Never reset: a process joins once.
+static JOINED: AtomicBool = AtomicBool::new(false);
+
+/// This process's membership in its job, from [`World::init`] until it is dropped.
+///
+/// Dropping it leaves the job in order: it waits until what was sent has gone out, but not for
+/// other ranks to end. A rank that still waits for a message from one that has left gets an error
+/// instead of the message. Dropped by a panic, it aborts the job.
+#[derive(Debug)]
+pub struct World {
+    comm: Comm,
+    manager: Manager,
+    host: String,
+    left: bool,
+}
+
+impl World {
+    /// Joins the job that this process was started in (`MPI_Init`).
+    ///
+    /// Started by hand, without a process manager, the process is rank 0 of 1.
+    ///
+    /// # Errors
+    /// [`Error::SecondInit`] when this process has joined before; [`Error::Setting`] for a wrong
+    /// setting; [`Error::Start`] says which step failed and why.
+    pub fn init() -> Result<Self> {
+        if JOINED.swap(true, Ordering::Relaxed) {
+            return Err(Error::SecondInit);
+        }
+        let (policy, warnings) = Policy::of_process()?;
+        let mut manager = Manager::find()?;
+        if manager.rank() == 0 {
+            for warning in warnings {
+                eprintln!("oxmpi: {warning}");
+            }
+        }
+        let node = boot::meet(&mut manager)?;
+        let group = Group::all(manager.size(), manager.rank());
+        let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
+        let lane = Own::new(Lane::new(node, policy, Arc::new(fork))?);
+        Ok(Self {
+            comm: Comm::new(Communicator::new(lane, Lane::FIRST_CONTEXT, group)),
+            manager,
+            host: oxmpi_os::host::name(),
+            left: false,
+        })
+    }
+
+    /// The communicator of all ranks of the job (`MPI_COMM_WORLD`).
+    #[inline]
+    #[must_use]
+    pub const fn comm(&self) -> &Comm {
+        &self.comm
+    }
+
+    /// The name of the host this rank runs on (`MPI_Get_processor_name`).
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Ends the whole job with exit code `code`, this process included (`MPI_Abort`).
+    pub fn abort(mut self, code: i32) -> ! {
+        self.manager.abort(code);
+        std::process::exit(code)
+    }
+
+    /// Leaves the job in order, as dropping does, and tells what went wrong (`MPI_Finalize`).
+    ///
+    /// # Errors
+    /// When the process manager does not answer.
+    pub fn finalize(mut self) -> Result<()> {
+        self.leave()
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.left, true) {
+            return Ok(());
+        }
+        self.comm.raw.leave();
+        self.manager.finalize()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        /// What a Rust process exits with when its main thread panics.
+        const PANICKED: i32 = 101;
+        if std::thread::panicking() {
+            self.manager.abort(PANICKED);
+        } else if let Err(error) = self.leave() {
+            eprintln!("oxmpi: rank {}: {error}", self.manager.rank());
+        }
+    }
+}
