@@ -16,7 +16,7 @@ const STOP: u32 = 4;
 const CHUNK: u64 = 100;
 
 fn is_prime(n: u64) -> bool {
-    n >= 2 && (2..).take_while(|d| d * d <= n).all(|d| n % d != 0)
+    n >= 2 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d))
 }
 
 fn count(from: u64, limit: u64) -> u64 {
@@ -27,7 +27,10 @@ fn count(from: u64, limit: u64) -> u64 {
 
 fn farmer(comm: &Comm, limit: u64) -> oxmpi::Result<u64> {
     if comm.size() == 1 {
-        return Ok((0..limit).step_by(CHUNK as usize).map(|n| count(n, limit)).sum());
+        return Ok((0..limit)
+            .step_by(CHUNK as usize)
+            .map(|n| count(n, limit))
+            .sum());
     }
     let (mut next, mut total, mut working) = (0, 0, comm.size() - 1);
     while working > 0 {

@@ -39,7 +39,7 @@ impl Plate<'_> {
 
     /// Indexes of the cells along one side: the edge, or the ghosts beyond it.
     fn line(side: (isize, isize), ghost: bool) -> impl Iterator<Item = usize> {
-        let at = |d: isize| match (d, ghost) {
+        let at = move |d: isize| match (d, ghost) {
             (-1, true) => 0,
             (-1, false) => 1,
             (_, false) => TILE,

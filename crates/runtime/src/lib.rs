@@ -19,7 +19,7 @@ pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};
 pub use op::{Element, Fold, Op};
 pub use raw::{Access, Own, Shared};
-pub use request::{AnyRequest, Ended, Request};
+pub use request::{AllEnded, AnyRequest, Ended, Request, Test};
 pub use scope::Scope;
 pub use value::Value;
 pub use world::World;

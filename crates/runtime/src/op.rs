@@ -1,5 +1,7 @@
 //! Reduction operations.
 
+use std::slice;
+
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
@@ -163,10 +165,8 @@ unsafe fn elements<'a, T: Data>(from: RawBytes, into: RawBytes) -> (&'a [T], &'a
     let (from_len, into_len) = (from.len() as usize, into.len() as usize);
     debug_assert_eq!(from_len, into_len);
     // SAFETY: the caller's promise; any bytes are a valid `T`.
-    unsafe {
-        (
-            std::slice::from_raw_parts(from.start().cast(), from_len / size_of::<T>()),
-            std::slice::from_raw_parts_mut(into.start().cast(), into_len / size_of::<T>()),
-        )
-    }
+    let from = unsafe { slice::from_raw_parts(from.start().cast(), from_len / size_of::<T>()) };
+    // SAFETY: as above.
+    let into = unsafe { slice::from_raw_parts_mut(into.start().cast(), into_len / size_of::<T>()) };
+    (from, into)
 }

@@ -10,7 +10,6 @@ use crate::scope::Scope;
 /// A nonblocking operation that is under way, and its buffer.
 ///
 /// Dropping it is fine: the scope waits for it at its end.
-#[must_use = "without a wait or test the operation ends with its scope"]
 pub struct Request<'scope, 'env: 'scope, B, A: Access> {
     scope: &'scope Scope<'scope, 'env, A>,
     place: usize,
@@ -20,6 +19,18 @@ pub struct Request<'scope, 'env: 'scope, B, A: Access> {
 
 /// A request whose buffer is not given back, so that sends and receives of any type fit one list.
 pub type AnyRequest<'scope, 'env, A> = Request<'scope, 'env, (), A>;
+
+/// What a test found.
+#[derive(Debug)]
+pub enum Test<E, O> {
+    /// It has ended; this came of it.
+    Ended(E),
+    /// It is still under way; here it is again.
+    Open(O),
+}
+
+/// What came of several operations, in their order.
+pub type AllEnded<B> = Vec<(B, Status)>;
 
 /// What ended: its place in the list, its buffer and its status.
 pub type Ended<B> = (usize, B, Status);
@@ -54,12 +65,12 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// What went wrong with the operation.
-    pub fn test(self) -> Result<Result<(B, Status), Self>> {
+    pub fn test(self) -> Result<Test<(B, Status), Self>> {
         match self.scope.raw().test(self.request) {
-            None => Ok(Err(self)),
+            None => Ok(Test::Open(self)),
             Some(ended) => {
                 self.scope.release(self.place);
-                ended.map(|status| Ok((self.buffer, status)))
+                ended.map(|status| Test::Ended((self.buffer, status)))
             }
         }
     }
@@ -85,7 +96,7 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// The first one; the others are waited for all the same, at the scope's end.
-    pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<Vec<(B, Status)>> {
+    pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<AllEnded<B>> {
         requests.into_iter().map(Self::wait).collect()
     }
 
@@ -148,8 +159,8 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
                 continue;
             }
             match request.test() {
-                Ok(Ok((buffer, status))) => ended.push((place, buffer, status)),
-                Ok(Err(request)) => open.push(request),
+                Ok(Test::Ended((buffer, status))) => ended.push((place, buffer, status)),
+                Ok(Test::Open(request)) => open.push(request),
                 Err(error) => failed = Some(error),
             }
         }
@@ -165,15 +176,15 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// The first one.
-    pub fn test_all(requests: Vec<Self>) -> Result<Result<Vec<(B, Status)>, Vec<Self>>> {
+    pub fn test_all(requests: Vec<Self>) -> Result<Test<AllEnded<B>, Vec<Self>>> {
         let Some(first) = requests.first() else {
-            return Ok(Ok(Vec::new()));
+            return Ok(Test::Ended(Vec::new()));
         };
         let raw = first.scope.raw();
         let all = raw.look(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
         match all {
-            None => Ok(Err(requests)),
-            Some(()) => Self::wait_all(requests).map(Ok),
+            None => Ok(Test::Open(requests)),
+            Some(()) => Self::wait_all(requests).map(Test::Ended),
         }
     }
 

@@ -46,7 +46,8 @@ impl World {
                 eprintln!("oxmpi: {warning}");
             }
         }
-        let node = boot::meet(&mut manager)?;
+        let layout = policy.layout(manager.size());
+        let node = boot::meet(&mut manager, layout)?;
         let group = Group::all(manager.size(), manager.rank());
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
         let lane = Own::new(Lane::new(node, policy, Arc::new(fork))?);

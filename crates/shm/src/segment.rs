@@ -7,7 +7,7 @@
 //! ```text
 //! control 0 | control 1 | .. | link 0>0 | link 0>1 | .. | link n-1>n-1
 //!
-//! control: a line each for the process number, the asleep word, the counter of opened links;
+//! control: a line each for the process number (and whether it has left), the asleep word, the counter of opened links;
 //!          then a word per sender: whether it has opened its link to this rank
 //! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers
 //! ```
@@ -27,6 +27,7 @@ const PAGE: usize = 4096;
 pub(crate) const VERSION: u32 = 1;
 
 const PID: usize = 0;
+const LEFT: usize = 1;
 const ASLEEP: usize = STRIDE;
 const OPENED: usize = 2 * STRIDE;
 const TABLE: usize = 3 * STRIDE;
@@ -198,6 +199,18 @@ impl Segment {
     pub(crate) fn pid(&self, rank: u32) -> u32 {
         // SAFETY: a control area has this word.
         unsafe { self.control(rank).load(PID, Ordering::Relaxed) as u32 }
+    }
+
+    /// Whether `rank` has left in order. What it published before is seen from then on.
+    pub(crate) fn left(&self, rank: u32) -> bool {
+        // SAFETY: a control area has this word.
+        unsafe { self.control(rank).load(LEFT, Ordering::Acquire) != 0 }
+    }
+
+    /// Tells that `rank`, this one, publishes nothing more.
+    pub(crate) fn set_left(&self, rank: u32) {
+        // SAFETY: a control area has this word.
+        unsafe { self.control(rank).store(LEFT, 1, Ordering::Release) };
     }
 
     pub(crate) fn set_pid(&self, rank: u32, pid: u32) {

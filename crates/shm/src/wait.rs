@@ -16,6 +16,9 @@ use crate::transport::ShmRx;
 /// Longest sleep; then the peers' processes are looked at.
 const NAP: Duration = Duration::from_millis(100);
 
+/// The sleep of who cannot be woken.
+const SHORT_NAP: Duration = Duration::from_micros(50);
+
 /// How long a rank does what before the next step, in empty polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
@@ -45,6 +48,15 @@ impl Patience {
         }
     }
 
+    /// Never yields and never sleeps: for who has asked for it.
+    #[must_use]
+    pub const fn endless() -> Self {
+        Self {
+            spin: u32::MAX,
+            yields: 0,
+        }
+    }
+
     /// With more ranks than processors: yield at once, for about a millisecond.
     #[must_use]
     pub const fn crowded() -> Self {
@@ -58,6 +70,28 @@ impl Patience {
     #[must_use]
     pub const fn passive(spin: u32) -> Self {
         Self { spin, yields: 20 }
+    }
+}
+
+/// What to do between two polls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// One PAUSE of the processor.
+    Spin,
+    /// Let another thread run.
+    Yield,
+    /// Sleep until a peer sends.
+    Sleep,
+}
+
+impl Rest {
+    /// Rests where no peer's message can wake the thread: what would be a sleep is a short one.
+    pub fn unwoken(self) {
+        match self {
+            Self::Spin => spin_loop(),
+            Self::Yield => yield_now(),
+            Self::Sleep => std::thread::sleep(SHORT_NAP),
+        }
     }
 }
 
@@ -81,28 +115,39 @@ impl Waiter {
         self.empty = 0;
     }
 
+    /// A poll brought nothing: what to do before the next one.
+    #[inline(always)]
+    pub const fn next(&mut self) -> Rest {
+        if self.empty < self.patience.spin || self.patience.spin == u32::MAX {
+            self.empty = self.empty.saturating_add(1);
+            Rest::Spin
+        } else if self.empty < self.patience.spin.saturating_add(self.patience.yields) {
+            self.empty += 1;
+            Rest::Yield
+        } else {
+            Rest::Sleep
+        }
+    }
+
     /// A poll brought nothing. Flush what was sent before: this may sleep.
     ///
     /// # Cost
     /// One PAUSE while spinning.
     #[inline(always)]
     pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>) {
-        if self.empty < self.patience.spin {
-            self.empty += 1;
-            spin_loop();
-        } else {
-            self.rest(rx);
+        match self.next() {
+            Rest::Spin => spin_loop(),
+            Rest::Yield => yield_now(),
+            Rest::Sleep => sleep(rx),
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn rest<B: Bytes>(&mut self, rx: &mut ShmRx<B>) {
-        if self.empty < self.patience.spin.saturating_add(self.patience.yields) {
-            self.empty += 1;
-            yield_now();
-        } else if rx.arm() {
-            rx.nap(NAP);
-        }
+/// Sleeps until a peer sends, for [`NAP`] at most.
+#[cold]
+#[inline(never)]
+fn sleep<B: Bytes>(rx: &mut ShmRx<B>) {
+    if rx.arm() {
+        rx.nap(NAP);
     }
 }

@@ -7,6 +7,9 @@ pub enum Fault {
     /// The peer's process has ended.
     #[error("the peer's process has ended")]
     PeerDead,
+    /// The peer has left the job in order, and sends nothing more.
+    #[error("the peer has left the job")]
+    Left,
     /// The peer broke the protocol; the text says which rule.
     #[error("the peer broke the protocol: {0}")]
     Protocol(&'static str),

@@ -30,6 +30,7 @@ impl Invitation {
         let mut next = || fields.next().filter(|field| !field.is_empty());
         let parts = (next(), next(), next(), next(), next());
         if let (Some(socket), Some(key), Some(boot), Some(host), None) = parts
+            && key.len() == 2 * size_of::<u128>()
             && let Ok(key) = u128::from_str_radix(key, 16)
         {
             return Ok(Self {

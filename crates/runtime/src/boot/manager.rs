@@ -170,7 +170,11 @@ impl Conversation {
                     None => fail(&"the process manager closed the connection"),
                 });
             }
-            if let Some(reply) = self.client.feed(&bytes[..count]).map_err(|why| fail(&why))? {
+            if let Some(reply) = self
+                .client
+                .feed(&bytes[..count])
+                .map_err(|why| fail(&why))?
+            {
                 return read(reply)
                     .ok_or_else(|| fail(&"the process manager answered another question"));
             }

@@ -8,8 +8,7 @@ mod manager;
 
 use std::time::Duration;
 
-use oxmpi_shm::node::{Host, JoinError, Node};
-use oxmpi_shm::segment::Layout;
+use oxmpi_shm::{Host, JoinError, Layout, Node};
 
 pub(crate) use invitation::Invitation;
 pub(crate) use manager::Manager;
@@ -33,13 +32,13 @@ pub(crate) struct Door {
 ///
 /// # Errors
 /// When a rank is on another host, or does not come.
-pub(crate) fn meet(manager: &mut Manager) -> Result<Node> {
+pub(crate) fn meet(manager: &mut Manager, layout: Layout) -> Result<Node> {
     let (rank, size) = (manager.rank(), manager.size());
     if rank == 0 {
         let (door, invitation) = invite()?;
         manager.put(KEY, &invitation.to_string())?;
         manager.barrier()?;
-        return admit(door, size);
+        return admit(door, layout);
     }
     manager.barrier()?;
     let text = manager.get(KEY)?.ok_or_else(|| {
@@ -64,10 +63,9 @@ pub(crate) fn invite() -> Result<(Door, Invitation)> {
     Ok((Door { host, key }, invitation))
 }
 
-/// Waits at the door until all `size` ranks have met.
-pub(crate) fn admit(door: Door, size: u32) -> Result<Node> {
-    let layout = Layout::new(size);
-    if size == 1 {
+/// Waits at the door until all ranks of `layout` have met.
+pub(crate) fn admit(door: Door, layout: Layout) -> Result<Node> {
+    if layout.ranks == 1 {
         return Node::alone(layout).map_err(failed);
     }
     door.host.serve(layout, door.key, PATIENCE).map_err(failed)

@@ -68,12 +68,7 @@ impl<A: Access> Comm<A> {
     /// # Errors
     /// When the slices have different lengths, the element has no such operation, or a rank is
     /// lost.
-    pub fn allreduce_into<T: Element>(
-        &self,
-        values: &[T],
-        result: &mut [T],
-        op: Op,
-    ) -> Result<()> {
+    pub fn allreduce_into<T: Element>(&self, values: &[T], result: &mut [T], op: Op) -> Result<()> {
         let fold = T::fold(op)?;
         self.reduce_all(values, result, true, &operation(fold))
     }

@@ -54,12 +54,18 @@ impl<'comm, A: Access> Message<'comm, A> {
             sent: self.status.bytes,
             element: size_of::<T>(),
         };
-        let count = self.status.count::<T>().and_then(|n| usize::try_from(n).ok());
+        let count = self
+            .status
+            .count::<T>()
+            .and_then(|n| usize::try_from(n).ok());
         let Some(count) = count else {
             return Err(ragged);
         };
         let mut values = T::new_vec_zeroed(count).map_err(|_| {
-            Error::start("receiving a message of any length", "there is no memory for it")
+            Error::start(
+                "receiving a message of any length",
+                "there is no memory for it",
+            )
         })?;
         let status = self.recv(&mut values)?;
         Ok((values, status))

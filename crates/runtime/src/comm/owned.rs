@@ -48,7 +48,9 @@ impl<A: Access> Comm<A> {
     ) -> Result<Owned<'_, T, A>> {
         let mut values = T::new_vec_zeroed(room)
             .map_err(|_| Error::start("making room for a receive", "there is no memory for it"))?;
-        let request = self.raw.irecv(target(&mut values), source.into(), tag.into())?;
+        let request = self
+            .raw
+            .irecv(target(&mut values), source.into(), tag.into())?;
         Ok(Owned {
             comm: self,
             open: Some((request, values)),

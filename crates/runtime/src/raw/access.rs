@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use oxmpi_shm::wait::Waiter;
+
 use super::lane::Lane;
 use super::siblings;
-use super::waiting::Idle;
 
 /// How a communicator reaches its lane. Sealed: the two ways are [`Own`] and [`Shared`].
 pub trait Access: sealed::Reach {}
@@ -20,7 +21,7 @@ pub struct Own(Rc<RefCell<Lane>>);
 pub struct Shared(Arc<Mutex<Lane>>);
 
 pub(crate) mod sealed {
-    use super::{Idle, Lane};
+    use super::{Lane, Waiter};
 
     /// What the raw core does with a lane.
     #[allow(
@@ -36,7 +37,10 @@ pub(crate) mod sealed {
         fn until<R>(&self, ready: impl FnMut(&mut Lane) -> Option<R>) -> R;
 
         /// One turn of [`Reach::until`], for callers that look for themselves.
-        fn turn(&self, idle: &mut Idle);
+        fn turn(&self, waiter: &mut Waiter);
+
+        /// A new wait.
+        fn waiter(&self) -> Waiter;
     }
 }
 
@@ -69,23 +73,27 @@ impl Reach for Own {
     #[inline]
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> R {
         let lane = &mut *self.0.borrow_mut();
-        let mut idle = Idle::default();
+        let mut waiter = lane.waiter();
         loop {
             if let Some(result) = ready(lane) {
                 return result;
             }
-            lane.turn(&mut idle);
+            lane.turn(&mut waiter);
             if siblings::any() {
                 siblings::drive();
             }
         }
     }
 
-    fn turn(&self, idle: &mut Idle) {
-        self.0.borrow_mut().turn(idle);
+    fn turn(&self, waiter: &mut Waiter) {
+        self.0.borrow_mut().turn(waiter);
         if siblings::any() {
             siblings::drive();
         }
+    }
+
+    fn waiter(&self) -> Waiter {
+        self.0.borrow().waiter()
     }
 }
 
@@ -99,21 +107,26 @@ impl Reach for Shared {
     }
 
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> R {
-        let mut idle = Idle::default();
+        let mut waiter = self.waiter();
         loop {
             if let Some(result) = self.with(&mut ready) {
                 return result;
             }
-            self.turn(&mut idle);
+            self.turn(&mut waiter);
         }
     }
 
-    fn turn(&self, idle: &mut Idle) {
-        let rest = self.with(|lane| lane.progress_or_rest(idle));
-        // The lock is not held while this thread rests; another one may need the lane meanwhile.
-        if let Some(rest) = rest {
-            rest.brief();
-            siblings::drive();
+    fn turn(&self, waiter: &mut Waiter) {
+        if self.with(Lane::progress) != 0 {
+            waiter.moved();
+            return;
         }
+        // The lock is not held while this thread rests; another one may need the lane meanwhile.
+        waiter.next().unwoken();
+        siblings::drive();
+    }
+
+    fn waiter(&self) -> Waiter {
+        self.with(|lane| lane.waiter())
     }
 }

@@ -13,7 +13,6 @@ use oxmpi_wire::{Bytes, Envelope, Peer};
 use super::access::Access;
 use super::communicator::{Communicator, RawRequest};
 use super::scratch::Scratch;
-use super::waiting::Idle;
 use crate::error::{Error, Result};
 
 /// A reduction's operation: combines the elements of `from` into those of `into`, which are as many
@@ -44,7 +43,7 @@ impl<A: Access> Communicator<A> {
             lane.check()?;
             Ok(lane.policy().tuning)
         })?;
-        let plan = choose(&call, None, &tuning)
+        let plan = choose(&call, &tuning)
             .and_then(|algorithm| algorithm.plan(&call, &tuning))
             .map_err(|why| self.refused(&why))?;
         let execution = Execution::new(plan);
@@ -63,7 +62,7 @@ impl<A: Access> Communicator<A> {
                 number: self.next_collective(),
             },
         };
-        run.to_end()
+        run.finish()
     }
 
     #[cold]
@@ -83,12 +82,12 @@ struct Run<'a, P: Plan, A: Access> {
 }
 
 impl<P: Plan, A: Access> Run<'_, P, A> {
-    fn to_end(&mut self) -> Result<()> {
-        let mut idle = Idle::default();
+    fn finish(&mut self) -> Result<()> {
+        let mut waiter = self.binding.communicator.access().waiter();
         loop {
             match self.execution.advance(&[], &mut self.binding) {
                 Ok(Progress::Done) => return Ok(()),
-                Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut idle),
+                Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut waiter),
                 Err(Failure::Driver(error)) => return Err(error),
                 Err(stuck @ Failure::Stuck { .. }) => {
                     return Err(self.binding.communicator.refused(&stuck));
@@ -219,7 +218,9 @@ impl<A: Access> Driver for Binding<'_, A> {
 
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
         let Some(operation) = self.buffers.operation else {
-            return Err(self.communicator.refused(&"its plan reduces without an operation"));
+            return Err(self
+                .communicator
+                .refused(&"its plan reduces without an operation"));
         };
         let blocks = from.blocks().zip(into.blocks());
         for (from_block, into_block) in blocks {

@@ -320,15 +320,13 @@ impl<A: Access> Communicator<A> {
                 room,
             },
             Failure::Fault { peer, fault } => match self.rank_of(peer) {
-                Some(lost) => {
-                    Error::Peer {
-                        rank,
-                        peer: lost,
-                        pid: self.access.with(|lane| lane.pid(peer)),
-                        host: oxmpi_os::host::name(),
-                        fault,
-                    }
-                }
+                Some(lost) => Error::Peer {
+                    rank,
+                    peer: lost,
+                    pid: self.access.with(|lane| lane.pid(peer)),
+                    host: oxmpi_os::host::name(),
+                    fault,
+                },
                 None => Error::Transport { rank, fault },
             },
             Failure::Stale => Error::Transport {

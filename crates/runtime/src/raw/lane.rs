@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::fork::ForkGuard;
+use oxmpi_shm::wait::{Patience, Waiter};
 use oxmpi_shm::{Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
 use oxmpi_wire::{Envelope, Peer, Rx, Tx};
@@ -13,7 +14,6 @@ use super::communicator::{Claimed, RawRequest};
 use super::policy::Policy;
 use super::scratch::Scratch;
 use super::siblings;
-use super::waiting::{Idle, Rest};
 use crate::error::{Error, Result};
 
 /// Arrivals that one turn hands over at most, so that a flood does not keep a call from seeing that
@@ -31,6 +31,7 @@ pub struct Lane {
     tx: ShmTx,
     rx: ShmRx,
     policy: Policy,
+    patience: Patience,
     fork: Arc<ForkGuard>,
     ended: bool,
     next_context: u32,
@@ -55,19 +56,21 @@ impl Lane {
     /// A lane among the ranks of `node`.
     pub(crate) fn new(node: Node, policy: Policy, fork: Arc<ForkGuard>) -> Result<Self> {
         let pids: Vec<u32> = (0..node.ranks()).map(|rank| node.pid(rank)).collect();
-        let policy = policy.among(&pids);
+        let patience = policy.patience(&pids);
         let links = node.ranks();
         let (tx, rx) = node
             .ends()
             .map_err(|why| Error::start("setting up shared memory", why))?;
         let rules = Rules {
             eager: policy.eager,
+            ..Rules::default()
         };
         Ok(Self {
             engine: Engine::new(&tx, links, rules),
             tx,
             rx,
             policy,
+            patience,
             fork,
             ended: false,
             next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
@@ -123,7 +126,11 @@ impl Lane {
         mode: Mode,
         body: RawBytes,
     ) -> Option<RawRequest> {
-        if mode == Mode::Standard && self.engine.try_short(&mut self.tx, to, envelope, &body).is_ok()
+        if mode == Mode::Standard
+            && self
+                .engine
+                .try_short(&mut self.tx, to, envelope, &body)
+                .is_ok()
         {
             self.tx.flush();
             return None;
@@ -267,27 +274,22 @@ impl Lane {
         moved
     }
 
-    /// Makes progress; if nothing moved, says how to rest.
-    pub(super) fn progress_or_rest(&mut self, idle: &mut Idle) -> Option<Rest> {
-        if self.progress() != 0 {
-            idle.reset();
-            return None;
-        }
-        Some(idle.next(&self.policy))
+    /// A new wait on this lane.
+    #[inline]
+    pub(super) const fn waiter(&self) -> Waiter {
+        Waiter::new(self.patience)
     }
 
     /// Makes progress, or rests a little after a turn that made none.
     #[inline]
-    pub(super) fn turn(&mut self, idle: &mut Idle) {
-        match self.progress_or_rest(idle) {
-            None => {}
-            // Another lane's messages would not wake this thread.
-            Some(Rest::Sleep) if !siblings::any() => {
-                if self.rx.arm() {
-                    self.rx.nap(Rest::LONGEST);
-                }
-            }
-            Some(rest) => rest.brief(),
+    pub(super) fn turn(&mut self, waiter: &mut Waiter) {
+        if self.progress() != 0 {
+            waiter.moved();
+        } else if siblings::any() {
+            // Another lane's messages would not end a sleep on this one.
+            waiter.next().unwoken();
+        } else {
+            waiter.idle(&mut self.rx);
         }
     }
 
@@ -296,14 +298,14 @@ impl Lane {
         if self.ended || self.fork.forked() {
             return;
         }
-        let mut idle = Idle::default();
+        let mut waiter = self.waiter();
         self.reap();
         while !self.detached.is_empty() || self.engine.has_waiting() {
-            self.turn(&mut idle);
+            self.turn(&mut waiter);
             self.reap();
         }
         self.ended = true;
-        self.rx.leave();
+        self.tx.depart();
     }
 
     /// The first of two contexts that this rank does not use yet.

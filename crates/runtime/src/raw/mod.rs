@@ -14,7 +14,6 @@ mod policy;
 mod scratch;
 mod siblings;
 mod split;
-mod waiting;
 
 pub use access::{Access, Own, Shared};
 pub(crate) use collective::{Buffers, Operation};

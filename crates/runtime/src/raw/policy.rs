@@ -1,31 +1,29 @@
 //! Choices made once, when a lane is set up.
 
-use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::choice::{Forced, Tuning};
+use oxmpi_coll::settings::algorithm;
+use oxmpi_shm::Layout;
+use oxmpi_shm::settings as shm;
+use oxmpi_shm::wait::Patience;
+use oxmpi_text::size;
 
 use crate::error::{Error, Result};
-use crate::settings::{self, Sources, Wait};
+use crate::settings::{self, Sources, Values, Wait};
 
 /// What the settings and the machine say about a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     /// Longest message that is sent eagerly, in bytes.
     pub(crate) eager: u32,
+    slots: u32,
+    buffer: u32,
+    buffers: u32,
     /// Which algorithm a collective takes.
     pub(crate) tuning: Tuning,
     wait: Wait,
     spin: u32,
-    /// Turns without anything before a waiting thread yields.
-    pub(super) spins: u32,
-    /// Yields before it sleeps.
-    pub(super) yields: u32,
 }
-
-/// Yields before a waiting rank sleeps: longer than a wake from another processor takes (20 us), so
-/// that who waits briefly is never woken that way.
-const YIELDS: u32 = 200;
-
-/// How much longer a rank with a processor of its own spins than a passive one.
-const OWN_PROCESSOR: u32 = 10;
 
 impl Policy {
     /// The policy of the process's settings, and the warnings about them.
@@ -38,28 +36,51 @@ impl Policy {
         let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
         let policy = Self {
             eager: values.parse("eager_limit", settings::eager_limit),
-            tuning: Tuning::default(),
+            slots: values.parse("shm_slots", shm::slots),
+            buffer: values.parse("shm_buffer", shm::buffer),
+            buffers: values.parse("shm_buffers", shm::buffers),
+            tuning: tuning(&values),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
-            spins: 0,
-            yields: 0,
         };
         Ok((policy, values.warnings))
     }
 
-    /// The policy for waiting among the processes `pids`, of which this one is one.
-    pub(super) fn among(self, pids: &[u32]) -> Self {
-        let (spins, yields) = match self.wait {
-            Wait::Active => (u32::MAX, 0),
-            Wait::Passive => (self.spin, YIELDS),
-            Wait::Auto if crowded(pids) => (0, YIELDS),
-            Wait::Auto => (self.spin.saturating_mul(OWN_PROCESSOR), YIELDS),
-        };
-        Self {
-            spins,
-            yields,
-            ..self
+    /// The sizes of a segment for `ranks` ranks.
+    pub(crate) const fn layout(&self, ranks: u32) -> Layout {
+        Layout {
+            ranks,
+            slots: self.slots,
+            buffer: self.buffer,
+            buffers: self.buffers,
         }
+    }
+
+    /// How to wait among the processes `pids`, of which this one is one.
+    pub(super) fn patience(&self, pids: &[u32]) -> Patience {
+        match self.wait {
+            Wait::Active => Patience::endless(),
+            Wait::Passive => Patience::passive(self.spin),
+            Wait::Auto if crowded(pids) => Patience::crowded(),
+            Wait::Auto => Patience::active(),
+        }
+    }
+}
+
+/// How the settings want collectives done.
+fn tuning(values: &Values) -> Tuning {
+    let mut forced = Forced::default();
+    for collective in Collective::ALL {
+        let row = format!("{collective}_algorithm");
+        if let Some(algorithm) = values.parse(&row, |text| algorithm(collective, text)) {
+            forced.set(algorithm);
+        }
+    }
+    Tuning {
+        forced,
+        ring_from_bytes: values.parse("allreduce_ring_from", size),
+        ring_chunk_bytes: values.parse("allreduce_ring_chunk", size),
+        ring_segment_bytes: values.parse("allreduce_ring_segment", size),
     }
 }
 
@@ -76,7 +97,11 @@ fn crowded(pids: &[u32]) -> bool {
     let mut rivals = 0;
     let mut processors = own.clone();
     for mask in masks {
-        if mask.iter().zip(&own).any(|(theirs, ours)| theirs & ours != 0) {
+        if mask
+            .iter()
+            .zip(&own)
+            .any(|(theirs, ours)| theirs & ours != 0)
+        {
             rivals += 1;
             for (all, theirs) in processors.iter_mut().zip(&mask) {
                 *all |= theirs;

@@ -61,13 +61,14 @@ impl<A: Access> Communicator<A> {
     /// A communicator of the same ranks on a new lane that threads may share.
     pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
         let (rank, size) = (self.group().rank(), self.group().size());
+        let layout = self.access().with(|lane| lane.policy().layout(size));
         let mut text = [0; Invitation::ROOM];
         let node = if rank == 0 {
             let (door, invitation) = boot::invite()?;
             let invitation = invitation.to_string();
             text[..invitation.len()].copy_from_slice(invitation.as_bytes());
             self.bcast(&mut text, 0)?;
-            boot::admit(door, size)?
+            boot::admit(door, layout)?
         } else {
             self.bcast(&mut text, 0)?;
             let invitation = String::from_utf8_lossy(&text);

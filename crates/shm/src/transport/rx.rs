@@ -205,14 +205,14 @@ impl<B: Bytes> ShmRx<B> {
         let mut moved = 0;
         // Where the look fails (no memory for the list) the next one comes soon.
         for peer in self.watch.ended().unwrap_or_default() {
-            // What it published before it ended comes first.
-            self.admit();
-            if let Some(i) = self.place(peer) {
-                while self.one(i, tx, sink) {
-                    moved += 1;
-                }
+            if !self.segment.left(peer) {
+                moved += self.lose_after_all(peer, Fault::PeerDead, tx, sink);
             }
-            moved += self.lose(peer, Fault::PeerDead, tx, sink);
+        }
+        for peer in 0..self.places.len() as u32 {
+            if self.segment.left(peer) {
+                moved += self.lose_after_all(peer, Fault::Left, tx, sink);
+            }
         }
         for i in 0..self.links.len() {
             if let Err(corrupt) = self.links[i].ring.check() {
@@ -220,6 +220,27 @@ impl<B: Bytes> ShmRx<B> {
             }
         }
         moved
+    }
+
+    /// `peer` publishes nothing more: takes in what it has, then ends everything with it.
+    fn lose_after_all<S: Sink<ShmTx<B>>>(
+        &mut self,
+        peer: u32,
+        why: Fault,
+        tx: &mut ShmTx<B>,
+        sink: &mut S,
+    ) -> u32 {
+        if tx.is_lost(peer) {
+            return 0;
+        }
+        self.admit();
+        let mut moved = 0;
+        if let Some(i) = self.place(peer) {
+            while self.one(i, tx, sink) {
+                moved += 1;
+            }
+        }
+        moved + self.lose(peer, why, tx, sink)
     }
 
     fn lose<S: Sink<ShmTx<B>>>(

@@ -524,6 +524,19 @@ impl<B: Bytes> ShmTx<B> {
         self.control(peer, &control)
     }
 
+    /// Leaves the node in order: peers learn that nothing more comes from this rank, once they have
+    /// taken in what was sent. Nothing may be sent afterwards.
+    pub fn depart(&mut self) {
+        self.segment.set_left(self.me);
+        for peer in 0..self.out.len() as u32 {
+            self.wake_if_asleep(peer);
+        }
+    }
+
+    pub(super) fn is_lost(&self, peer: u32) -> bool {
+        self.out[peer as usize].state == State::Lost
+    }
+
     /// Ends everything with `peer`.
     pub(super) fn lose(&mut self, peer: u32, why: Fault) -> bool {
         let out = &mut self.out[peer as usize];

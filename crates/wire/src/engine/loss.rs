@@ -31,7 +31,9 @@ impl<T: Tx + Rma> Engine<T> {
         state.gate.set(Gate::LOST);
         // Never subtracted: the direct road stays closed.
         state.pending += 1;
-        self.losses.push(lost);
+        if why != Fault::Left {
+            self.losses.push(lost);
+        }
         state.pending -= self.unexpected.drop_offers(lost);
         for index in self.requests.indices() {
             if self.requests.is_full(index) {
@@ -43,7 +45,10 @@ impl<T: Tx + Rma> Engine<T> {
     /// Ends the operation at `index` if the loss of `lost` concerns it.
     fn lose_one(&mut self, tx: &mut T, index: u32, lost: u32, why: Fault) {
         let record = &mut self.requests[index];
-        let any = matches!(record.state, State::Posted(_)) && record.pattern.class.any_source();
+        // Who left in order sends nothing more, which is nothing to those who wait for others.
+        let any = why != Fault::Left
+            && matches!(record.state, State::Posted(_))
+            && record.pattern.class.any_source();
         if record.peer != lost && !any {
             return;
         }
