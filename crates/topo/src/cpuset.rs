@@ -9,6 +9,7 @@ pub mod text;
 mod tests;
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::fmt;
 use core::ops::{BitAnd, BitOr, BitXor, Sub};
 
@@ -223,17 +224,19 @@ impl Extend<usize> for CpuSet {
 }
 
 impl PartialOrd for CpuSet {
-    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Ord for CpuSet {
-    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        match (self ^ other).first() {
-            None => core::cmp::Ordering::Equal,
-            Some(number) if self.contains(number) => core::cmp::Ordering::Less,
-            Some(_) => core::cmp::Ordering::Greater,
+    fn cmp(&self, other: &Self) -> Ordering {
+        let mut pairs = self.words.iter().zip(&other.words);
+        match pairs.find(|(a, b)| a != b) {
+            Some((a, b)) if a >> (a ^ b).trailing_zeros() & 1 == 1 => Ordering::Less,
+            Some(_) => Ordering::Greater,
+            // The longer set has a number where the other has none.
+            None => other.words.len().cmp(&self.words.len()),
         }
     }
 }

@@ -9,12 +9,18 @@
 
 mod frames;
 mod settings;
+mod synthetic;
 
 pub use frames::frames;
 pub use settings::settings;
+pub use synthetic::synthetic;
 
 /// What a target does with its bytes; panics on a finding.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: &[(&str, Body)] = &[("frames", frames), ("settings", settings)];
+pub const TARGETS: &[(&str, Body)] = &[
+    ("frames", frames),
+    ("settings", settings),
+    ("synthetic", synthetic),
+];

@@ -11,16 +11,14 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// More than the kernel gives any processor; their numbers may have gaps.
-const INDEXES: usize = 10;
-
 /// Each cache is read at the first of its processors.
 pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
     let mut caches = Vec::new();
     let mut known: BTreeMap<Kind, CpuSet> = BTreeMap::new();
     for cpu in online {
-        for index in 0..INDEXES {
-            let directory = format!("{CPUS}/cpu{cpu}/cache/index{index}");
+        let all = format!("{CPUS}/cpu{cpu}/cache");
+        for index in files.numbered(&all, "index") {
+            let directory = format!("{all}/index{index}");
             let Some((kind, unified)) = kind(files, &directory)? else {
                 continue;
             };

@@ -2,13 +2,17 @@
 
 use super::Files;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Longer files are cut here.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: usize = 1 << 20;
+
+/// Bytes to read at once.
+const PIECE: usize = 4096;
 
 /// The files of a machine under a directory.
 #[derive(Clone, Debug)]
@@ -41,12 +45,17 @@ impl Files for Root {
         if !self.is_safe(&path) {
             return None;
         }
-        let mut bytes = Vec::new();
-        fs::File::open(path)
-            .ok()?
-            .take(LONGEST)
-            .read_to_end(&mut bytes)
-            .ok()?;
+        let mut file = fs::File::open(path).ok()?;
+        // Almost every file fits the first piece; asking for its size first would cost a call each.
+        let (mut bytes, mut length) = (vec![0; PIECE], 0);
+        while length < LONGEST {
+            match file.read(&mut bytes[length..]).ok()? {
+                0 => break,
+                read => length += read,
+            }
+            bytes.resize(length + PIECE, 0);
+        }
+        bytes.truncate(length);
         let text = String::from_utf8(bytes);
         Some(text.unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()))
     }

@@ -1,0 +1,25 @@
+//! Synthetic machines: any text is refused with a place inside it, or makes a machine whose own
+//! string makes an equal one.
+
+use oxmpi_topo::Machine;
+
+/// Reads `data` as a synthetic string, writes the machine and reads it again.
+///
+/// # Panics
+/// On a finding.
+pub fn synthetic(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    match Machine::from_synthetic(text) {
+        Ok(machine) => {
+            let written = machine.to_synthetic().expect("regular by construction");
+            let again = Machine::from_synthetic(&written).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(again, machine, "{written}");
+        }
+        Err(error) => {
+            let span = error.cause().span;
+            assert!(text.get(span.start..span.end).is_some(), "{error}");
+        }
+    }
+}
