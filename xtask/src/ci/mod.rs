@@ -20,6 +20,7 @@ Steps, in order; name some to run only those:
     no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
     alone     each library packed, used from outside the workspace, its README and tests run there
     loom      the model checker on rings and flags
+    orderings each memory ordering of them weakened in turn, and seen to fail
     fuzzing   each fuzz target for 20 seconds
     main job  cargo xtask build, then cargo xtask bench
 
@@ -52,6 +53,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "loom",
         run: |repo| loom::check(repo).map(Into::into),
+    },
+    Step {
+        name: "orderings",
+        run: |repo| loom::mutate(repo).map(Into::into),
     },
     Step {
         name: "fuzzing",
