@@ -1,4 +1,4 @@
-//! Message passing without IO: transport traits, frame headers, matching, rendezvous, PMI.
+#![doc = include_str!("../README.md")]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -68,6 +68,19 @@ impl<T: Tx + Rma> Engine<T> {
     }
 }
 
+/// Out of line: the engine's whole machine would push the direct road's few words out of registers.
+#[cold]
+#[inline(never)]
+fn usual_road<T: Tx + Rma>(
+    engine: &mut Engine<T>,
+    tx: &mut T,
+    from: Peer,
+    head: &Header,
+    body: &mut impl Take,
+) {
+    engine.frame(tx, from, head, body);
+}
+
 /// The sink of one look.
 struct Direct<'a, T: Rma, C> {
     engine: &'a mut Engine<T>,
@@ -93,18 +106,21 @@ impl<T: Tx + Rma, C: Bytes> Sink<T> for Direct<'_, T, C> {
             self.open = false;
         } else {
             self.open = false;
-            self.engine.frame(tx, from, head, body);
+            usual_road(self.engine, tx, from, head, body);
         }
     }
 
+    #[cold]
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
         self.engine.done(tx, token, result);
     }
 
+    #[cold]
     fn room(&mut self, tx: &mut T, to: Peer) {
         self.engine.room(tx, to);
     }
 
+    #[cold]
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault) {
         self.open = false;
         self.engine.lost(tx, peer, why);

@@ -48,6 +48,54 @@ impl<T: Tx + Rma> Engine<T> {
         tx.short(to, &eager(Flags::empty(), len as u32, envelope), body)
     }
 
+    /// Sends a message of the eager paths in standard mode without a request: as
+    /// [`Engine::try_short`], and for longer messages up to the eager limit.
+    ///
+    /// # Errors
+    /// [`Busy`]: as [`Engine::try_short`].
+    ///
+    /// # Panics
+    /// If `to` is not one of the engine's peers.
+    ///
+    /// # Cost
+    /// That of [`Engine::try_short`] for what it takes; the rest is out of line, without allocation
+    /// and request.
+    #[inline]
+    pub fn try_eager<C: Bytes>(
+        &mut self,
+        tx: &mut T,
+        to: Peer,
+        envelope: Envelope,
+        body: &C,
+    ) -> Result<(), Busy> {
+        if body.len() <= u64::from(self.peers[to.0 as usize].short) {
+            self.try_short(tx, to, envelope, body)
+        } else {
+            self.try_frame(tx, to, envelope, body)
+        }
+    }
+
+    #[inline(never)]
+    fn try_frame<C: Bytes>(
+        &mut self,
+        tx: &mut T,
+        to: Peer,
+        envelope: Envelope,
+        body: &C,
+    ) -> Result<(), Busy> {
+        let peer = &self.peers[to.0 as usize];
+        let len = body.len();
+        if peer.gate != Gate::OPEN || len > u64::from(peer.eager) || self.unpolled >= UNPOLLED {
+            return Err(Busy);
+        }
+        let head = eager(Flags::empty(), len as u32, envelope);
+        let mut slot = tx.frame(to, &head, len as usize)?;
+        body.drain(0, len as usize, &mut slot);
+        slot.send();
+        self.unpolled += 1;
+        Ok(())
+    }
+
     /// Sends `body` to `to`. What the transport cannot take now waits, in order, and goes out when
     /// there is room.
     ///
@@ -73,13 +121,13 @@ impl<T: Tx + Rma> Engine<T> {
         request
     }
 
-    /// Tries again what waits for room, at every peer. To be called between polls; polls alone
-    /// resume only what their transport reports room for.
-    pub fn resume(&mut self, tx: &mut T) {
+    /// Tries again what waits for room, at every peer, and returns how much of it went out. To be
+    /// called between polls: polls alone resume only what their transport reports room for.
+    pub fn resume(&mut self, tx: &mut T) -> u32 {
         self.unpolled = 0;
-        let mut at = 0;
+        let (mut at, mut moved) = (0, 0);
         while let Some(&peer) = self.busy.get(at) {
-            self.resume_peer(tx, peer);
+            moved += self.resume_peer(tx, peer);
             if self.peers[peer as usize].is_clear() {
                 self.peers[peer as usize].listed = false;
                 self.busy.swap_remove(at);
@@ -87,6 +135,7 @@ impl<T: Tx + Rma> Engine<T> {
                 at += 1;
             }
         }
+        moved
     }
 
     /// Whether anything waits for room.
@@ -98,13 +147,15 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Tries again what waits for room to `peer`: answers first, since the peer may wait for one
-    /// before it makes room for sends.
-    pub(super) fn resume_peer(&mut self, tx: &mut T, peer: u32) {
+    /// before it makes room for sends. Returns how much went out.
+    pub(super) fn resume_peer(&mut self, tx: &mut T, peer: u32) -> u32 {
+        let mut moved = 0;
         loop {
             let index = self.peers[peer as usize].answers.front();
             if index == NONE || self.start_answer(tx, index).is_err() {
                 break;
             }
+            moved += 1;
         }
         loop {
             let index = self.peers[peer as usize].sends.front();
@@ -117,13 +168,16 @@ impl<T: Tx + Rma> Engine<T> {
                 self.wait_in_front(index);
                 break;
             }
+            moved += 1;
         }
         loop {
             let index = self.peers[peer as usize].pulls.front();
             if index == NONE || self.start_pull(tx, index).is_err() {
                 break;
             }
+            moved += 1;
         }
+        moved
     }
 
     /// Sends what comes first of the send at `index`, which is in no list.
