@@ -171,6 +171,7 @@ pub struct Acts(heapless::Vec<Act, ACTS>);
 
 impl Acts {
     /// No acts.
+    #[inline]
     pub const fn new() -> Self {
         Acts(heapless::Vec::new())
     }
@@ -181,6 +182,7 @@ impl Acts {
     ///
     /// When the step already holds [`ACTS`] acts: the plan is broken for every caller, and the
     /// checker finds it.
+    #[inline]
     pub fn push(&mut self, act: Act) {
         assert!(self.0.push(act).is_ok(), "a step holds at most {ACTS} acts");
     }
@@ -190,6 +192,7 @@ impl Acts {
     /// # Panics
     ///
     /// As [`Acts::push`].
+    #[inline]
     pub fn send(&mut self, to: u32, tag: u32, from: Part) {
         self.push(Act::Send { to, tag, from });
     }
@@ -199,6 +202,7 @@ impl Acts {
     /// # Panics
     ///
     /// As [`Acts::push`].
+    #[inline]
     pub fn recv(&mut self, from: u32, tag: u32, into: Part) {
         self.push(Act::Recv { from, tag, into });
     }
@@ -208,6 +212,7 @@ impl Acts {
     /// # Panics
     ///
     /// As [`Acts::push`].
+    #[inline]
     pub fn copy(&mut self, from: Part, into: Part) {
         self.push(Act::Copy { from, into });
     }
@@ -217,11 +222,13 @@ impl Acts {
     /// # Panics
     ///
     /// As [`Acts::push`].
+    #[inline]
     pub fn reduce(&mut self, from: Part, into: Part, side: Side) {
         self.push(Act::Reduce { from, into, side });
     }
 
     /// Removes all acts.
+    #[inline]
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -230,6 +237,7 @@ impl Acts {
 impl Deref for Acts {
     type Target = [Act];
 
+    #[inline]
     fn deref(&self) -> &[Act] {
         &self.0
     }

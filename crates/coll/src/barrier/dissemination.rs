@@ -22,7 +22,12 @@ impl Dissemination {
 
     /// The rank `distance` above, around the ring; `distance` is at most the size.
     fn above(&self, distance: u32) -> u32 {
-        ((u64::from(self.rank) + u64::from(distance)) % u64::from(self.size)) as u32
+        let to_end = self.size - self.rank;
+        if distance < to_end {
+            self.rank + distance
+        } else {
+            distance - to_end
+        }
     }
 }
 

@@ -31,6 +31,7 @@ macro_rules! each {
 }
 
 impl Plan for AnyPlan {
+    #[inline]
     fn steps(&self) -> u32 {
         each!(self, plan => plan.steps())
     }
@@ -39,6 +40,7 @@ impl Plan for AnyPlan {
         each!(self, plan => plan.scratch(known))
     }
 
+    #[inline]
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         each!(self, plan => plan.step(i, known, acts))
     }
