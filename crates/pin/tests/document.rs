@@ -128,6 +128,20 @@ fn an_inherited_mask_is_respected_and_named() {
 }
 
 #[test]
+fn bunch_is_in_proportion_to_what_the_mask_leaves_of_each_socket() {
+    let machine = Machine::from_synthetic("package:2 core:4 pu:1").unwrap();
+    let mask: CpuSet = "0-5".parse().unwrap();
+    for (ranks, expected) in [
+        (2, &["0", "4"][..]),
+        (3, &["0", "1", "4"]),
+        (5, &["0", "1", "2", "4", "5"]),
+    ] {
+        let placement = place(&machine, &settings("on", "1", "bunch"), Some(&mask), ranks);
+        assert_eq!(cpus(&placement), expected);
+    }
+}
+
+#[test]
 fn a_domain_larger_than_the_machine_is_clipped_with_a_warning() {
     let placement = place(&model_node(), &settings("on", "16", "bunch"), None, 2);
     assert_eq!(cpus(&placement), ["0-7", "0-7"]);

@@ -51,7 +51,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     candidates
         .into_iter()
         .filter_map(|word| Some((distance(typed, word)?, word)))
-        .filter(|&(edits, word)| edits <= (len / 3).max(1) && edits < word.len())
+        .filter(|&(edits, _)| edits <= (len / 3).max(1))
         .min_by_key(|&(edits, _)| edits)
         .map(|(_, word)| word)
 }

@@ -76,6 +76,11 @@ fn lists_say_where_they_are_wrong() {
 }
 
 #[test]
+fn a_list_ends_with_its_first_error() {
+    assert_eq!(Ranges::new("0,x,1").take(9).count(), 2);
+}
+
+#[test]
 fn a_caret_stands_under_the_wrong_part() {
     let shown = size("64Q").unwrap_err().show("64Q").to_string();
     assert_eq!(

@@ -303,3 +303,16 @@ fn what_was_typed_reaches_other_processes_in_our_spelling() {
         [("OXMPI_LIMIT".to_string(), "0")]
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn a_file_is_read_or_refused_in_place(content in "([a-z_]{0,4}[ \t]*=?[ ]*[\"'#\\\\]?[a-z0-9µ\n]{0,4}[\"']?\n?){0,6}") {
+        match entries(&content) {
+            Ok(all) => assert!(all.iter().all(|entry| !entry.name.is_empty())),
+            Err((line, text, error)) => {
+                assert_eq!(content.lines().nth(line - 1), Some(text));
+                assert!(text.get(error.span.start..error.span.end).is_some(), "{error:?}");
+            }
+        }
+    }
+}
