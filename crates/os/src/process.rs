@@ -8,7 +8,7 @@ use std::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use rustix::process::{Pid, PidfdFlags, Resource, WaitId, WaitIdOptions, WaitIdStatus};
 
 use crate::affinity;
-use crate::signal::Signal;
+use crate::signal::{self, Signal};
 
 /// What a new process gets besides its program, arguments, environment and standard streams.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +65,7 @@ pub fn spawn(mut command: Command, setup: &Setup<'_>) -> io::Result<Process> {
         if rustix::process::getppid() != Some(parent) {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
+        signal::unblock_all()?;
         if let Some(cpus) = &cpus {
             affinity::set_current(cpus)?;
         }
@@ -290,6 +291,29 @@ mod tests {
             ["Cpus_allowed_list:", &last.to_string(), "kept"]
         );
         assert_eq!(wait(&process), End::Exited(0));
+    }
+
+    #[test]
+    fn a_process_starts_with_no_signal_blocked() {
+        let signals = signal::Signals::collect(&[Signal::USR2]).expect("a signal descriptor");
+        let mut command = Command::new("grep");
+        command
+            .args(["SigBlk", "/proc/self/status"])
+            .stdout(Stdio::piped());
+        let mut process = start(command).expect("grep");
+        let mut said = String::new();
+        process
+            .stdout
+            .take()
+            .expect("piped")
+            .read_to_string(&mut said)
+            .expect("text");
+        assert_eq!(
+            said.trim_start_matches("SigBlk:").trim().trim_matches('0'),
+            ""
+        );
+        assert_eq!(wait(&process), End::Exited(0));
+        drop(signals);
     }
 
     #[test]

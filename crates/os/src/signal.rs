@@ -9,7 +9,7 @@ pub use rustix::process::Signal;
 /// Signals that arrive at a descriptor. While this lives they are blocked in the calling thread
 /// and in threads that it starts; dropping it gives the thread its old mask back.
 ///
-/// A child made by `std::process::Command` starts with no signal blocked.
+/// A process that [`crate::process::spawn`] makes starts with no signal blocked.
 #[derive(Debug)]
 pub struct Signals {
     fd: OwnedFd,
@@ -124,6 +124,13 @@ impl Drop for Signals {
 pub(crate) fn block_all() {
     // A full mask is always accepted; the kernel leaves out what cannot be blocked.
     let _ = Mask::full().apply(libc::SIG_BLOCK);
+}
+
+/// Blocks no signal in the calling thread.
+///
+/// Safe between fork and exec: system calls on the stack only.
+pub(crate) fn unblock_all() -> io::Result<()> {
+    Mask::of(&[]).apply(libc::SIG_SETMASK).map(drop)
 }
 
 /// Whether this process ignores `signal`, as `nohup` sets it for its program.

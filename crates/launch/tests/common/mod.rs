@@ -1,0 +1,143 @@
+//! Running `oxmpi` and watching what it leaves behind.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(unreachable_pub, reason = "a module of each test file")]
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// After this time a test that hangs is ended, and fails.
+const WATCHDOG: Duration = Duration::from_secs(10);
+
+/// What a job left: its exit, its output.
+#[derive(Debug)]
+pub struct Done {
+    /// The exit code, or 1000 + the signal that killed the launcher.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// The command with its first arguments, standard input empty, output caught. It ignores no signal,
+/// also where the test itself was started in the background of a shell, which ignores SIGINT.
+pub fn oxmpi(arguments: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command
+        .args(["--default-signal", env!("CARGO_BIN_EXE_oxmpi")])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// `oxmpi run` with these arguments, to its end.
+pub fn run(arguments: &[&str]) -> Done {
+    finish(start(&[&["run"], arguments].concat()))
+}
+
+/// Starts `oxmpi` with these arguments.
+pub fn start(arguments: &[&str]) -> Child {
+    oxmpi(arguments).spawn().expect("oxmpi starts")
+}
+
+/// Waits for the end of the launcher, and of everybody who holds its output.
+pub fn finish(child: Child) -> Done {
+    let watchdog = watch(child.id());
+    let output = child.wait_with_output().expect("its output can be read");
+    drop(watchdog);
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    let signal = output.status.signal().unwrap_or_default();
+    Done {
+        code: output.status.code().unwrap_or(1000 + signal),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// Kills the launcher if the result is not dropped in time; its end then fails the test.
+fn watch(pid: u32) -> Sender<()> {
+    let (sender, receiver) = channel::<()>();
+    thread::spawn(move || {
+        if receiver.recv_timeout(WATCHDOG) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            signal(pid, Signal::KILL);
+        }
+    });
+    sender
+}
+
+/// Sends a signal to a process.
+pub fn signal(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(pid.cast_signed()).expect("a process number");
+    kill_process(pid, signal).expect("the process exists");
+}
+
+/// The program of `examples/pmi_probe.rs`.
+pub fn probe() -> String {
+    let oxmpi = PathBuf::from(env!("CARGO_BIN_EXE_oxmpi"));
+    let probe = oxmpi.with_file_name("examples").join("pmi_probe");
+    assert!(
+        probe.exists(),
+        "cargo builds examples with the tests of a package"
+    );
+    probe.to_str().expect("text").to_owned()
+}
+
+/// A named pipe that the processes of a job open: its end is the end of all of them.
+pub struct Leash {
+    path: PathBuf,
+    lines: BufReader<File>,
+}
+
+impl Leash {
+    /// Makes the pipe; gives its path, and when called, waits for the first who opens it.
+    pub fn new() -> (String, impl FnOnce() -> Leash) {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("oxmpi-leash-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("a named pipe");
+        let text = path.to_str().expect("text").to_owned();
+        let open = move || {
+            let lines = BufReader::new(File::open(&path).expect("it opens when a rank does"));
+            Leash { path, lines }
+        };
+        (text, open)
+    }
+
+    /// The next line that a process wrote.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("text");
+        line.trim_end().to_owned()
+    }
+
+    /// Waits until nobody has it open any more; gives what was written since.
+    pub fn end(mut self) -> String {
+        let (sender, receiver) = channel();
+        let path = std::mem::take(&mut self.path);
+        thread::spawn(move || {
+            let mut rest = String::new();
+            let read = self.lines.read_to_string(&mut rest);
+            // Nobody listens when the test has given up.
+            let _ = sender.send(read.map(|_| rest));
+        });
+        let rest = receiver
+            .recv_timeout(WATCHDOG)
+            .expect("every process of the job has ended");
+        fs::remove_file(path).expect("the named pipe is ours");
+        rest.expect("text")
+    }
+}
