@@ -16,7 +16,10 @@ const STOP: u32 = 4;
 const CHUNK: u64 = 100;
 
 fn is_prime(n: u64) -> bool {
-    n >= 2 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d))
+    n >= 2
+        && (2..)
+            .take_while(|d| d * d <= n)
+            .all(|d| !n.is_multiple_of(d))
 }
 
 fn count(from: u64, limit: u64) -> u64 {

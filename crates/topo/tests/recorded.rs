@@ -124,10 +124,13 @@ fn recorded_machines_are_as_hwloc_sees_them() {
     assert!(count >= 12, "the recordings are gone");
 }
 
+/// More machines than the repository holds: unpacked recordings in the directory that the variable
+/// `OXMPI_RECORDED` names.
 #[test]
-#[ignore = "needs unpacked recordings in the directory OXMPI_RECORDED"]
-fn all_recorded_machines() {
-    let directory = env::var("OXMPI_RECORDED").expect("OXMPI_RECORDED names a directory");
+fn further_recorded_machines_are_as_hwloc_sees_them() {
+    let Some(directory) = env::var_os("OXMPI_RECORDED") else {
+        return;
+    };
     let mut wrong = 0;
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
