@@ -159,7 +159,8 @@ pub trait Sink<T> {
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>);
     /// There is room to `to` again after a [`Busy`].
     fn room(&mut self, tx: &mut T, to: Peer);
-    /// `peer` is gone for good. Every operation with it ends in `why`.
+    /// `peer` is gone for good, told once. Gets and puts with it end with it, whether
+    /// [`Sink::done`] tells of them or not; a release is answered all the same.
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault);
 }
 
@@ -221,8 +222,8 @@ pub trait Memory {
     fn key(&self, region: &Self::Region, to: Peer) -> Key;
 
     /// Ends a registration. Asynchronous, since a peer may still read: `token` comes back in
-    /// [`Sink::done`] when the memory is the caller's own again. It may do so before this returns
-    /// only through a later poll, never from inside this call.
+    /// [`Sink::done`], in a later poll, when nothing touches the memory any more: also not a get or
+    /// put whose peer was lost on the way.
     fn release(&mut self, region: Self::Region, token: Token);
 }
 

@@ -1,0 +1,119 @@
+//! A lost peer: what ends, what does not, and what can still be received.
+
+use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::job::Job;
+use oxmpi_testkit::memory::{Shared, pattern};
+use oxmpi_wire::{Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Source, Tag};
+
+const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
+const DEAD: Peer = Peer(1);
+const ENDED: Outcome = Err(Failure::Fault {
+    peer: DEAD,
+    fault: Fault::PeerDead,
+});
+
+fn recv(job: &mut Job, source: Source, room: &Shared) -> Request {
+    job.recv(0, source, 3, Tag::Any, room)
+}
+
+fn job_with_a_death(before: impl FnOnce(&mut Job)) -> Job {
+    let mut job = Job::new(3, Weather::default(), Rules::default());
+    before(&mut job);
+    job.fabric.kill(DEAD);
+    job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
+    job
+}
+
+#[test]
+fn open_operations_with_the_dead_end_and_others_go_on() {
+    let mut requests = Vec::new();
+    let (room, long) = (Shared::zeroed(8), Shared::zeroed(50_000));
+    let mut other = None;
+    let mut job = job_with_a_death(|job| {
+        other = Some(recv(job, Source::Peer(Peer(2)), &room));
+        requests.push(recv(job, Source::Peer(DEAD), &room));
+        requests.push(recv(job, Source::Any, &room));
+        requests.push(job.send(0, 1, ENVELOPE, Mode::Synchronous, room.clone()));
+        requests.push(job.send(0, 1, ENVELOPE, Mode::Standard, long));
+    });
+    for request in requests {
+        assert_eq!(job.wait(0, request), ENDED);
+    }
+    let other = other.unwrap();
+    assert!(!job.ranks[0].engine.is_done(other));
+    job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.wait(0, other).unwrap();
+    job.until(|job| job.fabric.regions() == 0);
+}
+
+#[test]
+fn later_operations_with_the_dead_fail_at_once() {
+    let mut job = job_with_a_death(|_| ());
+    let room = Shared::zeroed(8);
+    let requests = [
+        recv(&mut job, Source::Peer(DEAD), &room),
+        recv(&mut job, Source::Any, &room),
+        job.send(0, 1, ENVELOPE, Mode::Standard, room.clone()),
+    ];
+    let rank = &mut job.ranks[0];
+    for request in requests {
+        assert_eq!(rank.engine.test(request), Some(ENDED));
+    }
+    assert!(
+        rank.engine
+            .try_short(&mut rank.tx, DEAD, ENVELOPE, &room)
+            .is_err()
+    );
+    assert!(!rank.engine.direct(DEAD));
+    assert_eq!(rank.engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
+}
+
+#[test]
+fn what_came_whole_can_still_be_received() {
+    let mut job = Job::new(3, Weather::default(), Rules::default());
+    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(50_000, 2));
+    job.settle();
+    job.fabric.kill(DEAD);
+    job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
+    let room = Shared::zeroed(8);
+    let whole = recv(&mut job, Source::Peer(DEAD), &room);
+    assert_eq!(job.wait(0, whole).unwrap().source, DEAD);
+    assert_eq!(room.to_vec(), pattern(8, 1));
+    let offered = recv(&mut job, Source::Peer(DEAD), &room);
+    assert_eq!(job.wait(0, offered), ENDED);
+}
+
+#[test]
+fn an_acknowledged_loss_lets_any_source_wait_for_the_others() {
+    let mut job = job_with_a_death(|_| ());
+    job.ranks[0].engine.acknowledge(DEAD);
+    let room = Shared::zeroed(8);
+    let any = recv(&mut job, Source::Any, &room);
+    job.settle();
+    assert!(!job.ranks[0].engine.is_done(any));
+    job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+    assert_eq!(job.wait(0, any).unwrap().source, Peer(2));
+    let named = recv(&mut job, Source::Peer(DEAD), &room);
+    assert_eq!(job.wait(0, named), ENDED);
+}
+
+#[test]
+fn a_claimed_offer_of_the_dead_ends_in_its_fault() {
+    let mut claimed = None;
+    let mut job = job_with_a_death(|job| {
+        job.send(1, 0, ENVELOPE, Mode::Standard, Shared::pattern(50_000, 2));
+        job.until(|job| {
+            claimed = job.ranks[0].engine.claim(Source::Any, 3, Tag::Any);
+            claimed.is_some()
+        });
+    });
+    let (message, _) = claimed.unwrap().unwrap();
+    let rank = &mut job.ranks[0];
+    let room = Shared::zeroed(50_000);
+    let got = rank
+        .engine
+        .recv_claimed(&mut rank.tx, message, room)
+        .unwrap();
+    assert_eq!(job.wait(0, got), ENDED);
+}
