@@ -13,7 +13,9 @@
 //!   kinds `package:core` (numbers go round over packages first, then over the cores in each).
 //!
 //! NUMA nodes may be a level, or be attached in brackets behind any level:
-//! `package:2 [numa(memory=64GB)] core:8 pu:2`. A string without any gets one for the whole machine.
+//! `package:2 [numa(memory=64GB)] core:8 pu:2`. They are numbered from the inside out, those in an
+//! object before its own, and one `indexes=` is for the nodes of all brackets. A string without any
+//! node gets one for the whole machine.
 //!
 //! Source: hwloc 2.9, "Synthetic topologies", and what its `lstopo -i` makes of such strings. Ours
 //! is stricter where hwloc goes on after a message: numbers must fit their level.

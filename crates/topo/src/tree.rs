@@ -65,11 +65,14 @@ impl Tree {
         for object in &mut facts {
             object.cpus = &object.cpus & &all;
         }
-        let (numa, mut objects): (Vec<_>, Vec<_>) = facts
+        let (numa, objects): (Vec<_>, Vec<_>) = facts
             .into_iter()
             .partition(|object| object.kind == Kind::Numa);
+        let is_group = |object: &Facts| object.kind == Kind::Group;
+        let (groups, mut objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_group);
         objects.retain(|object| !object.cpus.is_empty());
-        objects.extend(groups_for(&numa, &objects, &all));
+        let wanted = groups.iter().chain(&numa).map(|object| &object.cpus);
+        objects.extend(new_groups(wanted, &objects, &all));
         objects.sort_by_key(|object| (Reverse(object.cpus.len()), object.kind));
 
         // Larger objects come first, so the owner of a processor is the smallest so far that has it.
@@ -175,14 +178,15 @@ impl Tree {
     }
 }
 
-/// Groups with the processors of those NUMA nodes that no object has exactly.
-fn groups_for(numa: &[Facts], objects: &[Facts], all: &CpuSet) -> Vec<Facts> {
+/// Groups of those sets that no object but a PU has.
+fn new_groups<'a>(
+    wanted: impl Iterator<Item = &'a CpuSet>,
+    objects: &'a [Facts],
+    all: &'a CpuSet,
+) -> Vec<Facts> {
     let places = objects.iter().filter(|object| object.kind != Kind::Pu);
     let mut known: BTreeSet<&CpuSet> = places.map(|object| &object.cpus).chain([all]).collect();
-    let lone = numa
-        .iter()
-        .map(|numa| &numa.cpus)
-        .filter(|cpus| !cpus.is_empty() && known.insert(*cpus));
-    lone.map(|cpus| Facts::new(Kind::Group, None, cpus.clone()))
+    let new = wanted.filter(|cpus| !cpus.is_empty() && known.insert(cpus));
+    new.map(|cpus| Facts::new(Kind::Group, None, cpus.clone()))
         .collect()
 }

@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 
 impl Machine {
     /// The machine as lstopo shows it: only the processors and NUMA nodes that are
-    /// [allowed](Self::allowed), and without redundant levels: a die that is its whole package, and a
-    /// group that has no NUMA node and only one child or the processors of its parent.
+    /// [allowed](Self::allowed), and without redundant levels: groups that have no NUMA node and only
+    /// one child or the processors of their parent.
     ///
-    /// Everything else stays, as in hwloc 2.9's default: also caches, cores and dies that have the
-    /// same processors as what is around them, and instruction caches.
+    /// Everything else stays, as in hwloc 2.9's default: also caches, dies, cores that have the same
+    /// processors as what is around them, and instruction caches.
     pub fn default_view(&self) -> Self {
         let mut tree = Tree::of(self).restricted(&self.allowed, &self.allowed_memory);
         tree.merge();
@@ -63,12 +63,8 @@ impl Tree {
         let mut merged = Vec::new();
         for mut child in core::mem::take(&mut self.children) {
             child.merge();
-            let same = child.facts.cpus == self.facts.cpus;
-            let redundant = match child.facts.kind {
-                Kind::Die => same && self.facts.kind == Kind::Package,
-                Kind::Group => child.memory.is_empty() && (same || child.children.len() <= 1),
-                _ => false,
-            };
+            let alone = child.facts.cpus == self.facts.cpus || child.children.len() <= 1;
+            let redundant = child.facts.kind == Kind::Group && child.memory.is_empty() && alone;
             if redundant {
                 self.memory.append(&mut child.memory);
                 merged.append(&mut child.children);

@@ -7,6 +7,7 @@ use crate::cpuset::CpuSet;
 use crate::error::Error;
 use crate::kind::Kind;
 use crate::object::Facts;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -48,6 +49,7 @@ pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Ve
     for level in &LEVELS {
         facts.extend(objects(files, online, level)?);
     }
+    drop_false_dies(&mut facts);
     if facts.is_empty() {
         facts.push(Facts::new(Kind::Package, Some(0), online.clone()));
         let core = |cpu| Facts::new(Kind::Core, Some(cpu as u32), CpuSet::one(cpu));
@@ -81,12 +83,18 @@ fn objects(
             set = CpuSet::one(cpu);
         }
         known = &known | &set;
-        // Processors without dies have one each, of number -1.
-        if level.kind != Kind::Die || os.is_some() {
-            objects.push(Facts::new(level.kind, os, set));
-        }
+        objects.push(Facts::new(level.kind, os, set));
     }
     Ok(objects)
+}
+
+/// Takes out the dies of machines without any: the kernel makes one of each package, or gives them
+/// the number -1.
+fn drop_false_dies(facts: &mut Vec<Facts>) {
+    let packages = facts.iter().filter(|object| object.kind == Kind::Package);
+    let packages: BTreeSet<CpuSet> = packages.map(|package| package.cpus.clone()).collect();
+    let is_false = |die: &Facts| die.os.is_none() || packages.contains(&die.cpus);
+    facts.retain(|object| object.kind != Kind::Die || !is_false(object));
 }
 
 /// Whether what the kernel calls siblings are cores of their own that share some units, as on AMD's

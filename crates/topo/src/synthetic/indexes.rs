@@ -71,25 +71,23 @@ fn loops_of(
     row: &Row<'_>,
     levels: &[Row<'_>],
 ) -> Result<Vec<(usize, usize)>, Error> {
-    let width_of = |kind: Kind| {
-        levels
-            .iter()
-            .find(|level| level.kind == kind)
-            .map(|level| level.width)
-    };
+    let listed = |level: &Row<'_>| kinds.iter().any(|(kind, _)| *kind == level.kind);
     let mut loops = Vec::new();
     for (kind, span) in kinds {
-        let width =
-            width_of(*kind).filter(|width| *kind != row.kind && row.width.is_multiple_of(*width));
-        let Some(width) = width else {
+        let at = levels.iter().position(|level| level.kind == *kind);
+        let at = at.filter(|at| *kind != row.kind && row.width.is_multiple_of(levels[*at].width));
+        let Some(at) = at else {
             return Err(Error::new(
                 *span,
                 "a kind of level around the one that is numbered",
             ));
         };
-        let listed = kinds.iter().filter_map(|(other, _)| width_of(*other));
-        let around = listed.filter(|other| *other < width).max().unwrap_or(1);
-        loops.push((row.width / width, width / around));
+        let around = levels[..at].iter().rev().find(|level| listed(level));
+        let width = levels[at].width;
+        loops.push((
+            row.width / width,
+            width / around.map_or(1, |level| level.width),
+        ));
     }
     Ok(loops)
 }
