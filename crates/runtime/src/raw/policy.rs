@@ -1,24 +1,19 @@
 //! Choices made once, when a lane is set up.
 
-use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::choice::{Forced, Tuning};
-use oxmpi_coll::settings::algorithm;
+use oxmpi_coll::choice::Tuning;
 use oxmpi_shm::Layout;
-use oxmpi_shm::settings as shm;
 use oxmpi_shm::wait::Patience;
-use oxmpi_text::size;
 
 use crate::error::{Error, Result};
-use crate::settings::{self, Sources, Values, Wait};
+use crate::settings::{self, Sources, Wait};
 
 /// What the settings and the machine say about a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     /// Longest message that is sent eagerly, in bytes.
     pub(crate) eager: u32,
-    slots: u32,
-    buffer: u32,
-    buffers: u32,
+    /// The sizes of a segment for one rank.
+    layout: Layout,
     /// Which algorithm a collective takes.
     pub(crate) tuning: Tuning,
     wait: Wait,
@@ -36,10 +31,8 @@ impl Policy {
         let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
         let policy = Self {
             eager: values.parse("eager_limit", settings::eager_limit),
-            slots: values.parse("shm_slots", shm::slots),
-            buffer: values.parse("shm_buffer", shm::buffer),
-            buffers: values.parse("shm_buffers", shm::buffers),
-            tuning: tuning(&values),
+            layout: values.layout(1),
+            tuning: values.tuning(),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
         };
@@ -50,9 +43,7 @@ impl Policy {
     pub(crate) const fn layout(&self, ranks: u32) -> Layout {
         Layout {
             ranks,
-            slots: self.slots,
-            buffer: self.buffer,
-            buffers: self.buffers,
+            ..self.layout
         }
     }
 
@@ -64,23 +55,6 @@ impl Policy {
             Wait::Auto if crowded(pids) => Patience::crowded(),
             Wait::Auto => Patience::active(),
         }
-    }
-}
-
-/// How the settings want collectives done.
-fn tuning(values: &Values) -> Tuning {
-    let mut forced = Forced::default();
-    for collective in Collective::ALL {
-        let row = format!("{collective}_algorithm");
-        if let Some(algorithm) = values.parse(&row, |text| algorithm(collective, text)) {
-            forced.set(algorithm);
-        }
-    }
-    Tuning {
-        forced,
-        ring_from_bytes: values.parse("allreduce_ring_from", size),
-        ring_chunk_bytes: values.parse("allreduce_ring_chunk", size),
-        ring_segment_bytes: values.parse("allreduce_ring_segment", size),
     }
 }
 
