@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bench;
 mod complain;
 mod info;
 mod run;
@@ -27,6 +28,11 @@ const COMMANDS: &[Command] = &[
         name: "run",
         about: "start the ranks of a job on this machine",
         main: run::main,
+    },
+    Command {
+        name: "bench",
+        about: "the Intel MPI Benchmarks: latency and bandwidth, with proof of the data",
+        main: bench::main,
     },
     Command {
         name: "settings",

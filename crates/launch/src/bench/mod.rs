@@ -1,0 +1,68 @@
+//! `oxmpi bench`: the Intel MPI Benchmarks on this machine, or in the job it is started in.
+//!
+//! ```text
+//! command  what the user typed
+//! start    by hand: starts itself as the ranks of a job, as `oxmpi run` would
+//! rank     in a job: one rank, which runs the kernels of oxmpi-bench over the runtime
+//!   binding  the runtime as the kernels see it
+//!   report   rank 0: pinning, tables, JSON
+//! ```
+
+mod binding;
+mod command;
+mod rank;
+mod report;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::complain::{self, USAGE};
+use command::{Command, Wish};
+
+/// Variables by which a process manager tells a process that it is a rank.
+const MANAGED: [&str; 3] = ["PMI_FD", "PMI_RANK", "PMI_PORT"];
+
+/// Runs `oxmpi bench` with these arguments.
+pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+    let command = match Command::parse(&arguments) {
+        Ok(Wish::Run(command)) => command,
+        Ok(Wish::Help) => {
+            print!("{}", command::help());
+            return ExitCode::SUCCESS;
+        }
+        Err(why) => {
+            complain::error(why);
+            return USAGE.into();
+        }
+    };
+    if MANAGED.iter().any(|name| std::env::var_os(name).is_some()) {
+        return match rank::run(&command) {
+            Ok(code) => code,
+            Err(why) => {
+                complain::error(why);
+                ExitCode::FAILURE
+            }
+        };
+    }
+    start(&command, arguments)
+}
+
+/// Starts this program again as every rank of a job.
+fn start(command: &Command, arguments: Vec<OsString>) -> ExitCode {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(why) => {
+            complain::error(format_args!("cannot find this program's own file: {why}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut words: Vec<OsString> = vec!["-n".into(), command.ranks().to_string().into()];
+    if command.ranks() > oxmpi_os::cpu::granted() {
+        words.push("--oversubscribe".into());
+    } else {
+        words.extend(["--bind-to".into(), "core".into()]);
+    }
+    words.extend([program.into(), "bench".into()]);
+    words.extend(arguments);
+    crate::run::main(words)
+}

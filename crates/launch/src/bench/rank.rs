@@ -1,0 +1,114 @@
+//! One rank of the job.
+
+use std::process::ExitCode;
+
+use oxmpi::World;
+use oxmpi_bench::report::Rank;
+use oxmpi_bench::suite;
+use oxmpi_os::affinity;
+
+use super::binding::Bound;
+use super::command::Command;
+use super::report::Report;
+
+/// Tag of what each rank tells rank 0 about itself.
+const PLACE: u32 = 1;
+
+/// Runs the benchmarks as one rank; rank 0 reports, and fails when any data was wrong.
+///
+/// # Errors
+/// A sentence that says what failed.
+pub(crate) fn run(command: &Command) -> Result<ExitCode, String> {
+    let world = World::init().map_err(|why| why.to_string())?;
+    let rank = world.comm().rank();
+    let failed = |why: oxmpi::Error| format!("rank {rank}: {why}");
+    if let Err(why) = command.check_size(world.comm().size()) {
+        // One rank speaks for all.
+        return if rank == 0 {
+            Err(why)
+        } else {
+            Ok(ExitCode::FAILURE)
+        };
+    }
+    let ranks = places(&world).map_err(failed)?;
+    let mut report = Report::begin(command, ranks)?;
+    let comm = world.comm().dup().map_err(failed)?;
+    let defect = suite::run(&mut Bound::new(comm), &command.plan, &mut report).map_err(failed)?;
+    if rank == 0 {
+        report.finish()?;
+    }
+    world.finalize().map_err(failed)?;
+    if defect == 0.0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(format!(
+        "rank {rank}: received data was wrong, off by up to {defect}"
+    ))
+}
+
+/// Where every rank runs, on rank 0; nothing on the others.
+fn places(world: &World) -> oxmpi::Result<Vec<Rank>> {
+    let comm = world.comm();
+    let cpus = affinity::current().map_or_else(
+        |why| format!("unknown: {why}"),
+        |mask| list(affinity::cpus(&mask)),
+    );
+    let (rank, pid) = (comm.rank(), std::process::id());
+    let mine = Rank {
+        rank,
+        host: world.host().to_owned(),
+        pid,
+        cpus,
+    };
+    if rank != 0 {
+        let text = format!("{}\n{}\n{}", mine.host, mine.pid, mine.cpus);
+        comm.send(text.as_bytes(), 0, PLACE)?;
+        return Ok(Vec::new());
+    }
+    let mut ranks = vec![mine];
+    for rank in 1..comm.size() {
+        let (text, _) = comm.recv_vec::<u8>(rank, PLACE)?;
+        let text = String::from_utf8_lossy(&text);
+        let mut fields = text.split('\n');
+        let mut next = || fields.next().unwrap_or_default();
+        let (host, pid, cpus) = (next(), next(), next());
+        let pid = pid.parse().unwrap_or_default();
+        ranks.push(Rank {
+            rank,
+            host: host.to_owned(),
+            pid,
+            cpus: cpus.to_owned(),
+        });
+    }
+    Ok(ranks)
+}
+
+/// Processors as a list such as `0-3,8`.
+fn list(cpus: impl Iterator<Item = usize>) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == cpu => *last = cpu,
+            _ => ranges.push((cpu, cpu)),
+        }
+    }
+    let words: Vec<String> = ranges
+        .iter()
+        .map(|&(first, last)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}-{last}"),
+        })
+        .collect();
+    words.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+
+    #[test]
+    fn neighbours_make_a_range() {
+        assert_eq!(list([0, 1, 2, 8, 10, 11].into_iter()), "0-2,8,10-11");
+        assert_eq!(list([].into_iter()), "");
+    }
+}

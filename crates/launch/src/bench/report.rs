@@ -1,0 +1,143 @@
+//! What rank 0 says: the pinning, the listing, and the JSON.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use oxmpi_bench::report::json::Run;
+use oxmpi_bench::report::{Environment, Rank, text};
+use oxmpi_bench::suite::{Observer, Row, Table};
+use time::OffsetDateTime;
+
+use super::command::Command;
+
+/// The results of a run, printed as they come.
+pub(crate) struct Report {
+    run: Run,
+    json: Option<PathBuf>,
+    /// The first error of standard output; nothing more is printed after it.
+    broken: Option<io::Error>,
+}
+
+impl Report {
+    /// Prints where the ranks run, and the header; on ranks other than 0, where `ranks` is empty,
+    /// nothing.
+    ///
+    /// # Errors
+    /// When the JSON file cannot be written: better now than after the run.
+    pub(crate) fn begin(command: &Command, ranks: Vec<Rank>) -> Result<Self, String> {
+        let environment = environment(command);
+        let json = command.json.clone().filter(|_| !ranks.is_empty());
+        if let Some(path) = &json {
+            fs::write(path, "").map_err(|why| unwritten(path, &why))?;
+        }
+        let run = Run::new(environment.clone(), ranks.clone());
+        let mut report = Report {
+            run,
+            json,
+            broken: None,
+        };
+        if !ranks.is_empty() {
+            report.print(|out| {
+                for Rank {
+                    rank,
+                    host,
+                    pid,
+                    cpus,
+                } in &ranks
+                {
+                    *out += &format!("# Rank {rank}: host {host}, pid {pid}, cpus {cpus}\n");
+                }
+                text::header(out, &environment, &command.plan)
+            });
+        }
+        Ok(report)
+    }
+
+    /// Prints the last line and writes the JSON.
+    ///
+    /// # Errors
+    /// When the JSON or standard output could not be written.
+    pub(crate) fn finish(mut self) -> Result<(), String> {
+        self.print(text::footer);
+        if let Some(path) = &self.json {
+            let json = self.run.to_json().map_err(|why| unwritten(path, &why))?;
+            fs::write(path, json + "\n").map_err(|why| unwritten(path, &why))?;
+        }
+        match self.broken {
+            None => Ok(()),
+            Some(why) => Err(format!("cannot write to standard output: {why}")),
+        }
+    }
+
+    fn print(&mut self, write: impl FnOnce(&mut String) -> std::fmt::Result) {
+        let mut out = String::new();
+        if write(&mut out).is_err() || self.broken.is_some() {
+            return;
+        }
+        let mut stdout = io::stdout().lock();
+        self.broken = stdout
+            .write_all(out.as_bytes())
+            .and_then(|()| stdout.flush())
+            .err();
+    }
+}
+
+impl Observer for Report {
+    fn table(&mut self, table: &Table) {
+        self.run.table(table);
+        self.print(|out| text::heading(out, table));
+    }
+
+    fn row(&mut self, table: &Table, row: &Row) {
+        self.run.row(table, row);
+        self.print(|out| text::row(out, table, row));
+    }
+
+    fn end(&mut self, table: &Table) {
+        self.run.end(table);
+        self.print(text::end);
+    }
+}
+
+fn unwritten(path: &std::path::Path, why: &dyn std::fmt::Display) -> String {
+    format!("cannot write {}: {why}", path.display())
+}
+
+fn environment(command: &Command) -> Environment {
+    let kernel = |name: &str| {
+        let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    Environment {
+        library: format!("oxmpi {} benchmarks", env!("CARGO_PKG_VERSION")),
+        date: date(OffsetDateTime::now_utc()),
+        machine: std::env::consts::ARCH.to_owned(),
+        system: kernel("ostype"),
+        release: kernel("osrelease"),
+        version: kernel("version"),
+        mpi_version: "5.0".to_owned(),
+        thread_level: "MPI_THREAD_MULTIPLE".to_owned(),
+        command: command.typed.clone(),
+    }
+}
+
+/// As C's `asctime` prints it, in universal time.
+fn date(at: OffsetDateTime) -> String {
+    let (weekday, month) = (at.weekday().to_string(), at.month().to_string());
+    let (hour, minute, second) = at.time().as_hms();
+    let (day, year) = (at.day(), at.year());
+    format!("{weekday:.3} {month:.3} {day:>2} {hour:02}:{minute:02}:{second:02} {year}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+    use time::OffsetDateTime;
+
+    #[test]
+    fn dates_look_as_in_c() {
+        let at = OffsetDateTime::from_unix_timestamp(1_794_000_000 + 3661).unwrap();
+        assert_eq!(date(at), "Fri Nov  6 22:21:01 2026");
+    }
+}

@@ -1,0 +1,93 @@
+//! `oxmpi bench` as people call it.
+
+use std::process::{Command, Output};
+
+/// Runs the command; after 30 s it counts as stuck.
+fn bench(line: &str) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["-k", "1", "30", env!("CARGO_BIN_EXE_oxmpi"), "bench"]);
+    let output = command
+        .args(line.split_whitespace())
+        .output()
+        .expect("`timeout` starts");
+    assert_ne!(output.status.code(), Some(124), "stuck: oxmpi bench {line}");
+    output
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("plain text")
+}
+
+#[test]
+fn pinning_tables_and_json_are_written() {
+    let json = std::env::temp_dir().join(format!("oxmpi-bench-{}.json", std::process::id()));
+    let line = format!(
+        "-n 2 MPI1 PingPong Allreduce -iter 20 --json {}",
+        json.display()
+    );
+    let output = bench(&line);
+    let out = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for part in [
+        "# Rank 0: host ",
+        "# Rank 1: host ",
+        "# Benchmarking PingPong \n# #processes = 2 \n",
+        "       #bytes #repetitions      t[usec]   Mbytes/sec\n            0           20 ",
+        "\n      4194304           10 ",
+        "# Benchmarking Allreduce \n# #processes = 2 \n",
+        "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n",
+        "\n# All processes entering MPI_Finalize\n",
+    ] {
+        assert!(out.contains(part), "no {part:?} in:\n{out}");
+    }
+    let read = std::fs::read_to_string(&json).expect("the file was written");
+    std::fs::remove_file(&json).expect("the file can be removed");
+    let read: serde_json::Value = serde_json::from_str(&read).expect("it is JSON");
+    let lengths = |table: usize| read["tables"][table]["rows"].as_array().map(Vec::len);
+    assert_eq!((lengths(0), lengths(1)), (Some(24), Some(22)));
+    assert_eq!(read["ranks"].as_array().map(Vec::len), Some(2));
+    assert_eq!(read["tables"][1]["rows"][21]["defect"], 0.0);
+}
+
+#[test]
+fn any_number_of_ranks_takes_part() {
+    for (ranks, tables) in [(1, 1), (3, 3), (4, 3), (8, 4)] {
+        let output = bench(&format!("-n {ranks} -iter 20 -msglog 12"));
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{ranks} ranks: {err}");
+        assert_eq!(
+            out.matches("# Benchmarking ").count(),
+            tables,
+            "{ranks} ranks:\n{out}"
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_starts() {
+    for (line, part) in [
+        (
+            "PingPnog",
+            "unknown benchmark 'PingPnog'; did you mean 'PingPong'?",
+        ),
+        ("-n 0", "-n 0: a whole number from 1"),
+        ("-msglog 40", "'40' does not fit -msglog"),
+    ] {
+        let output = bench(line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(
+            text(&output.stderr).contains(part),
+            "{line}: {}",
+            text(&output.stderr)
+        );
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_json_file_that_cannot_be_written_is_named() {
+    let output = bench("-n 2 -msglog 2 -iter 2 --json /nowhere/out.json");
+    assert!(!output.status.success());
+    let err = text(&output.stderr);
+    assert!(err.contains("cannot write /nowhere/out.json"), "{err}");
+}

@@ -1,0 +1,19 @@
+//! The twin of `crates/bench/peers/barrier.c`: a barrier of all ranks.
+//!
+//! One line: nanoseconds for each barrier, over blocks of 1 to 2 ms, as rank 0 sees them.
+
+mod blocks;
+
+fn main() -> oxmpi::Result<()> {
+    let world = oxmpi::World::init()?;
+    let comm = world.comm();
+    let measured = blocks::measure(
+        comm,
+        |times| (0..times).try_for_each(|_| comm.barrier()),
+        || (),
+    )?;
+    if comm.rank() == 0 {
+        blocks::print("barrier", comm.size(), 0, measured, 1.0, true);
+    }
+    Ok(())
+}
