@@ -1,0 +1,95 @@
+//! `oxmpi settings` and `oxmpi info` as commands: streams and exit codes.
+
+use std::process::{Command, Output, Stdio};
+
+/// Runs the command with only these variables of ours and of other products.
+fn oxmpi(words: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    command
+        .env_clear()
+        .args(words)
+        .envs(environment.iter().copied());
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_wrong_value_is_shown_with_a_caret_and_a_suggestion() {
+    let output = oxmpi(&["settings"], &[("OXMPI_PIN_DOMAIN", "sokcet")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let said = text(&output.stderr);
+    assert!(
+        said.starts_with("oxmpi: OXMPI_PIN_DOMAIN: expected core, "),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("did you mean `socket`?\n  sokcet\n  ^^^^^^\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_is_read_and_named() {
+    let folder = std::env::temp_dir().join(format!("oxmpi-settings-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("settings.toml");
+    std::fs::write(&file, "# ours\neager_limit = \"4K\"\npin_ordr = 1\n").unwrap();
+    let named = [("OXMPI_SETTINGS_FILE", file.to_str().unwrap())];
+    let output = oxmpi(&["settings", "--parsable", "eager_limit"], &named);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let expected = format!("eager_limit\t4K\t{}:2\t8KiB\tbytes\t2\n", file.display());
+    assert_eq!(text(&output.stdout), expected);
+    let warning = format!(
+        "oxmpi: ignored: {}:3: `pin_ordr` names no setting; did you mean `pin_order`?\n",
+        file.display()
+    );
+    assert_eq!(text(&output.stderr), warning);
+
+    let missing = oxmpi(&["settings"], &named);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(
+        text(&missing.stderr).starts_with("oxmpi: OXMPI_SETTINGS_FILE: cannot read "),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn json_goes_to_standard_output_alone() {
+    for words in [&["settings", "--json"][..], &["info", "--json"]] {
+        let output = oxmpi(words, &[("OMPI_MCA_pml", "ob1")]);
+        assert!(output.status.success());
+        let read: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(read["version"], 1);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_mistake() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    let mut child = command
+        .args(["settings", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn unknown_options_are_refused() {
+    for words in [
+        &["settings", "--levl", "1"][..],
+        &["info", "--jsn"],
+        &["settings", "nothing_like_it"],
+    ] {
+        let output = oxmpi(words, &[]);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(text(&output.stderr).starts_with("oxmpi: "), "{output:?}");
+    }
+}
