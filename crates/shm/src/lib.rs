@@ -52,3 +52,7 @@ pub use settings::SETTINGS;
 pub use transport::{ShmRegion, ShmRx, ShmSlot, ShmTx};
 #[cfg(feature = "std")]
 pub use wait::{Patience, Waiter};
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

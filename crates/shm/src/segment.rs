@@ -47,11 +47,14 @@ pub struct Layout {
 
 impl Layout {
     /// The usual sizes for `ranks` ranks.
+    ///
+    /// 64 slots of both directions fit a first-level cache of 32 KiB beside the user's data: with
+    /// 256 a message took a quarter longer, and streams gained nothing.
     #[must_use]
     pub const fn new(ranks: u32) -> Self {
         Self {
             ranks,
-            slots: 256,
+            slots: 64,
             buffer: 8192,
             buffers: 16,
         }

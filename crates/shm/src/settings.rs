@@ -9,7 +9,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "shm_slots",
         aliases: &[],
-        default: "256",
+        default: "64",
         kind: "count",
         level: Level::Expert,
         short: "slots of the ring from one rank of a node to another",

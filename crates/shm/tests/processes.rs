@@ -13,7 +13,7 @@ use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token
 
 const PART: &str = "OXMPI_TEST_PART";
 /// What the part "die" sends, and what it prints then.
-const SENT: u32 = 200;
+const SENT: u32 = 60;
 const SAID: &str = "all sent";
 const NAME: &str = "OXMPI_TEST_NAME";
 

@@ -17,6 +17,8 @@ mod opened;
 mod queue;
 mod sleep;
 mod storage;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use credit::{Freed, Granted};

@@ -15,6 +15,8 @@ mod foreign;
 mod link;
 mod region;
 mod rx;
+#[cfg(test)]
+mod tests;
 mod tx;
 
 pub use region::ShmRegion;

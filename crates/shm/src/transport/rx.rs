@@ -172,7 +172,7 @@ impl<B: Bytes> ShmRx<B> {
                 last,
             } => {
                 let mut body = link.buffer(first.into(), len as usize)?;
-                tx.pushed(peer, id, to, at, last, &mut body);
+                tx.pushed(peer, id, to, at, last, &mut body)?;
                 len
             }
         };

@@ -8,7 +8,7 @@ use std::vec::Vec;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{
     Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
-    Slot, Token, Tx,
+    Slot, Take, Token, Tx,
 };
 
 use super::control::{Control, Id};
@@ -39,6 +39,8 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     /// Peers found broken, not yet reported.
     pub(super) broken: Vec<(u32, Fault)>,
     limits: Limits,
+    /// Bytes that links may still take before memory is looked at again.
+    budget: u64,
     me: u32,
     segment: Arc<Segment>,
 }
@@ -97,6 +99,7 @@ impl<B: Bytes> ShmTx<B> {
                 short: SHORT as u32,
                 frame: segment.layout().buffer,
             },
+            budget: 0,
             me,
             segment,
         }
@@ -165,16 +168,39 @@ impl<B: Bytes> ShmTx<B> {
         match out.state {
             State::Lost => return false,
             State::Closed => {
+                if !self.afford_link() {
+                    let why = Fault::Refused("no memory is left for a link to the peer");
+                    self.report(to, why);
+                    return false;
+                }
+                let out = &mut self.out[to as usize];
                 out.state = State::Open;
                 out.ring.slots().unfreeze();
                 self.segment.knock(to).knock(self.me as usize);
             }
             State::Open => {}
         }
+        let out = &mut self.out[to as usize];
         Self::room(out, buffer).unwrap_or_else(|corrupt| {
             self.breach(to, corrupt);
             false
         })
+    }
+
+    /// Whether memory is left for one more link. It is looked at now and then: a look reads files.
+    fn afford_link(&mut self) -> bool {
+        let layout = self.segment.layout();
+        let link = layout.link_len() as u64;
+        if self.budget < link {
+            let left = oxmpi_os::limit::available().map_or(u64::MAX, |a| a.bytes);
+            if left < link {
+                return false;
+            }
+            // All ranks open links at once, and others need memory too.
+            self.budget = (left / (8 * u64::from(layout.ranks))).max(link);
+        }
+        self.budget -= link;
+        true
     }
 
     fn room(out: &mut Out, buffer: bool) -> Result<bool, Corrupt> {
@@ -193,8 +219,15 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     pub(super) fn breach(&mut self, peer: u32, corrupt: Corrupt) {
-        self.broken.push((peer, Fault::Protocol(corrupt.0)));
-        self.chores = true;
+        self.report(peer, Fault::Protocol(corrupt.0));
+    }
+
+    /// The next poll gives `peer` up.
+    fn report(&mut self, peer: u32, why: Fault) {
+        if !self.broken.iter().any(|(p, _)| *p == peer) {
+            self.broken.push((peer, why));
+            self.chores = true;
+        }
     }
 
     /// Sends one of the transport's own frames, if there is room.
@@ -212,11 +245,17 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Answers `peer`, now or when there is room.
-    pub(super) fn answer(&mut self, peer: u32, control: Control) {
-        if !self.answers.is_empty() || !self.control(peer, &control) {
-            self.answers.push_back((peer, control));
-            self.chores = true;
+    fn answer(&mut self, peer: u32, control: Control) -> Result<(), Corrupt> {
+        if self.answers.is_empty() && self.control(peer, &control) {
+            return Ok(());
         }
+        let bound = 2 * OPERATIONS + self.segment.layout().slots as usize;
+        if self.answers.iter().filter(|(p, _)| *p == peer).count() > bound {
+            return Err(Corrupt("more questions than there can be"));
+        }
+        self.answers.push_back((peer, control));
+        self.chores = true;
+        Ok(())
     }
 
     /// A peer pulls.
@@ -233,8 +272,7 @@ impl<B: Bytes> ShmTx<B> {
         }
         let allowed = self.regions.check(from, Some(Access::Read), at, len);
         if allowed.is_err() || len == 0 {
-            self.answer(peer, Control::Refused { id });
-            return Ok(());
+            return self.answer(peer, Control::Refused { id });
         }
         self.stream(peer, id, from, at, len, None);
         Ok(())
@@ -303,8 +341,7 @@ impl<B: Bytes> ShmTx<B> {
         at: u64,
         last: bool,
         body: &mut Foreign<'_>,
-    ) {
-        use oxmpi_wire::Take;
+    ) -> Result<(), Corrupt> {
         let len = body.left() as u64;
         let ok = match self.regions.check(to, Some(Access::Write), at, len) {
             Ok(bytes) => {
@@ -314,8 +351,9 @@ impl<B: Bytes> ShmTx<B> {
             Err(_) => false,
         };
         if last || !ok {
-            self.answer(peer, Control::Pushed { id, ok });
+            self.answer(peer, Control::Pushed { id, ok })?;
         }
+        Ok(())
     }
 
     /// Operation `id` with `peer` ended, well or not.

@@ -1,0 +1,270 @@
+//! A hostile peer: whatever it writes into the segment, the other side goes on or gives it up.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::vec::Vec;
+
+use oxmpi_os::RawBytes;
+use oxmpi_os::memory::Memfd;
+use oxmpi_wire::{
+    Access, Envelope, Fault, Flags, Header, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
+    Slot, Take, Token, Tx,
+};
+use proptest::prelude::*;
+
+use super::{ShmRx, ShmTx};
+use crate::ring::{Mapped, Words};
+use crate::segment::{Layout, Segment};
+
+const LAYOUT: Layout = Layout {
+    ranks: 2,
+    slots: 4,
+    buffer: 128,
+    buffers: 4,
+};
+
+#[derive(Default)]
+struct Seen {
+    frames: Vec<(Header, Vec<u8>)>,
+    done: Vec<(Token, Result<(), Fault>)>,
+    lost: Vec<(Peer, Fault)>,
+}
+
+impl<T> Sink<T> for Seen {
+    fn frame(&mut self, _: &mut T, _: Peer, head: &Header, body: &mut impl Take) {
+        let mut bytes = vec![0; body.left()];
+        body.take(&mut bytes);
+        assert_eq!(bytes.len(), head.len as usize);
+        self.frames.push((*head, bytes));
+    }
+    fn done(&mut self, _: &mut T, token: Token, result: Result<(), Fault>) {
+        self.done.push((token, result));
+    }
+    fn room(&mut self, _: &mut T, _: Peer) {}
+    fn lost(&mut self, _: &mut T, peer: Peer, why: Fault) {
+        self.lost.push((peer, why));
+    }
+}
+
+struct Victim {
+    segment: Arc<Segment>,
+    tx: ShmTx,
+    rx: ShmRx,
+    seen: Seen,
+}
+
+impl Victim {
+    /// Rank 0; the test plays rank 1.
+    fn new() -> Self {
+        let memory = Memfd::create("oxmpi-test", LAYOUT.len()).unwrap();
+        let segment = Arc::new(Segment::map(&memory, LAYOUT).unwrap());
+        for rank in 0..LAYOUT.ranks {
+            segment.set_pid(rank, std::process::id());
+        }
+        segment.knock(0).knock(1);
+        Self {
+            tx: ShmTx::new(segment.clone(), 0),
+            rx: ShmRx::new(segment.clone(), 0).unwrap(),
+            segment,
+            seen: Seen::default(),
+        }
+    }
+
+    fn poll(&mut self) {
+        self.rx.poll(&mut self.tx, 8, &mut self.seen);
+    }
+
+    /// Writes word `at` of the link from rank 1 to rank 0.
+    fn write(&self, at: usize, word: u64) {
+        put(self.segment.ring(1, 0), at, word);
+    }
+
+    /// Writes rank 1's next message by hand, the `n`th from 0.
+    fn message(&self, n: usize, compact: u32, body: &[u64]) {
+        let at = n % LAYOUT.slots as usize * crate::ring::STRIDE;
+        for (i, word) in body.iter().enumerate() {
+            self.write(at + 1 + i, *word);
+        }
+        self.write(at, (n as u64 + 1) << 32 | u64::from(compact));
+    }
+}
+
+fn put(words: Mapped<'_>, at: usize, word: u64) {
+    assert!(at < words.len());
+    // SAFETY: in bounds by the assertion.
+    unsafe { words.store(at, word, Ordering::Relaxed) };
+}
+
+fn eager(len: usize) -> Header {
+    Header {
+        kind: Kind::Eager,
+        flags: Flags::empty(),
+        len: len as u32,
+        envelope: Envelope { context: 0, tag: 0 },
+    }
+}
+
+fn compact(kind: u32, flags: u32, len: u32) -> u32 {
+    kind << 24 | flags << 16 | len
+}
+
+#[test]
+fn broken_frames_give_the_peer_up() {
+    let control = compact(Kind::Transport as u32, 0, 0);
+    let cases: [(&str, u32, [u64; 7]); 9] = [
+        ("kind", compact(0, 0, 8), [0; 7]),
+        ("kind", compact(200, 0, 8), [0; 7]),
+        ("flags", compact(1, 0xff, 8), [0; 7]),
+        ("too long", compact(1, 0, 129), [0; 7]),
+        ("wrong buffer", compact(1, 0, 100), [0, 3, 0, 0, 0, 0, 0]),
+        (
+            "no buffer",
+            compact(1, 0, 100),
+            [0, u64::MAX, 0, 0, 0, 0, 0],
+        ),
+        ("control code", control, [77; 7]),
+        (
+            "chunk too long",
+            control,
+            [2, 0, u64::from(u32::MAX), 0, 0, 0, 0],
+        ),
+        ("empty chunk", control, [2, 0, 0, 0, 0, 0, 0]),
+    ];
+    for (what, compact, body) in cases {
+        let mut victim = Victim::new();
+        victim.message(0, compact, &body);
+        victim.poll();
+        assert!(
+            matches!(victim.seen.lost[..], [(Peer(1), Fault::Protocol(_))]),
+            "{what}: {:?}",
+            victim.seen.lost
+        );
+        assert!(victim.seen.frames.is_empty(), "{what}");
+        victim.message(1, compact, &body);
+        victim.poll();
+        assert_eq!(victim.seen.lost.len(), 1, "{what}: told once");
+    }
+}
+
+#[test]
+fn a_sequence_that_cannot_be_is_found() {
+    let mut victim = Victim::new();
+    victim.poll();
+    victim.write(0, 77 << 32);
+    for _ in 0..=1 << 15 {
+        victim.poll();
+    }
+    assert!(matches!(
+        victim.seen.lost[..],
+        [(Peer(1), Fault::Protocol(_))]
+    ));
+}
+
+#[test]
+fn credits_that_cannot_be_end_the_link() {
+    let mut victim = Victim::new();
+    for _ in 0..LAYOUT.slots {
+        victim
+            .tx
+            .short(Peer(1), &eager(0), &RawBytes::empty())
+            .unwrap();
+    }
+    let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
+    put(victim.segment.ring(0, 1), credits, 1000);
+    assert!(
+        victim
+            .tx
+            .short(Peer(1), &eager(0), &RawBytes::empty())
+            .is_err()
+    );
+    victim.poll();
+    assert!(matches!(
+        victim.seen.lost[..],
+        [(Peer(1), Fault::Protocol(_))]
+    ));
+}
+
+#[test]
+fn a_flood_of_pulls_is_bounded() {
+    let mut victim = Victim::new();
+    let control = compact(Kind::Transport as u32, 0, 0);
+    for n in 0..10_000 {
+        victim.message(n, control, &[1, n as u64, 7, 0, 100]);
+        victim.poll();
+    }
+    assert!(matches!(
+        victim.seen.lost[..],
+        [(Peer(1), Fault::Protocol(_))]
+    ));
+}
+
+/// What the hostile peer does between two polls.
+#[derive(Clone, Debug)]
+enum Step {
+    Ring(usize, u64),
+    Credits(usize, u64),
+    Frame(u32, u32, u32, [u64; 7]),
+    Send(usize),
+    Get,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let word = prop_oneof![
+        0..8u64,
+        any::<u64>(),
+        (0..8u64, 0..300u64).prop_map(|(h, l)| h << 32 | l)
+    ];
+    let ring = LAYOUT.slots as usize * crate::ring::STRIDE;
+    prop_oneof![
+        (0..ring, word.clone()).prop_map(|(at, w)| Step::Ring(at, w)),
+        (0..2usize, 0..12u64).prop_map(|(at, w)| Step::Credits(at, w)),
+        (0..8u32, 0..3u32, 0..300u32, proptest::array::uniform7(word))
+            .prop_map(|(kind, flags, len, body)| Step::Frame(kind, flags, len, body)),
+        (0..=128usize).prop_map(Step::Send),
+        Just(Step::Get),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_a_peer_writes_breaks_the_other_side(steps in proptest::collection::vec(step(), 1..60)) {
+        let mut victim = Victim::new();
+        let mut memory = [vec![5u8; 1000], vec![6u8; 1000]];
+        let regions = memory.each_mut().map(|memory| {
+            // SAFETY: the memory outlives the victim, and is read only afterwards.
+            let bytes = unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) };
+            victim.tx.register(bytes, Access::Read).unwrap()
+        });
+        let key = victim.tx.key(&regions[0], Peer(1));
+        for (n, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Ring(at, word) => victim.write(at, word),
+                Step::Credits(at, word) => {
+                    let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
+                    put(victim.segment.ring(0, 1), credits + at, word);
+                }
+                Step::Frame(kind, flags, len, body) => {
+                    victim.message(n, compact(kind, flags, len), &body);
+                }
+                Step::Send(len) if len <= 48 => {
+                    // SAFETY: as above; only read.
+                    let body = unsafe { RawBytes::new(key.0.as_ptr().cast_mut(), len.min(32)) };
+                    let _ = victim.tx.short(Peer(1), &eager(len.min(32)), &body);
+                }
+                Step::Send(len) => {
+                    if let Ok(mut slot) = victim.tx.frame(Peer(1), &eager(len), len) {
+                        slot.put(&vec![1; len]);
+                        slot.send();
+                    }
+                }
+                Step::Get => {
+                    let remote = Remote { key: &key, at: 0, len: 500 };
+                    let local = Local { region: &regions[1], at: 3, len: 500 };
+                    let _ = victim.tx.get(Peer(1), remote, local, Token(n as u64));
+                }
+            }
+            victim.poll();
+            prop_assert!(victim.seen.lost.len() <= 1);
+        }
+    }
+}
