@@ -18,7 +18,6 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
 
-use oxmpi_os::pipe;
 use oxmpi_wire::pmi::{Client, Reply, Request, Start, Variables};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -67,7 +66,7 @@ fn main() -> Result<()> {
         println!("nobody started this process as a rank");
         return Ok(());
     };
-    let stream = File::from(pipe::inherited(fd)?);
+    let stream = File::from(oxmpi_os::inherit(fd)?);
     let mut manager = Manager {
         stream,
         client: Client::new(),

@@ -1,7 +1,7 @@
 //! Byte streams between processes, and waiting for several of them.
 
 use std::io;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 pub use rustix::event::{PollFd, PollFlags};
@@ -58,25 +58,9 @@ pub fn write(fd: impl AsFd, from: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| rustix::io::write(&fd, from))?)
 }
 
-/// A descriptor of our own for the open file behind `number`, a descriptor that whoever started this
-/// process left open and named in the environment (`PMI_FD`). The new one is closed by exec.
-///
-/// # Errors
-/// `EBADF` when that number is not open.
-pub fn inherited(number: i32) -> io::Result<OwnedFd> {
-    // SAFETY: duplicating touches no memory; a number that is not open is an error.
-    let own = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
-    if own < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: `fcntl` has just made this descriptor, and nobody else knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(own) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsRawFd;
 
     #[test]
     fn an_empty_pipe_would_block_and_a_filled_one_is_ready() {
@@ -90,16 +74,5 @@ mod tests {
         assert_eq!(write(&writer, b"x").expect("room in the pipe"), 1);
         assert_eq!(ready(None), 1);
         assert_eq!(read(&reader, &mut byte).expect("one byte"), 1);
-    }
-
-    #[test]
-    fn a_number_becomes_a_descriptor_of_our_own() {
-        let (reader, writer) = io::pipe().expect("a pipe");
-        let own = inherited(writer.as_raw_fd()).expect("it is open");
-        drop(writer);
-        assert_eq!(write(&own, b"x").expect("room in the pipe"), 1);
-        assert_eq!(read(&reader, &mut [0; 2]).expect("one byte"), 1);
-        let error = inherited(1 << 20).expect_err("nobody has so many");
-        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
     }
 }

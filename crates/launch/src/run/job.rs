@@ -183,6 +183,9 @@ impl Job<'_> {
                 program: self.plan.program_of(seat),
                 source,
             })?;
+            if let Some(line) = self.plan.binding(seat, rank.pid()) {
+                self.stderr.line(&line);
+            }
             self.ranks.push(rank);
             if let Some(pipe) = pipe {
                 self.typed = Some(Typed::new(pipe)?);

@@ -4,6 +4,7 @@
 //! options  what the user typed
 //! hosts    other machines: which process manager to use
 //! plan     which rank runs which program where
+//!   pinning  settings and this machine, for `oxmpi-pin`
 //! job      the event loop: ranks, PMI, output, signals, the end
 //!   rank     one rank: its process, its PMI stream, its output
 //!   input    standard input, when it is a terminal
@@ -16,6 +17,7 @@ mod input;
 mod job;
 mod options;
 mod output;
+mod pinning;
 mod plan;
 mod rank;
 mod verdict;
@@ -54,6 +56,12 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
             return USAGE.into();
         }
     };
+    for warning in plan.warnings() {
+        complain::error(warning);
+    }
+    if options.display_map {
+        print!("{}", plan.map());
+    }
     match job::run(&plan) {
         Ok(code) => code.into(),
         Err(failure) => {

@@ -20,6 +20,8 @@ pub(crate) struct Options {
     pub(crate) programs: Vec<Program>,
     /// Variables for all ranks.
     pub(crate) env: Vec<(OsString, OsString)>,
+    /// Settings by their Open MPI names.
+    pub(crate) settings: Vec<(String, String)>,
     /// Hosts named, on the command line and in host files.
     pub(crate) hosts: Vec<String>,
     /// To what ranks are bound, as typed.
@@ -135,9 +137,8 @@ fn apply(
         Effect::Export => options.env.extend(exported(values[0])?),
         Effect::Setting => {
             let (name, value) = variable(values)?;
-            let mut prefixed = OsString::from("OMPI_MCA_");
-            prefixed.push(name);
-            options.env.push((prefixed, value));
+            let text = |part: OsString| part.to_string_lossy().into_owned();
+            options.settings.push((text(name), text(value)));
         }
         Effect::BindTo => options.bind_to = Some(values[0].to_string_lossy().into_owned()),
         Effect::Oversubscribe => options.oversubscribe = true,

@@ -130,9 +130,14 @@ impl<F: AsFd> Sink<F> {
         }
     }
 
-    /// Says something of our own, on a line of its own.
+    /// Says something of our own, under our name, on a line of its own.
     pub(crate) fn say(&mut self, text: &str) {
-        self.push(OURSELVES, None, format!("oxmpi: {text}\n").as_bytes());
+        self.line(&format!("oxmpi: {text}"));
+    }
+
+    /// Writes a line of our own without our name before it.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.push(OURSELVES, None, format!("{text}\n").as_bytes());
         self.flush();
     }
 

@@ -4,7 +4,10 @@ use std::ffi::OsString;
 
 use oxmpi_os::{affinity, limit};
 
+use oxmpi_text::Product;
+
 use super::options::{Options, Program};
+use super::pinning::Pinning;
 
 /// The variable that holds the job's key in every rank.
 pub(crate) const JOB_KEY: &str = "OXMPI_JOB";
@@ -31,6 +34,9 @@ pub(crate) struct Plan {
     pub(crate) seats: Vec<Seat>,
     /// Whether output is labelled.
     pub(crate) label: bool,
+    /// Whether each rank's binding is printed.
+    report_bindings: bool,
+    pinning: Pinning,
 }
 
 /// One rank's place.
@@ -61,23 +67,71 @@ impl Plan {
                 let ranks = program.ranks.map_or(granted, |ranks| ranks as usize);
                 std::iter::repeat_n(number, ranks)
             });
-        let seats: Vec<Seat> = (0..)
-            .zip(numbers)
-            .map(|(rank, program)| Seat {
-                rank,
-                program,
-                mask: None,
-            })
-            .collect();
-        check_room(seats.len() as u64)?;
+        let places: Vec<usize> = numbers.collect();
+        check_room(places.len() as u64)?;
+        let count = u32::try_from(places.len()).map_err(|_| "too many ranks".to_owned())?;
+        let pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
+        let seat = |(rank, program)| Seat {
+            rank,
+            program,
+            mask: pinning.mask(rank),
+        };
+        let seats = (0..count).zip(places).map(seat).collect();
+        let prefix = Product::OpenMpi.env_prefix();
+        let settings = options
+            .settings
+            .iter()
+            .map(|(name, value)| (format!("{prefix}{name}").into(), value.into()));
         Ok(Self {
             key: random_key()?,
             host,
             programs: options.programs.clone(),
-            env: options.env.clone(),
+            env: options.env.iter().cloned().chain(settings).collect(),
             seats,
             label: options.label,
+            report_bindings: options.report_bindings,
+            pinning,
         })
+    }
+
+    /// What the user should know before the job starts, a sentence each.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.pinning.warnings
+    }
+
+    /// The text of `--display-map`.
+    pub(crate) fn map(&self) -> String {
+        let ranks = self.seats.len();
+        let cpus = |seat: &Seat| self.pinning.cpus(seat.rank).to_string();
+        let width = self
+            .seats
+            .iter()
+            .map(|seat| cpus(seat).len())
+            .max()
+            .unwrap_or(0)
+            .max("processors".len());
+        let mut text = format!(
+            "Job map: {ranks} rank{} on {}\n  {:>5}  {:<width$}  program\n",
+            if ranks == 1 { "" } else { "s" },
+            self.host,
+            "rank",
+            "processors"
+        );
+        for seat in &self.seats {
+            text += &format!(
+                "  {:>5}  {:<width$}  {}\n",
+                seat.rank,
+                cpus(seat),
+                self.program_of(seat)
+            );
+        }
+        text + "  " + self.pinning.explanation() + "\n"
+    }
+
+    /// The line of `--report-bindings` for a rank, if asked.
+    pub(crate) fn binding(&self, seat: &Seat, pid: i32) -> Option<String> {
+        self.report_bindings
+            .then(|| self.pinning.report(seat.rank, &self.host, pid))
     }
 
     /// The name of a rank's program, for people.

@@ -1,0 +1,199 @@
+//! Where ranks run: the settings of pinning, this machine, and what `oxmpi-pin` makes of both.
+
+use oxmpi::settings::{Assignment, Sources, TABLE, Values, resolve};
+use oxmpi_os::affinity;
+use oxmpi_pin::openmpi::{BindTo, Report};
+use oxmpi_pin::{Placement, Settings, place};
+use oxmpi_text::{Product, switch};
+use oxmpi_topo::linux::{Files, Root};
+use oxmpi_topo::{CpuSet, Machine};
+
+use super::options::Options;
+
+/// The ranks of a job on the processors of this machine.
+#[derive(Debug)]
+pub(crate) struct Pinning {
+    machine: Machine,
+    placement: Placement,
+    /// What the user should know, a sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Pinning {
+    /// Places `ranks` ranks as settings and `--bind-to` ask, on the processors in `inherited`.
+    ///
+    /// # Errors
+    /// A setting that is not understood, with a caret; a file of this machine that does not read.
+    pub(crate) fn new(options: &Options, inherited: &CpuSet, ranks: u32) -> Result<Self, String> {
+        let mut values = settings(options)?;
+        let wanted = match &options.bind_to {
+            None => of_settings(&values),
+            Some(text) => {
+                let bind_to: BindTo = text.parse().map_err(|error: oxmpi_text::Error| {
+                    format!("--bind-to: {}", error.show(text))
+                })?;
+                bind_to.into()
+            }
+        };
+        let machine = Machine::from_linux(&WithoutCaches(Root::live()))
+            .map_err(|error| format!("cannot read this machine: {error}"))?;
+        let placement = place(&machine, &wanted, Some(inherited), ranks);
+        let mut warnings = std::mem::take(&mut values.warnings);
+        warnings.extend(
+            placement
+                .warnings
+                .iter()
+                .map(|warning| warning.text.clone()),
+        );
+        if !options.oversubscribe {
+            warnings.extend(shared(&placement));
+        }
+        Ok(Self {
+            machine,
+            placement,
+            warnings,
+        })
+    }
+
+    /// The mask of a rank; `None`: it may use all that this process may.
+    pub(crate) fn mask(&self, rank: u32) -> Option<Vec<u64>> {
+        self.placement
+            .is_pinned()
+            .then(|| affinity::mask(self.cpus(rank).iter()))
+    }
+
+    /// The processors of a rank.
+    pub(crate) fn cpus(&self, rank: u32) -> &CpuSet {
+        &self.placement.ranks[rank as usize].cpus
+    }
+
+    /// Why ranks are where they are.
+    pub(crate) fn explanation(&self) -> &str {
+        &self.placement.explanation
+    }
+
+    /// The line of `--report-bindings` for a rank whose process is `pid`.
+    pub(crate) fn report(&self, rank: u32, host: &str, pid: i32) -> String {
+        let place = &self.placement.ranks[rank as usize];
+        Report {
+            machine: &self.machine,
+            host,
+            pid: pid.unsigned_abs(),
+            place,
+        }
+        .to_string()
+    }
+}
+
+/// All settings, as the environment of this process, the variables for ranks and `--mca` give them.
+fn settings(options: &Options) -> Result<Values, String> {
+    let mut sources = Sources::of_process().map_err(|bad| bad.to_string())?;
+    let for_ranks = options
+        .env
+        .iter()
+        .chain(options.programs.iter().flat_map(|program| &program.env));
+    for (name, value) in for_ranks {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+            sources.environment.retain(|(before, _)| before != name);
+            sources.environment.push((name.into(), value.into()));
+        }
+    }
+    sources
+        .command_line
+        .extend(options.settings.iter().map(|(name, value)| Assignment {
+            option: "--mca".into(),
+            product: Some(Product::OpenMpi),
+            name: name.clone(),
+            value: value.clone(),
+        }));
+    resolve(TABLE, &sources).map_err(|bad| bad.to_string())
+}
+
+fn of_settings(values: &Values) -> Settings {
+    Settings {
+        pin: values.parse("pin", switch),
+        domain: values.parse("pin_domain", str::parse),
+        order: values.parse("pin_order", str::parse),
+    }
+}
+
+/// A sentence when pinning puts two ranks on one processor.
+fn shared(placement: &Placement) -> Option<String> {
+    if !placement.is_pinned() {
+        return None;
+    }
+    let mut taken = CpuSet::new();
+    let second = placement.ranks.iter().find(|place| {
+        let meets = place.cpus.intersects(&taken);
+        taken = &taken | &place.cpus;
+        meets
+    })?;
+    let first = placement
+        .ranks
+        .iter()
+        .find(|place| place.cpus.intersects(&second.cpus))?;
+    Some(format!(
+        "{} ranks on {} processors: rank {} shares {} with rank {}, and others may do so; \
+         --oversubscribe says that this is meant",
+        placement.ranks.len(),
+        placement.allowed.len(),
+        second.rank,
+        second.cpus,
+        first.rank
+    ))
+}
+
+/// This machine's files but for caches, which no domain of ours is made of: they are most files,
+/// and a job should start fast.
+struct WithoutCaches(Root);
+
+impl Files for WithoutCaches {
+    fn read(&self, path: &str) -> Option<String> {
+        if path.contains("/cache/") {
+            None
+        } else {
+            self.0.read(path)
+        }
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        if path.ends_with("/cache") {
+            Vec::new()
+        } else {
+            self.0.list(path)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(synthetic: &str, settings: Settings, ranks: u32) -> Placement {
+        let machine = Machine::from_synthetic(synthetic).expect("a machine");
+        place(&machine, &settings, None, ranks)
+    }
+
+    #[test]
+    fn ranks_that_share_are_told_once() {
+        assert_eq!(shared(&placed("core:4 pu:1", Settings::default(), 4)), None);
+        let text = shared(&placed("core:2 pu:1", Settings::default(), 4)).expect("they share");
+        assert!(
+            text.starts_with("4 ranks on 2 processors: rank 2 shares 0 with rank 0"),
+            "{text}"
+        );
+        let unpinned = Settings {
+            pin: false,
+            ..Settings::default()
+        };
+        assert_eq!(shared(&placed("core:2 pu:1", unpinned, 4)), None);
+    }
+
+    #[test]
+    fn this_machine_is_read_without_its_caches() {
+        let whole = Machine::this().expect("this machine");
+        let machine = Machine::from_linux(&WithoutCaches(Root::live())).expect("this machine");
+        assert_eq!(machine.online(), whole.online());
+        assert!(machine.iter().all(|object| object.cache().is_none()));
+    }
+}
