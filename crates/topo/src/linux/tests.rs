@@ -113,6 +113,32 @@ fn missing_files_are_missing_facts() {
 }
 
 #[test]
+fn memory_without_processors_goes_to_the_nearest() {
+    let mut files = small();
+    let mut add = |node: usize, name: &str, content: &str| {
+        let path = format!("/sys/devices/system/node/node{node}/{name}");
+        files.insert(path, content.to_string());
+    };
+    for node in 2..5 {
+        add(node, "cpumap", "0");
+        add(node, "meminfo", "MemTotal: 7 kB");
+    }
+    add(2, "distance", "20 15 10 30 30");
+    add(3, "distance", "20 20 20 10 20");
+    add(4, "meminfo", "MemTotal: 0 kB");
+    let machine = Machine::from_linux(&files).unwrap();
+    let nodes = machine.objects(Kind::Numa);
+    let nodes: Vec<String> = nodes.map(|node| format!("{node:?}")).collect();
+    let expected = [
+        "NUMANode L#0 P#0 {0-1}",
+        "NUMANode L#1 P#1 {2-3}",
+        "NUMANode L#2 P#2 {2-3}",
+        "NUMANode L#3 P#3 {}",
+    ];
+    assert_eq!(nodes, expected);
+}
+
+#[test]
 fn control_groups_of_both_versions_limit() {
     let allowed = |files: &[(&str, &str)]| {
         let mut all = small();

@@ -209,6 +209,15 @@ fn sizes_and_memory() {
         (cache(Kind::L1).size, cache(Kind::L1).unified),
         (32 << 10, false)
     );
+    let unsaid = self::machine("l4:1 l2:2 pu:1");
+    let size = |kind| {
+        unsaid
+            .logical(kind, 0)
+            .and_then(Object::cache)
+            .unwrap()
+            .size
+    };
+    assert_eq!((size(Kind::L4), size(Kind::L2)), (64 << 20, 4 << 20));
     let numa = machine.logical(Kind::Numa, 1).unwrap();
     assert_eq!(numa.local_memory(), Some(16_000_000_000));
     assert_eq!(numa.siblings().count(), 0);
@@ -283,6 +292,28 @@ fn refuses_with_the_place_and_what_would_be_right() {
         assert_eq!(error.cause().span.of(text), place, "{error}");
         assert!(error.to_string().contains(expected), "{error}");
     }
+}
+
+#[test]
+fn the_default_view_has_no_empty_words() {
+    let machine = machine("group:2 package:2 group:2 pu:2");
+    let groups = |machine: &Machine| machine.objects(Kind::Group).len();
+    assert_eq!(groups(&machine), 2 + 8);
+    assert_eq!(groups(&machine.default_view()), 2 + 8);
+    let half = machine.restrict(&crate::CpuSet::from_iter([0, 2, 4, 8]));
+    let expected = "\
+Machine 0,2,4,8
+ NUMANode L#0 P#0 0,2,4,8
+ Group L#0 0,2,4
+  Package L#0 P#0 0,2
+   PU L#0 P#0 0
+   PU L#1 P#2 2
+  Package L#1 P#1 4
+   PU L#2 P#4 4
+ Package L#2 P#2 8
+  PU L#3 P#8 8
+";
+    assert_eq!(outline(&half.default_view()), expected);
 }
 
 #[test]
