@@ -35,7 +35,15 @@ fn reported(leash: &mut Leash, ranks: usize) -> Vec<u32> {
 #[test]
 fn a_killed_rank_takes_the_job_with_it() {
     let (path, open) = Leash::new();
-    let job = start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &stubborn(&path)]);
+    let job = start(&[
+        "run",
+        "--oversubscribe",
+        "-n",
+        "4",
+        "sh",
+        "-c",
+        &stubborn(&path),
+    ]);
     let mut leash = open();
     let pids = reported(&mut leash, 4);
     signal(pids[2], Signal::KILL);
@@ -57,7 +65,15 @@ fn a_killed_rank_takes_the_job_with_it() {
 fn a_killed_launcher_takes_the_job_with_it() {
     for _ in 0..10 {
         let (path, open) = Leash::new();
-        let job = start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &stubborn(&path)]);
+        let job = start(&[
+            "run",
+            "--oversubscribe",
+            "-n",
+            "4",
+            "sh",
+            "-c",
+            &stubborn(&path),
+        ]);
         let mut leash = open();
         reported(&mut leash, 4);
         signal(job.id(), Signal::KILL);

@@ -40,7 +40,7 @@ fn ranks_meet_through_pmi() {
 
 #[test]
 fn more_ranks_than_processors_meet_as_well() {
-    let done = run(&["--oversubscribe", "-n", "40", &probe()]);
+    let done = run(&["-n", "40", &probe()]);
     assert_eq!(
         (done.code, done.out.lines().count(), done.err.as_str()),
         (0, 40, "")

@@ -42,9 +42,9 @@ pub fn oxmpi(arguments: &[&str]) -> Command {
     command
 }
 
-/// `oxmpi run` with these arguments, to its end.
+/// `oxmpi run` with these arguments, to its end; on a machine of any size without a warning.
 pub fn run(arguments: &[&str]) -> Done {
-    finish(start(&[&["run"], arguments].concat()))
+    finish(start(&[&["run", "--oversubscribe"], arguments].concat()))
 }
 
 /// Starts `oxmpi` with these arguments.

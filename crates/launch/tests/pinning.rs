@@ -1,0 +1,137 @@
+//! Ranks run where pinning puts them.
+
+mod common;
+
+use common::{finish, run, start};
+use oxmpi_os::affinity;
+
+/// The processors that the tests may use.
+fn granted() -> Vec<usize> {
+    let mask = affinity::current().expect("every thread has a mask");
+    affinity::cpus(&mask).collect()
+}
+
+const SHOW: [&str; 3] = [
+    "sh",
+    "-c",
+    "echo $PMI_RANK $(grep Cpus_allowed_list /proc/self/status)",
+];
+
+fn shown(arguments: &[&str]) -> Vec<String> {
+    let done = run(&[arguments, &SHOW].concat());
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let mut lines: Vec<String> = done
+        .out
+        .lines()
+        .map(|line| line.replace("Cpus_allowed_list: ", ""))
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn one_processor_each_for_as_many_ranks() {
+    let ranks = granted().len().min(9);
+    let lines = shown(&["-n", &ranks.to_string(), "--bind-to", "hwthread"]);
+    let mut cpus: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.split(' ').nth(1))
+        .collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    assert_eq!(cpus.len(), ranks, "{lines:?}");
+}
+
+#[test]
+fn settings_for_ranks_are_heard_by_the_launcher() {
+    let all = shown(&["-n", "1"]).remove(0);
+    let all = all.trim_start_matches("0 ");
+    for off in [
+        ["-env", "I_MPI_PIN", "off"],
+        ["-genv", "I_MPI_PIN_DOMAIN", "node"],
+        ["-genv", "OXMPI_PIN", "no"],
+    ] {
+        let expected = [format!("0 {all}"), format!("1 {all}")];
+        assert_eq!(
+            shown(&[&["-n", "2"], &off as &[&str]].concat()),
+            expected,
+            "{off:?}"
+        );
+    }
+    assert_eq!(
+        shown(&["-n", "1", "--bind-to", "none"]),
+        [format!("0 {all}")]
+    );
+}
+
+#[test]
+fn the_map_and_the_bindings_are_printed() {
+    let first = granted()[0];
+    let host = oxmpi_os::host::name();
+    let done = run(&[
+        "-n",
+        "1",
+        "--bind-to",
+        "hwthread",
+        "--display-map",
+        "--report-bindings",
+        "true",
+    ]);
+    let map = format!(
+        "Job map: 1 rank on {host}\n   rank  processors  program\n      0  {first:<10}  true\n  1 rank on "
+    );
+    assert!(done.out.starts_with(&map), "{}", done.out);
+    assert!(
+        done.err.starts_with(&format!("[{host}:")) && done.err.contains("] MCW rank 0 "),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn ranks_that_share_a_processor_are_told_of_once() {
+    let ranks = granted().len() + 1;
+    let done = finish(start(&["run", "-n", &ranks.to_string(), "true"]));
+    assert_eq!(
+        (done.code, done.err.lines().count()),
+        (0, 1),
+        "{}",
+        done.err
+    );
+    assert!(
+        done.err.starts_with(&format!(
+            "oxmpi: {ranks} ranks on {} processors: ",
+            ranks - 1
+        )),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn bad_settings_show_the_place() {
+    let caret = "found `cor`; did you mean `core`?\n  cor\n  ^^^\n";
+    let done = run(&["-n", "2", "--bind-to", "cor", "true"]);
+    assert!(
+        done.code == 2 && done.err.starts_with("oxmpi: --bind-to: ") && done.err.ends_with(caret),
+        "{done:?}"
+    );
+    let done = run(&["-n", "2", "-genv", "OXMPI_PIN_DOMAIN", "cor", "true"]);
+    assert!(
+        done.code == 2
+            && done.err.starts_with("oxmpi: OXMPI_PIN_DOMAIN: ")
+            && done.err.ends_with(caret),
+        "{done:?}"
+    );
+    let done = run(&["-n", "2", "-genv", "I_MPI_PIN_DOMAIN", "cor", "true"]);
+    assert!(
+        done.code == 0 && done.err.contains("I_MPI_PIN_DOMAIN") && done.err.ends_with(caret),
+        "{done:?}"
+    );
+    let done = run(&["-n", "2", "--mca", "no_such", "1", "true"]);
+    assert!(
+        done.code == 0 && done.err.starts_with("oxmpi: ignored: --mca no_such: "),
+        "{done:?}"
+    );
+    assert_eq!(done.err.lines().count(), 1, "{done:?}");
+}
