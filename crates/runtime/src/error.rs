@@ -27,6 +27,14 @@ pub enum Error {
         /// The tag that was named.
         tag: u32,
     },
+    /// A blocking send of a rank to itself that no posted receive takes: it would wait for ever,
+    /// since the message is too long to be kept, or synchronous. The message was taken back.
+    SelfSend {
+        /// The rank.
+        rank: usize,
+        /// The message's tag.
+        tag: u32,
+    },
     /// A message longer than the receive's buffer; the buffer holds its beginning.
     /// `MPI_ERR_TRUNCATE`.
     Truncated {
@@ -142,6 +150,11 @@ impl fmt::Display for Error {
             Self::Tag { rank, tag } => write!(
                 f,
                 "rank {rank} used tag {tag}, but the largest tag is {MAX_TAG}"
+            ),
+            Self::SelfSend { rank, tag } => write!(
+                f,
+                "rank {rank} sent a message with tag {tag} to itself and waited for its receive, \
+                 which nobody can post meanwhile; post it first (irecv), or do not wait (isend)"
             ),
             Self::Truncated {
                 rank,

@@ -1,4 +1,56 @@
 //! Message passing for high-performance computing, in Rust.
+//!
+//! A job is a number of processes, its ranks. Each calls [`World::init`] and talks to the others
+//! through [`Comm`]unicators: messages, nonblocking requests in a [scope](Comm::scope), and
+//! collectives.
+//!
+//! ```
+//! use oxmpi::{Op, World};
+//!
+//! fn main() -> oxmpi::Result<()> {
+//!     let world = World::init()?; // leaves the job in order when dropped
+//!     let comm = world.comm();
+//!     let (rank, size) = (comm.rank(), comm.size());
+//!     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+//!
+//!     comm.bsend(&[rank as f64, 0.5], right, 7)?; // a slice of anything made of plain bytes
+//!     let (values, status) = comm.recv_vec::<f64>(left, 7)?;
+//!     assert_eq!((values[0] as usize, status.source), (left, left));
+//!
+//!     let mut ghost = [0u64; 4];
+//!     let edge = [rank as u64; 4];
+//!     comm.scope(|s| { // buffers outlive requests
+//!         let halo = s.irecv(&mut ghost, left, 8)?;
+//!         s.isend(&edge, right, 8)?;
+//!         halo.wait() // and work of your own goes before this line
+//!     })?;
+//!     assert_eq!(ghost, [left as u64; 4]);
+//!
+//!     let ranks = comm.allreduce(&1u32, Op::SUM)?;
+//!     assert_eq!(ranks as usize, size);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Started by `oxmpi run -n 4 program` it has four ranks, started by hand one. Any process manager
+//! that speaks PMI-1 through `PMI_FD` can start it.
+//!
+//! # What holds
+//!
+//! - Messages between two ranks that the same receive could take arrive in the order in which they
+//!   were sent.
+//! - Whatever a program does with a request, also forgetting it, no buffer is touched after its
+//!   borrow has ended.
+//! - A mistake, a lost peer, a peer that has left: an [`Error`] that names rank, peer and tag, not
+//!   an abort and not a hang.
+//! - Progress is made inside calls only. A blocking call drives every lane of its thread.
+//! - On the path of a short message there is no lock, no allocation and no system call.
+//!
+//! # What it does not do yet
+//!
+//! Ranks meet through shared memory, so they run on one host. There are no one-sided windows, files,
+//! process creation, intercommunicators, topologies or nonblocking collectives; of the collectives
+//! there are barrier, bcast, reduce and allreduce.
 
 mod boot;
 mod comm;
@@ -23,3 +75,7 @@ pub use request::{AllEnded, AnyRequest, Ended, Request, Test};
 pub use scope::Scope;
 pub use value::Value;
 pub use world::World;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

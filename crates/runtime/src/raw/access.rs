@@ -29,6 +29,9 @@ pub(crate) mod sealed {
         reason = "the trait is sealed: callers name `Access`, never this"
     )]
     pub trait Reach: Clone {
+        /// Whether only the calling thread can use the lane.
+        const ALONE: bool;
+
         /// Works on the lane. `work` must not call back into it.
         fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R;
 
@@ -65,6 +68,8 @@ impl Shared {
 impl Access for Own {}
 
 impl Reach for Own {
+    const ALONE: bool = true;
+
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         work(&mut self.0.borrow_mut())
@@ -100,6 +105,8 @@ impl Reach for Own {
 impl Access for Shared {}
 
 impl Reach for Shared {
+    const ALONE: bool = false;
+
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         // A panic inside a call leaves no half-made state behind that a later call could trip on:
         // the lane's own code does not panic between its steps.

@@ -74,7 +74,32 @@ impl<A: Access> Communicator<A> {
         })?;
         match sent {
             None => Ok(()),
+            Some(request) if A::ALONE && to == self.group.rank() as usize => {
+                self.wait_for_own(request, peer, envelope)
+            }
             Some(request) => self.wait(request).map(drop),
+        }
+    }
+
+    /// Waits for a send of this rank to itself, on a lane of its own. Only this thread could post
+    /// the receive, and it is here: without one the wait would never end.
+    #[cold]
+    fn wait_for_own(&self, request: RawRequest, peer: Peer, envelope: Envelope) -> Result<()> {
+        let source = engine::Source::Peer(peer);
+        let tag = engine::Tag::Exact(envelope.tag);
+        let outcome = self.access.until(|lane| match lane.test(request) {
+            Some(outcome) => Some(Some(outcome)),
+            None => lane.probe(source, envelope.context, tag).map(|_| None),
+        });
+        match outcome {
+            Some(outcome) => self.status(outcome).map(drop),
+            None => {
+                self.take_back(request)?;
+                Err(Error::SelfSend {
+                    rank: self.group.rank() as usize,
+                    tag: envelope.tag,
+                })
+            }
         }
     }
 
@@ -82,13 +107,30 @@ impl<A: Access> Communicator<A> {
     #[inline]
     pub(crate) fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
         let (source, tag) = self.pattern(source, tag)?;
-        let context = self.context;
-        self.access.with(Lane::check)?;
+        let first = self.access.with(|lane| {
+            lane.check()?;
+            Ok(lane.recv_now(source, self.context, tag, bytes))
+        })?;
+        match first {
+            Ok(Some(status)) => self.status(Ok(status)),
+            Ok(None) => self.keep_receiving(source, tag, bytes),
+            Err(request) => self.wait(request),
+        }
+    }
+
+    /// Goes on where nothing has come on the direct road yet.
+    #[inline(never)]
+    fn keep_receiving(
+        &self,
+        source: engine::Source,
+        tag: engine::Tag,
+        bytes: RawBytes,
+    ) -> Result<Status> {
         let mut posted = None;
         let outcome = self.access.until(|lane| match posted {
             Some(request) => lane.test(request),
-            None => match lane.recv_now(source, context, tag, bytes) {
-                Ok(outcome) => outcome,
+            None => match lane.recv_now(source, self.context, tag, bytes) {
+                Ok(received) => received.map(Ok),
                 Err(request) => {
                     posted = Some(request);
                     lane.test(request)

@@ -177,7 +177,7 @@ impl Lane {
         context: u32,
         tag: Tag,
         body: RawBytes,
-    ) -> std::result::Result<Option<Outcome>, RawRequest> {
+    ) -> std::result::Result<Option<Status>, RawRequest> {
         if let (Source::Peer(peer), Tag::Exact(tag)) = (source, tag) {
             let envelope = Envelope { context, tag };
             for _ in 0..LOOKS {
@@ -187,7 +187,7 @@ impl Lane {
                 let (rx, tx) = (&mut self.rx, &mut self.tx);
                 if let Some(status) = self.engine.recv_direct(rx, tx, peer, envelope, &body) {
                     self.tx.flush();
-                    return Ok(Some(Ok(status)));
+                    return Ok(Some(status));
                 }
                 std::hint::spin_loop();
             }
