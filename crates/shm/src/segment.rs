@@ -7,8 +7,9 @@
 //! ```text
 //! control 0 | control 1 | .. | link 0>0 | link 0>1 | .. | link n-1>n-1
 //!
-//! control: a line each for the process number (and whether it has left), the asleep word, the counter of opened links;
-//!          then a word per sender: whether it has opened its link to this rank
+//! control: a line each for the process number and whether it has left, for the asleep word, and
+//!          for the counter of opened links; then a word per sender: whether it has opened its
+//!          link to this rank
 //! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers
 //! ```
 
@@ -19,7 +20,7 @@ use std::sync::atomic::Ordering;
 
 use oxmpi_os::memory::{Mapping, Memfd};
 
-use crate::ring::{Bell, Doors, Knock, Mapped, STRIDE, Words, words_for};
+use crate::ring::{Bell, Doors, Exit, Knock, Mapped, STRIDE, Words, words_for};
 
 const PAGE: usize = 4096;
 
@@ -204,16 +205,9 @@ impl Segment {
         unsafe { self.control(rank).load(PID, Ordering::Relaxed) as u32 }
     }
 
-    /// Whether `rank` has left in order. What it published before is seen from then on.
-    pub(crate) fn left(&self, rank: u32) -> bool {
-        // SAFETY: a control area has this word.
-        unsafe { self.control(rank).load(LEFT, Ordering::Acquire) != 0 }
-    }
-
-    /// Tells that `rank`, this one, publishes nothing more.
-    pub(crate) fn set_left(&self, rank: u32) {
-        // SAFETY: a control area has this word.
-        unsafe { self.control(rank).store(LEFT, 1, Ordering::Release) };
+    /// Where `rank` says that it has left.
+    pub(crate) fn exit(&self, rank: u32) -> Exit<Mapped<'_>> {
+        Exit::new(self.control(rank), LEFT)
     }
 
     pub(crate) fn set_pid(&self, rank: u32, pid: u32) {

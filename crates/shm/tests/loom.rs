@@ -10,7 +10,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
-use oxmpi_shm::ring::{Barrier, Bell, Doors, Knock, Receiver, STRIDE, Sender, Words, words_for};
+use oxmpi_shm::ring::{
+    Barrier, Bell, Doors, Exit, Knock, Receiver, STRIDE, Sender, Words, words_for,
+};
 
 /// Words of a model; those that a test never touches are not made.
 #[derive(Clone)]
@@ -184,5 +186,30 @@ fn every_knock_is_answered() {
             doors.answer();
         }
         assert_eq!((0..2).filter(|&who| doors.open(who)).count(), 2);
+    });
+}
+
+/// Who sees that a rank has left finds all that it published.
+#[test]
+fn what_was_sent_is_there_before_the_exit() {
+    loom::model(|| {
+        let words = Model::ring(2);
+        let exit = Exit::new(Model::new(1, |_| true), 0);
+        let (mut sender, mut receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
+        let leaving = thread::spawn({
+            let exit = exit.clone();
+            move || {
+                sender.try_send(0, &[1]).unwrap();
+                sender.try_send(1, &[2]).unwrap();
+                exit.leave();
+            }
+        });
+        if exit.left() {
+            for n in 0..2 {
+                assert_eq!(receiver.head(), Some(n));
+                receiver.advance();
+            }
+        }
+        leaving.join().unwrap();
     });
 }

@@ -13,6 +13,7 @@
 //! turn.
 
 mod credit;
+mod exit;
 mod opened;
 mod queue;
 mod sleep;
@@ -22,6 +23,7 @@ mod tests;
 mod words;
 
 pub use credit::{Freed, Granted};
+pub use exit::Exit;
 pub use opened::{Doors, Knock};
 pub use queue::{BODY, CREDITS, Message, Receiver, Refused, STRIDE, Sender, words_for};
 pub use sleep::{Barrier, Bell, Full};

@@ -193,9 +193,14 @@ impl<B: Bytes> ShmRx<B> {
         while let Some((peer, why)) = tx.broken.pop() {
             moved += self.lose(peer, why, tx, sink);
         }
+        self.note_waits(tx);
+        moved
+    }
+
+    /// Remembers what the sending half waits for, which ends a sleep as well.
+    fn note_waits(&mut self, tx: &mut ShmTx<B>) {
         self.waits.clear();
         self.waits.extend(tx.waits());
-        moved
     }
 
     /// Looks whether peers still live and rings are sound.
@@ -205,12 +210,12 @@ impl<B: Bytes> ShmRx<B> {
         let mut moved = 0;
         // Where the look fails (no memory for the list) the next one comes soon.
         for peer in self.watch.ended().unwrap_or_default() {
-            if !self.segment.left(peer) {
+            if !self.segment.exit(peer).left() {
                 moved += self.lose_after_all(peer, Fault::PeerDead, tx, sink);
             }
         }
         for peer in 0..self.places.len() as u32 {
-            if self.segment.left(peer) {
+            if self.segment.exit(peer).left() {
                 moved += self.lose_after_all(peer, Fault::Left, tx, sink);
             }
         }
@@ -219,6 +224,7 @@ impl<B: Bytes> ShmRx<B> {
                 tx.breach(self.links[i].peer, corrupt);
             }
         }
+        self.note_waits(tx);
         moved
     }
 

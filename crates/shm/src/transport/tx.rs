@@ -565,7 +565,7 @@ impl<B: Bytes> ShmTx<B> {
     /// Leaves the node in order: peers learn that nothing more comes from this rank, once they have
     /// taken in what was sent. Nothing may be sent afterwards.
     pub fn depart(&mut self) {
-        self.segment.set_left(self.me);
+        self.segment.exit(self.me).leave();
         for peer in 0..self.out.len() as u32 {
             self.wake_if_asleep(peer);
         }
