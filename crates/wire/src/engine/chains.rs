@@ -5,7 +5,8 @@
 //! is in the one chain of its class, and an arrival looks at most into four; an unexpected message
 //! is in four chains, and a receive looks into one.
 
-use hashbrown::HashMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::list::{Linked, List};
 use super::request::{Source, Tag};
@@ -19,6 +20,8 @@ pub(super) struct Class(u8);
 impl Class {
     /// Every class; the index is [`Class::index`].
     pub(super) const ALL: [Self; 4] = [Self(0), Self(1), Self(2), Self(3)];
+    /// Bits of the classes of any source, by [`Class::index`].
+    pub(super) const ANY_SOURCES: u32 = 0b1010;
     const ANY_SOURCE: u8 = 1;
     const ANY_TAG: u8 = 2;
 
@@ -68,7 +71,7 @@ impl Pattern {
 }
 
 /// The parts of source and envelope that a class names, and the class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     envelope: u64,
     source: u64,
@@ -83,26 +86,71 @@ impl Key {
             source: (class.0 as u64) << 32 | source as u64,
         }
     }
+
+    /// Both words, each mixed in by one multiplication whose halves are folded together.
+    #[inline]
+    const fn hash(self) -> usize {
+        mix(mix(self.envelope) ^ self.source) as usize
+    }
 }
 
-/// The chains. A chain exists while it has entries.
+#[inline]
+const fn mix(word: u64) -> u64 {
+    /// The golden ratio's fraction: odd, and its bits are well mixed.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let product = (word ^ FACTOR) as u128 * FACTOR as u128;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Empty chains that are kept beyond half of all: their keys often come back.
+const SPARES: usize = 64;
+/// Slots of a new table.
+const SLOTS: usize = 64;
+
+/// One key's entries.
+#[derive(Debug)]
+struct Chain {
+    key: Key,
+    list: List,
+    /// Found under its key; otherwise free for another one.
+    in_use: bool,
+}
+
+/// The chains, in a table with linear probing.
+///
+/// An entry remembers its chain, so that it is taken out without a look-up. An emptied chain stays
+/// for a while, so that a key which comes back costs no insertion; when many are empty, they leave
+/// together and the table is written anew: single slots are never cleared.
 #[derive(Debug)]
 pub(super) struct Chains {
-    lists: HashMap<Key, List>,
+    /// Indices of chains, or [`NONE`]; a power of two of them, at most half in use.
+    table: Vec<u32>,
+    chains: Vec<Chain>,
+    free: Vec<u32>,
+    /// Chains in use without entries.
+    empty: usize,
 }
 
 impl Chains {
     pub(super) fn new() -> Self {
         Self {
-            lists: HashMap::new(),
+            table: vec![NONE; SLOTS],
+            chains: Vec::new(),
+            free: Vec::new(),
+            empty: 0,
         }
     }
 
     /// The oldest entry under `key`, or [`NONE`].
+    #[inline]
     pub(super) fn front(&self, key: Key) -> u32 {
-        self.lists.get(&key).map_or(NONE, List::front)
+        match self.lookup(key) {
+            NONE => NONE,
+            at => self.chains[at as usize].list.front(),
+        }
     }
 
+    #[inline]
     pub(super) fn push<V: Linked>(
         &mut self,
         key: Key,
@@ -110,25 +158,103 @@ impl Chains {
         pair: usize,
         index: u32,
     ) {
-        self.lists
-            .entry(key)
-            .or_insert(List::EMPTY)
-            .push_back(slab, pair, index);
+        let at = match self.lookup(key) {
+            NONE => self.open(key),
+            at => at,
+        };
+        let list = &mut self.chains[at as usize].list;
+        self.empty -= usize::from(list.is_empty());
+        list.push_back(slab, pair, index);
+        slab[index].links_mut(pair).list = at;
     }
 
-    /// Takes `index` out of the chain under `key`, where it must be.
-    pub(super) fn remove<V: Linked>(
-        &mut self,
-        key: Key,
-        slab: &mut Slab<V>,
-        pair: usize,
-        index: u32,
-    ) {
-        if let Some(list) = self.lists.get_mut(&key) {
-            list.remove(slab, pair, index);
-            if list.is_empty() {
-                self.lists.remove(&key);
+    /// Takes `index` out of its chain.
+    #[inline]
+    pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
+        let at = slab[index].links(pair).list;
+        let list = &mut self.chains[at as usize].list;
+        list.remove(slab, pair, index);
+        if list.is_empty() {
+            self.empty += 1;
+            if self.empty > SPARES + self.chains.len() / 2 {
+                self.sweep();
             }
         }
+    }
+
+    /// The chain of `key`, or [`NONE`].
+    #[inline]
+    fn lookup(&self, key: Key) -> u32 {
+        let mask = self.table.len() - 1;
+        let mut slot = key.hash() & mask;
+        loop {
+            let at = self.table[slot];
+            if at == NONE || self.chains[at as usize].key == key {
+                return at;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Makes an empty chain for `key`.
+    #[cold]
+    fn open(&mut self, key: Key) -> u32 {
+        let chain = Chain {
+            key,
+            list: List::EMPTY,
+            in_use: true,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.chains[at as usize] = chain;
+                at
+            }
+            None => {
+                self.chains.push(chain);
+                self.chains.len() as u32 - 1
+            }
+        };
+        self.empty += 1;
+        if (self.chains.len() - self.free.len()) * 2 > self.table.len() {
+            self.table.resize(self.table.len() * 2, NONE);
+            self.rewrite();
+        } else {
+            self.enter(at);
+        }
+        at
+    }
+
+    /// Frees all empty chains: at least every third one is, so that the cost per emptied chain is
+    /// constant.
+    #[cold]
+    fn sweep(&mut self) {
+        for (at, chain) in (0..).zip(&mut self.chains) {
+            if chain.in_use && chain.list.is_empty() {
+                chain.in_use = false;
+                self.free.push(at);
+            }
+        }
+        self.empty = 0;
+        self.rewrite();
+    }
+
+    /// Writes the table anew.
+    fn rewrite(&mut self) {
+        self.table.fill(NONE);
+        for at in 0..self.chains.len() {
+            if self.chains[at].in_use {
+                self.enter(at as u32);
+            }
+        }
+    }
+
+    /// Puts a chain into the first free slot from its key's own on.
+    fn enter(&mut self, at: u32) {
+        let mask = self.table.len() - 1;
+        let mut slot = self.chains[at as usize].key.hash() & mask;
+        while self.table[slot] != NONE {
+            slot = (slot + 1) & mask;
+        }
+        self.table[slot] = at;
     }
 }

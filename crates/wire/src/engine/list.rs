@@ -7,12 +7,15 @@ use super::slab::{NONE, Slab};
 pub(super) struct Links {
     prev: u32,
     next: u32,
+    /// Which of several lists; kept for their owner.
+    pub(super) list: u32,
 }
 
 impl Links {
     pub(super) const ALONE: Self = Self {
         prev: NONE,
         next: NONE,
+        list: NONE,
     };
 }
 
@@ -50,10 +53,9 @@ impl List {
     }
 
     pub(super) fn push_back<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
-        *slab[index].links_mut(pair) = Links {
-            prev: self.tail,
-            next: NONE,
-        };
+        let links = slab[index].links_mut(pair);
+        links.prev = self.tail;
+        links.next = NONE;
         if self.tail == NONE {
             self.head = index;
         } else {
@@ -63,10 +65,9 @@ impl List {
     }
 
     pub(super) fn push_front<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
-        *slab[index].links_mut(pair) = Links {
-            prev: NONE,
-            next: self.head,
-        };
+        let links = slab[index].links_mut(pair);
+        links.prev = NONE;
+        links.next = self.head;
         if self.head == NONE {
             self.tail = index;
         } else {
@@ -77,7 +78,8 @@ impl List {
 
     /// Unlinks the entry `index`, which must be in this list.
     pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
-        let Links { prev, next } = core::mem::replace(slab[index].links_mut(pair), Links::ALONE);
+        let Links { prev, next, .. } =
+            core::mem::replace(slab[index].links_mut(pair), Links::ALONE);
         if prev == NONE {
             self.head = next;
         } else {

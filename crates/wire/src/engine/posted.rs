@@ -9,8 +9,10 @@ use crate::header::Envelope;
 #[derive(Debug)]
 pub(super) struct Posted {
     chains: Chains,
-    /// Receives posted, by [`Class::index`]: classes without any are not looked up.
+    /// Receives posted, by [`Class::index`].
     count: [u32; 4],
+    /// One bit for each class with receives: the others are not looked up.
+    present: u32,
     next_number: u64,
 }
 
@@ -19,13 +21,14 @@ impl Posted {
         Self {
             chains: Chains::new(),
             count: [0; 4],
+            present: 0,
             next_number: 0,
         }
     }
 
     /// Whether a receive from any source is posted.
     pub(super) const fn has_any_source(&self) -> bool {
-        self.count[1] | self.count[3] != 0
+        self.present & Class::ANY_SOURCES != 0
     }
 
     pub(super) fn push<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
@@ -34,6 +37,7 @@ impl Posted {
         self.next_number += 1;
         let pattern = record.pattern;
         self.count[pattern.class.index()] += 1;
+        self.present |= 1 << pattern.class.index();
         self.chains.push(pattern.key(), requests, 0, index);
     }
 
@@ -44,13 +48,17 @@ impl Posted {
         source: u32,
         envelope: Envelope,
     ) -> u32 {
+        let front = |class: Class| self.chains.front(Key::new(class, source, envelope));
+        if self.present.is_power_of_two() {
+            return front(Class::ALL[self.present.trailing_zeros() as usize & 3]);
+        }
         let mut best = NONE;
         let mut best_number = u64::MAX;
         for class in Class::ALL {
-            if self.count[class.index()] == 0 {
+            if self.present >> class.index() & 1 == 0 {
                 continue;
             }
-            let found = self.chains.front(Key::new(class, source, envelope));
+            let found = front(class);
             if found != NONE && requests[found].number < best_number {
                 best = found;
                 best_number = requests[found].number;
@@ -60,8 +68,10 @@ impl Posted {
     }
 
     pub(super) fn remove<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
-        let pattern = requests[index].pattern;
-        self.count[pattern.class.index()] -= 1;
-        self.chains.remove(pattern.key(), requests, 0, index);
+        let class = requests[index].pattern.class;
+        let count = &mut self.count[class.index()];
+        *count -= 1;
+        self.present &= !(u32::from(*count == 0) << class.index());
+        self.chains.remove(requests, 0, index);
     }
 }

@@ -172,11 +172,8 @@ impl Unexpected {
     }
 
     fn unlink(&mut self, index: u32) {
-        let Arrival { from, envelope, .. } = self.arrivals[index];
         for class in Class::ALL {
-            let key = Key::new(class, from, envelope);
-            self.chains
-                .remove(key, &mut self.arrivals, class.index(), index);
+            self.chains.remove(&mut self.arrivals, class.index(), index);
         }
         self.waiting -= 1;
     }
