@@ -18,7 +18,7 @@ mod typed;
 mod value;
 
 pub use file::{Entry, entries};
-pub use resolve::resolve;
+pub use resolve::{JOB_VARIABLE, resolve};
 pub use rows::{Wait, eager_limit, spin};
 pub use sources::{Assignment, File, Sources};
 pub use value::{BadSetting, Origin, Value, Values};

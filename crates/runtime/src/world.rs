@@ -10,6 +10,7 @@ use crate::boot::{self, Manager};
 use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::raw::{Communicator, Group, Lane, Own, Policy};
+use crate::settings::JOB_VARIABLE;
 
 /// Whether this process has joined its job, or tried to. Never reset: a process joins once.
 static JOINED: AtomicBool = AtomicBool::new(false);
@@ -41,7 +42,9 @@ impl World {
         }
         let (policy, warnings) = Policy::of_process()?;
         let mut manager = Manager::find()?;
-        if manager.rank() == 0 {
+        // `oxmpi run` has read the same settings, and has printed them.
+        let told = std::env::var_os(JOB_VARIABLE).is_some();
+        if manager.rank() == 0 && !told {
             for warning in warnings {
                 eprintln!("oxmpi: {warning}");
             }

@@ -15,6 +15,7 @@ use std::io::{self, Stderr, Stdout};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::Guard;
 use oxmpi_os::pipe::{self, PollFd, PollFlags};
 use oxmpi_os::process::{self, End};
@@ -23,7 +24,7 @@ use oxmpi_wire::pmi::{Event, Server};
 
 use super::input::{self, Typed};
 use super::output::{Progress, Sink};
-use super::plan::{JOB_KEY, Plan};
+use super::plan::Plan;
 use super::rank::{Rank, Stdin};
 use super::verdict::Failure;
 
@@ -95,7 +96,7 @@ pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
     let mut job = Job {
         plan,
         signals: Signals::collect(&wanted)?,
-        guard: Guard::start(&format!("{JOB_KEY}={}", plan.key))?,
+        guard: Guard::start(&format!("{JOB_VARIABLE}={}", plan.key))?,
         server: server(plan),
         ranks: Vec::with_capacity(plan.seats.len()),
         typed: None,

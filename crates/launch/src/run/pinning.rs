@@ -1,10 +1,12 @@
 //! Where ranks run: the settings of pinning, this machine, and what `oxmpi-pin` makes of both.
 
+use std::ffi::OsString;
+
 use oxmpi::settings::{Assignment, Sources, TABLE, Values, resolve};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::{BindTo, Report};
-use oxmpi_pin::{Placement, Settings, place};
-use oxmpi_text::{Product, switch};
+use oxmpi_pin::{Placement, place};
+use oxmpi_text::Product;
 use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -15,6 +17,8 @@ use super::options::Options;
 pub(crate) struct Pinning {
     machine: Machine,
     placement: Placement,
+    /// Variables that give ranks the settings typed on the command line.
+    pub(crate) typed: Vec<(OsString, OsString)>,
     /// What the user should know, a sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -27,7 +31,7 @@ impl Pinning {
     pub(crate) fn new(options: &Options, inherited: &CpuSet, ranks: u32) -> Result<Self, String> {
         let mut values = settings(options)?;
         let wanted = match &options.bind_to {
-            None => of_settings(&values),
+            None => values.pinning(),
             Some(text) => {
                 let bind_to: BindTo = text.parse().map_err(|error: oxmpi_text::Error| {
                     format!("--bind-to: {}", error.show(text))
@@ -48,9 +52,14 @@ impl Pinning {
         if !options.oversubscribe {
             warnings.extend(shared(&placement));
         }
+        let typed = values
+            .exports()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
         Ok(Self {
             machine,
             placement,
+            typed,
             warnings,
         })
     }
@@ -109,14 +118,6 @@ fn settings(options: &Options) -> Result<Values, String> {
     resolve(TABLE, &sources).map_err(|bad| bad.to_string())
 }
 
-fn of_settings(values: &Values) -> Settings {
-    Settings {
-        pin: values.parse("pin", switch),
-        domain: values.parse("pin_domain", str::parse),
-        order: values.parse("pin_order", str::parse),
-    }
-}
-
 /// A sentence when pinning puts two ranks on one processor.
 fn shared(placement: &Placement) -> Option<String> {
     if !placement.is_pinned() {
@@ -167,6 +168,8 @@ impl Files for WithoutCaches {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_pin::Settings;
+
     use super::*;
 
     fn placed(synthetic: &str, settings: Settings, ranks: u32) -> Placement {

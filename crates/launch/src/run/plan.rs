@@ -9,9 +9,6 @@ use oxmpi_text::Product;
 use super::options::{Options, Program};
 use super::pinning::Pinning;
 
-/// The variable that holds the job's key in every rank.
-pub(crate) const JOB_KEY: &str = "OXMPI_JOB";
-
 /// What a process costs at the very least, in bytes: page tables, stacks, its program's own data.
 const RANK_LEAST: u64 = 256 << 10;
 /// Descriptors that we hold for each rank: PMI, output, errors, process.
@@ -86,7 +83,13 @@ impl Plan {
             key: random_key()?,
             host,
             programs: options.programs.clone(),
-            env: options.env.iter().cloned().chain(settings).collect(),
+            env: options
+                .env
+                .iter()
+                .chain(&pinning.typed)
+                .cloned()
+                .chain(settings)
+                .collect(),
             seats,
             label: options.label,
             report_bindings: options.report_bindings,

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
+use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::process::{self, End, Process, Setup};
 
 use super::output::Source;
@@ -186,6 +187,6 @@ fn variables(plan: &Plan, seat: &Seat, fd: i32) -> [(&'static str, OsString); 6]
         ("PMI_SIZE", size.to_string().into()),
         ("MPI_LOCALRANKID", seat.rank.to_string().into()),
         ("MPI_LOCALNRANKS", size.to_string().into()),
-        ("OXMPI_JOB", plan.key.clone().into()),
+        (JOB_VARIABLE, plan.key.clone().into()),
     ]
 }

@@ -2,11 +2,14 @@
 
 use oxmpi_text::{EnvName, Product, Setting, Table};
 
+use super::sources::FILE_VARIABLE;
 use super::{Assignment, BadSetting, File, Origin, Sources, Value, Values, entries};
 
-/// Variables with our prefix that are no settings: the name of a settings file, and the key of the job
-/// that a launcher gives to its ranks.
-const NOT_SETTINGS: &[&str] = &["OXMPI_SETTINGS_FILE", "OXMPI_JOB"];
+/// The variable that holds the key of a job in every rank that `oxmpi run` starts.
+pub const JOB_VARIABLE: &str = "OXMPI_JOB";
+
+/// Variables with our prefix that are no settings.
+const NOT_SETTINGS: &[&str] = &[FILE_VARIABLE, JOB_VARIABLE];
 
 /// Gives every row of `table` its value.
 ///

@@ -41,7 +41,7 @@ pub struct Sources {
 }
 
 /// The variable that names a settings file.
-const FILE_VARIABLE: &str = "OXMPI_SETTINGS_FILE";
+pub(super) const FILE_VARIABLE: &str = "OXMPI_SETTINGS_FILE";
 
 impl Sources {
     /// What this process has: its environment and the user's settings files. Reads up to two files.
