@@ -115,4 +115,12 @@ proptest! {
         let moved: Vec<CpuSet> = plain.ranks.iter().map(|rank| rank.cpus.iter().map(|cpu| order[cpu]).collect()).collect();
         prop_assert_eq!(back.ranks.iter().map(|rank| rank.cpus.clone()).collect::<Vec<_>>(), moved);
     }
+
+    #[test]
+    fn a_mask_and_a_machine_cut_to_it_are_the_same(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
+        let mask = mask.filter(|mask| mask.intersects(machine.online()));
+        let cut = mask.as_ref().map_or(machine.clone(), |mask| machine.restrict(mask));
+        let first = place(&cut, &settings, None, ranks);
+        prop_assert_eq!(first.ranks, place(&machine, &settings, mask.as_ref(), ranks).ranks);
+    }
 }
