@@ -8,10 +8,12 @@
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
 mod frames;
+mod pmi;
 mod settings;
 mod synthetic;
 
 pub use frames::frames;
+pub use pmi::pmi;
 pub use settings::settings;
 pub use synthetic::synthetic;
 
@@ -21,6 +23,7 @@ pub type Body = fn(&[u8]);
 /// Every target by name.
 pub const TARGETS: &[(&str, Body)] = &[
     ("frames", frames),
+    ("pmi", pmi),
     ("settings", settings),
     ("synthetic", synthetic),
 ];

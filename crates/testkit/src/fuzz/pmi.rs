@@ -1,0 +1,158 @@
+//! PMI lines from anyone: a hostile process manager before our client, a hostile rank before our
+//! server, and honest ones over a stream that comes in any pieces.
+
+use oxmpi_wire::pmi::{Client, Event, LINE_MAX, Line, Reply, Request, Server, Standing};
+
+/// A rank that keeps to the protocol, beside a hostile one.
+const HONEST: u32 = 0;
+/// The rank that sends `data`.
+const HOSTILE: u32 = 1;
+
+/// Reads `data` as a line, as a manager's answers and as a rank's requests; then lets it cut an
+/// honest conversation into pieces.
+///
+/// # Panics
+/// If a part panics, prints a line that it would not read, answers after a fault, or if an honest
+/// conversation goes wrong.
+pub fn pmi(data: &[u8]) {
+    line(data);
+    hostile_manager(data);
+    hostile_rank(data);
+    honest(data);
+}
+
+fn line(data: &[u8]) {
+    match Line::parse(data) {
+        Ok(line) => {
+            assert!(!line.command().is_empty());
+            assert_eq!(line.value("cmd"), Some(line.command()));
+        }
+        Err(error) => assert!(error.to_string().len() < 200, "{error}"),
+    }
+}
+
+const REQUESTS: [Request<'_>; 9] = [
+    Request::Init,
+    Request::Maxes,
+    Request::Appnum,
+    Request::UniverseSize,
+    Request::KvsName,
+    Request::Put {
+        kvs: "k",
+        key: "a",
+        value: "b",
+    },
+    Request::Barrier,
+    Request::Get { kvs: "k", key: "a" },
+    Request::Finalize,
+];
+
+/// Gives each newline-ended part of `data` as the answer to the next request.
+fn hostile_manager(data: &[u8]) {
+    let mut client = Client::new();
+    let mut answers = data.split_inclusive(|byte| *byte == b'\n');
+    for request in REQUESTS {
+        let Ok(line) = client.request(request) else {
+            return;
+        };
+        assert!(Line::parse(line.as_bytes()).is_ok() && line.len() <= LINE_MAX);
+        loop {
+            let Some(answer) = answers.next() else { return };
+            match client.feed(answer) {
+                Ok(None) => {}
+                Ok(Some(_)) => break,
+                Err(error) => {
+                    assert!(error.to_string().len() < 400, "{error}");
+                    assert!(client.request(Request::Barrier).is_err());
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// A rank sends `data`; the honest one is served as if nothing were.
+fn hostile_rank(data: &[u8]) {
+    let mut server = Server::new("k", &[0, 0]);
+    let mut faults = 0;
+    for piece in data.chunks(LINE_MAX / 3) {
+        server.feed(HOSTILE, piece);
+        while let Some(event) = server.poll() {
+            assert_eq!(
+                faults, 0,
+                "nothing is read after a fault or an abort: {event:?}"
+            );
+            match event {
+                Event::Write { rank, line } => {
+                    assert_eq!(rank, HOSTILE);
+                    assert!(Line::parse(line.as_bytes()).is_ok() && line.ends_with('\n'));
+                    assert!(line.len() <= LINE_MAX + 64, "{} bytes", line.len());
+                }
+                Event::Fault { .. } | Event::Abort { .. } => faults += 1,
+                _ => {}
+            }
+        }
+    }
+    server.feed(
+        HONEST,
+        b"cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_my_kvsname\n",
+    );
+    let answers: Vec<Event> = std::iter::from_fn(|| server.poll()).collect();
+    assert_eq!(answers.len(), 3, "{answers:?}");
+    assert_eq!(server.standing(HONEST), Standing::Joined);
+    server.gone(HOSTILE);
+}
+
+/// One rank joins, puts, gets and leaves; the bytes of `data` say how long each piece is that
+/// travels.
+fn honest(data: &[u8]) {
+    let mut server = Server::new("k", &[3]);
+    let mut client = Client::new();
+    let mut sizes = data
+        .iter()
+        .map(|byte| usize::from(*byte % 32) + 1)
+        .chain(std::iter::repeat(1));
+    for request in REQUESTS {
+        let line = client.request(request).expect("it is in turn").to_owned();
+        let mut answer = Vec::new();
+        for piece in pieces(line.as_bytes(), &mut sizes) {
+            server.feed(HONEST, piece);
+        }
+        while let Some(event) = server.poll() {
+            match event {
+                Event::Write { line, .. } => answer.extend_from_slice(line.as_bytes()),
+                Event::Joined(_) | Event::Left(_) => {}
+                wrong => panic!("{wrong:?}"),
+            }
+        }
+        let mut replies = 0;
+        for piece in pieces(&answer, &mut sizes) {
+            if let Some(reply) = client.feed(piece).expect("it is honest") {
+                replies += 1;
+                assert!(expected(request, reply), "{request:?} gave {reply:?}");
+            }
+        }
+        assert_eq!(replies, 1);
+    }
+}
+
+fn expected(request: Request<'_>, reply: Reply<'_>) -> bool {
+    match request {
+        Request::Appnum => reply == Reply::Appnum(3),
+        Request::UniverseSize => reply == Reply::UniverseSize(Some(1)),
+        Request::KvsName => reply == Reply::KvsName("k"),
+        Request::Get { .. } => reply == Reply::Value(Some("b")),
+        _ => true,
+    }
+}
+
+/// Cuts `bytes` into pieces of these sizes.
+fn pieces<'b>(mut bytes: &'b [u8], sizes: &mut impl Iterator<Item = usize>) -> Vec<&'b [u8]> {
+    let mut all = Vec::new();
+    while !bytes.is_empty() {
+        let (piece, rest) = bytes.split_at(sizes.next().unwrap_or(1).min(bytes.len()));
+        all.push(piece);
+        bytes = rest;
+    }
+    all
+}
