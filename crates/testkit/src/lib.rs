@@ -1,6 +1,7 @@
 //! Conformance suite, in-process fabrics and fuzz bodies for the tests of oxmpi.
 //!
-//! A development dependency only; it depends on `oxmpi-wire` and on no implementation.
+//! A development dependency only; it depends on crates of the lowest two floors, and on no
+//! transport.
 //!
 //! ```
 //! use oxmpi_testkit::fabric::Weather;
@@ -30,3 +31,7 @@ pub mod oracle;
 pub mod rng;
 pub mod scenario;
 pub mod spy;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

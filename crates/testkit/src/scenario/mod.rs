@@ -3,17 +3,19 @@
 //! Every message carries its number, so that a receive can tell which message it got. The oracle is
 //! fed with what each engine was told, in that order, and says which receive gets what.
 
+mod op;
+mod outcome;
+
 use std::collections::VecDeque;
 
-use oxmpi_wire::{
-    Engine, Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Rx, Source, Tag,
-};
+use oxmpi_wire::{Engine, Envelope, Mode, Peer, Request, Rules, Rx, Source, Tag};
+
+pub use self::op::Op;
 
 use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
 use crate::memory::{Shared, pattern};
 use crate::oracle::{Arrival, Matcher, Verdict, Want};
-use crate::rng::Rng;
-use crate::spy::{Event, Payload, SpyRx};
+use crate::spy::SpyRx;
 
 /// Ranks of every scenario.
 pub const RANKS: u32 = 3;
@@ -21,123 +23,6 @@ pub const RANKS: u32 = 3;
 pub const CONTEXTS: u32 = 2;
 /// Rounds after which a scenario that should end counts as hanging.
 const PATIENCE: u32 = 100_000;
-
-/// One operation. Ranks, contexts and indices wrap around.
-#[derive(Clone, Copy, Debug)]
-pub enum Op {
-    /// A send, with a request; `len` is at least 8.
-    Send {
-        /// The sender.
-        from: u32,
-        /// The receiver.
-        to: u32,
-        /// Context and tag.
-        envelope: Envelope,
-        /// When it completes.
-        mode: Mode,
-        /// Bytes.
-        len: u16,
-    },
-    /// A short standard send without a request if possible.
-    Short {
-        /// The sender.
-        from: u32,
-        /// The receiver.
-        to: u32,
-        /// Context and tag.
-        envelope: Envelope,
-    },
-    /// A receive.
-    Recv {
-        /// The receiver.
-        at: u32,
-        /// What it asks for.
-        want: Want,
-        /// Bytes of the buffer, at least 8.
-        room: u16,
-    },
-    /// One look down the direct road, if it is open.
-    Direct {
-        /// The receiver.
-        at: u32,
-        /// The sender.
-        source: u32,
-        /// Context and tag.
-        envelope: Envelope,
-    },
-    /// A probe.
-    Probe {
-        /// The receiver.
-        at: u32,
-        /// What it asks for.
-        want: Want,
-    },
-    /// A matched probe and its receive.
-    Claim {
-        /// The receiver.
-        at: u32,
-        /// What it asks for.
-        want: Want,
-    },
-    /// Takes the send of this index back.
-    CancelSend(u16),
-    /// Takes the receive of this index back.
-    CancelRecv(u16),
-    /// Every rank polls this often.
-    Step(u8),
-    /// A rank dies, unless it is the last one.
-    Kill(u32),
-}
-
-impl Op {
-    /// A random operation; nobody dies.
-    pub fn random(rng: &mut Rng) -> Self {
-        let (from, to) = (rng.below(3) as u32, rng.below(3) as u32);
-        let envelope = Envelope {
-            context: rng.below(2) as u32,
-            tag: rng.below(3) as u32,
-        };
-        let want = Want {
-            source: if rng.chance(40) {
-                Source::Any
-            } else {
-                Source::Peer(Peer(from))
-            },
-            context: envelope.context,
-            tag: if rng.chance(40) {
-                Tag::Any
-            } else {
-                Tag::Exact(envelope.tag)
-            },
-        };
-        let len = [8, 48, 49, 500, 2000][rng.below(5) as usize];
-        match rng.below(20) {
-            0..=3 => Self::Send {
-                from,
-                to,
-                envelope,
-                mode: [Mode::Standard, Mode::Synchronous, Mode::Ready][rng.below(3) as usize],
-                len,
-            },
-            4 => Self::Short { from, to, envelope },
-            5..=9 => Self::Recv {
-                at: to,
-                want,
-                room: if rng.chance(80) { 3000 } else { len },
-            },
-            10 => Self::Direct {
-                at: to,
-                source: from,
-                envelope,
-            },
-            11 => Self::Probe { at: to, want },
-            12 => Self::Claim { at: to, want },
-            13 => Self::CancelSend(rng.next() as u16),
-            14 => Self::CancelRecv(rng.next() as u16),
-            _ => Self::Step(rng.below(4) as u8),
-        }
-    }
-}
 
 struct Rank {
     tx: FabricTx,
@@ -437,144 +322,6 @@ impl Scenario {
             self.digest(at);
         }
         self.harvest();
-    }
-
-    /// Tells the oracle of rank `at` what its engine was told.
-    fn digest(&mut self, at: u32) {
-        for event in core::mem::take(&mut self.ranks[at as usize].rx.events) {
-            match event {
-                Event::Message {
-                    from,
-                    envelope,
-                    len,
-                    id,
-                    bytes,
-                } => {
-                    let whole = matches!(bytes, Payload::Here(_));
-                    let bytes = match bytes {
-                        Payload::Here(bytes) => bytes,
-                        Payload::There(key) => self
-                            .fabric
-                            .registered(Peer(from), &key)
-                            .expect("an offered message stays registered"),
-                    };
-                    let number = self.arrived(from, at, envelope, &bytes);
-                    let arrival = Arrival {
-                        number,
-                        from,
-                        envelope,
-                        len,
-                        id,
-                        whole,
-                    };
-                    if let Some(receive) = self.ranks[at as usize].oracle.arrive(arrival) {
-                        self.gets(receive, &arrival);
-                    }
-                }
-                Event::Recall { from, id } => self.ranks[at as usize].oracle.recall(from, id),
-                Event::Lost(from) => {
-                    for receive in self.ranks[at as usize].oracle.lose(from) {
-                        self.received[receive].expected = Expected::Lost;
-                    }
-                }
-            }
-        }
-    }
-
-    /// The number of the message that arrives: the oldest under way, but for those taken back.
-    fn arrived(&mut self, from: u32, at: u32, envelope: Envelope, bytes: &[u8]) -> usize {
-        let under_way = &mut self.under_way[(from * RANKS + at) as usize];
-        while let Some(number) = under_way.pop_front() {
-            let sent = &self.sent[number];
-            if sent.envelope == envelope && sent.body == bytes {
-                return number;
-            }
-            assert!(sent.recalled, "message {number} was overtaken or lost");
-        }
-        panic!("rank {at} got a message from {from} that was not sent");
-    }
-
-    /// Looks at all requests that became complete.
-    fn harvest(&mut self) {
-        for number in 0..self.sent.len() {
-            let sent = &mut self.sent[number];
-            if !self.alive[sent.from as usize] {
-                continue;
-            }
-            let engine = &mut self.ranks[sent.from as usize].engine;
-            if let Some(outcome) = sent.request.and_then(|request| engine.test(request)) {
-                sent.request = None;
-                self.check_sent(number, outcome);
-            }
-        }
-        for receive in 0..self.received.len() {
-            let Received { at, request, .. } = self.received[receive];
-            if !self.alive[at as usize] {
-                continue;
-            }
-            let engine = &mut self.ranks[at as usize].engine;
-            if let Some(outcome) = request.and_then(|request| engine.test(request)) {
-                self.received[receive].request = None;
-                self.check_received(receive, outcome);
-            }
-        }
-    }
-
-    fn check_sent(&self, number: usize, outcome: Outcome) {
-        let sent = &self.sent[number];
-        match outcome {
-            Ok(status) if status.cancelled => {
-                assert!(sent.recalled, "nobody took message {number} back");
-                assert!(!sent.matched, "message {number} was matched and taken back");
-            }
-            Ok(status) => assert_eq!(status.len, sent.body.len() as u64),
-            Err(failure) => self.assert_lost(sent.to, failure),
-        }
-    }
-
-    fn check_received(&self, receive: usize, outcome: Outcome) {
-        let Received { room, expected, .. } = &self.received[receive];
-        match (expected, outcome) {
-            (Expected::Message(number), Ok(status)) => {
-                let sent = &self.sent[*number];
-                assert_eq!(status.source.0, sent.from);
-                assert_eq!(status.tag, sent.envelope.tag);
-                assert_eq!(status.len, sent.body.len() as u64);
-                assert!(!status.cancelled);
-                let bytes = &room.to_vec()[..sent.body.len()];
-                assert!(bytes == sent.body, "message {number} was changed");
-            }
-            (
-                Expected::Message(number),
-                Err(Failure::Truncated {
-                    sent: len,
-                    room: fits,
-                    ..
-                }),
-            ) => {
-                let body = &self.sent[*number].body;
-                assert_eq!(len, body.len() as u64);
-                assert_eq!(fits, room.to_vec().len() as u64);
-                assert!(
-                    room.to_vec() == body[..fits as usize],
-                    "message {number} was changed"
-                );
-            }
-            (Expected::Message(number), Err(failure)) => {
-                self.assert_lost(self.sent[*number].from, failure);
-            }
-            (Expected::Cancelled, Ok(status)) => assert!(status.cancelled),
-            (Expected::Lost, Err(Failure::Fault { fault, .. })) => {
-                assert_eq!(fault, Fault::PeerDead);
-            }
-            (expected, outcome) => {
-                panic!("receive {receive}: expected {expected:?}, got {outcome:?}")
-            }
-        }
-    }
-
-    fn assert_lost(&self, peer: u32, failure: Failure) {
-        assert!(!self.alive[peer as usize], "rank {peer} lives: {failure}");
     }
 
     /// Takes back open receives, receives what nobody asked for, and waits for the end.

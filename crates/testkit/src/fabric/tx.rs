@@ -1,0 +1,187 @@
+//! The sending half of an end.
+
+use oxmpi_wire::{
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
+    Slot, Token, Tx,
+};
+
+use super::{Bulk, FabricTx, number_in};
+use crate::memory::Shared;
+
+impl FabricTx {
+    /// What this end is called by all others.
+    #[must_use]
+    pub const fn me(&self) -> Peer {
+        Peer(self.me)
+    }
+
+    fn admit(&mut self, to: Peer) -> Result<(), Busy> {
+        let mut net = self.net.borrow_mut();
+        let refuse = net.weather.refuse;
+        let full = net
+            .queues
+            .get(&(self.me, to.0))
+            .is_some_and(|queue| queue.len() >= net.weather.capacity);
+        if !net.dead[to.0 as usize] && (full || net.rng.chance(refuse)) {
+            self.refused[to.0 as usize] = true;
+            return Err(Busy);
+        }
+        Ok(())
+    }
+
+    /// Ends some of the bulk operations, in any order. Those with a dead peer never end.
+    pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
+        let mut ended = 0;
+        let mut at = 0;
+        while at < self.bulk.len() {
+            let late = {
+                let mut net = self.net.borrow_mut();
+                let delay = net.weather.delay;
+                net.rng.chance(delay)
+            };
+            if late {
+                at += 1;
+                continue;
+            }
+            let bulk = self.bulk.swap_remove(at);
+            let ended_now = self.net.borrow_mut().run(self.me, bulk);
+            if let Some((token, result)) = ended_now {
+                ended += 1;
+                sink.done(self, token, result);
+            }
+        }
+        ended
+    }
+}
+
+/// A frame under construction.
+#[derive(Debug)]
+pub struct FabricSlot<'a> {
+    tx: &'a FabricTx,
+    to: u32,
+    head: Header,
+    body: Vec<u8>,
+}
+
+impl Put for FabricSlot<'_> {
+    fn room(&self) -> usize {
+        self.head.len as usize - self.body.len()
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.room(), "more than the frame holds");
+        self.body.extend_from_slice(bytes);
+    }
+}
+
+impl Slot for FabricSlot<'_> {
+    fn send(self) {
+        assert_eq!(self.room(), 0, "the frame is not full");
+        let mut net = self.tx.net.borrow_mut();
+        if !net.dead[self.to as usize] {
+            net.queues
+                .entry((self.tx.me, self.to))
+                .or_default()
+                .push_back((self.head, self.body));
+        }
+    }
+}
+
+impl Tx for FabricTx {
+    type Slot<'a> = FabricSlot<'a>;
+
+    fn limits(&self, _to: Peer) -> &Limits {
+        &self.limits
+    }
+
+    fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        assert!(
+            body.len() <= u64::from(self.limits.short),
+            "longer than the short path"
+        );
+        let len = body.len() as usize;
+        let mut slot = self.frame(to, head, len)?;
+        body.drain(0, len, &mut slot);
+        slot.send();
+        Ok(())
+    }
+
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<FabricSlot<'_>, Busy> {
+        assert!(
+            len <= self.limits.frame as usize && len == head.len as usize,
+            "a frame of {len} B"
+        );
+        self.admit(to)?;
+        Ok(FabricSlot {
+            tx: self,
+            to: to.0,
+            head: *head,
+            body: Vec::with_capacity(len),
+        })
+    }
+
+    fn flush(&mut self) {}
+}
+
+impl Memory for FabricTx {
+    type Bytes = Shared;
+    type Region = u64;
+
+    fn register(&mut self, bytes: Shared, _access: Access) -> Result<u64, Fault> {
+        let mut net = self.net.borrow_mut();
+        let number = net.next_region;
+        net.next_region += 1;
+        net.regions.insert((self.me, number), bytes);
+        Ok(number)
+    }
+
+    fn key(&self, region: &u64, _to: Peer) -> Key {
+        let mut key = Key([0; Key::LEN]);
+        key.0[..8].copy_from_slice(&region.to_le_bytes());
+        key
+    }
+
+    fn release(&mut self, region: u64, token: Token) {
+        self.bulk.push(Bulk::Release { region, token });
+    }
+}
+
+impl Rma for FabricTx {
+    fn get(
+        &mut self,
+        of: Peer,
+        from: Remote<'_>,
+        to: Local<'_, u64>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, to.len, "both ranges have one length");
+        self.admit(of)?;
+        self.bulk.push(Bulk::Move {
+            peer: of.0,
+            from: (of.0, number_in(from.key), from.at),
+            to: (self.me, *to.region, to.at),
+            len: to.len,
+            token,
+        });
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, u64>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        assert_eq!(from.len, at.len, "both ranges have one length");
+        self.admit(to)?;
+        self.bulk.push(Bulk::Move {
+            peer: to.0,
+            from: (self.me, *from.region, from.at),
+            to: (to.0, number_in(at.key), at.at),
+            len: at.len,
+            token,
+        });
+        Ok(())
+    }
+}
