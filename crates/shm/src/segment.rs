@@ -10,7 +10,7 @@
 //! control: a line each for the process number and whether it has left, for the asleep word, and
 //!          for the counter of opened links; then a word per sender: whether it has opened its
 //!          link to this rank
-//! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers
+//! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers, from a page on
 //! ```
 
 use std::io;
@@ -26,6 +26,11 @@ const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
 pub(crate) const VERSION: u32 = 1;
+
+/// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
+/// second line, so the two directions use different sets of a first-level cache; with both in the
+/// same sets a message took 16 to 20 ns longer (8 B, 60 to 77 ns).
+const SKEW: usize = 64;
 
 const PID: usize = 0;
 const LEFT: usize = 1;
@@ -140,7 +145,7 @@ impl Layout {
     }
 
     const fn buffers_at(&self) -> usize {
-        (self.ring_words() * 8).next_multiple_of(PAGE)
+        (self.ring_words() * 8 + SKEW).next_multiple_of(PAGE)
     }
 }
 
@@ -217,7 +222,8 @@ impl Segment {
 
     /// The ring and credits of the link from one rank to another.
     pub(crate) fn ring(&self, from: u32, to: u32) -> Mapped<'_> {
-        self.words(self.link(from, to), self.layout.ring_words())
+        let skew = if from > to { SKEW } else { 0 };
+        self.words(self.link(from, to) + skew, self.layout.ring_words())
     }
 
     /// First byte of the larger buffers of the link from one rank to another.
