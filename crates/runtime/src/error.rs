@@ -8,7 +8,9 @@ use oxmpi_wire::Fault;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failed call. Each variant says where it happened and what would have been right.
-#[derive(Debug)]
+///
+/// `Debug` prints the same sentence as `Display`, since that is what a program shows whose `main`
+/// returns the error.
 #[non_exhaustive]
 pub enum Error {
     /// A rank that the communicator does not have. MPI's class `MPI_ERR_RANK`.
@@ -34,6 +36,11 @@ pub enum Error {
         rank: usize,
         /// The message's tag.
         tag: u32,
+    },
+    /// A blocking receive from any rank when all other ranks have left the job.
+    Deserted {
+        /// The receiving rank.
+        rank: usize,
     },
     /// A message longer than the receive's buffer; the buffer holds its beginning.
     /// `MPI_ERR_TRUNCATE`.
@@ -156,6 +163,10 @@ impl fmt::Display for Error {
                 "rank {rank} sent a message with tag {tag} to itself and waited for its receive, \
                  which nobody can post meanwhile; post it first (irecv), or do not wait (isend)"
             ),
+            Self::Deserted { rank } => write!(
+                f,
+                "rank {rank} waits for a message from any rank, but all others have left the job"
+            ),
             Self::Truncated {
                 rank,
                 source,
@@ -222,6 +233,12 @@ impl fmt::Display for Error {
             Self::Setting(text) => f.write_str(text),
             Self::Start { step, why } => write!(f, "while {step}: {why}"),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -114,7 +114,31 @@ impl<A: Access> Communicator<A> {
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
             Ok(None) => self.keep_receiving(source, tag, bytes),
+            Err(request) if A::ALONE && source == engine::Source::Any => {
+                self.wait_for_anyone(request)
+            }
             Err(request) => self.wait(request),
+        }
+    }
+
+    /// Waits for a receive from any source, on a lane of this thread's own. When all other ranks
+    /// have left, nobody is there to send: this thread itself waits here.
+    fn wait_for_anyone(&self, request: RawRequest) -> Result<Status> {
+        let own = self.group.link(self.group.rank()).map(Peer);
+        let outcome = self.access.until(|lane| match lane.test(request) {
+            Some(outcome) => Some(Some(outcome)),
+            // What this rank has sent to itself comes first.
+            None if lane.is_deserted(own) && lane.progress() == 0 => Some(lane.test(request)),
+            None => None,
+        });
+        if let Some(outcome) = outcome {
+            return self.status(outcome);
+        }
+        match self.take_back(request)? {
+            Some(status) => Ok(status),
+            None => Err(Error::Deserted {
+                rank: self.group.rank() as usize,
+            }),
         }
     }
 

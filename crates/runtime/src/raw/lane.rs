@@ -112,6 +112,15 @@ impl Lane {
         self.pids.len() as u32
     }
 
+    /// Whether every rank but the one at `own` is lost or has left, and nothing waits for room that
+    /// this rank sent to itself.
+    pub(super) fn is_deserted(&self, own: Option<Peer>) -> bool {
+        let mut links = (0..self.size()).map(Peer).filter(|&peer| Some(peer) != own);
+        self.size() > 1
+            && links.all(|peer| self.engine.fault(peer).is_some())
+            && !self.engine.has_waiting()
+    }
+
     /// The process at the other end of a link.
     pub(super) fn pid(&self, peer: Peer) -> Option<u32> {
         self.pids.get(peer.0 as usize).copied()
