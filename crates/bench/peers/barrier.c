@@ -15,11 +15,15 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 
     int64_t times = 1; /* the search for it is the warm-up */
-    for (int64_t start = now_ns();; start = now_ns()) {
+    for (int streak = 0; streak < 2;) {
+        int64_t start = now_ns();
         barriers(times);
-        if (long_enough(start, rank, size))
-            break;
-        times *= 2;
+        if (long_enough(start, rank, size)) {
+            streak++;
+        } else {
+            streak = 0;
+            times *= 2;
+        }
     }
 
     double ns[BLOCKS];

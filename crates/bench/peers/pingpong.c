@@ -42,11 +42,15 @@ int main(int argc, char **argv) {
         for (long at = 0; at < bytes; at++)
             out[at] = pattern(rank, bytes, at);
         int64_t times = 1; /* the search for it is the warm-up */
-        for (int64_t start = now_ns();; start = now_ns()) {
+        for (int streak = 0; streak < 2;) {
+            int64_t start = now_ns();
             round_trips(rank, out, into, bytes, times);
-            if (long_enough(start, rank, size))
-                break;
-            times *= 2;
+            if (long_enough(start, rank, size)) {
+                streak++;
+            } else {
+                streak = 0;
+                times *= 2;
+            }
         }
         for (long at = 0; at < bytes; at++)
             into[at] = ~pattern(1 - rank, bytes, at);

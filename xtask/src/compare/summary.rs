@@ -2,7 +2,7 @@
 
 use super::peers::Implementation;
 use super::placement::Probe;
-use super::rounds::{Run, Work};
+use super::rounds::{Row, Run, Work};
 use crate::{Repo, Result};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,20 +13,23 @@ use xshell::cmd;
 /// The first implementation is ours.
 const OURS: usize = 0;
 
-/// One table for each placement: microseconds, the median over runs of each run's median, and ours
-/// over the best peer's.
+/// A figure of several runs at one length, in nanoseconds.
+type Figure = fn(&[&Run], u64) -> Option<f64>;
+
+/// Two tables for each placement, in microseconds: the median over runs of each run's median, and
+/// the fastest block of all runs, which other work on the machine disturbs least. The last column
+/// is ours over the best peer's.
 pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Run]) -> String {
     let mut text = String::new();
-    let placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
-    let dropped = runs.iter().filter(|run| run.tag.is_none()).count();
     let mut names: Vec<&str> = implementations.iter().map(|i| i.name).collect();
-    let bare = runs.iter().any(|run| !names.contains(&run.implementation));
+    names.retain(|name| runs.iter().any(|run| run.implementation == *name));
+    let dropped = runs.iter().filter(|run| run.tag.is_none()).count();
+    let placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
     for placement in placements {
-        let kept = |name: &str| {
+        let kept = |name: &str| -> Vec<&Run> {
             let fits = |run: &&Run| run.tag == Some(placement) && run.implementation == name;
-            runs.iter().filter(fits).collect::<Vec<_>>()
+            runs.iter().filter(fits).collect()
         };
-        names.retain(|name| runs.iter().any(|run| run.implementation == *name));
         _ = write!(
             text,
             "{}, us; placement {placement}; runs kept:",
@@ -36,58 +39,81 @@ pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Ru
             _ = write!(text, " {name} {}", kept(name).len());
         }
         _ = writeln!(text, "; {dropped} runs dropped");
-        _ = write!(text, "{:>10}", "bytes");
-        for name in &names {
-            _ = write!(text, "{name:>13}");
-        }
-        _ = writeln!(text, "{:>13}", "ours/best");
-
-        let lengths: BTreeSet<u64> = runs
-            .iter()
-            .flat_map(|run| &run.rows)
-            .map(|row| row.bytes)
-            .collect();
-        for bytes in lengths {
-            let medians: Vec<Option<f64>> = names
-                .iter()
-                .map(|name| median_of(&kept(name), bytes))
-                .collect();
-            _ = write!(text, "{bytes:>10}");
-            for median in &medians {
-                match median {
-                    Some(median) => _ = write!(text, "{:>13.3}", median / 1e3),
-                    None => _ = write!(text, "{:>13}", "-"),
-                }
+        for (title, figure) in [("median", median as Figure), ("fastest", fastest)] {
+            table(
+                &mut text,
+                title,
+                &names,
+                &|name, bytes| figure(&kept(name), bytes),
+                runs,
+            );
+            if let Some(bare) = figure(&kept("no launcher"), 0) {
+                _ = writeln!(text, "{:>10}{:>13.3} without a launcher", "", bare / 1e3);
             }
-            let ours = medians.first().copied().flatten();
-            let best = medians
-                .iter()
-                .skip(OURS + 1)
-                .flatten()
-                .copied()
-                .reduce(f64::min);
-            if let (Some(ours), Some(best)) = (ours, best) {
-                let lost = if ours > best { " lost" } else { "" };
-                _ = write!(text, "{:>13.2}{lost}", ours / best);
-            }
-            text.push('\n');
         }
-        if bare && let Some(bare) = median_of(&kept("no launcher"), 0) {
-            _ = writeln!(text, "without a launcher: {:.3}", bare / 1e3);
-        }
+        text.push('\n');
     }
     text
 }
 
-/// The median over runs, in nanoseconds; the upper one of two in the middle.
-fn median_of(runs: &[&Run], bytes: u64) -> Option<f64> {
-    let rows = runs
+/// One table: a row for each length, a column for each of `names`, and the ratio.
+fn table(
+    text: &mut String,
+    title: &str,
+    names: &[&str],
+    figure: &dyn Fn(&str, u64) -> Option<f64>,
+    runs: &[Run],
+) {
+    _ = write!(text, "{title:<8}{:>6}", "bytes");
+    for name in names {
+        _ = write!(text, "{name:>13}");
+    }
+    _ = writeln!(text, "{:>13}", "ours/best");
+    let lengths: BTreeSet<u64> = runs
         .iter()
         .flat_map(|run| &run.rows)
-        .filter(|row| row.bytes == bytes);
-    let mut medians: Vec<f64> = rows.map(|row| row.median).collect();
+        .map(|row| row.bytes)
+        .collect();
+    for bytes in lengths {
+        let figures: Vec<Option<f64>> = names.iter().map(|name| figure(name, bytes)).collect();
+        _ = write!(text, "{bytes:>14}");
+        for figure in &figures {
+            match figure {
+                Some(nanoseconds) => _ = write!(text, "{:>13.3}", nanoseconds / 1e3),
+                None => _ = write!(text, "{:>13}", "-"),
+            }
+        }
+        let ours = figures.get(OURS).copied().flatten();
+        let best = figures
+            .iter()
+            .skip(OURS + 1)
+            .flatten()
+            .copied()
+            .reduce(f64::min);
+        if let (Some(ours), Some(best)) = (ours, best) {
+            let lost = if ours > best { " lost" } else { "" };
+            _ = write!(text, "{:>13.2}{lost}", ours / best);
+        }
+        text.push('\n');
+    }
+}
+
+/// The median over runs of their medians; the upper one of two in the middle.
+fn median(runs: &[&Run], bytes: u64) -> Option<f64> {
+    let mut medians: Vec<f64> = rows(runs, bytes).map(|row| row.median).collect();
     medians.sort_by(f64::total_cmp);
     medians.get(medians.len() / 2).copied()
+}
+
+/// The fastest block of all runs.
+fn fastest(runs: &[&Run], bytes: u64) -> Option<f64> {
+    rows(runs, bytes).map(|row| row.min).reduce(f64::min)
+}
+
+fn rows<'a>(runs: &'a [&Run], bytes: u64) -> impl Iterator<Item = &'a Row> {
+    runs.iter()
+        .flat_map(|run| &run.rows)
+        .filter(move |row| row.bytes == bytes)
 }
 
 /// Writes every run and the tables into a folder named by date and kind of processor.

@@ -88,15 +88,23 @@ fn tables_take_medians_within_a_placement_and_show_losses() {
     }
     runs.push(kept("oxmpi", Some("far"), 200.0));
     let text = summary::tables(&works[0], &all, &runs);
-    let row: Vec<&str> = text
+    let near = text
+        .split("placement ")
+        .find(|part| part.starts_with("near"))
+        .unwrap();
+    let rows: Vec<Vec<&str>> = near
         .lines()
-        .rfind(|line| line.starts_with("         8"))
-        .unwrap()
-        .split_whitespace()
+        .map(|line| line.split_whitespace().collect())
+        .filter(|row: &Vec<&str>| row.first() == Some(&"8"))
         .collect();
     assert_eq!(
-        row,
+        rows[0],
         ["8", "0.100", "0.850", "0.080", "1.25", "lost"],
+        "{text}"
+    );
+    assert_eq!(
+        rows[1],
+        ["8", "0.090", "0.800", "0.080", "1.12", "lost"],
         "{text}"
     );
     assert!(

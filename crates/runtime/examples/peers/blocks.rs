@@ -13,20 +13,23 @@ const BLOCKS: usize = 21;
 const BLOCK: Duration = Duration::from_millis(1);
 
 /// Repeats `pattern` in blocks and gives nanoseconds of one repetition for each block, sorted, and
-/// the repetitions in a block. The search for their number is the warm-up; `prepare` runs after it.
+/// the repetitions in a block. The search for their number is the warm-up: twice in a row they must
+/// last long enough, since one may be disturbed. `prepare` runs after it.
 pub(crate) fn measure(
     comm: &Comm,
     mut pattern: impl FnMut(u64) -> Result<()>,
     prepare: impl FnOnce(),
 ) -> Result<([f64; BLOCKS], u64)> {
-    let mut times = 1;
-    loop {
+    let (mut times, mut streak) = (1, 0);
+    while streak < 2 {
         let start = Instant::now();
         pattern(times)?;
         if long_enough(comm, start)? {
-            break;
+            streak += 1;
+        } else {
+            streak = 0;
+            times *= 2;
         }
-        times *= 2;
     }
     prepare();
     let mut blocks = [0.0; BLOCKS];
