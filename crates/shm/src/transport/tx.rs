@@ -1,20 +1,20 @@
 //! The sending half.
 
+mod bulk;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
-use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
-    Slot, Take, Token, Tx,
-};
+use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Sink, Slot, Token, Tx};
 
+use self::bulk::{Operation, Stream};
 use super::control::{Control, Id};
 use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
-use super::region::{Name, Regions, ShmRegion};
+use super::region::Regions;
 use super::{Expedited, OPERATIONS, SHORT};
 use crate::ring::Corrupt;
 use crate::segment::Segment;
@@ -43,36 +43,6 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     budget: u64,
     me: u32,
     segment: Arc<Segment>,
-}
-
-/// Bytes of this rank on their way to a peer.
-struct Stream {
-    peer: u32,
-    id: Id,
-    region: Name,
-    at: u64,
-    left: u64,
-    /// Buffers of one chunk.
-    chunk: u32,
-    /// For a put: where it goes.
-    push: Option<(Name, u64)>,
-}
-
-/// A get or put that this rank started.
-struct Operation {
-    turn: u32,
-    open: Option<Open>,
-}
-
-#[derive(Clone, Copy)]
-struct Open {
-    peer: u32,
-    token: Token,
-    region: Name,
-    /// For a get: where the next bytes go, and how many are missing.
-    at: u64,
-    left: u64,
-    get: bool,
 }
 
 impl<B: Bytes> ShmTx<B> {
@@ -258,181 +228,9 @@ impl<B: Bytes> ShmTx<B> {
         Ok(())
     }
 
-    /// A peer pulls.
-    pub(super) fn pulled(
-        &mut self,
-        peer: u32,
-        id: Id,
-        from: Name,
-        at: u64,
-        len: u64,
-    ) -> Result<(), Corrupt> {
-        if self.streams.iter().filter(|s| s.peer == peer).count() >= 2 * OPERATIONS {
-            return Err(Corrupt("more pulls at once than there can be"));
-        }
-        let allowed = self.regions.check(from, Some(Access::Read), at, len);
-        if allowed.is_err() || len == 0 {
-            return self.answer(peer, Control::Refused { id });
-        }
-        self.stream(peer, id, from, at, len, None);
-        Ok(())
-    }
-
-    fn stream(
-        &mut self,
-        peer: u32,
-        id: Id,
-        region: Name,
-        at: u64,
-        len: u64,
-        push: Option<(Name, u64)>,
-    ) {
-        self.regions.enter(region);
-        let layout = self.segment.layout();
-        // About eight chunks, so that copying in and out overlap, of at most half the buffers.
-        let chunk = (len / 8 / u64::from(layout.buffer)).clamp(1, u64::from(layout.buffers / 2));
-        self.streams.push(Stream {
-            peer,
-            id,
-            region,
-            at,
-            left: len,
-            chunk: chunk as u32,
-            push,
-        });
-        self.chores = true;
-    }
-
-    /// A chunk for operation `id` has come from `peer`. The token, if that was the last.
-    pub(super) fn arrived(
-        &mut self,
-        peer: u32,
-        id: Id,
-        len: usize,
-        body: &mut Foreign<'_>,
-    ) -> Result<Option<Token>, Corrupt> {
-        let Some(open) = self.operation(id, peer) else {
-            return Ok(None); // ended early, for instance by a refusal
-        };
-        if !open.get || len as u64 > open.left {
-            return Err(Corrupt("more bytes than were pulled"));
-        }
-        let now = Open {
-            at: open.at + len as u64,
-            left: open.left - len as u64,
-            ..open
-        };
-        if let Some(bytes) = self.regions.bytes(open.region) {
-            bytes.fill(open.at, body);
-        }
-        if now.left > 0 {
-            self.operations[(id.0 >> 32) as usize].open = Some(now);
-            return Ok(None);
-        }
-        Ok(self.close(id).map(|open| open.token))
-    }
-
-    /// A chunk that `peer` pushes.
-    pub(super) fn pushed(
-        &mut self,
-        peer: u32,
-        id: Id,
-        to: Name,
-        at: u64,
-        last: bool,
-        body: &mut Foreign<'_>,
-    ) -> Result<(), Corrupt> {
-        let len = body.left() as u64;
-        let ok = match self.regions.check(to, Some(Access::Write), at, len) {
-            Ok(bytes) => {
-                bytes.fill(at, body);
-                true
-            }
-            Err(_) => false,
-        };
-        if last || !ok {
-            self.answer(peer, Control::Pushed { id, ok })?;
-        }
-        Ok(())
-    }
-
-    /// Operation `id` with `peer` ended, well or not.
-    pub(super) fn ended(&mut self, peer: u32, id: Id, result: Result<(), Fault>) {
-        if self.operation(id, peer).is_none() {
-            return; // a second refusal of one put
-        }
-        self.drop_streams(|s| s.push.is_some() && s.id == id);
-        if let Some(open) = self.close(id) {
-            self.finish(open.token, result);
-        }
-    }
-
     fn finish(&mut self, token: Token, result: Result<(), Fault>) {
         self.finished.push_back((token, result));
         self.chores = true;
-    }
-
-    fn leave(&mut self, region: Name) {
-        if let Some(token) = self.regions.leave(region) {
-            self.finish(token, Ok(()));
-        }
-    }
-
-    fn drop_streams(&mut self, which: impl Fn(&Stream) -> bool) {
-        let mut i = 0;
-        while i < self.streams.len() {
-            if which(&self.streams[i]) {
-                let stream = self.streams.swap_remove(i);
-                self.leave(stream.region);
-            } else {
-                i += 1;
-            }
-        }
-    }
-
-    fn operation(&self, id: Id, peer: u32) -> Option<Open> {
-        let entry = self.operations.get((id.0 >> 32) as usize)?;
-        entry
-            .open
-            .filter(|open| entry.turn == id.0 as u32 && open.peer == peer)
-    }
-
-    fn open(&mut self, open: Open) -> Id {
-        let place = self.operations.iter().position(|o| o.open.is_none());
-        let place = place.unwrap_or_else(|| {
-            self.operations.push(Operation {
-                turn: 0,
-                open: None,
-            });
-            self.operations.len() - 1
-        });
-        let entry = &mut self.operations[place];
-        entry.turn = entry.turn.wrapping_add(1);
-        entry.open = Some(open);
-        self.open_operations += 1;
-        let id = Id((place as u64) << 32 | u64::from(entry.turn));
-        self.regions.enter(open.region);
-        id
-    }
-
-    fn close(&mut self, id: Id) -> Option<Open> {
-        let open = self.operations[(id.0 >> 32) as usize].open.take()?;
-        self.open_operations -= 1;
-        self.leave(open.region);
-        Some(open)
-    }
-
-    /// Whether one more operation with `peer` can start; else remembers who waits.
-    fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
-        if self.open_operations < OPERATIONS {
-            return Ok(());
-        }
-        let wants = Wants {
-            operation: true,
-            ..Wants::default()
-        };
-        self.block(peer, wants);
-        Err(Busy)
     }
 
     /// Moves on all that waits for room. Returns how much moved.
@@ -490,76 +288,6 @@ impl<B: Bytes> ShmTx<B> {
                 false
             }
         }
-    }
-
-    /// Copies into free buffers what streams have. Returns the number of chunks.
-    fn pump(&mut self) -> u32 {
-        let mut chunks = 0;
-        let mut i = 0;
-        while i < self.streams.len() {
-            while self.chunk(i) {
-                chunks += 1;
-            }
-            if self.streams[i].left == 0 {
-                let stream = self.streams.swap_remove(i);
-                self.leave(stream.region);
-            } else {
-                i += 1;
-            }
-        }
-        chunks
-    }
-
-    /// Sends the next chunk of stream `i`. False if it is done or has no room.
-    fn chunk(&mut self, i: usize) -> bool {
-        let stream = &self.streams[i];
-        let (peer, most) = (stream.peer, stream.chunk);
-        if stream.left == 0
-            || (!self.out[peer as usize].ring.ready() && !self.has_room(peer, false))
-        {
-            return false;
-        }
-        let stream = &mut self.streams[i];
-        let out = &mut self.out[peer as usize];
-        let buffers = match out.side_by_side(most) {
-            Ok(0) => return false,
-            Ok(n) => n,
-            Err(corrupt) => {
-                self.breach(peer, corrupt);
-                return false;
-            }
-        };
-        let size = u64::from(out.size());
-        let len = stream.left.min(u64::from(buffers) * size);
-        let buffers = len.div_ceil(size) as u32;
-        let first = out.first();
-        if let Some(bytes) = self.regions.bytes(stream.region) {
-            bytes.drain(stream.at, len as usize, &mut out.buffer(len as usize));
-        }
-        stream.at += len;
-        stream.left -= len;
-        let (id, len32) = (stream.id, len as u32);
-        let control = match &mut stream.push {
-            None => Control::Data {
-                id,
-                first,
-                len: len32,
-            },
-            Some((to, at)) => {
-                let here = *at;
-                *at += len;
-                Control::Push {
-                    id,
-                    to: *to,
-                    at: here,
-                    first,
-                    len: len32,
-                    last: stream.left == 0,
-                }
-            }
-        };
-        out.buffers.take(buffers);
-        self.control(peer, &control)
     }
 
     /// Leaves the node in order: peers learn that nothing more comes from this rank, once they have
@@ -712,102 +440,5 @@ impl<B: Bytes> Slot for ShmSlot<'_, B> {
         }
         out.ring.publish(self.compact);
         self.tx.remember(self.to);
-    }
-}
-
-impl<B: Bytes> Memory for ShmTx<B> {
-    type Bytes = B;
-    type Region = ShmRegion;
-
-    fn register(&mut self, bytes: B, access: Access) -> Result<ShmRegion, Fault> {
-        Ok(self.regions.add(bytes, access))
-    }
-
-    fn key(&self, region: &ShmRegion, _: Peer) -> Key {
-        Regions::<B>::key(region.name())
-    }
-
-    fn release(&mut self, region: ShmRegion, token: Token) {
-        if let Some(token) = self.regions.release(region, token) {
-            self.finish(token, Ok(()));
-        }
-    }
-}
-
-impl<B: Bytes> Rma for ShmTx<B> {
-    fn get(
-        &mut self,
-        of: Peer,
-        from: Remote<'_>,
-        to: Local<'_, ShmRegion>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        self.operation_room(of.0)?;
-        let region = to.region.name();
-        if let Err(fault) = self.local(from.len, &to) {
-            self.finish(token, fault);
-            return Ok(());
-        }
-        if !self.out[of.0 as usize].ring.ready() {
-            self.make_room(of, false)?;
-        }
-        let id = self.open(Open {
-            peer: of.0,
-            token,
-            region,
-            at: to.at,
-            left: to.len,
-            get: true,
-        });
-        let pull = Control::Pull {
-            id,
-            from: Name::of_key(from.key),
-            at: from.at,
-            len: from.len,
-        };
-        let sent = self.control(of.0, &pull);
-        debug_assert!(sent, "room was made above");
-        Ok(())
-    }
-
-    fn put(
-        &mut self,
-        to: Peer,
-        from: Local<'_, ShmRegion>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        self.operation_room(to.0)?;
-        let region = from.region.name();
-        if let Err(fault) = self.local(at.len, &from) {
-            self.finish(token, fault);
-            return Ok(());
-        }
-        let id = self.open(Open {
-            peer: to.0,
-            token,
-            region,
-            at: from.at,
-            left: from.len,
-            get: false,
-        });
-        let push = Some((Name::of_key(at.key), at.at));
-        self.stream(to.0, id, region, from.at, from.len, push);
-        Ok(())
-    }
-}
-
-impl<B: Bytes> ShmTx<B> {
-    /// Checks this rank's side of an operation. The error is what the operation ends in at once:
-    /// a fault, or success where there is nothing to move.
-    fn local(&self, len: u64, local: &Local<'_, ShmRegion>) -> Result<(), Result<(), Fault>> {
-        if len != local.len {
-            return Err(Err(Fault::Protocol(
-                "both sides of a transfer have one length",
-            )));
-        }
-        let own = self.regions.check(local.region.name(), None, local.at, len);
-        own.map_err(Err)?;
-        if len == 0 { Err(Ok(())) } else { Ok(()) }
     }
 }
