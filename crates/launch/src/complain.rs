@@ -1,15 +1,25 @@
-//! How every subcommand speaks of mistakes: on standard error, beginning with `oxmpi: `.
+//! How every subcommand speaks: of mistakes on standard error, beginning with `oxmpi: `; else on
+//! standard output.
 
 use std::fmt::Display;
+use std::io::Write;
 
 use oxmpi_text::nearest;
 
 /// Exit code of a command that was not called as it should be.
 pub(crate) const USAGE: u8 = 2;
 
+/// The answer to `--version`.
+pub(crate) const VERSION: &str = concat!("oxmpi ", env!("CARGO_PKG_VERSION"), "\n");
+
 /// Prints what is wrong.
 pub(crate) fn error(what: impl Display) {
     eprintln!("oxmpi: {what}");
+}
+
+/// Prints what was asked for. A reader that has seen enough (`| head`) is no mistake.
+pub(crate) fn answer(text: impl Display) {
+    let _ = write!(std::io::stdout(), "{text}");
 }
 
 /// Prints that `typed` is no `kind`, the nearest of `known`, and where to read on.

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use complain::USAGE;
+use complain::{USAGE, VERSION};
 
 /// A subcommand: its name, one line about it, and where it begins.
 struct Command {
@@ -55,16 +55,16 @@ fn main() -> ExitCode {
     }
     let mut rest = rest.into_iter();
     let Some(name) = rest.next() else {
-        print!("{}", help());
+        complain::answer(help());
         return USAGE.into();
     };
     let name = name.to_string_lossy().into_owned();
     match name.as_str() {
         "help" | "-h" | "--help" => match rest.next() {
-            None => print!("{}", help()),
+            None => complain::answer(help()),
             Some(topic) => return dispatch(&topic.to_string_lossy(), vec!["--help".into()]),
         },
-        "-V" | "--version" => println!("oxmpi {}", env!("CARGO_PKG_VERSION")),
+        "-V" | "--version" => complain::answer(VERSION),
         _ => return dispatch(&name, rest.collect()),
     }
     ExitCode::SUCCESS

@@ -25,7 +25,7 @@ mod verdict;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::complain::{self, USAGE};
+use crate::complain::{self, USAGE, VERSION};
 
 /// Runs `oxmpi run` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
@@ -37,11 +37,11 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         }
     };
     if options.help {
-        print!("{}", options::flags::help());
+        complain::answer(options::flags::help());
         return ExitCode::SUCCESS;
     }
     if options.version {
-        println!("oxmpi {}", env!("CARGO_PKG_VERSION"));
+        complain::answer(VERSION);
         return ExitCode::SUCCESS;
     }
     let host = oxmpi_os::host::name();
@@ -60,7 +60,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         complain::error(warning);
     }
     if options.display_map {
-        print!("{}", plan.map());
+        complain::answer(plan.map());
     }
     match job::run(&plan) {
         Ok(code) => code.into(),
