@@ -3,6 +3,7 @@
 mod alone;
 mod lint;
 mod no_std;
+mod ranks;
 
 use crate::steps::{Step, Tally, run_all};
 use crate::{Repo, Result, Verb, bench, build, fuzz, loom, tidy};
@@ -23,6 +24,8 @@ Steps, in order; name some to run only those:
     orderings each memory ordering of them weakened in turn, and seen to fail
     fuzzing   each fuzz target for 20 seconds
     main job  cargo xtask build, then cargo xtask bench
+    ranks     every example as a job of 1, 2, 3, 4 and 8 ranks
+    managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
 
 A step that needs what is not here is skipped and named; with `--no-skip` that is a failure. The last
 line is `N passed, N failed, N skipped`: tests one by one, other checks as one each.",
@@ -65,6 +68,14 @@ const STEPS: &[Step] = &[
     Step {
         name: "main job",
         run: |repo| main_job(repo).map(Into::into),
+    },
+    Step {
+        name: "ranks",
+        run: |repo| ranks::ours(repo).map(Into::into),
+    },
+    Step {
+        name: "managers",
+        run: ranks::under_hydra,
     },
 ];
 

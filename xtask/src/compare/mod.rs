@@ -5,6 +5,8 @@ mod placement;
 mod rounds;
 mod summary;
 
+pub(crate) use peers::mpich_launcher;
+
 use crate::{Repo, Result, Verb};
 use placement::Probe;
 use rounds::{Run, Work};

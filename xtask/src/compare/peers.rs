@@ -140,6 +140,14 @@ fn ours(repo: &Repo) -> Result<Implementation> {
     })
 }
 
+/// The `mpiexec` of MPICH, installed when it is missing: a process manager that is not ours.
+///
+/// # Errors
+/// When it cannot be installed.
+pub(crate) fn mpich_launcher(repo: &Repo) -> Result<PathBuf> {
+    Ok(install(repo, &MPICH)?.join("bin/mpiexec"))
+}
+
 /// Installs a package into a folder of its own, with the C programs beside it.
 fn install(repo: &Repo, package: &Package) -> Result<PathBuf> {
     let sh = &repo.shell;

@@ -1,0 +1,84 @@
+//! Every example of the runtime as a job of 1 to 8 ranks, and as a job of a process manager that is
+//! not ours.
+
+use crate::steps::{Outcome, Tally};
+use crate::{Repo, Result, compare};
+use std::path::Path;
+use std::process::Command;
+use xshell::cmd;
+
+/// Sizes of the jobs; most are more than the processors of a small machine.
+const SIZES: [u32; 5] = [1, 2, 3, 4, 8];
+
+/// Runs each example with each number of ranks under `oxmpi run`.
+///
+/// # Errors
+/// When a job fails, or still runs after a minute.
+pub(super) fn ours(repo: &Repo) -> Result<Tally> {
+    let sh = &repo.shell;
+    cmd!(
+        sh,
+        "cargo build --release --package oxmpi-launch --bin oxmpi"
+    )
+    .run()?;
+    cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
+    let mut tally = Tally::default();
+    for path in sh.read_dir(repo.root.join("crates/runtime/examples"))? {
+        let Some(name) = path.file_stem().filter(|_| path.is_file()) else {
+            continue;
+        };
+        let example = repo.root.join("target/release/examples").join(name);
+        for size in SIZES {
+            let mut launcher = Command::new(repo.root.join("target/release/oxmpi"));
+            launcher.args(["run", "--oversubscribe"]);
+            job(launcher, size, &example)?;
+            tally += Tally::ONE;
+        }
+    }
+    Ok(tally)
+}
+
+/// Runs `hello` under MPICH's Hydra, which serves PMI-1, and sees the ranks form one world.
+///
+/// # Errors
+/// When a job fails or its ranks do not find each other.
+pub(super) fn under_hydra(repo: &Repo) -> Result<Outcome> {
+    let hydra = match compare::mpich_launcher(repo) {
+        Ok(launcher) => launcher,
+        Err(error) => return Ok(Outcome::Skipped(format!("no MPICH from PyPI: {error}"))),
+    };
+    let sh = &repo.shell;
+    cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
+    let hello = repo.root.join("target/release/examples/hello");
+    let mut tally = Tally::default();
+    for size in SIZES {
+        let said = job(Command::new(&hydra), size, &hello)?;
+        for rank in 0..size {
+            if !said.contains(&format!("rank {rank} of {size}")) {
+                return Err(
+                    format!("rank {rank} of {size} is missing under Hydra:\n{said}").into(),
+                );
+            }
+        }
+        tally += Tally::ONE;
+    }
+    Ok(tally.into())
+}
+
+/// Runs one job and gives what it printed.
+fn job(mut launcher: Command, size: u32, program: &Path) -> Result<String> {
+    launcher.args(["-n", &size.to_string()]).arg(program);
+    let mut watched = Command::new("timeout");
+    watched
+        .arg("60")
+        .arg(launcher.get_program())
+        .args(launcher.get_args());
+    let output = watched.output()?;
+    let name = program.file_name().unwrap_or_default().display();
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{name} with {size} ranks: {}: {said}", output.status).into());
+    }
+    println!("{name} with {size} ranks: ends well");
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
