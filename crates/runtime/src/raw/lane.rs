@@ -138,7 +138,7 @@ impl Lane {
         if mode == Mode::Standard
             && self
                 .engine
-                .try_short(&mut self.tx, to, envelope, &body)
+                .try_eager(&mut self.tx, to, envelope, &body)
                 .is_ok()
         {
             self.tx.flush();
@@ -275,12 +275,10 @@ impl Lane {
 
     /// Takes in what has come and sends what can go. 0: nothing moved.
     pub(super) fn progress(&mut self) -> u32 {
-        if self.engine.has_waiting() {
-            self.engine.resume(&mut self.tx);
-        }
-        let moved = self.rx.poll(&mut self.tx, BUDGET, &mut self.engine);
+        let sent = self.engine.resume(&mut self.tx);
+        let come = self.rx.poll(&mut self.tx, BUDGET, &mut self.engine);
         self.tx.flush();
-        moved
+        sent + come
     }
 
     /// A new wait on this lane.
