@@ -48,6 +48,51 @@ pub(super) fn whole(repo: &Repo) -> Result<Vec<String>> {
     Ok(findings)
 }
 
+/// Examples in READMEs that no compiler sees.
+///
+/// A library's README is part of its documentation tests and shows Rust; the programs in the root's
+/// README are, word for word, examples of the runtime.
+pub(super) fn readmes(repo: &Repo) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    for package in repo.packages.iter().filter(|package| package.library) {
+        let name = package.short();
+        let readme = repo.shell.read_file(package.folder.join("README.md"))?;
+        if rust_blocks(&readme).next().is_none() {
+            findings.push(format!("{name}: README.md has no ```rust example"));
+        }
+        let root = repo.shell.read_file(package.folder.join("src/lib.rs"))?;
+        if !root.contains("include_str!(\"../README.md\")") {
+            findings.push(format!("{name}: lib.rs does not test README.md"));
+        }
+    }
+    let mut examples = Vec::new();
+    for path in repo
+        .shell
+        .read_dir(repo.root.join("crates/runtime/examples"))?
+    {
+        if path.is_file() {
+            examples.push(repo.shell.read_file(path)?);
+        }
+    }
+    let readme = repo.shell.read_file(repo.root.join("README.md"))?;
+    for block in rust_blocks(&readme) {
+        if !examples.iter().any(|example| example.contains(block)) {
+            let first = block.lines().next().unwrap_or_default();
+            findings.push(format!(
+                "README.md: the program at `{first}` is no example of crates/runtime"
+            ));
+        }
+    }
+    Ok(findings)
+}
+
+/// The Rust code in a Markdown text.
+fn rust_blocks(text: &str) -> impl Iterator<Item = &str> {
+    text.split("```rust\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+}
+
 /// Packages that we are built from under a licence that is not on the list.
 pub(super) fn licences(repo: &Repo) -> Result<Vec<String>> {
     let sh = &repo.shell;
@@ -119,9 +164,15 @@ pub(super) fn fuzz_targets(repo: &Repo) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    //! SPDX expressions as packages write them.
+    //! SPDX expressions as packages write them, and code in READMEs.
 
-    use super::allowed;
+    use super::{allowed, rust_blocks};
+
+    #[test]
+    fn rust_is_told_from_other_code() {
+        let text = "a\n```rust\nlet x = 1;\n```\nb\n```\nnot this\n```\n";
+        assert_eq!(rust_blocks(text).collect::<Vec<_>>(), ["let x = 1;\n"]);
+    }
 
     #[test]
     fn a_choice_of_listed_licences_is_enough() {

@@ -17,7 +17,7 @@ pub(crate) const VERB: Verb = Verb {
     help: "
 Reads `cargo metadata` and the files under version control, and fails on what the design forbids:
 an import that goes up (the table is `xtask/src/tidy/floors.txt`), a module without documentation,
-a crate without its README, licence or lints, unsafe code where it is forbidden, two settings of
+a crate without its README, licence or lints, an example in a README that is never compiled, unsafe code where it is forbidden, two settings of
 one name, a file past 800 lines, a mark of unfinished work, a path of one machine, a fuzz target
 without a body. It is part of `cargo xtask test`.",
     run,
@@ -45,6 +45,10 @@ const RULES: &[Rule] = &[
     Rule {
         name: "licences allow any use",
         find: manifests::licences,
+    },
+    Rule {
+        name: "READMEs show what compiles",
+        find: manifests::readmes,
     },
     Rule {
         name: "fuzz targets have bodies",
