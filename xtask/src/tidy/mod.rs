@@ -16,10 +16,10 @@ pub(crate) const VERB: Verb = Verb {
     summary: "The rules of the design: imports, documentation, licences, names, sizes",
     help: "
 Reads `cargo metadata` and the files under version control, and fails on what the design forbids:
-an import that goes up (the table is `xtask/src/tidy/floors.txt`), a module without documentation,
-a crate without its README, licence or lints, an example in a README that is never compiled, unsafe code where it is forbidden, two settings of
-one name, a file past 800 lines, a mark of unfinished work, a path of one machine, a fuzz target
-without a body. It is part of `cargo xtask test`.",
+an import that goes up (the table is `xtask/src/tidy/floors.txt`), unsafe code where it is forbidden,
+a module without documentation, a crate without its README, licence or lints, an example in a README
+that is never compiled, two settings of one name, a file past 800 lines, a mark of unfinished work,
+a path of one machine, a fuzz target without a body. It is part of `cargo xtask test`.",
     run,
 };
 
