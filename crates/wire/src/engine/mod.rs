@@ -38,6 +38,7 @@ mod recall;
 mod recv;
 mod rendezvous;
 mod request;
+mod retire;
 mod send;
 mod slab;
 mod unexpected;

@@ -130,6 +130,16 @@ impl Unexpected {
         self.chains.front(pattern.key())
     }
 
+    /// Where messages may be: see [`Unexpected::is_waiting`].
+    pub(super) fn indices(&self) -> core::ops::Range<u32> {
+        self.arrivals.indices()
+    }
+
+    /// Whether a message is here and not claimed.
+    pub(super) fn is_waiting(&self, index: u32) -> bool {
+        self.arrivals.is_full(index) && !self.arrivals[index].claimed
+    }
+
     /// The waiting message of `from` that its sender calls `id`.
     ///
     /// # Cost
@@ -182,8 +192,7 @@ impl Unexpected {
     pub(super) fn drop_offers(&mut self, from: u32) -> u32 {
         let mut dropped = 0;
         for index in self.arrivals.indices() {
-            if self.arrivals.is_full(index)
-                && !self.arrivals[index].claimed
+            if self.is_waiting(index)
                 && self.arrivals[index].from == from
                 && matches!(self.arrivals[index].content, Content::Offered(_))
             {

@@ -1,0 +1,48 @@
+//! Leaving: nothing more is received here.
+
+use super::Engine;
+use super::chains::Pattern;
+use super::request::{Record, Request, Source, State, Tag};
+use crate::transport::{Peer, Rma, Tx};
+
+impl<T: Tx + Rma> Engine<T> {
+    /// Receives nothing more, for who wants to leave: takes back every posted receive, and says
+    /// whether all else that was begun here is over. Call it after each progress until it is.
+    ///
+    /// While something is not over, messages that wait here are received into `nothing`, which has
+    /// no room. So ranks that leave at once, each with a message to the next one that nobody
+    /// receives, do not wait for each other. Claimed messages stay with their handles.
+    pub fn retire(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool
+    where
+        T::Bytes: Clone,
+    {
+        let mut over = true;
+        for index in self.requests.indices() {
+            if !self.requests.is_full(index) {
+                continue;
+            }
+            match self.requests[index].state {
+                State::Posted(_) => self.cancel(tx, Request(self.requests.handle(index))),
+                State::Complete(_) => {}
+                _ => over = false,
+            }
+        }
+        if over {
+            return true;
+        }
+        for index in self.unexpected.indices() {
+            if !self.unexpected.is_waiting(index) {
+                continue;
+            }
+            let arrival = self.take_arrival(index);
+            let envelope = arrival.envelope;
+            let source = Source::Peer(Peer(arrival.from));
+            let pattern = Pattern::new(source, envelope.context, Tag::Exact(envelope.tag));
+            let mut record = Record::receive(nothing.clone(), pattern);
+            record.detached = true;
+            let index = self.requests.insert(record);
+            self.deliver(tx, index, arrival);
+        }
+        false
+    }
+}
