@@ -77,8 +77,14 @@ impl World {
 
     /// Ends the whole job with exit code `code`, this process included (`MPI_Abort`).
     pub fn abort(mut self, code: i32) -> ! {
-        self.manager.abort(code);
+        self.end_the_job(code);
         std::process::exit(code)
+    }
+
+    fn end_the_job(&mut self, code: i32) {
+        if !self.comm.raw.forked() {
+            self.manager.abort(code);
+        }
     }
 
     /// Leaves the job in order, as dropping does, and tells what went wrong (`MPI_Finalize`).
@@ -90,7 +96,8 @@ impl World {
     }
 
     fn leave(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.left, true) {
+        // The job of a forked child is its parent's, who is still in it.
+        if std::mem::replace(&mut self.left, true) || self.comm.raw.forked() {
             return Ok(());
         }
         self.comm.raw.leave();
@@ -103,7 +110,7 @@ impl Drop for World {
         /// What a Rust process exits with when its main thread panics.
         const PANICKED: i32 = 101;
         if std::thread::panicking() {
-            self.manager.abort(PANICKED);
+            self.end_the_job(PANICKED);
         } else if let Err(error) = self.leave() {
             eprintln!("oxmpi: rank {}: {error}", self.manager.rank());
         }

@@ -59,6 +59,11 @@ impl<A: Access> Communicator<A> {
         self.collectives.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Whether this process is a fork of the one that joined the job.
+    pub(crate) fn forked(&self) -> bool {
+        self.access.with(|lane| lane.check_process().is_err())
+    }
+
     /// Leaves the lane's other ranks in order; later calls give [`Error::Ended`].
     pub(crate) fn leave(&self) {
         self.access.with(Lane::leave);
@@ -188,6 +193,7 @@ impl<A: Access> Communicator<A> {
 
     /// Waits until the operation has ended. The handle is stale afterwards.
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
+        self.access.with(|lane| lane.check_process())?;
         let outcome = self.access.until(|lane| lane.test(request));
         self.status(outcome)
     }
@@ -195,19 +201,27 @@ impl<A: Access> Communicator<A> {
     /// Makes some progress, then looks whether the operation has ended; if so its handle is stale
     /// afterwards.
     pub(crate) fn test(&self, request: RawRequest) -> Option<Result<Status>> {
-        let outcome = self.access.with(|lane| {
-            lane.test(request).or_else(|| {
+        let tested = self.access.with(|lane| {
+            lane.check_process()?;
+            Ok(lane.test(request).or_else(|| {
                 lane.progress();
                 lane.test(request)
-            })
+            }))
         });
-        outcome.map(|outcome| self.status(outcome))
+        match tested {
+            Ok(outcome) => outcome.map(|outcome| self.status(outcome)),
+            Err(forked) => Some(Err(forked)),
+        }
     }
 
     /// Takes the operation back and waits until its buffer is no longer in use. `None`: it did not
     /// take place.
     pub(crate) fn take_back(&self, request: RawRequest) -> Result<Option<Status>> {
-        self.access.with(|lane| lane.take_back(request));
+        self.access.with(|lane| {
+            lane.check_process()?;
+            lane.take_back(request);
+            Ok(())
+        })?;
         let outcome = self.access.until(|lane| lane.test(request));
         match outcome {
             Ok(status) if status.cancelled => Ok(None),
@@ -286,7 +300,10 @@ impl<A: Access> Communicator<A> {
     }
 
     pub(crate) fn recv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<Status> {
-        let request = self.access.with(|lane| lane.recv_claimed(claimed, bytes));
+        let request = self.access.with(|lane| {
+            lane.check()?;
+            Ok(lane.recv_claimed(claimed, bytes))
+        })?;
         self.wait(request.map_err(|failure| self.failed(failure))?)
     }
 
@@ -355,6 +372,8 @@ impl<A: Access> Communicator<A> {
     #[inline]
     fn status(&self, outcome: Outcome) -> Result<Status> {
         match outcome {
+            // Nobody took it back but the lane, when the world ended.
+            Ok(status) if status.cancelled => Err(Error::Ended),
             Ok(status) => Ok(Status {
                 source: self.rank_of(status.source).unwrap_or_default(),
                 tag: status.tag,

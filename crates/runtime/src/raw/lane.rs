@@ -94,6 +94,16 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether this is the process that made the lane. What was begun on a lane that has ended has
+    /// ended too, and may be looked at.
+    #[inline]
+    pub(super) fn check_process(&self) -> Result<()> {
+        if self.fork.forked() {
+            return Err(Error::Forked);
+        }
+        Ok(())
+    }
+
     #[cold]
     fn unusable(&self) -> Error {
         if self.ended {
@@ -306,11 +316,10 @@ impl Lane {
             return;
         }
         let mut waiter = self.waiter();
-        self.reap();
-        while !self.detached.is_empty() || self.engine.has_waiting() {
+        while !self.engine.retire(&mut self.tx, &RawBytes::empty()) {
             self.turn(&mut waiter);
-            self.reap();
         }
+        self.reap();
         self.ended = true;
         self.tx.depart();
     }
