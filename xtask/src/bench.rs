@@ -22,11 +22,15 @@ const MAIN_JOB: [&str; 5] = ["-n", "2", "MPI1", "PingPong", "Allreduce"];
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     let sh = &repo.shell;
-    let oxmpi = repo.oxmpi()?;
+    cmd!(
+        sh,
+        "cargo build --release --package oxmpi-launch --bin oxmpi"
+    )
+    .run()?;
     let replaced = arguments
         .first()
         .is_some_and(|first| !first.starts_with('-'));
     let job: &[&str] = if replaced { &[] } else { &MAIN_JOB };
-    cmd!(sh, "{oxmpi} bench {job...} {arguments...}").run()?;
+    cmd!(sh, "target/release/oxmpi bench {job...} {arguments...}").run()?;
     Ok(())
 }

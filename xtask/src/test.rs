@@ -25,7 +25,10 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         Ok(rules) => total += rules,
         Err(error) => {
             println!("{error}");
-            total += Tally::FAILED;
+            total += Tally {
+                failed: 1,
+                ..Tally::default()
+            };
         }
     }
     println!("{total}");

@@ -1,0 +1,112 @@
+//! Runs a closure of a test as the ranks of a job.
+//!
+//! The test starts `oxmpi run` with this very test program, told to run this very test. There the
+//! same call finds that it is a rank, runs the closure, and ends the process as `main` would: with
+//! code 0, or with `Error: ...` and code 1.
+
+use std::any::type_name;
+use std::env;
+use std::fmt::Debug;
+use std::process::{Child, exit};
+
+use oxmpi::World;
+
+use crate::common::{Done, finish, oxmpi};
+
+/// The numbers of ranks that tests run on.
+pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
+
+/// A job that is to be: how many ranks, with which variables in their environment.
+#[derive(Debug)]
+pub(crate) struct Job {
+    ranks: usize,
+    variables: Vec<[String; 2]>,
+}
+
+impl Job {
+    /// A job of `ranks` ranks.
+    pub(crate) fn of(ranks: usize) -> Self {
+        Self {
+            ranks,
+            variables: Vec::new(),
+        }
+    }
+
+    /// With a variable in the environment of every rank.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.push([name.into(), value.into()]);
+        self
+    }
+
+    /// Runs `rank` as each rank, to the end of the job. A test has one closure: the ranks know it
+    /// by the test's name.
+    pub(crate) fn run<E: Debug, F: Fn() -> Result<(), E>>(self, rank: F) -> Done {
+        end(self.start(rank))
+    }
+
+    /// As [`Job::run`], with a world, and every rank has to end well.
+    pub(crate) fn succeed<F: Fn(&World) -> oxmpi::Result<()>>(self, rank: F) {
+        let ranks = self.ranks;
+        let done = end(self.launch(test_of::<F>(), || rank(&World::init()?)));
+        assert_eq!(
+            done.code, 0,
+            "{ranks} ranks\n-- out:\n{}\n-- err:\n{}",
+            done.out, done.err
+        );
+    }
+
+    /// Starts the job; [`end`] waits for it.
+    pub(crate) fn start<E: Debug, F: Fn() -> Result<(), E>>(self, rank: F) -> Child {
+        self.launch(test_of::<F>(), rank)
+    }
+
+    fn launch<E: Debug>(self, test: &str, rank: impl Fn() -> Result<(), E>) -> Child {
+        if env::var_os("PMI_RANK").is_some() {
+            match rank() {
+                Ok(()) => exit(0),
+                Err(error) => {
+                    eprintln!("Error: {error:?}");
+                    exit(1)
+                }
+            }
+        }
+        let ranks = self.ranks.to_string();
+        let program = env::current_exe().expect("a test program has a path");
+        let mut command = oxmpi(&["run", "-n", &ranks, "--oversubscribe"]);
+        for [name, value] in &self.variables {
+            command.args(["-env", name, value]);
+        }
+        command
+            .arg(program)
+            .args(["--exact", test, "--quiet", "--nocapture"])
+            .arg("--test-threads=1")
+            .spawn()
+            .expect("oxmpi starts")
+    }
+}
+
+/// Waits for the end of a job and of all its processes.
+pub(crate) fn end(job: Child) -> Done {
+    let mut done = finish(job);
+    // What the test harness says before it runs the test.
+    let said: Vec<&str> = done.out.lines().collect();
+    let (head, body): (Vec<_>, Vec<_>) = said
+        .into_iter()
+        .filter(|line| !line.is_empty())
+        .partition(|line| line.starts_with("running "));
+    assert!(
+        head.iter().all(|line| *line == "running 1 test"),
+        "the ranks did not find their test: {head:?}"
+    );
+    done.out = body.iter().flat_map(|line| [line, "\n"]).collect();
+    done
+}
+
+/// The name of the test that a closure is written in, as the test harness knows it.
+fn test_of<F>() -> &'static str {
+    let path = type_name::<F>();
+    let path = path
+        .split_once("::{{closure}}")
+        .map_or(path, |(test, _)| test);
+    path.split_once("::").map_or(path, |(_, test)| test)
+}

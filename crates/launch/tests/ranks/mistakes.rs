@@ -1,0 +1,142 @@
+//! Mistakes in calls are errors that say what was wrong, and the job goes on.
+
+use oxmpi::{Error, MAX_TAG, Op, Result, Source, World};
+
+use crate::job::Job;
+
+/// The error of `result`, as text.
+fn text<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => "no error".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn ranks_and_tags_that_do_not_exist() {
+    for ranks in [1, 3] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (me, size) = (comm.rank(), comm.size());
+            let named = |rank: usize| {
+                format!(
+                    "rank {me} named rank {rank}, but the communicator has ranks 0 to {}",
+                    size - 1
+                )
+            };
+            for wrong in [size, usize::MAX, u32::MAX as usize] {
+                let mut room = [0u8; 1];
+                assert_eq!(text(comm.send(&[0u8], wrong, 1)), named(wrong));
+                assert_eq!(text(comm.bsend(&[0u8], wrong, 1)), named(wrong));
+                assert_eq!(text(comm.recv(&mut room, wrong, 1)), named(wrong));
+                assert_eq!(text(comm.probe(wrong, 1)), named(wrong));
+                assert_eq!(text(comm.improbe(wrong, 1)), named(wrong));
+                assert_eq!(text(comm.irecv_owned::<u8>(1, wrong, 1)), named(wrong));
+                assert_eq!(text(comm.bcast(&mut room, wrong)), named(wrong));
+                assert_eq!(text(comm.reduce(&1, Op::SUM, wrong)), named(wrong));
+                let started = comm.scope(|s| s.isend(&[0u8], wrong, 1).map(drop));
+                assert_eq!(text(started), named(wrong));
+            }
+            let tag = MAX_TAG + 1;
+            let tagged = format!("rank {me} used tag {tag}, but the largest tag is {MAX_TAG}");
+            assert_eq!(text(comm.send(&[0u8], me, tag)), tagged);
+            assert_eq!(text(comm.recv(&mut [0u8], me, tag)), tagged);
+            comm.send(&[1u8], me, MAX_TAG)?;
+            assert_eq!(comm.recv_vec::<u8>(me, MAX_TAG)?.0, [1]);
+            comm.barrier()
+        });
+    }
+}
+
+#[test]
+fn operations_and_lengths_that_do_not_fit() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        let mut result = [0.0f64; 3];
+        let error = comm.allreduce(&1.5, Op::BXOR);
+        assert_eq!(text(error), "the operation BXOR does not exist for f64");
+        let error = text(comm.allreduce_into(&[1.0; 4], &mut result, Op::SUM));
+        assert!(
+            error.contains("the result has 3 elements, it needs 4"),
+            "{error}"
+        );
+        comm.barrier()
+    });
+}
+
+/// Ranks that disagree about a length get an error, not garbage and not a hang.
+#[test]
+fn collectives_whose_lengths_differ() {
+    let done = Job::of(2).run(|| -> Result<()> {
+        let world = World::init()?;
+        let comm = world.comm();
+        let mut values = vec![1u32; 4 + comm.rank()];
+        comm.allreduce_in_place(&mut values, Op::SUM)
+    });
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.err.contains("Error: "), "{}", done.err);
+}
+
+#[test]
+fn a_process_joins_once() {
+    for ranks in [1, 2] {
+        Job::of(ranks).succeed(|world| {
+            let again = World::init().expect_err("it has joined");
+            assert!(matches!(again, Error::SecondInit), "{again}");
+            world.comm().barrier()
+        });
+    }
+}
+
+/// A communicator may outlive its world, and is of no use then.
+#[test]
+fn calls_after_the_end_are_errors() {
+    for ranks in [1, 2] {
+        let done = Job::of(ranks).run(|| {
+            let world = World::init()?;
+            let comm = world.comm().dup()?;
+            let peer = comm.size() - 1 - comm.rank();
+            drop(world);
+            let ended = text::<()>(Err(Error::Ended));
+            assert_eq!(text(comm.send(&[1u8], peer, 1)), ended);
+            assert_eq!(text(comm.recv(&mut [1u8], peer, 1)), ended);
+            assert_eq!(text(comm.probe(Source::Any, 1)), ended);
+            assert_eq!(text(comm.iprobe(Source::Any, 1)), ended);
+            assert_eq!(text(comm.barrier()), ended);
+            assert_eq!(text(comm.dup()), ended);
+            assert_eq!(text(comm.split(Some(1), 0)), ended);
+            assert_eq!(text(comm.share()), ended);
+            assert_eq!(text(comm.scope(|_| Ok(()))), "no error");
+            assert_eq!(text(World::init()), text::<()>(Err(Error::SecondInit)));
+            Ok::<_, Error>(())
+        });
+        assert_eq!(done.code, 0, "{}", done.err);
+    }
+}
+
+/// What is under way when the world ends, on a communicator that outlives it, ends too.
+#[test]
+fn requests_end_with_the_world() {
+    for ranks in [1, 2] {
+        let done = Job::of(ranks).run(|| {
+            let world = World::init()?;
+            let comm = world.comm().dup()?;
+            let peer = comm.size() - 1 - comm.rank();
+            let long = vec![1u8; 300_000];
+            let mut room = [0u8; 8];
+            comm.scope(|s| {
+                let send = s.issend(&long, peer, 1)?;
+                let come = s.irecv(&mut room, peer, 2)?;
+                let owned = comm.irecv_owned::<u8>(4, peer, 3)?;
+                drop(world);
+                let ended = text::<()>(Err(Error::Ended));
+                assert_eq!(text(come.wait()), ended);
+                assert_eq!(text(owned.wait()), ended);
+                // Its receiver has thrown it away, or has left; it has ended in any case.
+                let _ = send.wait();
+                Ok(())
+            })
+        });
+        assert_eq!(done.code, 0, "{}", done.err);
+    }
+}

@@ -1,0 +1,94 @@
+//! Requests that own their buffers: waited for, dropped, forgotten.
+
+use std::mem::forget;
+
+use oxmpi::Source;
+
+use crate::job::{Job, SIZES};
+
+const LENGTHS: [usize; 4] = [0, 10, 8193, 300_000];
+
+#[test]
+fn owned_requests_give_their_vectors_back() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+            for len in LENGTHS {
+                let come = comm.irecv_owned::<u16>(len + 5, left, 1)?;
+                let send = comm.isend_owned(vec![rank as u16; len], right, 1)?;
+                while !come.is_done()? {}
+                let (got, status) = come.wait()?;
+                assert_eq!((got, status.source), (vec![left as u16; len], left));
+                assert_eq!(send.wait()?.0, vec![rank as u16; len]);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A send goes on when its handle is dropped or forgotten, also past the end of the world.
+#[test]
+fn sends_outlive_their_handles() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        let peer = 1 - comm.rank();
+        for len in LENGTHS {
+            drop(comm.isend_owned(vec![1u8; len], peer, 1)?);
+            forget(comm.isend_owned(vec![2u8; len], peer, 2)?);
+        }
+        for len in LENGTHS {
+            assert_eq!(comm.recv_vec::<u8>(peer, 2)?.0, vec![2; len]);
+            assert_eq!(comm.recv_vec::<u8>(peer, 1)?.0, vec![1; len]);
+        }
+        comm.bsend(&[3u8; 300_000], peer, 3)?;
+        if comm.rank() == 0 {
+            assert_eq!(comm.recv_vec::<u8>(peer, 3)?.0, [3; 300_000]);
+        } else {
+            assert_eq!(comm.recv_vec::<u8>(Source::Any, 3)?.0, [3; 300_000]);
+        }
+        Ok(())
+    });
+}
+
+/// Receives whose handles are gone take their messages, and what never comes keeps nobody.
+#[test]
+fn receives_outlive_their_handles() {
+    for ranks in [1, 2] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let peer = comm.size() - 1 - comm.rank();
+            for len in LENGTHS {
+                drop(comm.irecv_owned::<u8>(len, peer, 1)?);
+                forget(comm.irecv_owned::<u8>(len, peer, 2)?);
+                for tag in [1, 2] {
+                    comm.bsend(&vec![1u8; len], peer, tag)?;
+                    comm.bsend(&[tag], peer, tag)?;
+                    assert_eq!(comm.recv_vec::<u32>(peer, tag)?.0, [tag], "the next one");
+                }
+            }
+            comm.barrier()?;
+            drop(comm.irecv_owned::<u8>(1, peer, 8)?);
+            drop(comm.irecv_owned::<u8>(1, Source::Any, 8)?);
+            forget(comm.irecv_owned::<u8>(1, peer, 9)?);
+            Ok(())
+        });
+    }
+}
+
+/// Buffered messages that nobody receives do not keep the job from ending.
+#[test]
+fn messages_that_nobody_receives_keep_nobody() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            for len in LENGTHS {
+                for to in 0..comm.size() {
+                    comm.bsend(&vec![1u8; len], to, 1)?;
+                }
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,325 @@
+//! Requests: how they end, how they are taken back, and what becomes of those nobody ends.
+
+#![allow(
+    clippy::forget_non_drop,
+    clippy::drop_non_drop,
+    reason = "what is tested holds whether or not requests have a destructor"
+)]
+
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use oxmpi::{Error, Request, Result, Source, Tag, Test};
+
+use crate::job::Job;
+
+/// Long enough that its sender has to wait for the receive.
+const LONG: usize = 300_000;
+
+/// Wait and test of any, some and all, for requests that end in another order than they began.
+#[test]
+fn lists_of_requests_end_in_any_order() {
+    const COUNT: usize = 6;
+    for (len, name) in [(4usize, "short"), (LONG, "long")] {
+        Job::of(2).with("LENGTH", name).succeed(move |world| {
+            let comm = world.comm();
+            let len = match std::env::var("LENGTH").as_deref() {
+                Ok("long") => LONG,
+                _ => len,
+            };
+            for turn in 0..6u32 {
+                if comm.rank() == 1 {
+                    // Last tag first, and each only when it is asked for.
+                    for tag in (0..COUNT as u32).rev() {
+                        let (_, status) = comm.recv_vec::<u8>(0, 100)?;
+                        assert_eq!(status.bytes, 0);
+                        comm.send(&vec![tag as u8; len], 0, tag)?;
+                    }
+                    continue;
+                }
+                let mut rooms = vec![vec![0xffu8; len]; COUNT];
+                comm.scope(|s| {
+                    let mut open = Vec::new();
+                    for (room, tag) in rooms.iter_mut().zip(0..) {
+                        open.push(s.irecv(room, 1, tag)?);
+                    }
+                    end_in_turn(turn, open, || comm.send::<u8>(&[], 1, 100))
+                })?;
+                for (room, tag) in rooms.iter().zip(0..) {
+                    assert!(
+                        room.iter().all(|&byte| byte == tag),
+                        "turn {turn}, tag {tag}"
+                    );
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Ends the receives of `open` by the call of this number; `ask` makes the peer send one more, of
+/// the last tag that is left.
+fn end_in_turn<'s, 'e>(
+    call: u32,
+    mut open: Vec<Request<'s, 'e, &'e mut [u8], oxmpi::Own>>,
+    ask: impl Fn() -> Result<()>,
+) -> Result<()> {
+    let count = open.len();
+    if call < 2 {
+        // All of them at once.
+        for _ in 0..count {
+            ask()?;
+        }
+        let ended = if call == 0 {
+            Request::wait_all(open)?
+        } else {
+            loop {
+                match Request::test_all(open)? {
+                    Test::Ended(ended) => break ended,
+                    Test::Open(again) => open = again,
+                }
+            }
+        };
+        let tags = ended.iter().map(|(_, status)| status.tag);
+        assert!(tags.eq(0..count as u32), "in the order of the list");
+        return Ok(());
+    }
+    let mut order = Vec::new();
+    while !open.is_empty() {
+        assert!(Request::test_any(&mut open)?.is_none(), "nothing was sent");
+        assert!(
+            Request::test_some(&mut open)?.is_empty(),
+            "nothing was sent"
+        );
+        ask()?;
+        let left = open.len();
+        let ended = match call {
+            2 => vec![Request::wait_any(&mut open)?.expect("the list is not empty")],
+            3 => loop {
+                if let Some(ended) = Request::test_any(&mut open)? {
+                    break vec![ended];
+                }
+            },
+            4 => Request::wait_some(&mut open)?,
+            _ => loop {
+                let ended = Request::test_some(&mut open)?;
+                if !ended.is_empty() {
+                    break ended;
+                }
+            },
+        };
+        assert_eq!((ended.len(), open.len()), (1, left - 1));
+        assert_eq!(ended[0].0, left - 1, "its place");
+        order.push(ended[0].2.tag);
+    }
+    assert!(order.into_iter().eq((0..count as u32).rev()), "call {call}");
+    assert!(Request::wait_any(&mut open)?.is_none(), "the list is empty");
+    assert!(Request::wait_some(&mut open)?.is_empty());
+    Ok(())
+}
+
+/// Sends and receives in one list, without their buffers.
+#[test]
+fn sends_and_receives_fit_one_list() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        let peer = 1 - comm.rank();
+        let (numbers, text) = ([comm.rank() as f64; 3], [b'a'; 5]);
+        let (mut their_numbers, mut their_text) = ([0.0; 3], [0u8; 5]);
+        comm.scope(|s| {
+            let all = vec![
+                s.irecv(&mut their_numbers, peer, 1)?.any(),
+                s.irecv(&mut their_text, peer, 2)?.any(),
+                s.isend(&numbers, peer, 1)?.any(),
+                s.isend(&text, peer, 2)?.any(),
+            ];
+            let ended = Request::wait_all(all)?;
+            let bytes: Vec<u64> = ended.iter().map(|(_, status)| status.bytes).collect();
+            assert_eq!(bytes, [24, 5, 24, 5]);
+            Ok(())
+        })?;
+        assert_eq!((their_numbers, their_text), ([peer as f64; 3], text));
+        Ok(())
+    });
+}
+
+/// A scope that is left by `Ok` waits for requests that were dropped or forgotten.
+#[test]
+fn dropped_and_forgotten_requests_are_waited_for() {
+    for ranks in [1, 2] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (me, peer) = (comm.rank(), comm.size() - 1 - comm.rank());
+            for len in [3, LONG] {
+                let mine = vec![me as u8 + 1; len];
+                let mut dropped = vec![0; len];
+                let mut forgotten = vec![0; len];
+                comm.scope(|s| {
+                    drop(s.irecv(&mut dropped, peer, 1)?);
+                    forget(s.irecv(&mut forgotten, peer, 2)?);
+                    forget(s.isend(&mine, peer, 2)?);
+                    drop(s.issend(&mine, peer, 1)?);
+                    Ok(())
+                })?;
+                let theirs = vec![peer as u8 + 1; len];
+                assert!(dropped == theirs && forgotten == theirs, "length {len}");
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A cancelled receive takes nothing; a cancelled send is not received; what has taken place says
+/// so.
+#[test]
+fn operations_are_taken_back() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        for len in [3, LONG] {
+            let bytes = vec![5u8; len];
+            let mut room = vec![0u8; len];
+            if comm.rank() == 0 {
+                comm.scope(|s| {
+                    let (_, status) = s.irecv(&mut room, 1, 1)?.cancel()?;
+                    assert_eq!(status, None, "nobody had sent");
+                    let (_, status) = s.issend(&bytes, 1, 2)?.cancel()?;
+                    assert_eq!(status, None, "nobody receives it");
+                    // The next of that tag is the first that arrives.
+                    comm.send(&[6u8], 1, 2)
+                })?;
+                comm.recv_vec::<u8>(1, 3)?;
+                comm.scope(|s| {
+                    let come = s.irecv(&mut room, 1, 4)?;
+                    comm.send(&[0u8], 1, 5)?;
+                    comm.recv_vec::<u8>(1, 6)?;
+                    let (room, status) = come.cancel()?;
+                    let status = status.expect("it had come, or was coming");
+                    assert_eq!((status.source, status.bytes), (1, len as u64));
+                    assert!(room.iter().all(|&byte| byte == 5));
+                    Ok(())
+                })?;
+            } else {
+                let (first, _) = comm.recv_vec::<u8>(0, 2)?;
+                assert_eq!(first, [6], "the one before was taken back");
+                comm.send(&[0u8], 0, 3)?;
+                comm.recv_vec::<u8>(0, 5)?;
+                comm.scope(|s| {
+                    s.isend(&bytes, 0, 4)?;
+                    comm.send(&[0u8], 0, 6)
+                })?;
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A scope that is left by an error or a panic takes its requests back: nothing of them arrives,
+/// nobody waits, and the job goes on.
+#[test]
+fn a_scope_left_early_takes_its_requests_back() {
+    for ranks in [1, 2, 4] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (me, size) = (comm.rank(), comm.size());
+            for (panics, len) in [(false, 3), (true, 3), (false, LONG), (true, LONG)] {
+                let bytes = vec![9u8; len];
+                let mut rooms = vec![vec![1u8; len]; size];
+                let leave = AssertUnwindSafe(|| {
+                    comm.scope(|s| {
+                        for (from, room) in rooms.iter_mut().enumerate() {
+                            forget(s.irecv(room, from, 77)?);
+                            s.issend(&bytes, from, 78)?;
+                        }
+                        if panics {
+                            std::panic::resume_unwind(Box::new("left"));
+                        }
+                        comm.send(&[0u8], size, 1)
+                    })
+                });
+                match catch_unwind(leave) {
+                    Ok(result) => {
+                        let error = result.expect_err("there is no such rank");
+                        assert!(matches!(error, Error::Rank { .. }), "{error}");
+                    }
+                    Err(panic) => assert_eq!(panic.downcast_ref(), Some(&"left")),
+                }
+                assert!(rooms.iter().flatten().all(|&byte| byte == 1));
+                comm.barrier()?;
+                assert_eq!(comm.iprobe(Source::Any, 78)?, None, "all were taken back");
+                // A receive that was left open would take this one.
+                comm.send(&[2u8; 3], (me + 1) % size, 77)?;
+                let (got, _) = comm.recv_vec::<u8>(Source::Any, Tag::Any)?;
+                assert_eq!(got, [2; 3]);
+                comm.barrier()?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A scope that is left while a transfer is under way waits for it; then the peer's end is well.
+#[test]
+fn a_transfer_that_has_begun_is_not_torn() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        for turn in 0..40usize {
+            let len = LONG + turn;
+            let bytes = vec![turn as u8; len];
+            if comm.rank() == 0 {
+                let left = comm.scope(|s| {
+                    s.isend(&bytes, 1, 1)?;
+                    for _ in 0..turn {
+                        comm.iprobe(Source::Any, 9)?;
+                    }
+                    comm.send::<u8>(&[], 2, 0)
+                });
+                assert!(left.is_err());
+                comm.send(&[0xabu8], 1, 1)?;
+            } else {
+                let mut room = vec![0xcdu8; len];
+                let status = comm.recv(&mut room, 0, 1)?;
+                if status.bytes == 1 {
+                    assert_eq!(room[0], 0xab);
+                    assert!(room[1..].iter().all(|&byte| byte == 0xcd));
+                } else {
+                    assert!(status.bytes == len as u64 && room == bytes);
+                    assert_eq!(comm.recv_vec::<u8>(0, 1)?.0, [0xab]);
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// The first request that fails makes the scope fail, and the others are waited for.
+#[test]
+fn a_failed_request_is_the_scopes_error() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        if comm.rank() == 1 {
+            comm.send(&[1u8; 8], 0, 1)?;
+            return comm.send(&[2u8; 8], 0, 2);
+        }
+        let (mut small, mut fits) = ([0u8; 4], [0u8; 8]);
+        let error = comm
+            .scope(|s| {
+                s.irecv(&mut small, 1, 1)?;
+                s.irecv(&mut fits, 1, 2)?;
+                Ok(())
+            })
+            .expect_err("the first one is truncated");
+        assert!(
+            matches!(
+                error,
+                Error::Truncated {
+                    sent: 8,
+                    room: 4,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert_eq!((small, fits), ([1; 4], [2; 8]));
+        Ok(())
+    });
+}
