@@ -113,28 +113,15 @@ pub(crate) fn prepare(repo: &Repo) -> Result<Vec<Implementation>> {
 }
 
 fn ours(repo: &Repo) -> Result<Implementation> {
-    let sh = &repo.shell;
-    cmd!(
-        sh,
-        "cargo build --release --package oxmpi-launch --bin oxmpi"
-    )
-    .quiet()
-    .run()?;
-    let examples = PROGRAMS
-        .iter()
-        .flat_map(|name| ["--example".into(), format!("peer_{name}")]);
-    cmd!(sh, "cargo build --release --package oxmpi {examples...}")
-        .quiet()
-        .run()?;
-    let release = repo.root.join("target/release");
+    let (launcher, programs) = (repo.oxmpi()?, repo.examples()?);
     let version = repo.packages.iter().find(|package| package.name == "oxmpi");
     Ok(Implementation {
         name: "oxmpi",
-        launcher: release.join("oxmpi"),
+        launcher,
         environment: &[],
         bound: &["run", "--bind-to", "core"],
         crowded: Some(&["run", "--oversubscribe"]),
-        programs: release.join("examples"),
+        programs,
         prefix: "peer_",
         version: version.map_or_else(String::new, |package| package.version.clone()),
     })
