@@ -22,15 +22,11 @@ const MAIN_JOB: [&str; 5] = ["-n", "2", "MPI1", "PingPong", "Allreduce"];
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     let sh = &repo.shell;
-    cmd!(
-        sh,
-        "cargo build --release --package oxmpi-launch --bin oxmpi"
-    )
-    .run()?;
+    let oxmpi = repo.oxmpi()?;
     let replaced = arguments
         .first()
         .is_some_and(|first| !first.starts_with('-'));
     let job: &[&str] = if replaced { &[] } else { &MAIN_JOB };
-    cmd!(sh, "target/release/oxmpi bench {job...} {arguments...}").run()?;
+    cmd!(sh, "{oxmpi} bench {job...} {arguments...}").run()?;
     Ok(())
 }

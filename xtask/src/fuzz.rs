@@ -34,7 +34,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     }
     match fuzz(repo, &targets, seconds)? {
         Outcome::Ran(tally) => println!("{tally}"),
-        Outcome::Skipped(why) => return Err(why.into()),
+        Outcome::Skipped(why) | Outcome::Absent(why) => return Err(why.into()),
     }
     Ok(())
 }
@@ -61,15 +61,9 @@ fn targets(repo: &Repo) -> Vec<String> {
 
 fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
     let sh = &repo.shell;
-    let toolchains = cmd!(sh, "rustup toolchain list")
-        .quiet()
-        .ignore_stderr()
-        .read()
-        .unwrap_or_default();
-    if !toolchains.lines().any(|line| line.starts_with("nightly")) {
-        return Ok(Outcome::Skipped(
-            "no nightly compiler: `rustup toolchain install nightly`".into(),
-        ));
+    if !nightly(repo) {
+        let why = "no nightly compiler, and rustup gives none: `rustup toolchain install nightly`";
+        return Ok(Outcome::Absent(why.into()));
     }
     let tool = tool(repo)?;
     let total = format!("-max_total_time={seconds}");
@@ -86,6 +80,20 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
         tally += run_check(fuzz.env("RUSTUP_TOOLCHAIN", "nightly"))?;
     }
     Ok(tally.into())
+}
+
+/// Whether there is a nightly compiler, or rustup gives one.
+fn nightly(repo: &Repo) -> bool {
+    let sh = &repo.shell;
+    let asked = cmd!(sh, "rustup toolchain list")
+        .quiet()
+        .ignore_stderr()
+        .read();
+    let there = asked.is_ok_and(|list| list.lines().any(|line| line.starts_with("nightly")));
+    there
+        || cmd!(sh, "rustup toolchain install nightly --profile minimal")
+            .run()
+            .is_ok()
 }
 
 /// The cargo-fuzz program, installed when it is missing.

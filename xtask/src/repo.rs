@@ -62,6 +62,24 @@ impl Repo {
         Ok(folder)
     }
 
+    /// Builds the command `oxmpi` in release, with only what it needs, and gives its path.
+    pub(crate) fn oxmpi(&self) -> Result<PathBuf> {
+        let sh = &self.shell;
+        cmd!(
+            sh,
+            "cargo build --release --package oxmpi-launch --bin oxmpi"
+        )
+        .run()?;
+        Ok(self.root.join("target/release/oxmpi"))
+    }
+
+    /// Builds the runtime's examples in release, and gives their folder.
+    pub(crate) fn examples(&self) -> Result<PathBuf> {
+        let sh = &self.shell;
+        cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
+        Ok(self.root.join("target/release/examples"))
+    }
+
     /// The packages that others can depend on: the libraries that are published.
     pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
         self.packages

@@ -16,11 +16,19 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// One check that passed.
-    pub(crate) const ONE: Tally = Tally {
-        passed: 1,
-        failed: 0,
-        skipped: 0,
-    };
+    pub(crate) const ONE: Tally = Tally::new(1, 0, 0);
+    /// One check that failed.
+    pub(crate) const FAILED: Tally = Tally::new(0, 1, 0);
+    /// One check that could not run.
+    const SKIPPED: Tally = Tally::new(0, 0, 1);
+
+    const fn new(passed: u32, failed: u32, skipped: u32) -> Tally {
+        Tally {
+            passed,
+            failed,
+            skipped,
+        }
+    }
 
     /// Reads a closing line of cargo's test runner.
     fn read(line: &str) -> Option<Tally> {
@@ -114,8 +122,10 @@ fn show(command: &Command) -> String {
 pub(crate) enum Outcome {
     /// It ran: what it counted.
     Ran(Tally),
-    /// It could not run here, and why.
+    /// It did not run for want of something that apt, pip or cargo can give; what, and why not.
     Skipped(String),
+    /// It did not run for want of something that this machine cannot be given that way.
+    Absent(String),
 }
 
 impl From<Tally> for Outcome {
@@ -132,7 +142,7 @@ pub(crate) struct Step {
 
 /// Runs all steps, then prints one line for each, and the closing line.
 ///
-/// With `no_skip` a step that could not run counts as failed.
+/// With `no_skip` a step that could have run, had something been installed, counts as failed.
 ///
 /// # Errors
 /// When anything failed.
@@ -144,27 +154,9 @@ pub(crate) fn run_all(repo: &Repo, steps: &[&Step], no_skip: bool) -> Result {
         let start = Instant::now();
         let (tally, note) = match (step.run)(repo) {
             Ok(Outcome::Ran(tally)) => (tally, String::new()),
-            Ok(Outcome::Skipped(why)) if no_skip => (
-                Tally {
-                    failed: 1,
-                    ..Tally::default()
-                },
-                why,
-            ),
-            Ok(Outcome::Skipped(why)) => (
-                Tally {
-                    skipped: 1,
-                    ..Tally::default()
-                },
-                why,
-            ),
-            Err(error) => (
-                Tally {
-                    failed: 1,
-                    ..Tally::default()
-                },
-                error.to_string(),
-            ),
+            Ok(Outcome::Skipped(why)) if no_skip => (Tally::FAILED, why),
+            Ok(Outcome::Skipped(why) | Outcome::Absent(why)) => (Tally::SKIPPED, why),
+            Err(error) => (Tally::FAILED, error.to_string()),
         };
         total += tally;
         lines.push(format!(

@@ -25,10 +25,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         Ok(rules) => total += rules,
         Err(error) => {
             println!("{error}");
-            total += Tally {
-                failed: 1,
-                ..Tally::default()
-            };
+            total += Tally::FAILED;
         }
     }
     println!("{total}");

@@ -37,6 +37,7 @@ fn pinning_tables_and_json_are_written() {
         "# Benchmarking Allreduce \n# #processes = 2 \n",
         "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n",
         "\n# All processes entering MPI_Finalize\n",
+        "\n# Data of 46 samples checked: 0 wrong\n",
     ] {
         assert!(out.contains(part), "no {part:?} in:\n{out}");
     }

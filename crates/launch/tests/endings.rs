@@ -34,7 +34,7 @@ fn reported(leash: &mut Leash, ranks: usize) -> Vec<u32> {
 
 #[test]
 fn a_killed_rank_takes_the_job_with_it() {
-    let (path, open) = Leash::new();
+    let (path, mut leash) = Leash::new();
     let job = start(&[
         "run",
         "--oversubscribe",
@@ -44,7 +44,6 @@ fn a_killed_rank_takes_the_job_with_it() {
         "-c",
         &stubborn(&path),
     ]);
-    let mut leash = open();
     let pids = reported(&mut leash, 4);
     signal(pids[2], Signal::KILL);
     let done = finish(job);
@@ -64,7 +63,7 @@ fn a_killed_rank_takes_the_job_with_it() {
 #[test]
 fn a_killed_launcher_takes_the_job_with_it() {
     for _ in 0..10 {
-        let (path, open) = Leash::new();
+        let (path, mut leash) = Leash::new();
         let job = start(&[
             "run",
             "--oversubscribe",
@@ -74,7 +73,6 @@ fn a_killed_launcher_takes_the_job_with_it() {
             "-c",
             &stubborn(&path),
         ]);
-        let mut leash = open();
         reported(&mut leash, 4);
         signal(job.id(), Signal::KILL);
         assert_eq!(finish(job).code, 1009);
@@ -84,12 +82,24 @@ fn a_killed_launcher_takes_the_job_with_it() {
 
 #[test]
 fn ranks_that_end_well_leave_nobody_behind() {
-    let (path, open) = Leash::new();
+    let (path, leash) = Leash::new();
     let script = format!("exec 9>{path}; setsid sleep 1000 & sleep 1000 & echo here >&9");
     let job = start(&["run", "-n", "2", "sh", "-c", &script]);
-    let leash = open();
     let done = finish(job);
     assert_eq!((done.code, done.err.as_str()), (0, ""));
+    leash.end();
+}
+
+#[test]
+fn orphans_that_end_are_forgotten() {
+    let (path, mut leash) = Leash::new();
+    // The orphan's number is there until its new parent, the launcher, has waited for it.
+    let script = format!(
+        "exec 9>{path}; orphan=$(sh -c 'sleep 0.05 >&2 & echo $!'); while [ -e /proc/$orphan ]; do :; done; echo forgotten >&9"
+    );
+    let job = start(&["run", "-n", "1", "sh", "-c", &script]);
+    assert_eq!(leash.line(), "forgotten");
+    assert_eq!(finish(job).code, 0);
     leash.end();
 }
 
@@ -101,9 +111,8 @@ fn signals_reach_the_ranks() {
              while :; do sleep 1000 & wait $!; done"
         )
     };
-    let (path, open) = Leash::new();
+    let (path, mut leash) = Leash::new();
     let job = start(&["run", "-n", "2", "sh", "-c", &script(&path)]);
-    let mut leash = open();
     reported(&mut leash, 2);
     signal(job.id(), Signal::USR1);
     assert_eq!([leash.line(), leash.line()], ["caught", "caught"]);
@@ -121,10 +130,9 @@ fn a_signal_to_end_gives_its_exit_code() {
         (Signal::TERM, "TERM", 143),
         (Signal::HUP, "HUP", 129),
     ] {
-        let (path, open) = Leash::new();
+        let (path, mut leash) = Leash::new();
         let script = format!("exec 9>{path}; echo rank $PMI_RANK pid $$ >&9; exec sleep 1000");
         let job = start(&["run", "-n", "2", "sh", "-c", &script]);
-        let mut leash = open();
         reported(&mut leash, 2);
         signal(job.id(), end);
         let done = finish(job);
@@ -138,12 +146,11 @@ fn a_signal_to_end_gives_its_exit_code() {
 
 #[test]
 fn a_second_signal_is_not_left_to_the_ranks() {
-    let (path, open) = Leash::new();
+    let (path, mut leash) = Leash::new();
     let script = format!(
         "exec 9>{path}; trap 'echo no >&9' INT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
     );
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
-    let mut leash = open();
     reported(&mut leash, 1);
     signal(job.id(), Signal::INT);
     assert_eq!(leash.line(), "no");
@@ -154,12 +161,11 @@ fn a_second_signal_is_not_left_to_the_ranks() {
 
 #[test]
 fn stopped_jobs_continue() {
-    let (path, open) = Leash::new();
+    let (path, mut leash) = Leash::new();
     let script = format!(
         "exec 9>{path}; trap 'echo on >&9; exit 0' CONT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
     );
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
-    let mut leash = open();
     reported(&mut leash, 1);
     signal(job.id(), Signal::TSTP);
     signal(job.id(), Signal::CONT);
@@ -173,15 +179,14 @@ fn stopped_jobs_continue() {
 #[test]
 fn kill_at_any_moment() {
     for moment in 0..50 {
-        let (path, open) = Leash::new();
+        let (path, mut leash) = Leash::new();
         let script = format!(
             "exec 9>{path}; echo rank $PMI_RANK pid $$ >&9; exec {} rounds",
             probe()
         );
         let mut job = start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &script]);
-        let mut leash = open();
         let pids = reported(&mut leash, 4);
-        let mut lines = BufReader::new(job.stdout.take().expect("caught"));
+        let mut lines = BufReader::new(job.child_mut().stdout.take().expect("caught"));
         for _ in 0..moment * moment % 211 {
             lines.read_line(&mut String::new()).expect("text");
         }

@@ -1,6 +1,7 @@
 //! Starting processes that cannot outlive the one that started them, and watching their end.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command};
@@ -160,6 +161,30 @@ pub fn end_children() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Forgets children that have ended and that `which` accepts, up to the first that it does not: so
+/// a subreaper keeps no dead orphans, and the ends of its own children stay to be told.
+pub fn forget_ended(which: impl Fn(i32) -> bool) {
+    while let Some(pid) = any_ended().filter(|pid| which(pid.as_raw_nonzero().get())) {
+        // It has ended and is our child, so this collects it at once.
+        let _ = rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
+    }
+}
+
+/// Some child that has ended and was not waited for.
+fn any_ended() -> Option<Pid> {
+    let look = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    // SAFETY: the pointer names memory for one record, which the call fills or leaves zero.
+    let done = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), look) };
+    if done != 0 {
+        return None;
+    }
+    // SAFETY: all bytes are zero or written by the call, and zero bytes are a valid record.
+    let info = unsafe { info.assume_init() };
+    // SAFETY: after waitid the record is that of a child, or all zero, which gives no process.
+    Pid::from_raw(unsafe { info.si_pid() })
 }
 
 fn any_child() -> bool {

@@ -27,8 +27,8 @@ Steps, in order; name some to run only those:
     ranks     every example as a job of 1, 2, 3, 4 and 8 ranks
     managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
 
-A step that needs what is not here is skipped and named; with `--no-skip` that is a failure. The last
-line is `N passed, N failed, N skipped`: tests one by one, other checks as one each.",
+A step that needs what is not here is skipped and named; with `--no-skip` that is a failure where
+apt, pip or cargo could have given it. The last line is `N passed, N failed, N skipped`: tests one by one, other checks as one each.",
     run,
 };
 

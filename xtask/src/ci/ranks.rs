@@ -5,7 +5,6 @@ use crate::steps::{Outcome, Tally};
 use crate::{Repo, Result, compare};
 use std::path::Path;
 use std::process::Command;
-use xshell::cmd;
 
 /// Sizes of the jobs; most are more than the processors of a small machine.
 const SIZES: [u32; 5] = [1, 2, 3, 4, 8];
@@ -16,20 +15,16 @@ const SIZES: [u32; 5] = [1, 2, 3, 4, 8];
 /// When a job fails, or still runs after a minute.
 pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
-    cmd!(
-        sh,
-        "cargo build --release --package oxmpi-launch --bin oxmpi"
-    )
-    .run()?;
-    cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
+    let oxmpi = repo.oxmpi()?;
+    let examples = repo.examples()?;
     let mut tally = Tally::default();
     for path in sh.read_dir(repo.root.join("crates/runtime/examples"))? {
         let Some(name) = path.file_stem().filter(|_| path.is_file()) else {
             continue;
         };
-        let example = repo.root.join("target/release/examples").join(name);
+        let example = examples.join(name);
         for size in SIZES {
-            let mut launcher = Command::new(repo.root.join("target/release/oxmpi"));
+            let mut launcher = Command::new(&oxmpi);
             launcher.args(["run", "--oversubscribe"]);
             job(launcher, size, &example)?;
             tally += Tally::ONE;
@@ -47,9 +42,7 @@ pub(super) fn under_hydra(repo: &Repo) -> Result<Outcome> {
         Ok(launcher) => launcher,
         Err(error) => return Ok(Outcome::Skipped(format!("no MPICH from PyPI: {error}"))),
     };
-    let sh = &repo.shell;
-    cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
-    let hello = repo.root.join("target/release/examples/hello");
+    let hello = repo.examples()?.join("hello");
     let mut tally = Tally::default();
     for size in SIZES {
         let said = job(Command::new(&hydra), size, &hello)?;

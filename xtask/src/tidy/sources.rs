@@ -114,8 +114,7 @@ pub(super) fn portable(repo: &Repo) -> Result<Vec<String>> {
 pub(super) fn awake(repo: &Repo) -> Result<Vec<String>> {
     let sleep = [concat!("thread::", "sleep")];
     each_source(repo, |path, text| {
-        let test = path.contains("/tests/") || path.ends_with("/tests.rs");
-        if test {
+        if is_test(path) {
             lines_with(path, text, &sleep)
         } else {
             Vec::new()
@@ -123,11 +122,18 @@ pub(super) fn awake(repo: &Repo) -> Result<Vec<String>> {
     })
 }
 
+fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
 /// Settings that two rows name.
 pub(super) fn settings(repo: &Repo) -> Result<Vec<String>> {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     each_source(repo, |path, text| {
         let mut findings = Vec::new();
+        if is_test(path) {
+            return findings;
+        }
         for row in text.split("Setting {").skip(1) {
             let Some(name) = row
                 .split('}')

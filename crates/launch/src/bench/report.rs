@@ -15,6 +15,8 @@ use super::command::Command;
 pub(crate) struct Report {
     run: Run,
     json: Option<PathBuf>,
+    /// Samples so far, and how many of them had wrong data.
+    samples: (u32, u32),
     /// The first error of standard output; nothing more is printed after it.
     broken: Option<io::Error>,
 }
@@ -35,6 +37,7 @@ impl Report {
         let mut report = Report {
             run,
             json,
+            samples: (0, 0),
             broken: None,
         };
         if !ranks.is_empty() {
@@ -59,7 +62,12 @@ impl Report {
     /// # Errors
     /// When the JSON or standard output could not be written.
     pub(crate) fn finish(mut self) -> Result<(), String> {
-        self.print(text::footer);
+        let (samples, wrong) = self.samples;
+        self.print(|out| {
+            text::footer(out)?;
+            *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
+            Ok(())
+        });
         if let Some(path) = &self.json {
             let json = self.run.to_json().map_err(|why| unwritten(path, &why))?;
             fs::write(path, json + "\n").map_err(|why| unwritten(path, &why))?;
@@ -91,6 +99,8 @@ impl Observer for Report {
 
     fn row(&mut self, table: &Table, row: &Row) {
         self.run.row(table, row);
+        self.samples.0 += 1;
+        self.samples.1 += u32::from(row.defect != 0.0);
         self.print(|out| text::row(out, table, row));
     }
 

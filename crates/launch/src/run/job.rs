@@ -10,78 +10,27 @@
 //!
 //! The thread that calls [`run`] starts the ranks: they are killed when it ends.
 
-use std::fmt;
+mod ending;
+mod listen;
+mod start;
+
 use std::io::{self, Stderr, Stdout};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::Guard;
-use oxmpi_os::pipe::{self, PollFd, PollFlags};
 use oxmpi_os::process::{self, End};
 use oxmpi_os::signal::{self, Signal, Signals};
 use oxmpi_wire::pmi::{Event, Server};
 
-use super::input::{self, Typed};
+use super::input::Typed;
 use super::output::{Progress, Sink};
 use super::plan::Plan;
-use super::rank::{Rank, Stdin};
+use super::rank::Rank;
 use super::verdict::Failure;
-
-/// What ranks get between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_millis(150);
-
-/// Signals that are passed on to the ranks.
-const FORWARDED: [Signal; 8] = [
-    Signal::HUP,
-    Signal::INT,
-    Signal::QUIT,
-    Signal::TERM,
-    Signal::USR1,
-    Signal::USR2,
-    Signal::TSTP,
-    Signal::CONT,
-];
-
-/// Those of them that mean the end; the second one is not left to the ranks.
-const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
-
-/// Why a job did not start.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NotStarted {
-    /// Something that every job needs.
-    #[error("cannot start a job: {0}")]
-    Setup(#[from] io::Error),
-    /// A rank's program.
-    #[error("cannot start rank {rank}: program `{program}`: {}", explained(source))]
-    Program {
-        /// The first rank that did not start.
-        rank: u32,
-        /// Its program.
-        program: String,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-fn explained(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "not found (looked in PATH if it has no slash)".into(),
-        io::ErrorKind::PermissionDenied => "not executable for this user".into(),
-        _ => error.to_string(),
-    }
-}
-
-impl NotStarted {
-    /// The exit code: as a shell gives it for a program that is missing or cannot be executed.
-    pub(crate) fn code(&self) -> u8 {
-        match self {
-            Self::Program { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
-            Self::Program { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => 126,
-            _ => 1,
-        }
-    }
-}
+use ending::{Ending, FORWARDED};
+use listen::Speaker;
+pub(crate) use start::NotStarted;
 
 /// Starts all ranks of `plan`, serves them, and gives the exit code when all have ended.
 ///
@@ -89,10 +38,10 @@ impl NotStarted {
 /// When a rank cannot be started; those that were are ended again.
 pub(crate) fn run(plan: &Plan) -> Result<u8, NotStarted> {
     process::become_subreaper()?;
-    let wanted: Vec<Signal> = FORWARDED
+    let heeded = FORWARDED
         .into_iter()
-        .filter(|signal| !signal::is_ignored(*signal))
-        .collect();
+        .filter(|signal| !signal::is_ignored(*signal));
+    let wanted: Vec<Signal> = heeded.chain([Signal::CHILD]).collect();
     let mut job = Job {
         plan,
         signals: Signals::collect(&wanted)?,
@@ -147,54 +96,7 @@ struct Job<'p> {
     code: u8,
 }
 
-/// The job is being ended.
-#[derive(Clone, Copy)]
-enum Ending {
-    /// Ranks were asked; they are killed at this time.
-    Asked(Instant),
-    /// Ranks were killed.
-    Killed,
-}
-
-/// What may have something to say, in the order in which it is heard: requests and output of a
-/// rank before its end.
-#[derive(Clone, Copy)]
-enum Speaker {
-    Signals,
-    Typed,
-    Stdout,
-    Stderr,
-    Pmi(usize),
-    RankStdout(usize),
-    RankStderr(usize),
-    RankEnd(usize),
-}
-
 impl Job<'_> {
-    fn start(&mut self) -> Result<(), NotStarted> {
-        for seat in &self.plan.seats {
-            let stdin = match seat.rank {
-                0 if input::is_typed() => Stdin::Pipe,
-                0 => Stdin::Ours,
-                _ => Stdin::Nothing,
-            };
-            let started = Rank::start(self.plan, seat, self.guard.group(), stdin);
-            let (rank, pipe) = started.map_err(|source| NotStarted::Program {
-                rank: seat.rank,
-                program: self.plan.program_of(seat),
-                source,
-            })?;
-            if let Some(line) = self.plan.binding(seat, rank.pid()) {
-                self.stderr.line(&line);
-            }
-            self.ranks.push(rank);
-            if let Some(pipe) = pipe {
-                self.typed = Some(Typed::new(pipe)?);
-            }
-        }
-        Ok(())
-    }
-
     /// Serves until every rank has ended.
     fn serve(&mut self) -> io::Result<()> {
         while self.ranks.iter().any(|rank| rank.end().is_none()) {
@@ -211,70 +113,14 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Waits until somebody has something to say.
-    fn wait(&self) -> io::Result<Vec<Speaker>> {
-        let listened = self.listened();
-        let mut fds: Vec<PollFd<'_>> = listened
-            .iter()
-            .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
-            .collect();
-        let patience = match self.ending {
-            Some(Ending::Asked(until)) => Some(until.saturating_duration_since(Instant::now())),
-            _ => None,
-        };
-        pipe::poll(&mut fds, patience)?;
-        let spoke = fds.iter().map(|fd| !fd.revents().is_empty());
-        Ok(listened
-            .iter()
-            .zip(spoke)
-            .filter(|(_, spoke)| *spoke)
-            .map(|((who, ..), _)| *who)
-            .collect())
-    }
-
-    /// Everybody who may have something to say now.
-    fn listened(&self) -> Vec<(Speaker, BorrowedFd<'_>, PollFlags)> {
-        let mut all = vec![(Speaker::Signals, self.signals.as_fd(), PollFlags::IN)];
-        if let Some(typed) = &self.typed {
-            all.push(if typed.is_waiting() {
-                (Speaker::Typed, typed.to.as_fd(), PollFlags::OUT)
-            } else {
-                (Speaker::Typed, typed.from.as_fd(), PollFlags::IN)
-            });
-        }
-        if self.stdout.is_waiting() {
-            all.push((Speaker::Stdout, self.stdout.as_fd(), PollFlags::OUT));
-        }
-        if self.stderr.is_waiting() {
-            all.push((Speaker::Stderr, self.stderr.as_fd(), PollFlags::OUT));
-        }
-        for (i, rank) in self.ranks.iter().enumerate() {
-            if let Some(pmi) = rank.pmi() {
-                let flags = if rank.is_behind() {
-                    PollFlags::OUT
-                } else {
-                    PollFlags::IN
-                };
-                all.push((Speaker::Pmi(i), pmi.as_fd(), flags));
-            }
-            if let Some(source) = rank.stdout.as_ref().filter(|_| !self.stdout.is_crowded()) {
-                all.push((Speaker::RankStdout(i), source.as_fd(), PollFlags::IN));
-            }
-            if let Some(source) = rank.stderr.as_ref().filter(|_| !self.stderr.is_crowded()) {
-                all.push((Speaker::RankStderr(i), source.as_fd(), PollFlags::IN));
-            }
-            if rank.end().is_none() {
-                all.push((Speaker::RankEnd(i), rank.as_fd(), PollFlags::IN));
-            }
-        }
-        all
-    }
-
     fn hear(&mut self, speaker: Speaker) -> io::Result<()> {
         match speaker {
             Speaker::Signals => {
                 while let Some(signal) = self.signals.next()? {
-                    self.pass_on(signal);
+                    match signal {
+                        Signal::CHILD => self.forget_adopted(),
+                        signal => self.pass_on(signal),
+                    }
                 }
             }
             Speaker::Typed => {
@@ -372,61 +218,11 @@ impl Job<'_> {
         }
     }
 
-    /// Ends the job if something went wrong in this pass. What ranks do while they are being ended
-    /// is no failure.
-    fn judge(&mut self) {
-        let mut failures = std::mem::take(&mut self.failures);
-        failures.sort_by_key(|(_, failure)| failure.precedence());
-        let Some((rank, failure)) = failures.first().filter(|_| self.ending.is_none()) else {
-            return;
-        };
-        self.code = failure.code();
-        let text = self.sentence(*rank, failure);
-        self.stderr.say(&text);
-        process::signal_group(self.guard.group(), Signal::TERM);
-        // A rank that is stopped does not see the first.
-        process::signal_group(self.guard.group(), Signal::CONT);
-        self.ending = Some(Ending::Asked(Instant::now() + GRACE));
-    }
-
-    fn sentence(&self, rank: usize, failure: &Failure) -> String {
-        let seat = &self.plan.seats[rank];
-        if let (Some(asked), Failure::Killed(signal)) = (self.asked_to_end, failure)
-            && asked.as_raw() == *signal
-        {
-            let name = signal::name(*signal).unwrap_or_default();
-            return format!("the job was ended by SIG{name}");
-        }
-        let running = |(other, state): &(usize, &Rank)| *other != rank && state.end().is_none();
-        let others = self.ranks.iter().enumerate().filter(running).count();
-        let rest = match others {
-            0 => String::new(),
-            1 => "; the other rank is being ended".into(),
-            more => format!("; the {more} other ranks are being ended"),
-        };
-        let place = Place {
-            plan: self.plan,
-            rank: seat.rank,
-            pid: self.ranks[rank].pid(),
-        };
-        format!("{place} {failure}{rest}")
-    }
-
-    fn pass_on(&mut self, signal: Signal) {
-        if ENDING.contains(&signal) && self.asked_to_end.replace(signal).is_some() {
-            self.code = Failure::Killed(signal.as_raw()).code();
-            self.kill();
-            return;
-        }
-        process::signal_group(self.guard.group(), signal);
-        if signal == Signal::TSTP {
-            signal::stop_self();
-        }
-    }
-
-    fn kill(&mut self) {
-        self.ending = Some(Ending::Killed);
-        process::signal_group(self.guard.group(), Signal::KILL);
+    /// Forgets orphans of ranks that have ended: as their parent, nobody else can.
+    fn forget_adopted(&self) {
+        let ours =
+            |pid| pid == self.guard.group() || self.ranks.iter().any(|rank| rank.pid() == pid);
+        process::forget_ended(|pid| !ours(pid));
     }
 
     /// Ends what ranks have left behind, and passes on the last output.
@@ -455,24 +251,5 @@ impl Job<'_> {
         stdout.flush_all();
         stderr.flush_all();
         Ok(code)
-    }
-}
-
-/// Names a rank: number, host, process and program.
-struct Place<'p> {
-    plan: &'p Plan,
-    rank: u32,
-    pid: i32,
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, rank, pid } = self;
-        let program = plan.program_of(&plan.seats[*rank as usize]);
-        write!(
-            f,
-            "rank {rank} on {} (pid {pid}, program `{program}`)",
-            plan.host
-        )
     }
 }

@@ -127,7 +127,7 @@ fn apply(
     match effect {
         Effect::Ranks => program.ranks = Some(ranks(values[0])?),
         Effect::RanksPerHost => drop(ranks(values[0])?),
-        Effect::Directory => program.directory = Some(values[0].into()),
+        Effect::Directory => program.directory = Some(directory(values[0])?),
         Effect::Hosts => options
             .hosts
             .extend(hosts::in_list(&values[0].to_string_lossy())),
@@ -158,6 +158,15 @@ fn ranks(value: &OsStr) -> Result<u32, String> {
     count
         .map_err(|error| error.show(&text).to_string())
         .map(|count| u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+fn directory(value: &OsStr) -> Result<PathBuf, String> {
+    let path = PathBuf::from(value);
+    if path.is_dir() {
+        Ok(path)
+    } else {
+        Err(format!("{} is no directory", path.display()))
+    }
 }
 
 fn variable(values: &[&OsStr]) -> Result<(OsString, OsString), String> {

@@ -4,19 +4,20 @@
 #![allow(unreachable_pub, reason = "a module of each test file")]
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 /// After this time a test that hangs is ended, and fails.
-const WATCHDOG: Duration = Duration::from_secs(20);
+const WATCHDOG: Duration = Duration::from_secs(10);
 
 /// What a job left: its exit, its output.
 #[derive(Debug)]
@@ -48,12 +49,49 @@ pub fn run(arguments: &[&str]) -> Done {
 }
 
 /// Starts `oxmpi` with these arguments.
-pub fn start(arguments: &[&str]) -> Child {
-    oxmpi(arguments).spawn().expect("oxmpi starts")
+pub fn start(arguments: &[&str]) -> Job {
+    Job(Some(oxmpi(arguments).spawn().expect("oxmpi starts")))
+}
+
+/// A launcher that does not outlive its test.
+pub struct Job(Option<Child>);
+
+impl Job {
+    /// Its process number.
+    pub fn id(&self) -> u32 {
+        self.child().id()
+    }
+
+    /// Its process.
+    pub fn child(&self) -> &Child {
+        self.0.as_ref().expect("it is taken at its end only")
+    }
+
+    /// Its process, to change.
+    pub fn child_mut(&mut self) -> &mut Child {
+        self.0.as_mut().expect("it is taken at its end only")
+    }
+}
+
+impl From<Child> for Job {
+    fn from(child: Child) -> Self {
+        Self(Some(child))
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            // A test that fails takes its job along.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 /// Waits for the end of the launcher, and of everybody who holds its output.
-pub fn finish(child: Child) -> Done {
+pub fn finish(job: impl Into<Job>) -> Done {
+    let child = job.into().0.take().expect("it is taken at its end only");
     let watchdog = watch(child.id());
     let output = child.wait_with_output().expect("its output can be read");
     drop(watchdog);
@@ -70,7 +108,7 @@ pub fn finish(child: Child) -> Done {
 fn watch(pid: u32) -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     thread::spawn(move || {
-        if receiver.recv_timeout(WATCHDOG) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        if receiver.recv_timeout(WATCHDOG) == Err(Timeout) {
             signal(pid, Signal::KILL);
         }
     });
@@ -97,12 +135,12 @@ pub fn probe() -> String {
 /// A named pipe that the processes of a job open: its end is the end of all of them.
 pub struct Leash {
     path: PathBuf,
-    lines: BufReader<File>,
+    lines: Receiver<String>,
 }
 
 impl Leash {
-    /// Makes the pipe; gives its path, and when called, waits for the first who opens it.
-    pub fn new() -> (String, impl FnOnce() -> Leash) {
+    /// Makes the pipe; gives it and its path.
+    pub fn new() -> (String, Self) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("oxmpi-leash-{}-{number}", std::process::id());
@@ -110,34 +148,41 @@ impl Leash {
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("a named pipe");
         let text = path.to_str().expect("text").to_owned();
-        let open = move || {
-            let lines = BufReader::new(File::open(&path).expect("it opens when a rank does"));
-            Leash { path, lines }
-        };
-        (text, open)
+        let (sender, lines) = channel();
+        let file = path.clone();
+        thread::spawn(move || {
+            // Opens when the first rank does, and ends when the last process is gone.
+            let file = BufReader::new(File::open(file).expect("the named pipe is ours"));
+            for line in file.lines() {
+                // Nobody listens when the test has given up.
+                let _ = sender.send(line.expect("text"));
+            }
+        });
+        (text, Self { path, lines })
     }
 
     /// The next line that a process wrote.
     pub fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).expect("text");
-        line.trim_end().to_owned()
+        self.lines
+            .recv_timeout(WATCHDOG)
+            .expect("a process of the job writes a line")
     }
 
-    /// Waits until nobody has it open any more; gives what was written since.
-    pub fn end(mut self) -> String {
-        let (sender, receiver) = channel();
-        let path = std::mem::take(&mut self.path);
-        thread::spawn(move || {
-            let mut rest = String::new();
-            let read = self.lines.read_to_string(&mut rest);
-            // Nobody listens when the test has given up.
-            let _ = sender.send(read.map(|_| rest));
-        });
-        let rest = receiver
+    /// Waits until no process has it open any more.
+    pub fn end(self) {
+        let alive = "every process of the job has ended";
+        while self
+            .lines
             .recv_timeout(WATCHDOG)
-            .expect("every process of the job has ended");
-        fs::remove_file(path).expect("the named pipe is ours");
-        rest.expect("text")
+            .map_err(|why| assert_eq!(why, Disconnected, "{alive}"))
+            .is_ok()
+        {}
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        // A test that fails may leave it to the folder's owner.
+        let _ = fs::remove_file(&self.path);
     }
 }

@@ -82,6 +82,7 @@ fn mistakes_are_answered_by_what_would_have_been_right() {
             "-env A=B C a",
             "-env: `A=B` cannot be the name of a variable",
         ),
+        ("-wdir /dev/null a", "-wdir: /dev/null is no directory"),
         (
             "-n 2",
             "no program given: `oxmpi run -n 2 PROGRAM`. See `oxmpi run --help`.",

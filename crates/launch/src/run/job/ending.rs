@@ -1,0 +1,117 @@
+//! How a job is ended: by a failure, or by signals from outside.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use oxmpi_os::process;
+use oxmpi_os::signal::{self, Signal};
+
+use super::Job;
+use crate::run::plan::Plan;
+use crate::run::rank::Rank;
+use crate::run::verdict::Failure;
+
+/// What ranks get between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_millis(150);
+
+/// Signals that are passed on to the ranks.
+pub(super) const FORWARDED: [Signal; 8] = [
+    Signal::HUP,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::TERM,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::TSTP,
+    Signal::CONT,
+];
+
+/// Those of them that mean the end; the second one is not left to the ranks.
+const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
+
+/// The job is being ended.
+#[derive(Clone, Copy)]
+pub(super) enum Ending {
+    /// Ranks were asked; they are killed at this time.
+    Asked(Instant),
+    /// Ranks were killed.
+    Killed,
+}
+
+impl Job<'_> {
+    /// Ends the job if something went wrong in this pass. What ranks do while they are being ended
+    /// is no failure.
+    pub(super) fn judge(&mut self) {
+        let mut failures = std::mem::take(&mut self.failures);
+        failures.sort_by_key(|(_, failure)| failure.precedence());
+        let Some((rank, failure)) = failures.first().filter(|_| self.ending.is_none()) else {
+            return;
+        };
+        self.code = failure.code();
+        let text = self.sentence(*rank, failure);
+        self.stderr.say(&text);
+        process::signal_group(self.guard.group(), Signal::TERM);
+        // A rank that is stopped does not see the first.
+        process::signal_group(self.guard.group(), Signal::CONT);
+        self.ending = Some(Ending::Asked(Instant::now() + GRACE));
+    }
+
+    fn sentence(&self, rank: usize, failure: &Failure) -> String {
+        let seat = &self.plan.seats[rank];
+        if let (Some(asked), Failure::Killed(signal)) = (self.asked_to_end, failure)
+            && asked.as_raw() == *signal
+        {
+            let name = signal::name(*signal).unwrap_or_default();
+            return format!("the job was ended by SIG{name}");
+        }
+        let running = |(other, state): &(usize, &Rank)| *other != rank && state.end().is_none();
+        let others = self.ranks.iter().enumerate().filter(running).count();
+        let rest = match others {
+            0 => String::new(),
+            1 => "; the other rank is being ended".into(),
+            more => format!("; the {more} other ranks are being ended"),
+        };
+        let place = Place {
+            plan: self.plan,
+            rank: seat.rank,
+            pid: self.ranks[rank].pid(),
+        };
+        format!("{place} {failure}{rest}")
+    }
+
+    pub(super) fn pass_on(&mut self, signal: Signal) {
+        if ENDING.contains(&signal) && self.asked_to_end.replace(signal).is_some() {
+            self.code = Failure::Killed(signal.as_raw()).code();
+            self.kill();
+            return;
+        }
+        process::signal_group(self.guard.group(), signal);
+        if signal == Signal::TSTP {
+            signal::stop_self();
+        }
+    }
+
+    pub(super) fn kill(&mut self) {
+        self.ending = Some(Ending::Killed);
+        process::signal_group(self.guard.group(), Signal::KILL);
+    }
+}
+
+/// Names a rank: number, host, process and program.
+struct Place<'p> {
+    plan: &'p Plan,
+    rank: u32,
+    pid: i32,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, rank, pid } = self;
+        let program = plan.program_of(&plan.seats[*rank as usize]);
+        write!(
+            f,
+            "rank {rank} on {} (pid {pid}, program `{program}`)",
+            plan.host
+        )
+    }
+}

@@ -1,0 +1,71 @@
+//! Starting the ranks, and why that may fail.
+
+use std::io;
+
+use super::Job;
+use crate::run::input::{self, Typed};
+use crate::run::rank::{Rank, Stdin};
+
+/// Why a job did not start.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotStarted {
+    /// Something that every job needs.
+    #[error("cannot start a job: {0}")]
+    Setup(#[from] io::Error),
+    /// A rank's program.
+    #[error("cannot start rank {rank}: program `{program}`: {}", explained(source))]
+    Program {
+        /// The first rank that did not start.
+        rank: u32,
+        /// Its program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn explained(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "not found (looked in PATH if it has no slash)".into(),
+        io::ErrorKind::PermissionDenied => "not executable for this user".into(),
+        _ => error.to_string(),
+    }
+}
+
+impl NotStarted {
+    /// The exit code: as a shell gives it for a program that is missing or cannot be executed.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Program { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
+            Self::Program { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => 126,
+            _ => 1,
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Starts all ranks in order.
+    pub(super) fn start(&mut self) -> Result<(), NotStarted> {
+        for seat in &self.plan.seats {
+            let stdin = match seat.rank {
+                0 if input::is_typed() => Stdin::Pipe,
+                0 => Stdin::Ours,
+                _ => Stdin::Nothing,
+            };
+            let started = Rank::start(self.plan, seat, self.guard.group(), stdin);
+            let (rank, pipe) = started.map_err(|source| NotStarted::Program {
+                rank: seat.rank,
+                program: self.plan.program_of(seat),
+                source,
+            })?;
+            if let Some(line) = self.plan.binding(seat, rank.pid()) {
+                self.stderr.line(&line);
+            }
+            self.ranks.push(rank);
+            if let Some(pipe) = pipe {
+                self.typed = Some(Typed::new(pipe)?);
+            }
+        }
+        Ok(())
+    }
+}
