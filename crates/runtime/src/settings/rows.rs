@@ -7,7 +7,8 @@ use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, s
 /// How a rank waits for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// As there are processors: `Active` when every rank of the node has one, else `Passive`.
+    /// Looks for about a millisecond where every rank has a processor of its own, else lets others
+    /// run at once; then sleeps.
     #[default]
     Auto,
     /// Looks again and again, and keeps its processor.
@@ -94,8 +95,10 @@ pub(super) const ROWS: &[Setting] = &[
         level: Level::Tuning,
         short: "how a rank waits: auto, active or passive",
         long: "`active` looks for messages again and again and keeps its processor: the lowest latency. \
-               `passive` looks for a short while, then lets others run, then sleeps. `auto` is \
-               active when every rank of the node has a processor of its own, else passive.",
+               `passive` looks for a short while, then lets others run, then sleeps until a message \
+               comes. `auto` goes by the processors: where every rank has one of its own, it looks \
+               for about a millisecond before it lets others run and then sleeps; where ranks \
+               share processors, it lets others run at once.",
         check: |text| text.parse::<Wait>().map(drop),
     },
     Setting {
