@@ -3,7 +3,7 @@
 //! ```text
 //!            a rank fails, aborts, breaks the protocol; a second signal to end
 //!   Running ------------------------------------------------------------> Ending
-//!      |                                  SIGTERM, after GRACE SIGKILL       |
+//!      |                      (settling,) SIGTERM, after GRACE SIGKILL       |
 //!      | all ranks have ended                                                |
 //!      +----------------------------> cleaned up <---------------------------+
 //! ```
@@ -15,7 +15,6 @@ mod listen;
 mod start;
 
 use std::io::{self, Stderr, Stdout};
-use std::time::Instant;
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::Guard;
@@ -91,7 +90,7 @@ struct Job<'p> {
     stderr: Sink<Stderr>,
     asked_to_end: Option<Signal>,
     ending: Option<Ending>,
-    /// What went wrong in this pass of the loop.
+    /// What went wrong and was not judged yet.
     failures: Vec<(usize, Failure)>,
     code: u8,
 }
@@ -99,18 +98,18 @@ struct Job<'p> {
 impl Job<'_> {
     /// Serves until every rank has ended.
     fn serve(&mut self) -> io::Result<()> {
-        while self.ranks.iter().any(|rank| rank.end().is_none()) {
+        while self.is_running() {
             for speaker in self.wait()? {
                 self.hear(speaker)?;
             }
             self.judge();
-            if let Some(Ending::Asked(until)) = self.ending
-                && Instant::now() >= until
-            {
-                self.kill();
-            }
+            self.insist();
         }
         Ok(())
+    }
+
+    fn is_running(&self) -> bool {
+        self.ranks.iter().any(|rank| rank.end().is_none())
     }
 
     fn hear(&mut self, speaker: Speaker) -> io::Result<()> {

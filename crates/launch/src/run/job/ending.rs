@@ -11,6 +11,9 @@ use crate::run::plan::Plan;
 use crate::run::rank::Rank;
 use crate::run::verdict::Failure;
 
+/// How long the exit of one rank waits for another's to explain it.
+const SETTLING: Duration = Duration::from_millis(50);
+
 /// What ranks get between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(150);
 
@@ -32,6 +35,8 @@ const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TER
 /// The job is being ended.
 #[derive(Clone, Copy)]
 pub(super) enum Ending {
+    /// A rank gave up; until this time others may show why.
+    Settling(Instant),
     /// Ranks were asked; they are killed at this time.
     Asked(Instant),
     /// Ranks were killed.
@@ -39,21 +44,43 @@ pub(super) enum Ending {
 }
 
 impl Job<'_> {
-    /// Ends the job if something went wrong in this pass. What ranks do while they are being ended
-    /// is no failure.
+    /// Ends the job if something went wrong. What ranks do while they are being ended is no failure.
     pub(super) fn judge(&mut self) {
-        let mut failures = std::mem::take(&mut self.failures);
-        failures.sort_by_key(|(_, failure)| failure.precedence());
-        let Some((rank, failure)) = failures.first().filter(|_| self.ending.is_none()) else {
+        if let Some(Ending::Asked(_) | Ending::Killed) = self.ending {
+            return;
+        }
+        self.failures
+            .sort_by_key(|(_, failure)| failure.precedence());
+        let Some((rank, failure)) = self.failures.first().cloned() else {
             return;
         };
+        if matches!(failure, Failure::Exited(_)) && self.is_running() && self.settles() {
+            return;
+        }
         self.code = failure.code();
-        let text = self.sentence(*rank, failure);
+        let text = self.sentence(rank, &failure);
         self.stderr.say(&text);
         process::signal_group(self.guard.group(), Signal::TERM);
         // A rank that is stopped does not see the first.
         process::signal_group(self.guard.group(), Signal::CONT);
         self.ending = Some(Ending::Asked(Instant::now() + GRACE));
+    }
+
+    /// Whether it is too early to judge: a rank that gives up because it lost another may be faster
+    /// than that other, which still has to say what happened.
+    fn settles(&mut self) -> bool {
+        let now = Instant::now();
+        let settled = Ending::Settling(now + SETTLING);
+        matches!(self.ending.get_or_insert(settled), Ending::Settling(until) if now < *until)
+    }
+
+    /// Kills ranks that did not heed SIGTERM in time.
+    pub(super) fn insist(&mut self) {
+        if let Some(Ending::Asked(until)) = self.ending
+            && Instant::now() >= until
+        {
+            self.kill();
+        }
     }
 
     fn sentence(&self, rank: usize, failure: &Failure) -> String {
@@ -91,7 +118,7 @@ impl Job<'_> {
         }
     }
 
-    pub(super) fn kill(&mut self) {
+    fn kill(&mut self) {
         self.ending = Some(Ending::Killed);
         process::signal_group(self.guard.group(), Signal::KILL);
     }

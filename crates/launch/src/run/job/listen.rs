@@ -32,8 +32,10 @@ impl Job<'_> {
             .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
             .collect();
         let patience = match self.ending {
-            Some(Ending::Asked(until)) => Some(until.saturating_duration_since(Instant::now())),
-            _ => None,
+            Some(Ending::Settling(until) | Ending::Asked(until)) => {
+                Some(until.saturating_duration_since(Instant::now()))
+            }
+            Some(Ending::Killed) | None => None,
         };
         pipe::poll(&mut fds, patience)?;
         let spoke = fds.iter().map(|fd| !fd.revents().is_empty());
