@@ -53,6 +53,7 @@ impl<T: Tx + Rma> Engine<T> {
         let open = self.direct(source);
         let mut road = Direct {
             engine: self,
+            source,
             wanted: envelope.packed(),
             body,
             open,
@@ -84,6 +85,7 @@ fn usual_road<T: Tx + Rma>(
 /// The sink of one look.
 struct Direct<'a, T: Rma, C> {
     engine: &'a mut Engine<T>,
+    source: Peer,
     wanted: u64,
     body: &'a C,
     /// Nothing has come or been posted yet that goes before the next frame.
@@ -94,7 +96,9 @@ struct Direct<'a, T: Rma, C> {
 impl<T: Tx + Rma, C: Bytes> Sink<T> for Direct<'_, T, C> {
     #[inline]
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
+        // A look at one peer may bring another's frames along: those of one that is gone.
         if self.open
+            && from == self.source
             && head.kind == Kind::Eager
             && head.flags.is_empty()
             && head.envelope.packed() == self.wanted
