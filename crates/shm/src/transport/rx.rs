@@ -261,6 +261,8 @@ impl<B: Bytes> ShmRx<B> {
         }
         if let Some(i) = self.place(peer) {
             self.links.swap_remove(i);
+            // The turn may have been that of a link beyond those that are left.
+            self.turn = 0;
             if let Some(moved) = self.links.get(i) {
                 self.places[moved.peer as usize] = i as u32;
             }

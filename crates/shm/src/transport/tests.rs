@@ -184,6 +184,35 @@ fn credits_that_cannot_be_end_the_link() {
     ));
 }
 
+/// The poll's turn, which a spent budget left at a late link, is still good when few links are left.
+#[test]
+fn links_may_leave_in_the_middle_of_a_round() {
+    let layout = Layout { ranks: 4, ..LAYOUT };
+    let memory = Memfd::create("oxmpi-test", layout.len()).unwrap();
+    let segment = Arc::new(Segment::map(&memory, layout).unwrap());
+    for rank in 0..layout.ranks {
+        segment.set_pid(rank, std::process::id());
+    }
+    let mut tx: ShmTx = ShmTx::new(segment.clone(), 0);
+    let mut rx = ShmRx::new(segment.clone(), 0).unwrap();
+    let mut seen = Seen::default();
+    for peer in 1..layout.ranks {
+        let mut peer: ShmTx = ShmTx::new(segment.clone(), peer);
+        peer.short(Peer(0), &eager(0), &RawBytes::empty()).unwrap();
+    }
+    for budget in [1, 1, 8] {
+        assert_eq!(rx.poll(&mut tx, budget, &mut seen), 1);
+    }
+    for peer in 1..3 {
+        segment.exit(peer).leave();
+    }
+    rx.disarm();
+    for _ in 0..2 {
+        rx.poll(&mut tx, 8, &mut seen);
+    }
+    assert_eq!((seen.frames.len(), seen.lost.len()), (3, 2));
+}
+
 #[test]
 fn a_flood_of_pulls_is_bounded() {
     let mut victim = Victim::new();
