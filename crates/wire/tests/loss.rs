@@ -84,6 +84,21 @@ fn what_came_whole_can_still_be_received() {
     assert_eq!(job.wait(0, offered), ENDED);
 }
 
+/// The dead takes no answer, so none waits for room.
+#[test]
+fn a_synchronous_message_of_the_dead_is_received_without_an_answer() {
+    let mut job = Job::new(3, Weather::default(), Rules::default());
+    job.send(1, 0, ENVELOPE, Mode::Synchronous, Shared::pattern(8, 1));
+    job.settle();
+    job.fabric.kill(DEAD);
+    job.until(|job| job.ranks[0].engine.fault(DEAD).is_some());
+    let room = Shared::zeroed(8);
+    let whole = recv(&mut job, Source::Peer(DEAD), &room);
+    assert_eq!(job.wait(0, whole).unwrap().source, DEAD);
+    assert_eq!(room.to_vec(), pattern(8, 1));
+    assert!(!job.ranks[0].engine.has_waiting());
+}
+
 #[test]
 fn an_acknowledged_loss_lets_any_source_wait_for_the_others() {
     let mut job = job_with_a_death(|_| ());

@@ -22,7 +22,11 @@ impl FabricTx {
             .queues
             .get(&(self.me, to.0))
             .is_some_and(|queue| queue.len() >= net.weather.capacity);
-        if !net.dead[to.0 as usize] && (full || net.rng.chance(refuse)) {
+        if net.dead[to.0 as usize] {
+            // There is never room again: the loss is the only event to come.
+            return Err(Busy);
+        }
+        if full || net.rng.chance(refuse) {
             self.refused[to.0 as usize] = true;
             return Err(Busy);
         }

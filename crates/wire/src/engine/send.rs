@@ -275,7 +275,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Sends a word of the protocol, at once or when there is room.
+    /// Sends a word of the protocol, at once or when there is room. Nobody answers a lost peer.
     pub(super) fn answer(
         &mut self,
         tx: &mut T,
@@ -285,7 +285,9 @@ impl<T: Tx + Rma> Engine<T> {
         flags: Flags,
         id: u64,
     ) {
-        if send_word(tx, Peer(to), envelope, kind, flags, id).is_ok() {
+        if self.peers[to as usize].fault.is_some()
+            || send_word(tx, Peer(to), envelope, kind, flags, id).is_ok()
+        {
             return;
         }
         let state = State::Answer { kind, flags, id };
