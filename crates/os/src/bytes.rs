@@ -67,7 +67,8 @@ impl RawBytes {
         })
     }
 
-    /// Copies `from`, which does not overlap these bytes, here: as many as both have.
+    /// Copies `from` here: as many bytes as both have. Where the two overlap, what arrives is not
+    /// specified.
     pub fn copy_from(&self, from: &Self) {
         let len = self.layout.len().min(from.layout.len());
         let mut source = from.layout.runs(0, len);
@@ -82,8 +83,8 @@ impl RawBytes {
                 }
                 let len = run.len.min(ahead.len);
                 // SAFETY: both runs are named by their layouts, so they are valid by the contract
-                // of `new`, and the caller says that they do not overlap.
-                unsafe { ptr::copy_nonoverlapping(from.at(ahead), self.at(run), len as usize) };
+                // of `new`; they may overlap.
+                unsafe { ptr::copy(from.at(ahead), self.at(run), len as usize) };
                 for part in [&mut run, &mut ahead] {
                     part.offset += len as i64;
                     part.len -= len;
