@@ -32,7 +32,7 @@ fn another_ranks_message_with_the_same_envelope_is_not_taken() {
     let mut job = Job::new(3, Weather::default(), Rules::default());
     let (near, other) = (Shared::zeroed(8), Shared::zeroed(8));
     job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 2));
-    let mut direct = |job: &mut Job| {
+    let direct = |job: &mut Job| {
         let rank = &mut job.ranks[0];
         let rx = &mut Everybody(&mut rank.rx);
         rank.engine
