@@ -28,7 +28,8 @@ Steps, in order; name some to run only those:
     managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
 
 A step that needs what is not here is skipped and named; with `--no-skip` that is a failure where
-apt, pip or cargo could have given it. The last line is `N passed, N failed, N skipped`: tests one by one, other checks as one each.",
+apt, pip or cargo could have given it. The last line is `N passed, N failed, N skipped`: tests one
+by one, other checks as one each.",
     run,
 };
 
