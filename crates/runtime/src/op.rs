@@ -8,6 +8,7 @@ use oxmpi_wire::Bytes;
 
 use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::raw::Scratch;
 
 /// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).
 ///
@@ -159,14 +160,39 @@ pub(crate) fn custom<T: Data>(combine: impl Fn(T, T) -> T) -> impl Fn(RawBytes, 
 /// The operands of a reduction as slices.
 ///
 /// # Safety
-/// Both ranges are this process's own memory, aligned for `T` and whole numbers of `T`, do not
-/// overlap, and nothing else writes to them (or, to `into`, reads) while the slices live.
+/// Both ranges are this process's own memory, in buffers of `T` or in a collective's scratch, and
+/// whole numbers of `T`; they do not overlap, and nothing else writes to them (or, to `into`, reads)
+/// while the slices live.
 unsafe fn elements<'a, T: Data>(from: RawBytes, into: RawBytes) -> (&'a [T], &'a mut [T]) {
-    let (from_len, into_len) = (from.len() as usize, into.len() as usize);
-    debug_assert_eq!(from_len, into_len);
-    // SAFETY: the caller's promise; any bytes are a valid `T`.
-    let from = unsafe { slice::from_raw_parts(from.start().cast(), from_len / size_of::<T>()) };
+    const {
+        assert!(
+            align_of::<T>() <= Scratch::ALIGN,
+            "elements that are reduced are aligned to 128 bytes at most"
+        );
+    }
+    debug_assert_eq!(from.len(), into.len());
+    // Of elements without a size there is nothing to combine.
+    let count = |bytes: RawBytes| {
+        (bytes.len() as usize)
+            .checked_div(size_of::<T>())
+            .unwrap_or(0)
+    };
+    // SAFETY: the caller's promise, and scratch is aligned; any bytes are a valid `T`.
+    let from_elements = unsafe { slice::from_raw_parts(from.start().cast(), count(from)) };
     // SAFETY: as above.
-    let into = unsafe { slice::from_raw_parts_mut(into.start().cast(), into_len / size_of::<T>()) };
-    (from, into)
+    let into_elements = unsafe { slice::from_raw_parts_mut(into.start().cast(), count(into)) };
+    (from_elements, into_elements)
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_coll::plan::Side;
+    use oxmpi_os::RawBytes;
+
+    use super::custom;
+
+    #[test]
+    fn elements_without_a_size_are_no_elements() {
+        custom(|(), ()| unreachable!())(RawBytes::empty(), RawBytes::empty(), Side::Left);
+    }
 }

@@ -22,3 +22,4 @@ pub(crate) use group::Group;
 pub(crate) use lane::Lane;
 pub(crate) use oxmpi_wire::engine::Mode;
 pub(crate) use policy::Policy;
+pub(crate) use scratch::Scratch;

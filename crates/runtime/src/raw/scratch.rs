@@ -2,23 +2,33 @@
 
 use oxmpi_os::RawBytes;
 
-/// Room for intermediate results, aligned for every element type. It grows and is kept, so a
+/// Room for intermediate results, aligned to [`Scratch::ALIGN`]. It grows and is kept, so a
 /// collective that was run before allocates nothing.
 #[derive(Debug, Default)]
-pub(super) struct Scratch(Vec<u128>);
+pub(crate) struct Scratch(Vec<Lines>);
+
+/// Two cache lines.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(128))]
+struct Lines {
+    _words: [u64; 16],
+}
 
 impl Scratch {
+    /// Its alignment: the largest that an element which is reduced may ask for.
+    pub(crate) const ALIGN: usize = align_of::<Lines>();
+
     /// Makes room for `bytes`. False: there is no memory.
     pub(super) fn grow(&mut self, bytes: u64) -> bool {
-        let Ok(words) = usize::try_from(bytes.div_ceil(size_of::<u128>() as u64)) else {
+        let Ok(lines) = usize::try_from(bytes.div_ceil(size_of::<Lines>() as u64)) else {
             return false;
         };
-        let more = words.saturating_sub(self.0.len());
+        let more = lines.saturating_sub(self.0.len());
         if self.0.try_reserve(more).is_err() {
             return false;
         }
         if more > 0 {
-            self.0.resize(words, 0);
+            self.0.resize(lines, Lines::default());
         }
         true
     }
@@ -30,5 +40,23 @@ impl Scratch {
         // until every message through it has ended (`Run` takes them back when it is dropped), and
         // the vector does not grow meanwhile.
         unsafe { RawBytes::new(self.0.as_mut_ptr().cast(), len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scratch;
+    use oxmpi_wire::Bytes;
+
+    #[test]
+    fn it_is_aligned_and_long_enough() {
+        for bytes in [1, 127, 128, 129, 5000] {
+            let mut scratch = Scratch::default();
+            assert!(scratch.grow(bytes));
+            let room = scratch.bytes();
+            assert!(room.start().addr().is_multiple_of(Scratch::ALIGN));
+            assert!(room.len() >= bytes);
+        }
+        assert!(!Scratch::default().grow(u64::MAX));
     }
 }
