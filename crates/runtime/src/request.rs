@@ -51,7 +51,7 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     }
 
     /// Waits for the end, and gives the buffer back with the status (`MPI_Wait`). The status of a
-    /// send names the calling rank itself and the bytes sent.
+    /// send names the receiver and the bytes sent.
     ///
     /// # Errors
     /// What went wrong with the operation.

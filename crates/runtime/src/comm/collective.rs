@@ -2,7 +2,6 @@
 //! same order.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_os::RawBytes;
 
 use super::Comm;
 use crate::data::{Data, source, target};
@@ -20,15 +19,7 @@ impl<A: Access> Comm<A> {
     /// # Cost
     /// ceil(log2 p) rounds of empty messages.
     pub fn barrier(&self) -> Result<()> {
-        let (rank, size) = self.whoami();
-        self.raw.collective(
-            Call::barrier(rank, size),
-            Buffers {
-                input: RawBytes::empty(),
-                output: RawBytes::empty(),
-                operation: None,
-            },
-        )
+        self.raw.barrier()
     }
 
     /// Gives every rank the values of rank `root` (`MPI_Bcast`). All ranks pass slices of the same
@@ -38,17 +29,7 @@ impl<A: Access> Comm<A> {
     /// When `root` does not exist, the lengths differ, or a rank is lost.
     pub fn bcast<T: Data>(&self, values: &mut [T], root: usize) -> Result<()> {
         let root = self.check_root(root)?;
-        // The root's bytes are only read, the others' only written; one borrow covers both.
-        let bytes = target(values);
-        let (rank, size) = self.whoami();
-        self.raw.collective(
-            Call::bcast(rank, size, root, size_of_val(values) as u64),
-            Buffers {
-                input: bytes,
-                output: bytes,
-                operation: None,
-            },
-        )
+        self.raw.bcast(target(values), root)
     }
 
     /// Reduces a value or a small array over all ranks, and gives every rank the result
@@ -83,7 +64,7 @@ impl<A: Access> Comm<A> {
 
     /// Reduces by an operation of your own, which must be associative (`MPI_Op_create`). Operands
     /// stand in the order of ranks; say whether the operation is `commutative`, which lets the
-    /// library reorder them.
+    /// library reorder them. A type whose alignment is above 128 does not compile.
     ///
     /// # Errors
     /// As [`Comm::allreduce_into`].

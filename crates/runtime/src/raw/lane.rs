@@ -329,15 +329,15 @@ impl Lane {
         self.next_context
     }
 
-    /// Takes the contexts that all members have agreed on: `first` and the next one.
-    pub(super) fn take_context(&mut self, first: u32) -> Result<u32> {
-        match first.checked_add(Self::CONTEXTS) {
-            Some(next) => {
-                self.next_context = next;
-                Ok(first)
-            }
-            None => Err(Error::Contexts),
+    /// Takes the contexts that all members have agreed on: `first` and the next one. False: this
+    /// rank uses them already.
+    pub(super) fn take_context(&mut self, first: u32) -> Result<bool> {
+        let next = first.checked_add(Self::CONTEXTS).ok_or(Error::Contexts)?;
+        let free = first >= self.next_context;
+        if free {
+            self.next_context = next;
         }
+        Ok(free)
     }
 
     /// Room for a collective's intermediate results. `None`: there is no memory.

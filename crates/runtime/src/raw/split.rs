@@ -2,6 +2,7 @@
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
 
 use super::access::{Access, Shared};
 use super::collective::Buffers;
@@ -9,7 +10,7 @@ use super::communicator::Communicator;
 use super::group::Group;
 use super::lane::Lane;
 use crate::boot::{self, Invitation};
-use crate::data::{source, target};
+use crate::data::target;
 use crate::error::Result;
 use crate::op::{Element, Op, operation};
 
@@ -59,6 +60,9 @@ impl<A: Access> Communicator<A> {
     }
 
     /// A communicator of the same ranks on a new lane that threads may share.
+    ///
+    /// The ranks meet by system calls, during which no lane is driven. So all are here before they
+    /// do: none waits any more for a message that another one owes it.
     pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let layout = self.access().with(|lane| lane.policy().layout(size));
@@ -67,10 +71,12 @@ impl<A: Access> Communicator<A> {
             let (door, invitation) = boot::invite()?;
             let invitation = invitation.to_string();
             text[..invitation.len()].copy_from_slice(invitation.as_bytes());
-            self.bcast(&mut text, 0)?;
+            self.bcast(target(&mut text), 0)?;
+            self.barrier()?;
             boot::admit(door, layout)?
         } else {
-            self.bcast(&mut text, 0)?;
+            self.bcast(target(&mut text), 0)?;
+            self.barrier()?;
             let invitation = String::from_utf8_lossy(&text);
             let invitation = Invitation::decode(invitation.trim_end_matches('\0'))?;
             boot::accept(&invitation, rank, size)?
@@ -83,11 +89,21 @@ impl<A: Access> Communicator<A> {
         ))
     }
 
-    /// Contexts that no member uses yet: the largest of the members' next ones.
+    /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share
+    /// the lane, another one may take the same meanwhile on some ranks: then all try again.
     fn agree_on_context(&self) -> Result<u32> {
-        let mut next = [self.access().with(|lane| lane.next_context())];
-        self.allreduce_in_place(&mut next, Op::Max)?;
-        self.access().with(|lane| lane.take_context(next[0]))
+        loop {
+            let mut next = [self.access().with(|lane| lane.next_context())];
+            self.allreduce_in_place(&mut next, Op::Max)?;
+            let taken = self.access().with(|lane| lane.take_context(next[0]))?;
+            let mut all_took = [u8::from(taken)];
+            if !A::ALONE {
+                self.allreduce_in_place(&mut all_took, Op::Min)?;
+            }
+            if all_took == [1] {
+                return Ok(next[0]);
+            }
+        }
     }
 
     /// Reduces `values` over all ranks, element by element.
@@ -107,15 +123,25 @@ impl<A: Access> Communicator<A> {
         self.collective(call.with_in_place(true), buffers)
     }
 
-    /// Gives every rank the bytes of rank `root`.
-    pub(crate) fn bcast(&self, bytes: &mut [u8], root: u32) -> Result<()> {
+    /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
+    pub(crate) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
         let (rank, size) = (self.group().rank(), self.group().size());
-        let call = Call::bcast(rank, size, root, bytes.len() as u64);
         let buffers = Buffers {
-            input: source(bytes),
-            output: target(bytes),
+            input: bytes,
+            output: bytes,
             operation: None,
         };
-        self.collective(call, buffers)
+        self.collective(Call::bcast(rank, size, root, bytes.len()), buffers)
+    }
+
+    /// Returns when every rank has come here.
+    pub(crate) fn barrier(&self) -> Result<()> {
+        let (rank, size) = (self.group().rank(), self.group().size());
+        let buffers = Buffers {
+            input: RawBytes::empty(),
+            output: RawBytes::empty(),
+            operation: None,
+        };
+        self.collective(Call::barrier(rank, size), buffers)
     }
 }
