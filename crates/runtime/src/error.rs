@@ -37,7 +37,7 @@ pub enum Error {
         /// The message's tag.
         tag: u32,
     },
-    /// A blocking receive from any rank when all other ranks have left the job.
+    /// A wait for a message from any rank when all others of the communicator have left the job.
     Deserted {
         /// The receiving rank.
         rank: usize,

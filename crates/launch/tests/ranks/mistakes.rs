@@ -77,6 +77,34 @@ fn collectives_whose_lengths_differ() {
     assert!(done.err.contains("Error: "), "{}", done.err);
 }
 
+/// Nobody is left who could send: every wait for any rank says so, also in a part of the job while
+/// others are still there.
+#[test]
+fn waits_for_any_rank_when_all_have_left() {
+    Job::of(3).succeed(|world| {
+        let pair = world
+            .comm()
+            .split(Some((world.comm().rank() / 2) as u32), 0)?;
+        match (world.comm().rank(), pair) {
+            (0, Some(pair)) => {
+                let deserted = text::<()>(Err(Error::Deserted { rank: 0 }));
+                let mut room = [0u8; 1];
+                assert_eq!(text(pair.recv(&mut room, Source::Any, 1)), deserted);
+                assert_eq!(text(pair.probe(Source::Any, 1)), deserted);
+                assert_eq!(text(pair.recv_vec::<u8>(Source::Any, 1)), deserted);
+                let waited = pair.scope(|s| s.irecv(&mut room, Source::Any, 1)?.wait().map(drop));
+                assert_eq!(text(waited), deserted);
+                let owned = pair.irecv_owned::<u8>(1, Source::Any, 1)?;
+                pair.bsend(&[5u8], 0, 1)?;
+                assert_eq!(owned.wait()?.0, [5]);
+                world.comm().send(&[1u8], 2, 1)
+            }
+            (2, _) => world.comm().recv(&mut [0u8], 0, 1).map(drop),
+            _ => Ok(()),
+        }
+    });
+}
+
 #[test]
 fn a_process_joins_once() {
     for ranks in [1, 2] {

@@ -119,31 +119,35 @@ impl<A: Access> Communicator<A> {
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
             Ok(None) => self.keep_receiving(source, tag, bytes),
-            Err(request) if A::ALONE && source == engine::Source::Any => {
-                self.wait_for_anyone(request)
-            }
             Err(request) => self.wait(request),
         }
     }
 
-    /// Waits for a receive from any source, on a lane of this thread's own. When all other ranks
-    /// have left, nobody is there to send: this thread itself waits here.
-    fn wait_for_anyone(&self, request: RawRequest) -> Result<Status> {
-        let own = self.group.link(self.group.rank()).map(Peer);
-        let outcome = self.access.until(|lane| match lane.test(request) {
-            Some(outcome) => Some(Some(outcome)),
-            // What this rank has sent to itself comes first.
-            None if lane.is_deserted(own) && lane.progress() == 0 => Some(lane.test(request)),
+    /// Waits until `ready` gives something. `None`: it waits for a message from any source, as
+    /// `for_anyone` says, and nobody is there to send one. That is known where all other ranks have
+    /// left and the lane is this thread's own, since the thread itself waits here.
+    fn until_deserted<R>(
+        &self,
+        for_anyone: impl Fn(&Lane) -> bool,
+        mut ready: impl FnMut(&mut Lane) -> Option<R>,
+    ) -> Option<R> {
+        self.access.until(|lane| match ready(lane) {
+            Some(result) => Some(Some(result)),
+            None if A::ALONE
+                && lane.is_deserted(&self.group)
+                && for_anyone(lane)
+                // What this rank has sent to itself comes first.
+                && lane.progress() == 0 =>
+            {
+                Some(ready(lane))
+            }
             None => None,
-        });
-        if let Some(outcome) = outcome {
-            return self.status(outcome);
-        }
-        match self.take_back(request)? {
-            Some(status) => Ok(status),
-            None => Err(Error::Deserted {
-                rank: self.group.rank() as usize,
-            }),
+        })
+    }
+
+    fn deserted(&self) -> Error {
+        Error::Deserted {
+            rank: self.group.rank() as usize,
         }
     }
 
@@ -194,8 +198,14 @@ impl<A: Access> Communicator<A> {
     /// Waits until the operation has ended. The handle is stale afterwards.
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
         self.access.with(|lane| lane.check_process())?;
-        let outcome = self.access.until(|lane| lane.test(request));
-        self.status(outcome)
+        let outcome = self.until_deserted(
+            |lane| lane.is_for_anyone(request),
+            |lane| lane.test(request),
+        );
+        match outcome {
+            Some(outcome) => self.status(outcome),
+            None => self.take_back(request)?.ok_or_else(|| self.deserted()),
+        }
     }
 
     /// Makes some progress, then looks whether the operation has ended; if so its handle is stale
@@ -264,10 +274,11 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn probe(&self, source: Source, tag: Tag) -> Result<Status> {
         let (source, tag) = self.pattern(source, tag)?;
         self.access.with(Lane::check)?;
-        let outcome = self
-            .access
-            .until(|lane| lane.probe(source, self.context, tag));
-        self.status(outcome)
+        let outcome = self.until_deserted(
+            |_| source == engine::Source::Any,
+            |lane| lane.probe(source, self.context, tag),
+        );
+        self.status(outcome.ok_or_else(|| self.deserted())?)
     }
 
     pub(crate) fn iprobe(&self, source: Source, tag: Tag) -> Result<Option<Status>> {
@@ -283,10 +294,11 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn mprobe(&self, source: Source, tag: Tag) -> Result<(Claimed, Status)> {
         let (source, tag) = self.pattern(source, tag)?;
         self.access.with(Lane::check)?;
-        let outcome = self
-            .access
-            .until(|lane| lane.claim(source, self.context, tag));
-        self.claimed(outcome)
+        let outcome = self.until_deserted(
+            |_| source == engine::Source::Any,
+            |lane| lane.claim(source, self.context, tag),
+        );
+        self.claimed(outcome.ok_or_else(|| self.deserted())?)
     }
 
     pub(crate) fn improbe(&self, source: Source, tag: Tag) -> Result<Option<(Claimed, Status)>> {

@@ -11,6 +11,7 @@ use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, St
 use oxmpi_wire::{Envelope, Peer, Rx, Tx};
 
 use super::communicator::{Claimed, RawRequest};
+use super::group::Group;
 use super::policy::Policy;
 use super::scratch::Scratch;
 use super::siblings;
@@ -122,13 +123,19 @@ impl Lane {
         self.pids.len() as u32
     }
 
-    /// Whether every rank but the one at `own` is lost or has left, and nothing waits for room that
-    /// this rank sent to itself.
-    pub(super) fn is_deserted(&self, own: Option<Peer>) -> bool {
-        let mut links = (0..self.size()).map(Peer).filter(|&peer| Some(peer) != own);
-        self.size() > 1
-            && links.all(|peer| self.engine.fault(peer).is_some())
+    /// Whether every member of `group` but this rank is lost or has left, and nothing waits for
+    /// room that this rank sent to itself.
+    pub(super) fn is_deserted(&self, group: &Group) -> bool {
+        let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
+        let gone = |link| self.engine.fault(Peer(link)).is_some();
+        group.size() > 1
+            && others.all(|rank| group.link(rank).is_some_and(gone))
             && !self.engine.has_waiting()
+    }
+
+    /// Whether the operation is a receive from any source that nothing has come for yet.
+    pub(super) fn is_for_anyone(&self, request: RawRequest) -> bool {
+        self.engine.is_posted_for_any(request)
     }
 
     /// The process at the other end of a link.

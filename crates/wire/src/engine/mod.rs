@@ -168,6 +168,15 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
+    /// Whether `request` is a receive from any source that waits for its message.
+    #[must_use]
+    pub fn is_posted_for_any(&self, request: Request) -> bool {
+        self.requests.find(request.0).is_some_and(|index| {
+            let record = &self.requests[index];
+            matches!(record.state, State::Posted(_)) && record.pattern.class.any_source()
+        })
+    }
+
     /// Lets `request` go on alone: nobody will test it, it is freed when it completes.
     pub fn detach(&mut self, request: Request) {
         if let Some(index) = self.requests.find(request.0) {
