@@ -86,12 +86,14 @@ pub enum Rest {
 
 impl Rest {
     /// Rests where no peer's message can wake the thread: what would be a sleep is a short one.
-    pub fn unwoken(self) {
+    /// True if it was: tell the transport by [`ShmRx::napped`].
+    pub fn unwoken(self) -> bool {
         match self {
             Self::Spin => spin_loop(),
             Self::Yield => yield_now(),
             Self::Sleep => std::thread::sleep(SHORT_NAP),
         }
+        self == Self::Sleep
     }
 }
 

@@ -92,3 +92,17 @@ fn messages_that_nobody_receives_keep_nobody() {
         });
     }
 }
+
+/// Ranks that are to share a lane first hand over what they owe each other.
+#[test]
+fn sends_go_on_while_others_share() {
+    Job::of(3).succeed(|world| {
+        let comm = world.comm();
+        if comm.rank() == 0 {
+            comm.bsend(&[7u8; 300_000], 1, 1)?;
+        } else if comm.rank() == 1 {
+            assert_eq!(comm.recv_vec::<u8>(0, 1)?.0, [7; 300_000]);
+        }
+        comm.share()?.barrier()
+    });
+}

@@ -129,7 +129,9 @@ impl Reach for Shared {
             return;
         }
         // The lock is not held while this thread rests; another one may need the lane meanwhile.
-        waiter.next().unwoken();
+        if waiter.next().unwoken() {
+            self.with(Lane::napped);
+        }
         siblings::drive();
     }
 

@@ -311,10 +311,17 @@ impl Lane {
             waiter.moved();
         } else if siblings::any() {
             // Another lane's messages would not end a sleep on this one.
-            waiter.next().unwoken();
+            if waiter.next().unwoken() {
+                self.napped();
+            }
         } else {
             waiter.idle(&mut self.rx);
         }
+    }
+
+    /// A short nap was taken between two turns.
+    pub(super) fn napped(&mut self) {
+        self.rx.napped();
     }
 
     /// Leaves the other ranks: everything sent goes out first. Later calls give [`Error::Ended`].

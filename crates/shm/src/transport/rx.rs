@@ -22,6 +22,9 @@ const CLOSED: u32 = u32::MAX;
 /// Empty polls between two looks at the peers' processes: about a millisecond of spinning.
 const LOOK: u32 = 1 << 15;
 
+/// Short naps between two looks: some milliseconds.
+const NAPS: u32 = 64;
+
 /// The receiving half of a node's transport.
 pub struct ShmRx<B = oxmpi_os::RawBytes> {
     links: Vec<In>,
@@ -321,6 +324,12 @@ impl<B: Bytes> ShmRx<B> {
         // However the wait ends, the caller polls again.
         let _ = futex::wait(word, 1, limit);
         self.disarm();
+    }
+
+    /// A short nap was taken between two polls. It counts as many empty polls: who rests mostly
+    /// still looks in time whether peers live.
+    pub fn napped(&mut self) {
+        self.empty |= LOOK / NAPS - 1;
     }
 
     /// Takes [`Rx::arm`] back, for who does not sleep after all.

@@ -214,6 +214,17 @@ fn links_may_leave_in_the_middle_of_a_round() {
 }
 
 #[test]
+fn who_naps_between_polls_looks_soon_who_has_left() {
+    let mut victim = Victim::new();
+    victim.segment.exit(1).leave();
+    for _ in 0..100 {
+        victim.poll();
+        victim.rx.napped();
+    }
+    assert_eq!(victim.seen.lost, [(Peer(1), Fault::Left)]);
+}
+
+#[test]
 fn a_flood_of_pulls_is_bounded() {
     let mut victim = Victim::new();
     let control = compact(Kind::Transport as u32, 0, 0);
