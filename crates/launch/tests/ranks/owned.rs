@@ -1,8 +1,9 @@
 //! Requests that own their buffers: waited for, dropped, forgotten.
 
 use std::mem::forget;
+use std::thread;
 
-use oxmpi::Source;
+use oxmpi::{Result, Source, World};
 
 use crate::job::{Job, SIZES};
 
@@ -105,4 +106,24 @@ fn sends_go_on_while_others_share() {
         }
         comm.share()?.barrier()
     });
+}
+
+/// The end of the world waits for the peer, who waits for a message on another lane.
+#[test]
+fn the_end_of_the_world_drives_shared_lanes_too() {
+    let done = Job::of(2).run(|| -> Result<()> {
+        let world = World::init()?;
+        let shared = world.comm().share()?;
+        if world.comm().rank() == 0 {
+            world.comm().bsend(&[1u8; 300_000], 1, 1)?;
+            shared.bsend(&[2u8; 300_000], 1, 1)?;
+            return world.finalize();
+        }
+        thread::scope(|threads| {
+            let receiving = threads.spawn(|| shared.recv_vec::<u8>(0, 1));
+            receiving.join().expect("no panic")
+        })?;
+        world.comm().recv_vec::<u8>(0, 1).map(drop)
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
 }

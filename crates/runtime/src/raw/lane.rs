@@ -332,6 +332,9 @@ impl Lane {
         let mut waiter = self.waiter();
         while !self.engine.retire(&mut self.tx, &RawBytes::empty()) {
             self.turn(&mut waiter);
+            if siblings::any() {
+                siblings::drive();
+            }
         }
         self.reap();
         self.ended = true;
