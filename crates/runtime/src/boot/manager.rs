@@ -44,6 +44,11 @@ impl Manager {
         })
         .map_err(|why| Error::start(STEP, why))?;
         match start {
+            Start::Singleton if env::var_os("PMIX_RANK").is_some() => Err(Error::start(
+                STEP,
+                "it speaks PMIx (PMIX_RANK is set), this version PMI-1: start the job by oxmpi run, \
+                 mpiexec.hydra or srun --mpi=pmi2; or unset PMIX_RANK to run this process alone",
+            )),
             Start::Singleton => Ok(Self {
                 rank: 0,
                 size: 1,

@@ -11,6 +11,9 @@ pub const JOB_VARIABLE: &str = "OXMPI_JOB";
 /// Variables with our prefix that are no settings.
 const NOT_SETTINGS: &[&str] = &[FILE_VARIABLE, JOB_VARIABLE];
 
+/// Parameters that Open MPI's own launcher gives to every rank: nobody has typed them.
+const MPIRUNS_OWN: &[&str] = &["PREFIXES", "num_procs", "initial_wdir", "cpu_type"];
+
 /// Gives every row of `table` its value.
 ///
 /// # Errors
@@ -83,8 +86,9 @@ impl Values {
         let prefix = Product::OpenMpi.env_prefix();
         for (variable, _) in environment {
             let name = variable.strip_prefix(prefix);
-            if let Some(name) =
-                name.filter(|name| table.find_alias(Product::OpenMpi, name).is_none())
+            if let Some(name) = name
+                .filter(|name| !MPIRUNS_OWN.contains(name))
+                .filter(|name| table.find_alias(Product::OpenMpi, name).is_none())
             {
                 self.warnings.push(no_such_parameter(name, variable));
             }
