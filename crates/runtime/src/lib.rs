@@ -71,7 +71,7 @@ pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};
 pub use op::{Element, Fold, Op};
 pub use raw::{Access, Own, Shared};
-pub use request::{AllEnded, AnyRequest, Ended, Request, Test};
+pub use request::{AllEnded, AnyRequest, Buffer, Ended, Request, Test};
 pub use scope::Scope;
 pub use value::Value;
 pub use world::World;

@@ -10,11 +10,62 @@ use crate::scope::Scope;
 /// A nonblocking operation that is under way, and its buffer.
 ///
 /// Dropping it is fine: the scope waits for it at its end.
-pub struct Request<'scope, 'env: 'scope, B, A: Access> {
+pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Access> {
     scope: &'scope Scope<'scope, 'env, A>,
     place: usize,
     request: RawRequest,
-    buffer: B,
+    buffer: B::Held,
+}
+
+/// What a request borrows, and gives back at its end: the slice of a send or of a receive, or
+/// nothing. Sealed.
+pub trait Buffer: sealed::Held {}
+
+impl<T> Buffer for &[T] {}
+impl<T> Buffer for &mut [T] {}
+impl Buffer for () {}
+
+pub(crate) mod sealed {
+    /// A buffer as its request holds it. A receive's is an address: a unique reference must not
+    /// stand, or move, beside the one that the message is written through.
+    #[allow(
+        unnameable_types,
+        reason = "the trait is sealed: callers name `Buffer`, never this"
+    )]
+    pub trait Held: Sized {
+        /// What is held.
+        type Held;
+
+        /// The buffer again.
+        ///
+        /// # Safety
+        /// `held` was made of a buffer of this very type, whose operation has ended.
+        unsafe fn back(held: Self::Held) -> Self;
+    }
+
+    impl<T> Held for &[T] {
+        type Held = Self;
+
+        unsafe fn back(held: Self) -> Self {
+            held
+        }
+    }
+
+    impl<T> Held for &mut [T] {
+        type Held = *mut [T];
+
+        unsafe fn back(held: *mut [T]) -> Self {
+            // SAFETY: made of such a reference, which nobody else has used since; and the
+            // operation has ended, by the caller's word.
+            unsafe { &mut *held }
+        }
+    }
+
+    impl Held for () {
+        type Held = ();
+
+        unsafe fn back((): ()) {}
+    }
 }
 
 /// A request whose buffer is not given back, so that sends and receives of any type fit one list.
@@ -35,12 +86,12 @@ pub type AllEnded<B> = Vec<(B, Status)>;
 /// What ended: its place in the list, its buffer and its status.
 pub type Ended<B> = (usize, B, Status);
 
-impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
+impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     pub(crate) const fn new(
         scope: &'scope Scope<'scope, 'env, A>,
         place: usize,
         request: RawRequest,
-        buffer: B,
+        buffer: B::Held,
     ) -> Self {
         Self {
             scope,
@@ -57,8 +108,8 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     /// What went wrong with the operation.
     pub fn wait(self) -> Result<(B, Status)> {
         let ended = self.scope.raw().wait(self.request);
-        self.scope.release(self.place);
-        ended.map(|status| (self.buffer, status))
+        let buffer = self.end();
+        ended.map(|status| (buffer, status))
     }
 
     /// Looks whether it has ended; if not, gives the request back (`MPI_Test`).
@@ -69,8 +120,8 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
         match self.scope.raw().test(self.request) {
             None => Ok(Test::Open(self)),
             Some(ended) => {
-                self.scope.release(self.place);
-                ended.map(|status| Test::Ended((self.buffer, status)))
+                let buffer = self.end();
+                ended.map(|status| Test::Ended((buffer, status)))
             }
         }
     }
@@ -83,8 +134,16 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     /// What went wrong with the operation.
     pub fn cancel(self) -> Result<(B, Option<Status>)> {
         let ended = self.scope.raw().take_back(self.request);
+        let buffer = self.end();
+        ended.map(|status| (buffer, status))
+    }
+
+    /// Tells the scope that the operation has ended, and gives the buffer back.
+    fn end(self) -> B {
         self.scope.release(self.place);
-        ended.map(|status| (self.buffer, status))
+        // SAFETY: the scope made this request of a buffer of type `B`; every caller has seen the
+        // operation's end, or that this process is a fork, in which nothing is under way.
+        unsafe { B::back(self.buffer) }
     }
 
     /// The same request without its buffer, to be put in a list with others.
@@ -194,7 +253,7 @@ impl<'scope, 'env, B, A: Access> Request<'scope, 'env, B, A> {
     }
 }
 
-impl<B, A: Access> fmt::Debug for Request<'_, '_, B, A> {
+impl<B: Buffer, A: Access> fmt::Debug for Request<'_, '_, B, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request").finish_non_exhaustive()
     }

@@ -11,7 +11,7 @@ use crate::data::{Data, source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
 use crate::raw::{Access, Communicator, Mode, RawRequest};
-use crate::request::Request;
+use crate::request::{Buffer, Request};
 
 /// Where nonblocking requests live; made by [`Comm::scope`](crate::Comm::scope).
 ///
@@ -109,8 +109,11 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
-        let request = self.raw.irecv(target(values), source.into(), tag.into())?;
-        Ok(self.keep(request, values))
+        let held: *mut [T] = values;
+        // SAFETY: the slice that was just given up for its address, which the request alone keeps.
+        let bytes = target(unsafe { &mut *held });
+        let request = self.raw.irecv(bytes, source.into(), tag.into())?;
+        Ok(self.keep(request, held))
     }
 
     fn start_send<T: Data>(
@@ -124,7 +127,11 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         Ok(self.keep(request, values))
     }
 
-    fn keep<B>(&'scope self, request: RawRequest, buffer: B) -> Request<'scope, 'env, B, A> {
+    fn keep<B: Buffer>(
+        &'scope self,
+        request: RawRequest,
+        buffer: B::Held,
+    ) -> Request<'scope, 'env, B, A> {
         let place = self.open.borrow_mut().add(request);
         Request::new(self, place, request, buffer)
     }
