@@ -8,6 +8,7 @@ use oxmpi_shm::wait::Waiter;
 
 use super::lane::Lane;
 use super::siblings;
+use crate::error::Result;
 
 /// How a communicator reaches its lane. Sealed: the two ways are [`Own`] and [`Shared`].
 pub trait Access: sealed::Reach {}
@@ -21,7 +22,7 @@ pub struct Own(Rc<RefCell<Lane>>);
 pub struct Shared(Arc<Mutex<Lane>>);
 
 pub(crate) mod sealed {
-    use super::{Lane, Waiter};
+    use super::{Lane, Result, Waiter};
 
     /// What the raw core does with a lane.
     #[allow(
@@ -37,10 +38,16 @@ pub(crate) mod sealed {
 
         /// Drives the lane until `ready` gives something. Between its calls the lane makes
         /// progress, or this thread spins, yields or sleeps.
-        fn until<R>(&self, ready: impl FnMut(&mut Lane) -> Option<R>) -> R;
+        ///
+        /// # Errors
+        /// When the lane ends meanwhile, which only another thread can do.
+        fn until<R>(&self, ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R>;
 
         /// One turn of [`Reach::until`], for callers that look for themselves.
-        fn turn(&self, waiter: &mut Waiter);
+        ///
+        /// # Errors
+        /// As there.
+        fn turn(&self, waiter: &mut Waiter) -> Result<()>;
 
         /// A new wait.
         fn waiter(&self) -> Waiter;
@@ -76,12 +83,12 @@ impl Reach for Own {
     }
 
     #[inline]
-    fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> R {
+    fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
         let lane = &mut *self.0.borrow_mut();
         let mut waiter = lane.waiter();
         loop {
             if let Some(result) = ready(lane) {
-                return result;
+                return Ok(result);
             }
             lane.turn(&mut waiter);
             if siblings::any() {
@@ -90,11 +97,12 @@ impl Reach for Own {
         }
     }
 
-    fn turn(&self, waiter: &mut Waiter) {
+    fn turn(&self, waiter: &mut Waiter) -> Result<()> {
         self.0.borrow_mut().turn(waiter);
         if siblings::any() {
             siblings::drive();
         }
+        Ok(())
     }
 
     fn waiter(&self) -> Waiter {
@@ -113,26 +121,31 @@ impl Reach for Shared {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> R {
+    fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
         let mut waiter = self.waiter();
         loop {
             if let Some(result) = self.with(&mut ready) {
-                return result;
+                return Ok(result);
             }
-            self.turn(&mut waiter);
+            self.turn(&mut waiter)?;
         }
     }
 
-    fn turn(&self, waiter: &mut Waiter) {
-        if self.with(Lane::progress) != 0 {
+    fn turn(&self, waiter: &mut Waiter) -> Result<()> {
+        let moved = self.with(|lane| {
+            lane.check()?;
+            Ok(lane.progress())
+        })?;
+        if moved != 0 {
             waiter.moved();
-            return;
+            return Ok(());
         }
         // The lock is not held while this thread rests; another one may need the lane meanwhile.
         if waiter.next().unwoken() {
             self.with(Lane::napped);
         }
         siblings::drive();
+        Ok(())
     }
 
     fn waiter(&self) -> Waiter {

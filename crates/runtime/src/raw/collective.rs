@@ -37,12 +37,19 @@ impl<A: Access> Communicator<A> {
     ///
     /// # Errors
     /// The first failure of a message; then no buffer is in use any more, and the other ranks learn
-    /// of it only where they wait for this one.
+    /// of it only where they wait for this one. After a failure or a panic of the operation the
+    /// ranks are out of step, and every later collective of the communicator is refused here.
     pub(crate) fn collective(&self, call: Call, buffers: Buffers<'_>) -> Result<()> {
         let tuning = self.access().with(|lane| {
             lane.check()?;
             Ok(lane.policy().tuning)
         })?;
+        if self.is_broken() {
+            return Err(self.refused(
+                &"an earlier one failed or panicked on this rank, so the ranks of this communicator \
+                  are out of step",
+            ));
+        }
         let plan = choose(&call, &tuning)
             .and_then(|algorithm| algorithm.plan(&call, &tuning))
             .map_err(|why| self.refused(&why))?;
@@ -61,6 +68,7 @@ impl<A: Access> Communicator<A> {
                 element: call.element_bytes,
                 number: self.next_collective(),
             },
+            done: false,
         };
         run.finish()
     }
@@ -79,6 +87,7 @@ impl<A: Access> Communicator<A> {
 struct Run<'a, P: Plan, A: Access> {
     execution: Execution<P, Ticket>,
     binding: Binding<'a, A>,
+    done: bool,
 }
 
 impl<P: Plan, A: Access> Run<'_, P, A> {
@@ -86,8 +95,11 @@ impl<P: Plan, A: Access> Run<'_, P, A> {
         let mut waiter = self.binding.communicator.access().waiter();
         loop {
             match self.execution.advance(&[], &mut self.binding) {
-                Ok(Progress::Done) => return Ok(()),
-                Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut waiter),
+                Ok(Progress::Done) => {
+                    self.done = true;
+                    return Ok(());
+                }
+                Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut waiter)?,
                 Err(Failure::Driver(error)) => return Err(error),
                 Err(stuck @ Failure::Stuck { .. }) => {
                     return Err(self.binding.communicator.refused(&stuck));
@@ -100,6 +112,9 @@ impl<P: Plan, A: Access> Run<'_, P, A> {
 impl<P: Plan, A: Access> Drop for Run<'_, P, A> {
     fn drop(&mut self) {
         let communicator = self.binding.communicator;
+        if !self.done {
+            communicator.set_broken();
+        }
         while let Some(ticket) = self.execution.abandon() {
             // Its failure is the collective's, which is told already.
             let _ = communicator.take_back(ticket.request);

@@ -1,7 +1,7 @@
 //! A communicator as the raw core knows it, and messages between its ranks.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
@@ -10,6 +10,7 @@ use oxmpi_wire::{Envelope, Fault, Peer};
 use super::access::Access;
 use super::group::Group;
 use super::lane::Lane;
+use super::siblings;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};
 
@@ -27,6 +28,8 @@ pub(crate) struct Communicator<A: Access> {
     group: Group,
     /// Collectives started; atomic since threads may share a communicator.
     collectives: AtomicU32,
+    /// One of them failed or panicked here: the ranks are out of step.
+    broken: AtomicBool,
 }
 
 impl<A: Access> Communicator<A> {
@@ -36,6 +39,7 @@ impl<A: Access> Communicator<A> {
             context,
             group,
             collectives: AtomicU32::new(0),
+            broken: AtomicBool::new(false),
         }
     }
 
@@ -59,14 +63,26 @@ impl<A: Access> Communicator<A> {
         self.collectives.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Whether a collective failed here before.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// A collective failed here: the next ones give an error instead of a wait that may never end.
+    pub(super) fn set_broken(&self) {
+        self.broken.store(true, Ordering::Relaxed);
+    }
+
     /// Whether this process is a fork of the one that joined the job.
     pub(crate) fn forked(&self) -> bool {
         self.access.with(|lane| lane.check_process().is_err())
     }
 
-    /// Leaves the lane's other ranks in order; later calls give [`Error::Ended`].
+    /// Leaves the other ranks in order, on this lane and on all that threads share; later calls
+    /// give [`Error::Ended`].
     pub(crate) fn leave(&self) {
         self.access.with(Lane::leave);
+        siblings::leave();
     }
 
     /// Sends and waits until the bytes may be used again.
@@ -95,7 +111,7 @@ impl<A: Access> Communicator<A> {
         let outcome = self.access.until(|lane| match lane.test(request) {
             Some(outcome) => Some(Some(outcome)),
             None => lane.probe(source, envelope.context, tag).map(|_| None),
-        });
+        })?;
         match outcome {
             Some(outcome) => self.status(outcome).map(drop),
             None => {
@@ -130,7 +146,7 @@ impl<A: Access> Communicator<A> {
         &self,
         for_anyone: impl Fn(&Lane) -> bool,
         mut ready: impl FnMut(&mut Lane) -> Option<R>,
-    ) -> Option<R> {
+    ) -> Result<Option<R>> {
         self.access.until(|lane| match ready(lane) {
             Some(result) => Some(Some(result)),
             None if A::ALONE
@@ -162,6 +178,8 @@ impl<A: Access> Communicator<A> {
         let mut posted = None;
         let outcome = self.access.until(|lane| match posted {
             Some(request) => lane.test(request),
+            // Ended by another thread: nothing is posted any more.
+            None if lane.check().is_err() => None,
             None => match lane.recv_now(source, self.context, tag, bytes) {
                 Ok(received) => received.map(Ok),
                 Err(request) => {
@@ -169,7 +187,7 @@ impl<A: Access> Communicator<A> {
                     lane.test(request)
                 }
             },
-        });
+        })?;
         self.status(outcome)
     }
 
@@ -201,7 +219,7 @@ impl<A: Access> Communicator<A> {
         let outcome = self.until_deserted(
             |lane| lane.is_for_anyone(request),
             |lane| lane.test(request),
-        );
+        )?;
         match outcome {
             Some(outcome) => self.status(outcome),
             None => self.take_back(request)?.ok_or_else(|| self.deserted()),
@@ -232,7 +250,7 @@ impl<A: Access> Communicator<A> {
             lane.take_back(request);
             Ok(())
         })?;
-        let outcome = self.access.until(|lane| lane.test(request));
+        let outcome = self.access.until(|lane| lane.test(request))?;
         match outcome {
             Ok(status) if status.cancelled => Ok(None),
             outcome => self.status(outcome).map(Some),
@@ -251,9 +269,8 @@ impl<A: Access> Communicator<A> {
         mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
     ) -> Result<R> {
         self.access.with(Lane::check)?;
-        Ok(self
-            .access
-            .until(|lane| found(&|request| lane.has_ended(request))))
+        self.access
+            .until(|lane| found(&|request| lane.has_ended(request)))
     }
 
     /// As [`Communicator::wait_until`], with one turn of progress at most.
@@ -277,7 +294,7 @@ impl<A: Access> Communicator<A> {
         let outcome = self.until_deserted(
             |_| source == engine::Source::Any,
             |lane| lane.probe(source, self.context, tag),
-        );
+        )?;
         self.status(outcome.ok_or_else(|| self.deserted())?)
     }
 
@@ -297,7 +314,7 @@ impl<A: Access> Communicator<A> {
         let outcome = self.until_deserted(
             |_| source == engine::Source::Any,
             |lane| lane.claim(source, self.context, tag),
-        );
+        )?;
         self.claimed(outcome.ok_or_else(|| self.deserted())?)
     }
 

@@ -298,6 +298,14 @@ impl Lane {
         sent + come
     }
 
+    /// As [`Lane::progress`], where another lane is waited for. What came to a lane that has ended
+    /// stays where it is: its buffers are their owners' again.
+    pub(super) fn go_on(&mut self) {
+        if self.check().is_ok() {
+            self.progress();
+        }
+    }
+
     /// A new wait on this lane.
     #[inline]
     pub(super) const fn waiter(&self) -> Waiter {

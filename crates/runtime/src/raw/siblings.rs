@@ -48,17 +48,25 @@ pub(super) fn drive() {
     OWN.with_borrow(|lanes| {
         for lane in lanes.iter().filter_map(rc::Weak::upgrade) {
             if let Ok(mut lane) = lane.try_borrow_mut() {
-                lane.progress();
+                lane.go_on();
             }
         }
     });
-    let shared: Vec<_> = {
-        let lanes = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.iter().filter_map(sync::Weak::upgrade).collect()
-    };
-    for lane in shared {
+    for lane in shared() {
         if let Ok(mut lane) = lane.try_lock() {
-            lane.progress();
+            lane.go_on();
         }
     }
+}
+
+/// Leaves every shared lane: the world has ended.
+pub(super) fn leave() {
+    for lane in shared() {
+        lane.lock().unwrap_or_else(PoisonError::into_inner).leave();
+    }
+}
+
+fn shared() -> Vec<Arc<Mutex<Lane>>> {
+    let lanes = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    lanes.iter().filter_map(sync::Weak::upgrade).collect()
 }
