@@ -3,11 +3,17 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod collectives;
+mod communicators;
 mod contexts;
+mod endings;
 mod fork;
 mod job;
+mod kill;
 mod mistakes;
 mod modes;
 mod order;
 mod owned;
 mod requests;
+mod threads;
+mod traffic;

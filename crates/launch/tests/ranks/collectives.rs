@@ -1,0 +1,254 @@
+//! Collectives on every number of ranks, with every algorithm, root and kind of length.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use oxmpi::{Comm, Error, Op, Result, World};
+
+use crate::job::{Job, SIZES};
+
+/// Elements of 8 B: up to 1 MiB, around the lengths where another road or algorithm is taken, and
+/// no multiples of the number of ranks.
+const LENGTHS: [usize; 9] = [0, 1, 2, 6, 7, 1021, 1025, 8193, 131_072];
+
+const ALLREDUCE: &str = "OXMPI_ALLREDUCE_ALGORITHM";
+
+/// The value of element `i` on `rank`.
+fn value(rank: usize, i: usize) -> u64 {
+    (rank as u64 + 3)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .rotate_left(i as u32 % 64)
+}
+
+fn values(rank: usize, len: usize) -> Vec<u64> {
+    (0..len).map(|i| value(rank, i)).collect()
+}
+
+/// What `combine` makes of all ranks' element `i`, in the order of ranks.
+fn fold(size: usize, i: usize, combine: impl Fn(u64, u64) -> u64) -> u64 {
+    (1..size)
+        .map(|rank| value(rank, i))
+        .fold(value(0, i), combine)
+}
+
+#[test]
+fn allreduce_by_every_algorithm() {
+    for ranks in SIZES {
+        for algorithm in ["auto", "recursive-doubling", "ring"] {
+            Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
+                let comm = world.comm();
+                for len in LENGTHS {
+                    all_operations(comm, len)?;
+                }
+                let total = comm.allreduce(&[1u8, 2, 3], Op::SUM)?;
+                assert_eq!(total, [1, 2, 3].map(|x: u8| x * comm.size() as u8));
+                Ok(())
+            });
+        }
+    }
+}
+
+type Combine = fn(u64, u64) -> u64;
+
+fn all_operations(comm: &Comm, len: usize) -> Result<()> {
+    let operations: [(Op, Combine); 7] = [
+        (Op::SUM, u64::wrapping_add),
+        (Op::PROD, u64::wrapping_mul),
+        (Op::MIN, u64::min),
+        (Op::MAX, u64::max),
+        (Op::BAND, |a, b| a & b),
+        (Op::BOR, |a, b| a | b),
+        (Op::BXOR, |a, b| a ^ b),
+    ];
+    let mine = values(comm.rank(), len);
+    let mut result = vec![0; len];
+    // One operation is enough for the longest.
+    let count = if len < 10_000 { operations.len() } else { 1 };
+    for (op, combine) in &operations[..count] {
+        comm.allreduce_into(&mine, &mut result, *op)?;
+        let mut in_place = mine.clone();
+        comm.allreduce_in_place(&mut in_place, *op)?;
+        for (i, got) in result.iter().enumerate() {
+            assert_eq!(
+                *got,
+                fold(comm.size(), i, combine),
+                "{op:?} of {len}, element {i}"
+            );
+        }
+        assert!(in_place == result, "{op:?} of {len} in place");
+    }
+    Ok(())
+}
+
+#[test]
+fn bcast_and_reduce_from_and_to_every_root() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            for root in 0..size {
+                for len in LENGTHS.into_iter().filter(|len| len * size < 1 << 19) {
+                    let mut data = if rank == root {
+                        values(root, len)
+                    } else {
+                        vec![0; len]
+                    };
+                    comm.bcast(&mut data, root)?;
+                    assert!(data == values(root, len), "bcast of {len} from {root}");
+
+                    let room = if rank == root { len } else { 0 };
+                    let mut result = vec![0; room];
+                    comm.reduce_into(&values(rank, len), &mut result, Op::SUM, root)?;
+                    for (i, got) in result.iter().enumerate() {
+                        let expected = fold(size, i, u64::wrapping_add);
+                        assert_eq!(*got, expected, "reduce of {len} to {root}, element {i}");
+                    }
+                }
+                let most = comm.reduce(&(rank as i32), Op::MAX, root)?;
+                assert_eq!(most, (rank == root).then_some(size as i32 - 1));
+                comm.barrier()?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// The composition of x -> a x + b: associative, and not commutative.
+fn compose([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
+    [a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b)]
+}
+
+#[test]
+fn operands_stand_in_the_order_of_ranks() {
+    for ranks in SIZES {
+        for algorithm in ["auto", "recursive-doubling"] {
+            Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
+                let comm = world.comm();
+                let (rank, size) = (comm.rank(), comm.size());
+                for len in [1usize, 5, 1021, 20_000] {
+                    let of = |rank: usize| [2 * rank as u32 + 3, rank as u32 + len as u32];
+                    let mine = vec![of(rank); len];
+                    let expected = (1..size).map(of).fold(of(0), compose);
+                    let mut result = vec![[0; 2]; len];
+                    comm.allreduce_by(&mine, &mut result, false, compose)?;
+                    assert!(
+                        result.iter().all(|got| *got == expected),
+                        "allreduce of {len}"
+                    );
+                    for root in 0..size {
+                        result.fill([0; 2]);
+                        comm.reduce_by(&mine, &mut result, root, false, compose)?;
+                        let here = rank != root || result.iter().all(|got| *got == expected);
+                        assert!(here, "reduce of {len} to {root}");
+                    }
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+/// Rounding depends on the order of additions; every rank adds in the same one.
+#[test]
+fn floats_have_the_same_bits_everywhere() {
+    for ranks in SIZES {
+        for algorithm in ["auto", "recursive-doubling", "ring"] {
+            Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
+                let comm = world.comm();
+                for len in [1, 7, 1021, 20_000] {
+                    let mut sums: Vec<f64> = (0..len)
+                        .map(|i| value(comm.rank(), i) as f64 * 10f64.powi(comm.rank() as i32 * 3))
+                        .collect();
+                    comm.allreduce_in_place(&mut sums, Op::SUM)?;
+                    let mut bits: Vec<u64> = sums.iter().map(|sum| sum.to_bits()).collect();
+                    comm.bcast(&mut bits, 0)?;
+                    assert!(sums.iter().map(|sum| sum.to_bits()).eq(bits), "{len} sums");
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+/// Elements of no size are reduced like any others: to nothing.
+#[test]
+fn elements_may_have_no_size() {
+    for ranks in [1, 3] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let mut result = [(); 4];
+            comm.allreduce_by(&[(); 4], &mut result, false, |(), ()| ())?;
+            comm.reduce_by(&[(); 4], &mut result, 0, true, |(), ()| ())?;
+            comm.bcast(&mut result, 0)
+        });
+    }
+}
+
+/// Collectives of several communicators and messages of the user's do not disturb each other.
+#[test]
+fn collectives_and_messages_mix() {
+    for ranks in [2, 4] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+            for turn in 0..200u32 {
+                let mut got = [0];
+                comm.scope(|s| {
+                    let come = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
+                    assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
+                    comm.send(&[turn + rank as u32], right, turn)?;
+                    comm.barrier()?;
+                    come.wait()
+                })?;
+                assert_eq!(got, [turn + left as u32]);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Where an operation panics, that collective is over for this rank, and the next one is refused.
+/// Ranks that wait for one that panicked get an error when it leaves.
+#[test]
+fn an_operation_that_panics_ends_in_order() {
+    for (ranks, algorithm, only) in [
+        (2, "recursive-doubling", "none"),
+        (2, "ring", "1"),
+        (3, "ring", "none"),
+        (4, "recursive-doubling", "1"),
+        (8, "ring", "1"),
+    ] {
+        let job = Job::of(ranks)
+            .with(ALLREDUCE, algorithm)
+            .with("PANICS", only);
+        let done = job.run(|| {
+            let world = World::init()?;
+            let comm = world.comm().dup()?;
+            let only: Option<usize> = std::env::var("PANICS").expect("set").parse().ok();
+            let panics = only.is_none_or(|rank| rank == comm.rank());
+            let mine = values(comm.rank(), 30_000);
+            let mut result = mine.clone();
+            let reduced = catch_unwind(AssertUnwindSafe(|| {
+                comm.allreduce_by(&mine, &mut result, true, |a, b| {
+                    if panics {
+                        std::panic::resume_unwind(Box::new("no result"));
+                    }
+                    a.wrapping_add(b)
+                })
+            }));
+            match reduced {
+                Err(panic) => assert!(panics && panic.downcast_ref() == Some(&"no result")),
+                Ok(Err(error)) => assert!(matches!(error, Error::Peer { .. }), "{error}"),
+                // It does not depend on what the one made of its operands.
+                Ok(Ok(())) => assert!(!panics && only.is_some()),
+            }
+            let error = comm.barrier().expect_err("the ranks are out of step");
+            assert!(
+                matches!(error, Error::Collective { .. } | Error::Peer { .. }),
+                "{error}"
+            );
+            Ok::<_, Error>(())
+        });
+        assert_eq!(done.code, 0, "{}", done.err);
+    }
+}

@@ -1,0 +1,127 @@
+//! Communicators from communicators: duplicates, parts, parts of parts.
+
+use oxmpi::{Op, Source, Tag};
+
+use crate::job::{Job, SIZES};
+
+/// A message of one communicator is never received through another one, not by wildcards either.
+#[test]
+fn contexts_do_not_mix() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let first = world.comm();
+            let second = first.dup()?;
+            let third = second.dup()?;
+            let (rank, size) = (first.rank(), first.size());
+            let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+            assert_eq!((third.rank(), third.size()), (rank, size));
+            for (comm, value) in [(first, 1u8), (&second, 2), (&third, 3)] {
+                comm.send(&[value], right, 4)?;
+            }
+            for (comm, value) in [(&third, 3u8), (first, 1), (&second, 2)] {
+                let mut got = [0];
+                let status = comm.recv(&mut got, Source::Any, Tag::Any)?;
+                assert_eq!((got, status.source), ([value], left));
+                assert_eq!(comm.iprobe(Source::Any, Tag::Any)?, None);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Parts by colour, ordered by key and then by the old rank; who has no colour joins none.
+#[test]
+fn parts_have_their_ranks_in_order() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            let colour = |rank: usize| (rank % 3 != 2).then_some(u32::MAX - rank as u32 % 3);
+            // Negative, and the same for each pair of neighbours.
+            let key = |rank: usize| -(rank as i32 / 4);
+            let part = comm.split(colour(rank), key(rank))?;
+            let mut members: Vec<usize> = (0..size)
+                .filter(|&other| colour(other) == colour(rank))
+                .collect();
+            members.sort_by_key(|&other| key(other));
+            let Some(part) = part else {
+                assert_eq!(colour(rank), None);
+                return comm.barrier();
+            };
+            assert_eq!(members.get(part.rank()), Some(&rank));
+            assert_eq!(part.size(), members.len());
+            for (other, &old) in members.iter().enumerate() {
+                part.send(&[rank as u32], other, 1)?;
+                // The old communicator names the same process by its old rank.
+                comm.send(&[rank as u32 + 100], old, 1)?;
+            }
+            for (other, &old) in members.iter().enumerate() {
+                assert_eq!(part.recv_vec::<u32>(other, 1)?.0, [old as u32]);
+                let (got, status) = comm.recv_vec::<u32>(old, 1)?;
+                assert_eq!((got, status.source), (vec![old as u32 + 100], old));
+            }
+            let error = part.send(&[0u8], part.size(), 1).expect_err("no such rank");
+            let last = part.size() - 1;
+            let says = format!("the communicator has ranks 0 to {last}");
+            assert!(error.to_string().contains(&says), "{error}");
+            comm.barrier()
+        });
+    }
+}
+
+/// Collectives on the parts of parts, and on all of them at once.
+#[test]
+fn collectives_stay_in_their_part() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            let half = comm.split(Some((rank % 2) as u32), 0)?.expect("a colour");
+            let quarter = half.split(Some((half.rank() % 2) as u32), -(rank as i32))?;
+            let quarter = quarter.expect("a colour");
+            let copy = quarter.dup()?;
+            let sum = |step: usize, first: usize| (first..size).step_by(step).sum::<usize>() as u64;
+            for _ in 0..20 {
+                let mine = rank as u64;
+                assert_eq!(comm.allreduce(&mine, Op::SUM)?, sum(1, 0));
+                assert_eq!(half.allreduce(&mine, Op::SUM)?, sum(2, rank % 2));
+                assert_eq!(quarter.allreduce(&mine, Op::SUM)?, sum(4, rank % 4));
+                // The last of the old ranks is the first here.
+                let mut last = [mine];
+                copy.bcast(&mut last, 0)?;
+                let expected = (rank % 4..size).step_by(4).next_back();
+                assert_eq!(last.first().map(|&last| last as usize), expected);
+                quarter.barrier()?;
+                half.barrier()?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Ranks of one part may make communicators that the others know nothing of; the next one of all
+/// still agrees.
+#[test]
+fn contexts_are_agreed_on_by_all() {
+    Job::of(4).succeed(|world| {
+        let comm = world.comm();
+        let rank = comm.rank();
+        let half = comm.split(Some((rank / 2) as u32), 0)?.expect("a colour");
+        let mut kept = Vec::new();
+        for _ in 0..=rank / 2 * 5 {
+            kept.push(half.dup()?);
+        }
+        let again = comm.dup()?;
+        for comm in kept.iter().chain([&half]) {
+            comm.send(&[1u8], 1 - half.rank(), 3)?;
+        }
+        again.send(&[9u8], (rank + 1) % 4, 3)?;
+        assert_eq!(again.recv_vec::<u8>(Source::Any, Tag::Any)?.0, [9]);
+        for comm in kept.iter().chain([&half]) {
+            assert_eq!(comm.recv_vec::<u8>(Source::Any, Tag::Any)?.0, [1]);
+            assert_eq!(comm.iprobe(Source::Any, Tag::Any)?, None);
+        }
+        assert_eq!(again.allreduce(&1u32, Op::SUM)?, 4);
+        Ok(())
+    });
+}

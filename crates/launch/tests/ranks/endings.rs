@@ -1,0 +1,162 @@
+//! Ranks that end early: in order, by an error, by a panic, without a word.
+
+use oxmpi::{Error, Op, Result, Source, Tag, World};
+
+use crate::job::Job;
+
+/// Whether the call failed since rank `lost` has left.
+fn left<T>(result: Result<T>, lost: usize) -> bool {
+    match result {
+        Err(error @ Error::Peer { peer, .. }) => {
+            peer == lost && error.to_string().ends_with("the peer has left the job")
+        }
+        _ => false,
+    }
+}
+
+/// Rank 1 leaves in order; whoever waits for it, or calls it later, learns so.
+#[test]
+fn who_waits_for_a_rank_that_left_is_told() {
+    for ranks in [2, 4] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            if comm.rank() == 1 {
+                // What was sent before is still received.
+                return (0..comm.size()).try_for_each(|to| comm.send(&[1u8], to, 1));
+            }
+            let long = vec![0u8; 300_000];
+            let mut room = [0u8; 8];
+            assert!(left(comm.recv(&mut room, 1, 2), 1), "a receive");
+            assert_eq!(comm.recv_vec::<u8>(1, 1)?.0, [1]);
+            assert!(left(comm.recv(&mut room, 1, 2), 1), "a receive, later");
+            assert!(left(comm.probe(1, Tag::Any), 1), "a probe");
+            assert!(left(comm.send(&long, 1, 2), 1), "a send");
+            assert!(left(
+                comm.scope(|s| s.irecv(&mut room, 1, 2)?.wait().map(drop)),
+                1
+            ));
+            Ok(())
+        });
+    }
+}
+
+/// A send that waits for its receive, and a collective, when the other rank leaves.
+#[test]
+fn who_is_in_the_midst_of_something_is_told() {
+    for call in ["ssend", "send", "barrier", "allreduce", "any", "probe"] {
+        let done = Job::of(2).with("CALL", call).run(|| {
+            let world = World::init()?;
+            let comm = world.comm();
+            if comm.rank() == 1 {
+                // It has begun over there, or will begin when this rank is gone.
+                comm.probe(0, 9)?;
+                return Ok(());
+            }
+            comm.send(&[1u8], 1, 9)?;
+            let call = std::env::var("CALL").expect("set");
+            match call.as_str() {
+                "ssend" => comm.ssend(&[1u8], 1, 2),
+                "send" => comm.send(&[1u8; 300_000], 1, 2),
+                "barrier" => comm.barrier(),
+                "allreduce" => comm.allreduce(&[1u64; 1000], Op::SUM).map(drop),
+                "any" => comm.recv(&mut [0u8], Source::Any, 1).map(drop),
+                _ => comm.probe(Source::Any, 1).map(drop),
+            }
+        });
+        assert_eq!(done.code, 1, "{call}: {}", done.err);
+        let says = done.err.contains("Error: rank 0") && done.err.contains("left the job");
+        assert!(says, "{call}: {}", done.err);
+    }
+}
+
+/// An error that leaves `main`: the World goes in order, the exit code says it, the launcher names
+/// the rank, and the other ranks, which wait for that one, do not hang.
+#[test]
+fn a_rank_that_returns_an_error_ends_the_job() {
+    let done = Job::of(4).run(|| {
+        let world = World::init()?;
+        let comm = world.comm();
+        if comm.rank() == 2 {
+            comm.send(&[0u8], 17, 1)?;
+        }
+        comm.recv(&mut [0u8], 2, 1).map(drop)
+    });
+    assert_eq!(done.code, 1, "{}", done.err);
+    let says = "Error: rank 2 named rank 17, but the communicator has ranks 0 to 3\n";
+    assert!(done.err.contains(says), "{}", done.err);
+    assert!(done.err.contains("exited with code 1"), "{}", done.err);
+}
+
+#[test]
+fn a_rank_that_panics_ends_the_job() {
+    let done = Job::of(3).run(|| {
+        let world = World::init()?;
+        assert_ne!(world.comm().rank(), 1, "rank 1 has had enough");
+        world.comm().barrier()
+    });
+    assert_eq!(done.code, 101, "{}", done.err);
+    assert!(done.err.contains("rank 1 has had enough"), "{}", done.err);
+    let named = done.err.contains("oxmpi: rank 1 on ");
+    assert!(
+        named && done.err.contains("called abort with code 101"),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn a_rank_that_aborts_ends_the_job() {
+    let done = Job::of(3).run(|| {
+        let world = World::init()?;
+        if world.comm().rank() == 2 {
+            world.abort(42);
+        }
+        world.comm().barrier()
+    });
+    assert_eq!(done.code, 42, "{}", done.err);
+    let named = done.err.contains("oxmpi: rank 2 on ");
+    assert!(
+        named && done.err.contains("called abort with code 42"),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn a_rank_that_exits_without_leaving_is_named() {
+    let done = Job::of(3).run(|| {
+        let world = World::init()?;
+        if world.comm().rank() == 1 {
+            std::process::exit(0);
+        }
+        world.comm().barrier()
+    });
+    assert_ne!(done.code, 0, "{}", done.err);
+    let named = done.err.contains("oxmpi: rank 1 on ");
+    assert!(
+        named && done.err.contains("without leaving it"),
+        "{}",
+        done.err
+    );
+}
+
+/// `World::finalize` tells what dropping only prints; a rank may end long before the others.
+#[test]
+fn ranks_leave_one_by_one() {
+    for ranks in [1, 4, 8] {
+        let done = Job::of(ranks).run(|| {
+            let world = World::init()?;
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            if rank > 0 {
+                // Rank by rank: who hears nothing more from the one before has been told to go.
+                comm.recv(&mut [0u8; 1], rank - 1, 1)?;
+            }
+            if rank + 1 < size {
+                comm.send(&[0u8], rank + 1, 1)?;
+            }
+            world.finalize()
+        });
+        assert_eq!((done.code, done.err.as_str()), (0, ""));
+    }
+}

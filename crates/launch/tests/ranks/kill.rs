@@ -1,0 +1,228 @@
+//! kill -9 of a rank and of the launcher at any moment: the job ends, the cause is named, nothing
+//! is left.
+//!
+//! `OXMPI_TEST_KILLS` is how often a rank is killed (5 unless it says otherwise); the launcher is
+//! killed a fifth as often, three times at least.
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use oxmpi::{Error, Op, Result, Source, World};
+use oxmpi_testkit::rng::Rng;
+use rustix::process::Signal;
+
+use crate::common::{Leash, signal};
+use crate::job::{Job, end};
+
+const RANKS: usize = 4;
+
+fn kills() -> u64 {
+    let count = std::env::var("OXMPI_TEST_KILLS").ok();
+    count.map_or(5, |count| count.parse().expect("a number of kills"))
+}
+
+/// What our processes could leave in shared memory's file system.
+fn shared_files() -> BTreeSet<std::ffi::OsString> {
+    let Ok(entries) = std::fs::read_dir("/dev/shm") else {
+        return BTreeSet::new();
+    };
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    names
+        .filter(|name| name.to_string_lossy().contains("oxmpi"))
+        .collect()
+}
+
+/// A rank that reports on the leash before it joins, and works until it is killed. It tells what it
+/// works on, line by line.
+fn work(ranks: usize) -> Result<()> {
+    let path = std::env::var("LEASH").expect("set");
+    let mut leash = OpenOptions::new()
+        .write(true)
+        .open(path)
+        .expect("the test reads it");
+    let mut say = |text: std::fmt::Arguments<'_>| {
+        leash
+            .write_all(format!("{text}\n").as_bytes())
+            .expect("the test reads it");
+    };
+    let rank = std::env::var("PMI_RANK").expect("a rank");
+    say(format_args!("rank {rank} pid {}", std::process::id()));
+    let world = World::init()?;
+    assert_eq!(world.comm().size(), ranks);
+    let outcome = toil(&world, |round| say(format_args!("round {round}")));
+    let Err(error) = outcome else {
+        return Ok(());
+    };
+    say(format_args!("error on {rank}: {error}"));
+    Err(error)
+}
+
+/// Rounds of everything, for ever.
+fn toil(world: &World, mut tell: impl FnMut(u32)) -> Result<()> {
+    let comm = world.comm();
+    let (rank, size) = (comm.rank(), comm.size());
+    let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+    for round in 0.. {
+        let mine = vec![round; [1, 500, 100_000][round as usize % 3]];
+        let mut room = mine.clone();
+        comm.sendrecv(&mine, right, round, &mut room, left, round)?;
+        assert!(room == mine, "torn");
+        comm.allreduce_in_place(&mut room, Op::MAX)?;
+        if rank == 0 {
+            comm.recv_vec::<u32>(Source::Any, 1)?;
+            tell(round);
+        } else if rank == 1 {
+            comm.isend_owned(mine, 0, 1)?;
+        }
+        comm.barrier()?;
+    }
+    Ok(())
+}
+
+/// The process numbers of all ranks.
+fn reported(leash: &mut Leash) -> Vec<u32> {
+    let mut pids = vec![0; RANKS];
+    for _ in 0..RANKS {
+        // Rank 0 works only when all others have joined, and so after their reports.
+        let line = leash.line();
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["rank", rank, "pid", pid] = words[..] else {
+            panic!("unexpected report `{line}`")
+        };
+        pids[rank.parse::<usize>().expect("a rank")] = pid.parse().expect("a process number");
+    }
+    pids
+}
+
+#[test]
+fn a_killed_rank_is_named_and_nothing_is_left() {
+    let before = shared_files();
+    let mut rng = Rng::new(9);
+    for turn in 0..kills() {
+        let (path, mut leash) = Leash::new();
+        let job = Job::of(RANKS).with("LEASH", &path).start(|| work(RANKS));
+        let pids = reported(&mut leash);
+        // Every other time while they join.
+        let moment = if turn % 2 == 0 { 0 } else { rng.below(60) };
+        for _ in 0..moment {
+            assert!(leash.line().starts_with("round "));
+        }
+        let victim = rng.below(RANKS as u64) as usize;
+        signal(pids[victim], Signal::KILL);
+        let done = end(job);
+        leash.end();
+        assert_eq!(done.code, 137, "{}", done.err);
+        let named = format!("oxmpi: rank {victim} on ");
+        let cause = format!("(pid {}, ", pids[victim]);
+        let says = done.err.contains(&named)
+            && done.err.contains(&cause)
+            && done.err.contains("was killed by signal 9 (SIGKILL)");
+        assert!(says, "moment {moment}: {}", done.err);
+        assert_eq!(shared_files(), before);
+    }
+}
+
+#[test]
+fn a_killed_launcher_leaves_nothing() {
+    let before = shared_files();
+    let mut rng = Rng::new(10);
+    for turn in 0..(kills() / 5).max(3) {
+        let (path, mut leash) = Leash::new();
+        let job = Job::of(RANKS).with("LEASH", &path).start(|| work(RANKS));
+        reported(&mut leash);
+        for _ in 0..if turn == 0 { 0 } else { rng.below(40) } {
+            leash.line();
+        }
+        signal(job.id(), Signal::KILL);
+        assert_eq!(end(job).code, 1009);
+        leash.end();
+        assert_eq!(shared_files(), before);
+    }
+}
+
+/// With the launcher stopped nobody ends the survivors: each gets an error of its own, and the
+/// first ones name the rank that died.
+#[test]
+fn survivors_learn_who_died() {
+    let (path, mut leash) = Leash::new();
+    let job = Job::of(RANKS).with("LEASH", &path).start(|| work(RANKS));
+    let pids = reported(&mut leash);
+    for _ in 0..5 {
+        leash.line();
+    }
+    signal(job.id(), Signal::STOP);
+    let victim = 2;
+    signal(pids[victim], Signal::KILL);
+    let mut errors = Vec::new();
+    while errors.len() < RANKS - 1 {
+        let line = leash.line();
+        if line.starts_with("error ") {
+            errors.push(line);
+        }
+    }
+    signal(job.id(), Signal::CONT);
+    let done = end(job);
+    leash.end();
+    let pid = pids[victim];
+    let names_it = |error: &String| {
+        error.contains(&format!("lost rank {victim} (pid {pid} on "))
+            && error.ends_with("the peer's process has ended")
+    };
+    assert!(errors.iter().any(names_it), "{errors:?}");
+    // The others may have waited for one that was told first, and has left since.
+    let told = |error: &String| names_it(error) || error.ends_with("the peer has left the job");
+    assert!(errors.iter().all(told), "{errors:?}");
+    assert_eq!(done.code, 137, "{}", done.err);
+}
+
+/// A receive from the rank itself, from any rank, and a send to it.
+#[test]
+fn every_call_names_the_dead_rank() {
+    let done = Job::of(4).run(|| {
+        let world = World::init()?;
+        let comm = world.comm();
+        let rank = comm.rank();
+        comm.barrier()?;
+        if rank == 3 {
+            // Nobody is told by the launcher while it is stopped.
+            let launcher = rustix::process::getppid().expect("a launcher");
+            rustix::process::kill_process(launcher, Signal::STOP).expect("it runs");
+            let own = rustix::process::getpid();
+            rustix::process::kill_process(own, Signal::KILL).expect("it runs");
+        }
+        let outcome = match rank {
+            0 => comm.recv(&mut [0u8], 3, 1).map(drop),
+            1 => comm.recv(&mut [0u8], Source::Any, 1).map(drop),
+            _ => comm.send(&[0u8; 300_000], 3, 1),
+        };
+        let error = outcome.expect_err("rank 3 is dead");
+        assert!(
+            matches!(
+                error,
+                Error::Peer {
+                    peer: 3,
+                    pid: Some(_),
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        // Those that are left still reach each other, until all have been told.
+        let others = [0, 1, 2].into_iter().filter(|&other| other != rank);
+        for other in others.clone() {
+            comm.send(&[rank as u8], other, 7)?;
+        }
+        for other in others {
+            assert_eq!(comm.recv_vec::<u8>(other, 7)?.0, [other as u8]);
+        }
+        if rank == 0 {
+            let launcher = rustix::process::getppid().expect("a launcher");
+            rustix::process::kill_process(launcher, Signal::CONT).expect("it is stopped");
+        }
+        Ok::<_, Error>(())
+    });
+    assert_eq!(done.code, 137, "{}", done.err);
+    assert!(!done.err.contains("panicked"), "{}", done.err);
+    assert!(done.err.contains("oxmpi: rank 3 on "), "{}", done.err);
+}
