@@ -3,7 +3,7 @@
 use std::mem::forget;
 use std::thread;
 
-use oxmpi::{Result, Source, World};
+use oxmpi::{Error, Result, Source, World};
 
 use crate::job::{Job, SIZES};
 
@@ -126,4 +126,23 @@ fn the_end_of_the_world_drives_shared_lanes_too() {
         world.comm().recv_vec::<u8>(0, 1).map(drop)
     });
     assert_eq!(done.code, 0, "{}", done.err);
+}
+
+/// A thread that panics with the only handle of a shared lane keeps no other rank waiting there.
+#[test]
+fn a_shared_lane_ends_with_a_panic() {
+    Job::of(2).succeed(|world| {
+        let shared = world.comm().share()?;
+        if world.comm().rank() == 1 {
+            let got = shared.recv(&mut [0u8], 0, 1);
+            assert!(matches!(got, Err(Error::Peer { peer: 0, .. })), "{got:?}");
+            return world.comm().send(&[1u8], 0, 1);
+        }
+        let thread = thread::spawn(move || {
+            let _shared = shared;
+            panic!("as the test wants it");
+        });
+        assert!(thread.join().is_err());
+        world.comm().recv(&mut [0u8], 1, 1).map(drop)
+    });
 }

@@ -378,9 +378,12 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // A panicking rank aborts its job instead, and must not wait for anyone.
         if !std::thread::panicking() {
             self.leave();
+        } else if !self.ended && !self.fork.forked() {
+            // A panicking thread must not wait for anyone, and nobody for it: the process may live
+            // on where the lane was not the world's.
+            self.tx.depart();
         }
     }
 }
