@@ -39,6 +39,19 @@ pub enum JoinError {
     /// The segment does not fit the memory that is left.
     #[error("shared memory: {0}")]
     Memory(#[from] TooMuch),
+    /// The segment does not fit this process's address space.
+    #[error(
+        "shared memory: {bytes} B of addresses for {ranks} ranks: {source}; fewer ranks, smaller \
+         shm_buffer and shm_buffers, or a higher limit (ulimit -v) would do"
+    )]
+    Map {
+        /// Size of the segment.
+        bytes: usize,
+        /// Ranks on the node.
+        ranks: u32,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The segment cannot have these sizes.
     #[error("shared memory: {0}")]
     Layout(String),
@@ -302,7 +315,11 @@ impl Node {
     }
 
     fn new(memory: &Memfd, layout: Layout, rank: u32) -> Result<Self, JoinError> {
-        let segment = Segment::map(memory, layout).map_err(system("map"))?;
+        let segment = Segment::map(memory, layout).map_err(|source| JoinError::Map {
+            bytes: layout.len(),
+            ranks: layout.ranks,
+            source,
+        })?;
         segment.set_pid(rank, std::process::id());
         Ok(Self {
             segment: Arc::new(segment),
