@@ -10,6 +10,7 @@ mod endings;
 mod fork;
 mod job;
 mod kill;
+mod limits;
 mod mistakes;
 mod modes;
 mod order;
