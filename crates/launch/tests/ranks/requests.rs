@@ -184,7 +184,8 @@ fn operations_are_taken_back() {
                     assert_eq!(status, None, "nobody had sent");
                     let (_, status) = s.issend(&bytes, 1, 2)?.cancel()?;
                     assert_eq!(status, None, "nobody receives it");
-                    // The next of that tag is the first that arrives.
+                    // Now the peer asks for that tag, and gets the next one.
+                    comm.send(&[0u8], 1, 7)?;
                     comm.send(&[6u8], 1, 2)
                 })?;
                 comm.recv_vec::<u8>(1, 3)?;
@@ -199,6 +200,7 @@ fn operations_are_taken_back() {
                     Ok(())
                 })?;
             } else {
+                comm.recv_vec::<u8>(0, 7)?;
                 let (first, _) = comm.recv_vec::<u8>(0, 2)?;
                 assert_eq!(first, [6], "the one before was taken back");
                 comm.send(&[0u8], 0, 3)?;
