@@ -25,6 +25,7 @@ Steps, in order; name some to run only those:
     fuzzing   each fuzz target for 20 seconds
     main job  cargo xtask build, then cargo xtask bench
     ranks     every example as a job of 1, 2, 3, 4 and 8 ranks
+    kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
     managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
 
 A step that needs what is not here is skipped and named; with `--no-skip` that is a failure where
@@ -73,6 +74,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "ranks",
         run: |repo| ranks::ours(repo).map(Into::into),
+    },
+    Step {
+        name: "kills",
+        run: |repo| ranks::killed(repo).map(Into::into),
     },
     Step {
         name: "managers",

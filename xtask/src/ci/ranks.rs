@@ -1,10 +1,11 @@
 //! Every example of the runtime as a job of 1 to 8 ranks, and as a job of a process manager that is
-//! not ours.
+//! not ours; jobs whose ranks or launcher are killed.
 
-use crate::steps::{Outcome, Tally};
+use crate::steps::{Outcome, Tally, run_tests};
 use crate::{Repo, Result, compare};
 use std::path::Path;
 use std::process::Command;
+use xshell::cmd;
 
 /// Sizes of the jobs; most are more than the processors of a small machine.
 const SIZES: [u32; 5] = [1, 2, 3, 4, 8];
@@ -31,6 +32,22 @@ pub(super) fn ours(repo: &Repo) -> Result<Tally> {
         }
     }
     Ok(tally)
+}
+
+/// Kills ranks of jobs 50 times and launchers 10 times, and shows how long the jobs took to end.
+///
+/// # Errors
+/// When cargo cannot be started; a job that ended otherwise than it must is in the tally.
+pub(super) fn killed(repo: &Repo) -> Result<Tally> {
+    let sh = &repo.shell;
+    let shown = ["--nocapture", "--test-threads=1"];
+    run_tests(
+        cmd!(
+            sh,
+            "cargo test --quiet --package oxmpi-launch --test ranks kill:: -- {shown...}"
+        )
+        .env("OXMPI_TEST_KILLS", "50"),
+    )
 }
 
 /// Runs `hello` under MPICH's Hydra, which serves PMI-1, and sees the ranks form one world.

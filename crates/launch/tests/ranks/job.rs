@@ -11,7 +11,7 @@ use std::process::{Child, exit};
 
 use oxmpi::World;
 
-use crate::common::{Done, finish, oxmpi};
+use crate::common::{Done, Leash, finish, oxmpi};
 
 /// The numbers of ranks that tests run on.
 pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
@@ -60,15 +60,25 @@ impl Job {
         self.launch(test_of::<F>(), rank)
     }
 
+    /// As [`Job::start`], with a leash that `rank` is given the path of. Only the test makes one: a
+    /// rank that is killed would leave its own behind.
+    pub(crate) fn start_leashed<E: Debug, F: Fn(&str) -> Result<(), E>>(
+        self,
+        rank: F,
+    ) -> (Child, Leash) {
+        const LEASH: &str = "OXMPI_TEST_LEASH";
+        let rank_of_job = || rank(&env::var(LEASH).expect("set"));
+        if is_rank() {
+            live(rank_of_job)
+        }
+        let (path, leash) = Leash::new();
+        let job = self.with(LEASH, &path);
+        (job.launch(test_of::<F>(), rank_of_job), leash)
+    }
+
     fn launch<E: Debug>(self, test: &str, rank: impl Fn() -> Result<(), E>) -> Child {
-        if env::var_os("PMI_RANK").is_some() {
-            match rank() {
-                Ok(()) => exit(0),
-                Err(error) => {
-                    eprintln!("Error: {error:?}");
-                    exit(1)
-                }
-            }
+        if is_rank() {
+            live(rank)
         }
         let ranks = self.ranks.to_string();
         let program = env::current_exe().expect("a test program has a path");
@@ -82,6 +92,22 @@ impl Job {
             .arg("--test-threads=1")
             .spawn()
             .expect("oxmpi starts")
+    }
+}
+
+/// Whether this process is a rank of a test's job, and not the test.
+fn is_rank() -> bool {
+    env::var_os("PMI_RANK").is_some()
+}
+
+/// Runs a rank and ends its process.
+fn live<E: Debug>(rank: impl Fn() -> Result<(), E>) -> ! {
+    match rank() {
+        Ok(()) => exit(0),
+        Err(error) => {
+            eprintln!("Error: {error:?}");
+            exit(1)
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use oxmpi::{Error, Op, Result, Source, World};
 use oxmpi_testkit::rng::Rng;
@@ -35,8 +36,7 @@ fn shared_files() -> BTreeSet<std::ffi::OsString> {
 
 /// A rank that reports on the leash before it joins, and works until it is killed. It tells what it
 /// works on, line by line.
-fn work(ranks: usize) -> Result<()> {
-    let path = std::env::var("LEASH").expect("set");
+fn work(ranks: usize, path: &str) -> Result<()> {
     let mut leash = OpenOptions::new()
         .write(true)
         .open(path)
@@ -99,9 +99,9 @@ fn reported(leash: &mut Leash) -> Vec<u32> {
 fn a_killed_rank_is_named_and_nothing_is_left() {
     let before = shared_files();
     let mut rng = Rng::new(9);
+    let mut slowest = Duration::ZERO;
     for turn in 0..kills() {
-        let (path, mut leash) = Leash::new();
-        let job = Job::of(RANKS).with("LEASH", &path).start(|| work(RANKS));
+        let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
         let pids = reported(&mut leash);
         // Every other time while they join.
         let moment = if turn % 2 == 0 { 0 } else { rng.below(60) };
@@ -109,9 +109,11 @@ fn a_killed_rank_is_named_and_nothing_is_left() {
             assert!(leash.line().starts_with("round "));
         }
         let victim = rng.below(RANKS as u64) as usize;
+        let killed = Instant::now();
         signal(pids[victim], Signal::KILL);
         let done = end(job);
         leash.end();
+        slowest = slowest.max(killed.elapsed());
         assert_eq!(done.code, 137, "{}", done.err);
         let named = format!("oxmpi: rank {victim} on ");
         let cause = format!("(pid {}, ", pids[victim]);
@@ -121,32 +123,38 @@ fn a_killed_rank_is_named_and_nothing_is_left() {
         assert!(says, "moment {moment}: {}", done.err);
         assert_eq!(shared_files(), before);
     }
+    println!(
+        "{} ranks killed; the end of a job took {slowest:?} at most",
+        kills()
+    );
 }
 
 #[test]
 fn a_killed_launcher_leaves_nothing() {
     let before = shared_files();
     let mut rng = Rng::new(10);
+    let mut slowest = Duration::ZERO;
     for turn in 0..(kills() / 5).max(3) {
-        let (path, mut leash) = Leash::new();
-        let job = Job::of(RANKS).with("LEASH", &path).start(|| work(RANKS));
+        let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
         reported(&mut leash);
         for _ in 0..if turn == 0 { 0 } else { rng.below(40) } {
             leash.line();
         }
+        let killed = Instant::now();
         signal(job.id(), Signal::KILL);
         assert_eq!(end(job).code, 1009);
         leash.end();
+        slowest = slowest.max(killed.elapsed());
         assert_eq!(shared_files(), before);
     }
+    println!("launchers killed; the end of a job took {slowest:?} at most");
 }
 
 /// With the launcher stopped nobody ends the survivors: each gets an error of its own, and the
 /// first ones name the rank that died.
 #[test]
 fn survivors_learn_who_died() {
-    let (path, mut leash) = Leash::new();
-    let job = Job::of(RANKS).with("LEASH", &path).start(|| work(RANKS));
+    let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
     let pids = reported(&mut leash);
     for _ in 0..5 {
         leash.line();
