@@ -65,6 +65,40 @@ fn any_number_of_ranks_takes_part() {
 }
 
 #[test]
+fn in_a_job_it_joins_the_job() {
+    let started = |words: &[&str]| {
+        let output = Command::new("timeout")
+            .args(["-k", "1", "30", env!("CARGO_BIN_EXE_oxmpi"), "run"])
+            .args(["--oversubscribe", "-n", "3", env!("CARGO_BIN_EXE_oxmpi")])
+            .args(["bench", "Allreduce", "-iter", "5", "-msglog", "2"])
+            .args(words)
+            .output();
+        output.expect("`timeout` starts")
+    };
+    let output = started(&[]);
+    let out = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(out.matches("# Rank ").count(), 3, "{out}");
+    assert!(out.contains("# #processes = 3 \n"), "{out}");
+
+    let output = started(&["-n", "2"]);
+    let says = "oxmpi: -n 2, but the job this process was started in has 3 ranks";
+    assert!(!output.status.success() && text(&output.stderr).contains(says));
+}
+
+#[test]
+fn a_manager_that_is_not_understood_is_named() {
+    let output = Command::new(env!("CARGO_BIN_EXE_oxmpi"))
+        .args(["bench", "-n", "2"])
+        .env("PMIX_RANK", "0")
+        .output()
+        .expect("it starts");
+    assert!(!output.status.success() && output.stdout.is_empty());
+    let err = text(&output.stderr);
+    assert!(err.contains("it speaks PMIx"), "{err}");
+}
+
+#[test]
 fn mistakes_are_refused_before_anything_starts() {
     for (line, part) in [
         (

@@ -19,8 +19,9 @@ use std::process::ExitCode;
 use crate::complain::{self, USAGE};
 use command::{Command, Wish};
 
-/// Variables by which a process manager tells a process that it is a rank.
-const MANAGED: [&str; 3] = ["PMI_FD", "PMI_RANK", "PMI_PORT"];
+/// Variables by which a process manager tells a process that it is a rank; the runtime says which
+/// it understands.
+const MANAGED: [&str; 4] = ["PMI_FD", "PMI_RANK", "PMI_PORT", "PMIX_RANK"];
 
 /// Runs `oxmpi bench` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {

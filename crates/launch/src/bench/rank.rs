@@ -6,6 +6,7 @@ use oxmpi::World;
 use oxmpi_bench::report::Rank;
 use oxmpi_bench::suite;
 use oxmpi_os::affinity;
+use oxmpi_topo::CpuSet;
 
 use super::binding::Bound;
 use super::command::Command;
@@ -51,7 +52,7 @@ fn places(world: &World) -> oxmpi::Result<Vec<Rank>> {
     let comm = world.comm();
     let cpus = affinity::current().map_or_else(
         |why| format!("unknown: {why}"),
-        |mask| list(affinity::cpus(&mask)),
+        |mask| affinity::cpus(&mask).collect::<CpuSet>().to_string(),
     );
     let (rank, pid) = (comm.rank(), std::process::id());
     let mine = Rank {
@@ -81,34 +82,4 @@ fn places(world: &World) -> oxmpi::Result<Vec<Rank>> {
         });
     }
     Ok(ranks)
-}
-
-/// Processors as a list such as `0-3,8`.
-fn list(cpus: impl Iterator<Item = usize>) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for cpu in cpus {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => ranges.push((cpu, cpu)),
-        }
-    }
-    let words: Vec<String> = ranges
-        .iter()
-        .map(|&(first, last)| match first == last {
-            true => first.to_string(),
-            false => format!("{first}-{last}"),
-        })
-        .collect();
-    words.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::list;
-
-    #[test]
-    fn neighbours_make_a_range() {
-        assert_eq!(list([0, 1, 2, 8, 10, 11].into_iter()), "0-2,8,10-11");
-        assert_eq!(list([].into_iter()), "");
-    }
 }

@@ -47,10 +47,10 @@ pub(crate) fn check(hosts: &[String], here: &str, command: &str) -> Result<(), S
     let list = hosts.join(",");
     Err(format!(
         "host `{other}` is another machine than this one ({here}), where `oxmpi run` starts its \
-         ranks.\nAcross machines, the process manager of your site starts oxmpi programs:\n\
+         ranks.\nOn other machines, the process manager of your site starts oxmpi programs:\n\
          \x20 Slurm:    srun --mpi=pmi2 -w {list} {command}\n\
          \x20 Hydra:    mpiexec.hydra -hosts {list} {command}\n\
-         \x20 PRRTE:    prterun --host {list} {command}"
+         All ranks of a job have to share one machine: this version has no network transport."
     ))
 }
 
@@ -77,10 +77,23 @@ mod tests {
         for line in [
             "srun --mpi=pmi2 -w node1,node2 -n 2 ./a.out",
             "mpiexec.hydra -hosts node1,node2 -n 2 ./a.out",
-            "prterun --host node1,node2 -n 2 ./a.out",
+            "All ranks of a job have to share one machine",
         ] {
             assert!(answer.contains(line), "{answer}");
         }
+    }
+
+    #[test]
+    fn a_host_file_names_one_host_a_line() {
+        let path = std::env::temp_dir().join(format!("oxmpi-hosts-{}", std::process::id()));
+        fs::write(
+            &path,
+            "# two of them\nnode1 slots=4\n\n  node2:8 # the other\n",
+        )
+        .expect("a file of ours");
+        let hosts = in_file(path.as_os_str());
+        fs::remove_file(path).expect("the file is ours");
+        assert_eq!(hosts, Ok(vec!["node1".to_owned(), "node2".to_owned()]));
     }
 
     #[test]

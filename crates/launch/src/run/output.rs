@@ -26,7 +26,7 @@ pub(crate) struct Source<S> {
 /// What reading a source gave.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Nothing more for now.
+    /// Nothing more has come yet.
     Waiting,
     /// The stream has ended and all of it was passed on.
     Ended,

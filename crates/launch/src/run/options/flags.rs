@@ -199,6 +199,7 @@ pub(crate) fn help() -> String {
         }
     }
     text += "\n\
+        One dash or two are the same, and so are `-n 4` and `-n=4`.\n\
         Standard input goes to rank 0. Output comes in whole lines. Signals are passed on.\n\
         When a rank fails, it is named and the others are ended. The exit code is that of the\n\
         first rank that failed, 128 + N when signal N killed it.\n\n\

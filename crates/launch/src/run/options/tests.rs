@@ -24,6 +24,16 @@ fn the_spellings_of_the_field_mean_the_same() {
             "{line}"
         );
     }
+    for line in ["-ppn 2 -n 4 a", "--perhost=2 -n 4 a", "-npernode 2 -n 4 a"] {
+        assert_eq!(parsed(line).programs[0].ranks, Some(4), "{line}");
+    }
+    for line in [
+        "-H node1,node2 a",
+        "--host node1:2 -host node2 a",
+        "-hosts=node1,node2 a",
+    ] {
+        assert_eq!(parsed(line).hosts, ["node1", "node2"], "{line}");
+    }
     for line in ["-l a", "--tag-output a", "-prepend-rank a"] {
         assert!(parsed(line).label, "{line}");
     }
