@@ -37,7 +37,8 @@ pub enum Error {
         /// The message's tag.
         tag: u32,
     },
-    /// A wait for a message from any rank when all others of the communicator have left the job.
+    /// A wait for a message that nobody is there to send: of a rank from itself without a send that
+    /// was started before, or from any rank when all others of the communicator have left the job.
     Deserted {
         /// The receiving rank.
         rank: usize,
@@ -165,7 +166,8 @@ impl fmt::Display for Error {
             ),
             Self::Deserted { rank } => write!(
                 f,
-                "rank {rank} waits for a message from any rank, but all others have left the job"
+                "rank {rank} waits for a message that nobody can send: it is to come from the rank \
+                 itself, or from any rank when all others have left the job"
             ),
             Self::Truncated {
                 rank,

@@ -1,6 +1,7 @@
 //! Reduction operations.
 
-use std::slice;
+use std::cmp::Ordering;
+use std::{fmt, slice};
 
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
@@ -14,53 +15,54 @@ use crate::raw::Scratch;
 ///
 /// All of them are commutative. For an operation of your own see
 /// [`Comm::allreduce_by`](crate::Comm::allreduce_by).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Op {
-    /// `a + b`; integers wrap around.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Op(Kind);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
     Sum,
-    /// `a * b`; integers wrap around.
     Product,
-    /// The smaller one; a NaN loses against a number.
     Min,
-    /// The larger one; a NaN loses against a number.
     Max,
-    /// `a & b`; integers only.
     And,
-    /// `a | b`; integers only.
     Or,
-    /// `a ^ b`; integers only.
     Xor,
 }
 
 impl Op {
-    /// [`Op::Sum`].
-    pub const SUM: Self = Self::Sum;
-    /// [`Op::Product`].
-    pub const PROD: Self = Self::Product;
-    /// [`Op::Min`].
-    pub const MIN: Self = Self::Min;
-    /// [`Op::Max`].
-    pub const MAX: Self = Self::Max;
-    /// [`Op::And`].
-    pub const BAND: Self = Self::And;
-    /// [`Op::Or`].
-    pub const BOR: Self = Self::Or;
-    /// [`Op::Xor`].
-    pub const BXOR: Self = Self::Xor;
+    /// `a + b`; integers wrap around.
+    pub const SUM: Self = Self(Kind::Sum);
+    /// `a * b`; integers wrap around.
+    pub const PROD: Self = Self(Kind::Product);
+    /// The smaller one; a NaN loses against a number, and -0 is below 0.
+    pub const MIN: Self = Self(Kind::Min);
+    /// The larger one; a NaN loses against a number, and -0 is below 0.
+    pub const MAX: Self = Self(Kind::Max);
+    /// `a & b`; integers only.
+    pub const BAND: Self = Self(Kind::And);
+    /// `a | b`; integers only.
+    pub const BOR: Self = Self(Kind::Or);
+    /// `a ^ b`; integers only.
+    pub const BXOR: Self = Self(Kind::Xor);
 
     /// The name as the MPI standard spells it.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sum => "SUM",
-            Self::Product => "PROD",
-            Self::Min => "MIN",
-            Self::Max => "MAX",
-            Self::And => "BAND",
-            Self::Or => "BOR",
-            Self::Xor => "BXOR",
+        match self.0 {
+            Kind::Sum => "SUM",
+            Kind::Product => "PROD",
+            Kind::Min => "MIN",
+            Kind::Max => "MAX",
+            Kind::And => "BAND",
+            Kind::Or => "BOR",
+            Kind::Xor => "BXOR",
         }
+    }
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -95,30 +97,41 @@ macro_rules! integers {
     ($($t:ty)*) => {$(
         impl Element for $t {
             fn fold(op: Op) -> Result<Fold<Self>> {
-                Ok(match op {
-                    Op::Sum => each!($t, a, b, a.wrapping_add(b)),
-                    Op::Product => each!($t, a, b, a.wrapping_mul(b)),
-                    Op::Min => each!($t, a, b, a.min(b)),
-                    Op::Max => each!($t, a, b, a.max(b)),
-                    Op::And => each!($t, a, b, a & b),
-                    Op::Or => each!($t, a, b, a | b),
-                    Op::Xor => each!($t, a, b, a ^ b),
+                Ok(match op.0 {
+                    Kind::Sum => each!($t, a, b, a.wrapping_add(b)),
+                    Kind::Product => each!($t, a, b, a.wrapping_mul(b)),
+                    Kind::Min => each!($t, a, b, a.min(b)),
+                    Kind::Max => each!($t, a, b, a.max(b)),
+                    Kind::And => each!($t, a, b, a & b),
+                    Kind::Or => each!($t, a, b, a | b),
+                    Kind::Xor => each!($t, a, b, a ^ b),
                 })
             }
         }
     )*};
 }
 
+/// Whether the first of two floats wins: a number against a NaN, else what is ahead in the total
+/// order. Whichever is called the first, the same bits win, so ranks that combine in different
+/// order agree.
+const fn wins(first_is_nan: bool, second_is_nan: bool, order: Ordering) -> bool {
+    if first_is_nan == second_is_nan {
+        order.is_le()
+    } else {
+        second_is_nan
+    }
+}
+
 macro_rules! floats {
     ($($t:ty)*) => {$(
         impl Element for $t {
             fn fold(op: Op) -> Result<Fold<Self>> {
-                Ok(match op {
-                    Op::Sum => each!($t, a, b, a + b),
-                    Op::Product => each!($t, a, b, a * b),
-                    Op::Min => each!($t, a, b, a.min(b)),
-                    Op::Max => each!($t, a, b, a.max(b)),
-                    Op::And | Op::Or | Op::Xor => {
+                Ok(match op.0 {
+                    Kind::Sum => each!($t, a, b, a + b),
+                    Kind::Product => each!($t, a, b, a * b),
+                    Kind::Min => each!($t, a, b, if wins(a.is_nan(), b.is_nan(), a.total_cmp(&b)) { a } else { b }),
+                    Kind::Max => each!($t, a, b, if wins(a.is_nan(), b.is_nan(), b.total_cmp(&a)) { a } else { b }),
+                    Kind::And | Kind::Or | Kind::Xor => {
                         return Err(Error::Operation {
                             op: op.name(),
                             element: stringify!($t),
@@ -189,10 +202,46 @@ mod tests {
     use oxmpi_coll::plan::Side;
     use oxmpi_os::RawBytes;
 
-    use super::custom;
+    use super::{Element, Op, custom};
 
     #[test]
     fn elements_without_a_size_are_no_elements() {
         custom(|(), ()| unreachable!())(RawBytes::empty(), RawBytes::empty(), Side::Left);
+    }
+
+    /// `op` on two numbers, and on the two the other way round.
+    fn both(op: Op, a: f64, b: f64) -> [f64; 2] {
+        let fold = f64::fold(op).expect("floats have it");
+        let (mut ab, mut ba) = ([a], [b]);
+        fold(&mut ab, &[b]);
+        fold(&mut ba, &[a]);
+        [ab[0], ba[0]]
+    }
+
+    #[test]
+    fn the_least_and_the_greatest_have_the_same_bits_in_either_order() {
+        let strange = f64::from_bits(f64::NAN.to_bits() ^ 5);
+        let values = [
+            0.0,
+            -0.0,
+            1.5,
+            -3.0,
+            f64::INFINITY,
+            f64::NAN,
+            strange,
+            -f64::NAN,
+        ];
+        for a in values {
+            for b in values {
+                for op in [Op::MIN, Op::MAX] {
+                    let [ab, ba] = both(op, a, b);
+                    assert_eq!(ab.to_bits(), ba.to_bits(), "{op:?} of {a} and {b}");
+                }
+            }
+        }
+        assert_eq!(both(Op::MIN, 0.0, -0.0)[0].to_bits(), (-0.0f64).to_bits());
+        assert_eq!(both(Op::MAX, f64::NAN, 1.0), [1.0, 1.0]);
+        assert_eq!(both(Op::MIN, 2.0, 1.0), [1.0, 1.0]);
+        assert_eq!(both(Op::MAX, 2.0, 1.0), [2.0, 2.0]);
     }
 }

@@ -209,17 +209,27 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     /// # Errors
     /// As [`Request::wait_some`].
     pub fn test_some(requests: &mut Vec<Self>) -> Result<Vec<Ended<B>>> {
+        let Some(first) = requests.first() else {
+            return Ok(Vec::new());
+        };
+        let raw = first.scope.raw();
+        let done = raw.look(|has_ended| {
+            let all = requests.iter().map(|r| has_ended(r.request));
+            Some(all.collect::<Vec<bool>>()).filter(|done| done.contains(&true))
+        })?;
+        let Some(done) = done else {
+            return Ok(Vec::new());
+        };
         let mut ended = Vec::new();
         let mut open = Vec::with_capacity(requests.len());
         let mut failed = None;
         for (place, request) in requests.drain(..).enumerate() {
-            if failed.is_some() {
+            if !done[place] || failed.is_some() {
                 open.push(request);
                 continue;
             }
-            match request.test() {
-                Ok(Test::Ended((buffer, status))) => ended.push((place, buffer, status)),
-                Ok(Test::Open(request)) => open.push(request),
+            match request.wait() {
+                Ok((buffer, status)) => ended.push((place, buffer, status)),
                 Err(error) => failed = Some(error),
             }
         }

@@ -135,10 +135,11 @@ impl Host {
                 events => events.map_err(system("wait for ranks"))?,
             };
             let mut heard = events[1..].iter();
+            let mut taken: Vec<u32> = guests.iter().filter_map(|guest| guest.rank).collect();
             let mut kept = Vec::new();
             for mut guest in guests {
                 let speaks = heard.next() == Some(&true);
-                if !speaks || guest.hear(&layout, &key, &memory, deadline, &kept)? {
+                if !speaks || guest.hear(&layout, &key, &memory, deadline, &mut taken)? {
                     kept.push(guest);
                 }
             }
@@ -177,7 +178,7 @@ impl Guest {
         key: &JobKey,
         memory: &Memfd,
         deadline: Instant,
-        others: &[Self],
+        taken: &mut Vec<u32>,
     ) -> Result<bool, JoinError> {
         if let Some(rank) = self.rank {
             let told = self.channel.recv(&mut [0; 1], deadline);
@@ -202,9 +203,10 @@ impl Guest {
         if !(1..layout.ranks).contains(&rank) {
             return Err(misfit(format!("is not one of 1 to {}", layout.ranks - 1)));
         }
-        if others.iter().any(|g| g.rank == Some(rank)) {
+        if taken.contains(&rank) {
             return Err(misfit("joined twice".into()));
         }
+        taken.push(rank);
         let welcome = Welcome {
             key: *key,
             layout: *layout,

@@ -29,16 +29,6 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// For `ranks` ranks on a node that was granted `processors` (see [`oxmpi_os::cpu::granted`]).
-    #[must_use]
-    pub const fn choose(ranks: usize, processors: usize) -> Self {
-        if ranks > processors {
-            Self::crowded()
-        } else {
-            Self::active()
-        }
-    }
-
     /// With a processor of its own: about a millisecond of spinning, then yields of about as long.
     #[must_use]
     pub const fn active() -> Self {

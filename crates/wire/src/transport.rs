@@ -129,6 +129,11 @@ pub trait Tx {
 
     /// Rings the doorbells of those sent to since the last flush: once per progress pass.
     fn flush(&mut self);
+
+    /// The sink gives `peer` up, since it broke the sink's protocol: nothing more is exchanged with
+    /// it, and the bulk operations under way with it end as if it were lost. A [`Sink::lost`] about
+    /// it may follow.
+    fn give_up(&mut self, peer: Peer, why: Fault);
 }
 
 /// The receiving half of a transport.

@@ -1,6 +1,6 @@
 //! Mistakes in calls are errors that say what was wrong, and the job goes on.
 
-use oxmpi::{Error, MAX_TAG, Op, Result, Source, World};
+use oxmpi::{Error, MAX_TAG, Op, Result, Source, Tag, World};
 
 use crate::job::Job;
 
@@ -75,6 +75,24 @@ fn collectives_whose_lengths_differ() {
     });
     assert_eq!(done.code, 1, "{done:?}");
     assert!(done.err.contains("Error: "), "{}", done.err);
+}
+
+/// A rank that waits for its own message with nothing sent waits for nobody; what it has sent comes.
+#[test]
+fn waits_for_oneself_without_a_send() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        let rank = comm.rank();
+        let nobody = text::<()>(Err(Error::Deserted { rank }));
+        let mut room = [0u8; 1];
+        assert_eq!(text(comm.recv(&mut room, rank, 1)), nobody);
+        assert_eq!(text(comm.probe(rank, Tag::Any)), nobody);
+        let waited = comm.scope(|s| s.irecv(&mut room, rank, 1)?.wait().map(drop));
+        assert_eq!(text(waited), nobody);
+        comm.bsend(&vec![7u8; 100_000], rank, 2)?;
+        assert_eq!(comm.recv_vec::<u8>(rank, 2)?.0.len(), 100_000);
+        comm.barrier()
+    });
 }
 
 /// Nobody is left who could send: every wait for any rank says so, also in a part of the job while

@@ -33,8 +33,8 @@ impl<A: Access> Comm<A> {
     }
 
     /// Reduces a value or a small array over all ranks, and gives every rank the result
-    /// (`MPI_Allreduce`). All ranks get the same bits, but for the sign of a zero that is the least
-    /// or greatest of zeros of both signs, and for which of several NaNs it is.
+    /// (`MPI_Allreduce`). All ranks get the same bits, but for which NaN it is where several are
+    /// added or multiplied.
     ///
     /// # Errors
     /// When the element has no such operation, or a rank is lost.

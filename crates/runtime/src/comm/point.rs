@@ -43,7 +43,11 @@ impl<A: Access> Comm<A> {
     /// # Errors
     /// As [`Comm::send`].
     pub fn bsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
-        self.isend_owned(values.to_vec(), to, tag).map(drop)
+        let sent = self.isend_owned(values.to_vec(), to, tag)?;
+        if sent.is_done()? {
+            sent.wait()?;
+        }
+        Ok(())
     }
 
     /// Receives into `values`, which must have room for the message, and may have more

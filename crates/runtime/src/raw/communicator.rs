@@ -134,31 +134,42 @@ impl<A: Access> Communicator<A> {
         })?;
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
+            Ok(None) if self.is_from_itself(source) => self.wait(self.post(source, tag, bytes)?),
             Ok(None) => self.keep_receiving(source, tag, bytes),
             Err(request) => self.wait(request),
         }
     }
 
-    /// Waits until `ready` gives something. `None`: it waits for a message from any source, as
-    /// `for_anyone` says, and nobody is there to send one. That is known where all other ranks have
-    /// left and the lane is this thread's own, since the thread itself waits here.
+    /// Waits until `ready` gives something. `None`: it waits for a message of the source that
+    /// `awaited` tells, and nobody is there to send one. That is known where the lane is this
+    /// thread's own, which itself waits here, and either the message is to be its own or all other
+    /// ranks have left.
     fn until_deserted<R>(
         &self,
-        for_anyone: impl Fn(&Lane) -> bool,
+        awaited: impl Fn(&Lane) -> Option<engine::Source>,
         mut ready: impl FnMut(&mut Lane) -> Option<R>,
     ) -> Result<Option<R>> {
         self.access.until(|lane| match ready(lane) {
             Some(result) => Some(Some(result)),
             None if A::ALONE
-                && lane.is_deserted(&self.group)
-                && for_anyone(lane)
+                && awaited(lane).is_some_and(|source| {
+                    self.is_from_itself(source)
+                        || source == engine::Source::Any && lane.is_deserted(&self.group)
+                })
                 // What this rank has sent to itself comes first.
-                && lane.progress() == 0 =>
+                && lane.progress() == 0
+                && !lane.has_waiting() =>
             {
                 Some(ready(lane))
             }
             None => None,
         })
+    }
+
+    /// Whether only this rank itself could send it.
+    fn is_from_itself(&self, source: engine::Source) -> bool {
+        let own = self.group.link(self.group.rank()).map(Peer);
+        own.is_some_and(|peer| source == engine::Source::Peer(peer))
     }
 
     fn deserted(&self) -> Error {
@@ -207,6 +218,15 @@ impl<A: Access> Communicator<A> {
 
     pub(crate) fn irecv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<RawRequest> {
         let (source, tag) = self.pattern(source, tag)?;
+        self.post(source, tag, bytes)
+    }
+
+    fn post(
+        &self,
+        source: engine::Source,
+        tag: engine::Tag,
+        bytes: RawBytes,
+    ) -> Result<RawRequest> {
         self.access.with(|lane| {
             lane.check()?;
             Ok(lane.irecv(source, self.context, tag, bytes))
@@ -216,10 +236,8 @@ impl<A: Access> Communicator<A> {
     /// Waits until the operation has ended. The handle is stale afterwards.
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
         self.access.with(|lane| lane.check_process())?;
-        let outcome = self.until_deserted(
-            |lane| lane.is_for_anyone(request),
-            |lane| lane.test(request),
-        )?;
+        let outcome =
+            self.until_deserted(|lane| lane.awaited(request), |lane| lane.test(request))?;
         match outcome {
             Some(outcome) => self.status(outcome),
             None => self.take_back(request)?.ok_or_else(|| self.deserted()),
@@ -292,7 +310,7 @@ impl<A: Access> Communicator<A> {
         let (source, tag) = self.pattern(source, tag)?;
         self.access.with(Lane::check)?;
         let outcome = self.until_deserted(
-            |_| source == engine::Source::Any,
+            |_| Some(source),
             |lane| lane.probe(source, self.context, tag),
         )?;
         self.status(outcome.ok_or_else(|| self.deserted())?)
@@ -312,7 +330,7 @@ impl<A: Access> Communicator<A> {
         let (source, tag) = self.pattern(source, tag)?;
         self.access.with(Lane::check)?;
         let outcome = self.until_deserted(
-            |_| source == engine::Source::Any,
+            |_| Some(source),
             |lane| lane.claim(source, self.context, tag),
         )?;
         self.claimed(outcome.ok_or_else(|| self.deserted())?)

@@ -123,19 +123,21 @@ impl Lane {
         self.pids.len() as u32
     }
 
-    /// Whether every member of `group` but this rank is lost or has left, and nothing waits for
-    /// room that this rank sent to itself.
+    /// Whether every member of `group` but this rank is lost or has left.
     pub(super) fn is_deserted(&self, group: &Group) -> bool {
         let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
         let gone = |link| self.engine.fault(Peer(link)).is_some();
-        group.size() > 1
-            && others.all(|rank| group.link(rank).is_some_and(gone))
-            && !self.engine.has_waiting()
+        group.size() > 1 && others.all(|rank| group.link(rank).is_some_and(gone))
     }
 
-    /// Whether the operation is a receive from any source that nothing has come for yet.
-    pub(super) fn is_for_anyone(&self, request: RawRequest) -> bool {
-        self.engine.is_posted_for_any(request)
+    /// Whose message the operation waits for, if it is a receive that nothing has come for yet.
+    pub(super) fn awaited(&self, request: RawRequest) -> Option<Source> {
+        self.engine.awaited(request)
+    }
+
+    /// Whether something waits for room.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.engine.has_waiting()
     }
 
     /// The process at the other end of a link.
@@ -152,7 +154,7 @@ impl Lane {
         mode: Mode,
         body: RawBytes,
     ) -> Option<RawRequest> {
-        if mode == Mode::Standard
+        if mode != Mode::Synchronous
             && self
                 .engine
                 .try_eager(&mut self.tx, to, envelope, &body)

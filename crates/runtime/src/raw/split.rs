@@ -39,7 +39,7 @@ impl<A: Access> Communicator<A> {
         let mut rows = vec![[0u64; 2]; size];
         rows[rank][COLOUR] = colour.map_or(NO_COLOUR, u64::from);
         rows[rank][KEY] = (i64::from(key) - i64::from(i32::MIN)) as u64;
-        self.allreduce_in_place(rows.as_flattened_mut(), Op::Sum)?;
+        self.allreduce_in_place(rows.as_flattened_mut(), Op::SUM)?;
 
         let context = self.agree_on_context()?;
         let mine = rows[rank][COLOUR];
@@ -94,11 +94,11 @@ impl<A: Access> Communicator<A> {
     fn agree_on_context(&self) -> Result<u32> {
         loop {
             let mut next = [self.access().with(|lane| lane.next_context())];
-            self.allreduce_in_place(&mut next, Op::Max)?;
+            self.allreduce_in_place(&mut next, Op::MAX)?;
             let taken = self.access().with(|lane| lane.take_context(next[0]))?;
             let mut all_took = [u8::from(taken)];
             if !A::ALONE {
-                self.allreduce_in_place(&mut all_took, Op::Min)?;
+                self.allreduce_in_place(&mut all_took, Op::MIN)?;
             }
             if all_took == [1] {
                 return Ok(next[0]);

@@ -395,6 +395,10 @@ impl<B: Bytes> Tx for ShmTx<B> {
         })
     }
 
+    fn give_up(&mut self, peer: Peer, why: Fault) {
+        self.report(peer.0, why);
+    }
+
     /// # Cost
     /// One plain load per peer sent to; a system call for each that sleeps.
     #[inline]

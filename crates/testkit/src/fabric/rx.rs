@@ -2,7 +2,7 @@
 
 use oxmpi_wire::{Fault, Peer, Rx, Sink};
 
-use super::{Bulk, FabricRx, FabricTx};
+use super::{FabricRx, FabricTx};
 
 impl FabricRx {
     /// Hands over the head of one peer's queue, or news about the peer.
@@ -32,10 +32,7 @@ impl FabricRx {
         }
         if dead {
             self.told[from as usize] = true;
-            tx.bulk.retain(|bulk| match bulk {
-                Bulk::Move { peer, .. } => *peer != from,
-                Bulk::Release { .. } => true,
-            });
+            tx.forget_moves(from);
             sink.lost(tx, Peer(from), Fault::PeerDead);
             return 1;
         }

@@ -33,6 +33,12 @@ impl FabricTx {
         Ok(())
     }
 
+    /// Nothing moves to or from `peer` any more.
+    pub(super) fn forget_moves(&mut self, peer: u32) {
+        self.bulk
+            .retain(|bulk| !matches!(bulk, Bulk::Move { peer: with, .. } if *with == peer));
+    }
+
     /// Ends some of the bulk operations, in any order. Those with a dead peer never end.
     pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
         let mut ended = 0;
@@ -125,6 +131,10 @@ impl Tx for FabricTx {
     }
 
     fn flush(&mut self) {}
+
+    fn give_up(&mut self, peer: Peer, _why: Fault) {
+        self.forget_moves(peer.0);
+    }
 }
 
 impl Memory for FabricTx {

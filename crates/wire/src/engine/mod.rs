@@ -168,12 +168,16 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Whether `request` is a receive from any source that waits for its message.
+    /// Whose message `request` waits for, if it is a receive for which nothing has come yet.
     #[must_use]
-    pub fn is_posted_for_any(&self, request: Request) -> bool {
-        self.requests.find(request.0).is_some_and(|index| {
-            let record = &self.requests[index];
-            matches!(record.state, State::Posted(_)) && record.pattern.class.any_source()
+    pub fn awaited(&self, request: Request) -> Option<Source> {
+        let record = &self.requests[self.requests.find(request.0)?];
+        matches!(record.state, State::Posted(_)).then(|| {
+            if record.pattern.class.any_source() {
+                Source::Any
+            } else {
+                Source::Peer(Peer(record.peer))
+            }
         })
     }
 
@@ -230,7 +234,9 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
             }
         };
         if let Err(rule) = accepted.and_then(|()| self.check_answers(from)) {
-            self.lose(tx, from, Fault::Protocol(rule));
+            let why = Fault::Protocol(rule);
+            self.lose(tx, from, why);
+            tx.give_up(from, why);
         }
     }
 
