@@ -127,7 +127,7 @@ pub fn probe() -> String {
     let probe = oxmpi.with_file_name("examples").join("pmi_probe");
     assert!(
         probe.exists(),
-        "cargo builds examples with the tests of a package"
+        "it is not built: `cargo test -p oxmpi-launch` without `--test` does that"
     );
     probe.to_str().expect("text").to_owned()
 }
