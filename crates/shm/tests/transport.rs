@@ -260,6 +260,34 @@ fn a_release_waits_for_transfers() {
 }
 
 #[test]
+fn giving_a_peer_up_ends_what_is_under_way_with_it() {
+    const WHY: Fault = Fault::Protocol("the test says so");
+    let mut rank = Rank::new(Node::alone(small(1)).unwrap());
+    let (mut from, mut to) = (pattern(50_000, 1), vec![0; 50_000]);
+    let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
+    let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+    let key = rank.tx.key(&source, Peer(0));
+    let (at, len) = (0, 50_000);
+    let region = &target;
+    let remote = Remote { key: &key, at, len };
+    let local = Local { region, at, len };
+    rank.tx.get(Peer(0), remote, local, Token(1)).unwrap();
+    rank.poll();
+    rank.tx.give_up(Peer(0), WHY);
+    rank.tx.release(source, Token(2));
+    rank.tx.release(target, Token(3));
+    rank.until("the end of all", |log| log.len() == 4);
+    for event in [
+        Event::Done(1, Err(WHY)),
+        Event::Done(2, Ok(())),
+        Event::Done(3, Ok(())),
+        Event::Lost(0, WHY),
+    ] {
+        assert!(rank.log.0.contains(&event), "{event:?}: {:?}", rank.log.0);
+    }
+}
+
+#[test]
 fn many_operations_wait_for_room() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(4096, 1), vec![0; 4096]);

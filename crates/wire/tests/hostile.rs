@@ -69,9 +69,11 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
             "{kind:?} {flags:?} of {} B: {told:?}",
             body.len()
         );
+        let fault = told.unwrap();
+        assert_eq!(job.ranks[0].tx.given_up, [(Peer(1), fault)]);
         let failure = Failure::Fault {
             peer: Peer(1),
-            fault: told.unwrap(),
+            fault,
         };
         assert_eq!(job.wait(0, pending), Err(failure));
         let later = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(8));

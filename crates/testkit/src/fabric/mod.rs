@@ -105,6 +105,8 @@ pub struct FabricTx {
     bulk: Vec<Bulk>,
     /// Peers that were refused since they last had room.
     refused: Vec<bool>,
+    /// Peers that the sink has given up.
+    pub given_up: Vec<(Peer, Fault)>,
 }
 
 /// The receiving half of one end.
@@ -139,6 +141,7 @@ pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>
                 limits: weather.limits,
                 bulk: Vec::new(),
                 refused: vec![false; ends as usize],
+                given_up: Vec::new(),
             };
             let rx = FabricRx {
                 me,

@@ -132,7 +132,8 @@ impl Tx for FabricTx {
 
     fn flush(&mut self) {}
 
-    fn give_up(&mut self, peer: Peer, _why: Fault) {
+    fn give_up(&mut self, peer: Peer, why: Fault) {
+        self.given_up.push((peer, why));
         self.forget_moves(peer.0);
     }
 }
