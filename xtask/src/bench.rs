@@ -14,7 +14,7 @@ Builds the `oxmpi` command in release, with only what it needs, and runs
 
 Arguments are passed on after these; `--help` as a later argument (`cargo xtask bench PingPong --help`)
 shows those of `oxmpi bench`. If the first argument does not begin with a dash, the arguments take
-the place of `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Barrier -n 4`.",
+the place of `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Allreduce -n 4`.",
     run,
 };
 

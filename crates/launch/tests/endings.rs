@@ -7,45 +7,24 @@ mod common;
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 
-use common::{Leash, finish, probe, signal, start};
+use common::{Job, Leash, finish, probe, signal, start};
 use rustix::process::Signal;
 
-/// A rank that says it is there and then lives until it is killed, with a child in the background,
-/// one in a session of its own, and one that was orphaned.
-fn stubborn(leash: &str) -> String {
-    format!(
+/// A job of four ranks that say they are there and then live until they are killed, each with a
+/// child in the background, one in a session of its own, and one that was orphaned.
+fn stubborn(leash: &str) -> Job {
+    let script = format!(
         "exec 9>{leash}; (sleep 1000 &); setsid sleep 1000 & sh -c 'trap \"\" TERM INT HUP; sleep 1000; sleep 1000' & \
          echo rank $PMI_RANK pid $$ >&9; wait"
-    )
-}
-
-/// The process numbers of `ranks` ranks that report on the leash.
-fn reported(leash: &mut Leash, ranks: usize) -> Vec<u32> {
-    let mut pids = vec![0; ranks];
-    for _ in 0..ranks {
-        let line = leash.line();
-        let words: Vec<&str> = line.split(' ').collect();
-        let ["rank", rank, "pid", pid] = words[..] else {
-            panic!("unexpected report `{line}`")
-        };
-        pids[rank.parse::<usize>().expect("a rank")] = pid.parse().expect("a process number");
-    }
-    pids
+    );
+    start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &script])
 }
 
 #[test]
 fn a_killed_rank_takes_the_job_with_it() {
     let (path, mut leash) = Leash::new();
-    let job = start(&[
-        "run",
-        "--oversubscribe",
-        "-n",
-        "4",
-        "sh",
-        "-c",
-        &stubborn(&path),
-    ]);
-    let pids = reported(&mut leash, 4);
+    let job = stubborn(&path);
+    let pids = leash.pids(4);
     signal(pids[2], Signal::KILL);
     let done = finish(job);
     leash.end();
@@ -65,16 +44,8 @@ fn a_killed_rank_takes_the_job_with_it() {
 fn a_killed_launcher_takes_the_job_with_it() {
     for _ in 0..10 {
         let (path, mut leash) = Leash::new();
-        let job = start(&[
-            "run",
-            "--oversubscribe",
-            "-n",
-            "4",
-            "sh",
-            "-c",
-            &stubborn(&path),
-        ]);
-        reported(&mut leash, 4);
+        let job = stubborn(&path);
+        leash.pids(4);
         signal(job.id(), Signal::KILL);
         assert_eq!(finish(job).code, 1009);
         leash.end();
@@ -143,7 +114,7 @@ fn signals_reach_the_ranks() {
     };
     let (path, mut leash) = Leash::new();
     let job = start(&["run", "-n", "2", "sh", "-c", &script(&path)]);
-    reported(&mut leash, 2);
+    leash.pids(2);
     signal(job.id(), Signal::USR1);
     assert_eq!([leash.line(), leash.line()], ["caught", "caught"]);
     signal(job.id(), Signal::TERM);
@@ -163,7 +134,7 @@ fn a_signal_to_end_gives_its_exit_code() {
         let (path, mut leash) = Leash::new();
         let script = format!("exec 9>{path}; echo rank $PMI_RANK pid $$ >&9; exec sleep 1000");
         let job = start(&["run", "-n", "2", "sh", "-c", &script]);
-        reported(&mut leash, 2);
+        leash.pids(2);
         signal(job.id(), end);
         let done = finish(job);
         leash.end();
@@ -181,7 +152,7 @@ fn a_second_signal_is_not_left_to_the_ranks() {
         "exec 9>{path}; trap 'echo no >&9' INT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
     );
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
-    reported(&mut leash, 1);
+    leash.pids(1);
     signal(job.id(), Signal::INT);
     assert_eq!(leash.line(), "no");
     signal(job.id(), Signal::INT);
@@ -196,7 +167,7 @@ fn stopped_jobs_continue() {
         "exec 9>{path}; trap 'echo on >&9; exit 0' CONT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
     );
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
-    reported(&mut leash, 1);
+    leash.pids(1);
     signal(job.id(), Signal::TSTP);
     signal(job.id(), Signal::CONT);
     assert_eq!(leash.line(), "on");
@@ -215,7 +186,7 @@ fn kill_at_any_moment() {
             probe()
         );
         let mut job = start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &script]);
-        let pids = reported(&mut leash, 4);
+        let pids = leash.pids(4);
         let mut lines = BufReader::new(job.child_mut().stdout.take().expect("caught"));
         for _ in 0..moment * moment % 211 {
             lines.read_line(&mut String::new()).expect("text");

@@ -168,6 +168,20 @@ impl Leash {
             .expect("a process of the job writes a line")
     }
 
+    /// The process numbers of `ranks` ranks, each of which writes `rank R pid P` before all else.
+    pub fn pids(&mut self, ranks: usize) -> Vec<u32> {
+        let mut pids = vec![0; ranks];
+        for _ in 0..ranks {
+            let line = self.line();
+            let words: Vec<&str> = line.split(' ').collect();
+            let ["rank", rank, "pid", pid] = words[..] else {
+                panic!("unexpected report `{line}`")
+            };
+            pids[rank.parse::<usize>().expect("a rank")] = pid.parse().expect("a process number");
+        }
+        pids
+    }
+
     /// Waits until no process has it open any more.
     pub fn end(self) {
         let alive = "every process of the job has ended";

@@ -13,7 +13,7 @@ use oxmpi::{Error, Op, Result, Source, World};
 use oxmpi_testkit::rng::Rng;
 use rustix::process::Signal;
 
-use crate::common::{Leash, signal};
+use crate::common::signal;
 use crate::job::{Job, end};
 
 const RANKS: usize = 4;
@@ -80,21 +80,6 @@ fn toil(world: &World, mut tell: impl FnMut(u32)) -> Result<()> {
     Ok(())
 }
 
-/// The process numbers of all ranks.
-fn reported(leash: &mut Leash) -> Vec<u32> {
-    let mut pids = vec![0; RANKS];
-    for _ in 0..RANKS {
-        // Rank 0 works only when all others have joined, and so after their reports.
-        let line = leash.line();
-        let words: Vec<&str> = line.split(' ').collect();
-        let ["rank", rank, "pid", pid] = words[..] else {
-            panic!("unexpected report `{line}`")
-        };
-        pids[rank.parse::<usize>().expect("a rank")] = pid.parse().expect("a process number");
-    }
-    pids
-}
-
 #[test]
 fn a_killed_rank_is_named_and_nothing_is_left() {
     let before = shared_files();
@@ -102,7 +87,7 @@ fn a_killed_rank_is_named_and_nothing_is_left() {
     let mut slowest = Duration::ZERO;
     for turn in 0..kills() {
         let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
-        let pids = reported(&mut leash);
+        let pids = leash.pids(RANKS);
         // Every other time while they join.
         let moment = if turn % 2 == 0 { 0 } else { rng.below(60) };
         for _ in 0..moment {
@@ -136,7 +121,7 @@ fn a_killed_launcher_leaves_nothing() {
     let mut slowest = Duration::ZERO;
     for turn in 0..(kills() / 5).max(3) {
         let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
-        reported(&mut leash);
+        leash.pids(RANKS);
         for _ in 0..if turn == 0 { 0 } else { rng.below(40) } {
             leash.line();
         }
@@ -155,7 +140,7 @@ fn a_killed_launcher_leaves_nothing() {
 #[test]
 fn survivors_learn_who_died() {
     let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
-    let pids = reported(&mut leash);
+    let pids = leash.pids(RANKS);
     for _ in 0..5 {
         leash.line();
     }

@@ -37,8 +37,9 @@ impl<A: Access> Comm<A> {
         self.raw.send(source(values), to, tag, Mode::Ready)
     }
 
-    /// Sends a copy of `values` and returns without waiting for anyone (`MPI_Bsend`). The copy is
-    /// freed when it is sent; [`World`](crate::World)'s end waits for that.
+    /// Sends a copy of `values` and returns without waiting for anyone (`MPI_Bsend`, and
+    /// `MPI_Ibsend` too: there is nothing left to wait for). The copy is freed when it is sent;
+    /// [`World`](crate::World)'s end waits for that.
     ///
     /// # Errors
     /// As [`Comm::send`].
