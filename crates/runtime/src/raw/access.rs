@@ -56,6 +56,16 @@ pub(crate) mod sealed {
 
 use sealed::Reach;
 
+/// Ends the process when a panic passes it. A call that waits may have a request posted whose buffer
+/// lies in the stack: a mistake of ours in the lane must not leave it there for a later message.
+struct EndOfProcess;
+
+impl Drop for EndOfProcess {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 impl Own {
     pub(crate) fn new(lane: Lane) -> Self {
         let lane = Rc::new(RefCell::new(lane));
@@ -86,15 +96,18 @@ impl Reach for Own {
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
         let lane = &mut *self.0.borrow_mut();
         let mut waiter = lane.waiter();
-        loop {
+        let end = EndOfProcess;
+        let result = loop {
             if let Some(result) = ready(lane) {
-                return Ok(result);
+                break result;
             }
             lane.turn(&mut waiter);
             if siblings::any() {
                 siblings::drive();
             }
-        }
+        };
+        std::mem::forget(end);
+        Ok(result)
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
@@ -123,12 +136,17 @@ impl Reach for Shared {
 
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
         let mut waiter = self.waiter();
-        loop {
+        let end = EndOfProcess;
+        let result = loop {
             if let Some(result) = self.with(&mut ready) {
-                return Ok(result);
+                break Ok(result);
             }
-            self.turn(&mut waiter)?;
-        }
+            if let Err(error) = self.turn(&mut waiter) {
+                break Err(error);
+            }
+        };
+        std::mem::forget(end);
+        result
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
