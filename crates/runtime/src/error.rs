@@ -57,6 +57,13 @@ pub enum Error {
         /// Bytes the buffer has.
         room: u64,
     },
+    /// There is no memory for the message that is to be received. `MPI_ERR_NO_MEM`.
+    Memory {
+        /// The receiving rank.
+        rank: usize,
+        /// Bytes it takes.
+        bytes: usize,
+    },
     /// A message whose length is no multiple of the element's size. `MPI_ERR_TYPE`.
     Ragged {
         /// The receiving rank.
@@ -179,6 +186,10 @@ impl fmt::Display for Error {
                 f,
                 "rank {rank} received a message of {sent} bytes from rank {source} with tag {tag} \
                  into a buffer of {room} bytes; the buffer holds the first {room}"
+            ),
+            Self::Memory { rank, bytes } => write!(
+                f,
+                "rank {rank} has no memory for a message of {bytes} bytes"
             ),
             Self::Ragged {
                 rank,

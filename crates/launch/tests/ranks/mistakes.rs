@@ -77,6 +77,19 @@ fn collectives_whose_lengths_differ() {
     assert!(done.err.contains("Error: "), "{}", done.err);
 }
 
+/// Room that no machine has is refused by its size.
+#[test]
+fn room_beyond_all_memory() {
+    Job::of(1).succeed(|world| {
+        let refused = text(world.comm().irecv_owned::<u64>(1 << 60, 0, 1));
+        assert_eq!(
+            refused,
+            "rank 0 has no memory for a message of 9223372036854775808 bytes"
+        );
+        Ok(())
+    });
+}
+
 /// A rank that waits for its own message with nothing sent waits for nobody; what it has sent comes.
 #[test]
 fn waits_for_oneself_without_a_send() {

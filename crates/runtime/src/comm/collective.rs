@@ -130,15 +130,9 @@ impl<A: Access> Comm<A> {
     ) -> Result<()> {
         self.check_lengths(values, result)?;
         let (rank, size) = self.whoami();
-        let call = Call::allreduce(rank, size, values.len() as u64, size_of::<T>() as u64);
-        self.raw.collective(
-            call.with_commutative(commutative),
-            Buffers {
-                input: source(values),
-                output: target(result),
-                operation: Some(operation),
-            },
-        )
+        let call = Call::allreduce(rank, size, values.len() as u64, size_of::<T>() as u64)
+            .with_commutative(commutative);
+        self.run(call, values, result, operation)
     }
 
     fn reduce_one<T: Data>(
@@ -154,9 +148,20 @@ impl<A: Access> Comm<A> {
         }
         let root = self.check_root(root)?;
         let (rank, size) = self.whoami();
-        let call = Call::reduce(rank, size, root, values.len() as u64, size_of::<T>() as u64);
+        let call = Call::reduce(rank, size, root, values.len() as u64, size_of::<T>() as u64)
+            .with_commutative(commutative);
+        self.run(call, values, result, operation)
+    }
+
+    fn run<T: Data>(
+        &self,
+        call: Call,
+        values: &[T],
+        result: &mut [T],
+        operation: Operation<'_>,
+    ) -> Result<()> {
         self.raw.collective(
-            call.with_commutative(commutative),
+            call,
             Buffers {
                 input: source(values),
                 output: target(result),

@@ -61,12 +61,7 @@ impl<'comm, A: Access> Message<'comm, A> {
         let Some(count) = count else {
             return Err(ragged);
         };
-        let mut values = T::new_vec_zeroed(count).map_err(|_| {
-            Error::start(
-                "receiving a message of any length",
-                "there is no memory for it",
-            )
-        })?;
+        let mut values = self.comm.room(count)?;
         let status = self.recv(&mut values)?;
         Ok((values, status))
     }

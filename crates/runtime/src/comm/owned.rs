@@ -36,6 +36,14 @@ impl<A: Access> Comm<A> {
         })
     }
 
+    /// A vector of `count` elements for a message.
+    pub(super) fn room<T: Data>(&self, count: usize) -> Result<Vec<T>> {
+        T::new_vec_zeroed(count).map_err(|_| Error::Memory {
+            rank: self.rank(),
+            bytes: count.saturating_mul(size_of::<T>()),
+        })
+    }
+
     /// Starts a receive into a vector of `room` elements (`MPI_Irecv`).
     ///
     /// # Errors
@@ -46,8 +54,7 @@ impl<A: Access> Comm<A> {
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Owned<'_, T, A>> {
-        let mut values = T::new_vec_zeroed(room)
-            .map_err(|_| Error::start("making room for a receive", "there is no memory for it"))?;
+        let mut values = self.room(room)?;
         let request = self
             .raw
             .irecv(target(&mut values), source.into(), tag.into())?;
