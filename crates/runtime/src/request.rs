@@ -169,7 +169,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
             return Ok(None);
         };
         let raw = first.scope.raw();
-        let place = raw.wait_until(|ended| requests.iter().position(|r| ended(r.request)))?;
+        let place = raw.wait_first(requests.iter().map(|r| r.request))?;
         Self::take(requests, place).map(Some)
     }
 
@@ -199,7 +199,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
             return Ok(Vec::new());
         };
         let raw = first.scope.raw();
-        raw.wait_until(|ended| requests.iter().any(|r| ended(r.request)).then_some(()))?;
+        raw.wait_first(requests.iter().map(|r| r.request))?;
         Self::test_some(requests)
     }
 

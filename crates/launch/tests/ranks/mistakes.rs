@@ -1,6 +1,6 @@
 //! Mistakes in calls are errors that say what was wrong, and the job goes on.
 
-use oxmpi::{Error, MAX_TAG, Op, Result, Source, Tag, World};
+use oxmpi::{Error, MAX_TAG, Op, Request, Result, Source, Tag, World};
 
 use crate::job::Job;
 
@@ -101,6 +101,13 @@ fn waits_for_oneself_without_a_send() {
         assert_eq!(text(comm.recv(&mut room, rank, 1)), nobody);
         assert_eq!(text(comm.probe(rank, Tag::Any)), nobody);
         let waited = comm.scope(|s| s.irecv(&mut room, rank, 1)?.wait().map(drop));
+        assert_eq!(text(waited), nobody);
+        let mut rooms = [[0u8; 1]; 2];
+        let waited = comm.scope(|s| {
+            let receives = rooms.iter_mut().map(|room| s.irecv(room, rank, 1));
+            let mut receives = receives.collect::<Result<Vec<_>>>()?;
+            Request::wait_any(&mut receives).map(drop)
+        });
         assert_eq!(text(waited), nobody);
         comm.bsend(&vec![7u8; 100_000], rank, 2)?;
         assert_eq!(comm.recv_vec::<u8>(rank, 2)?.0.len(), 100_000);

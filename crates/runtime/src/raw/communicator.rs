@@ -140,30 +140,35 @@ impl<A: Access> Communicator<A> {
         }
     }
 
-    /// Waits until `ready` gives something. `None`: it waits for a message of the source that
-    /// `awaited` tells, and nobody is there to send one. That is known where the lane is this
-    /// thread's own, which itself waits here, and either the message is to be its own or all other
-    /// ranks have left.
-    fn until_deserted<R>(
+    /// Waits until `ready` gives something. `None`: what it waits for is hopeless, as the first
+    /// function says. That can only be known where the lane is this thread's own, which itself
+    /// waits here.
+    fn until_hopeless<R>(
         &self,
-        awaited: impl Fn(&Lane) -> Option<engine::Source>,
+        hopeless: impl Fn(&Lane) -> bool,
         mut ready: impl FnMut(&mut Lane) -> Option<R>,
     ) -> Result<Option<R>> {
         self.access.until(|lane| match ready(lane) {
             Some(result) => Some(Some(result)),
-            None if A::ALONE
-                && awaited(lane).is_some_and(|source| {
-                    self.is_from_itself(source)
-                        || source == engine::Source::Any && lane.is_deserted(&self.group)
-                })
-                // What this rank has sent to itself comes first.
-                && lane.progress() == 0
-                && !lane.has_waiting() =>
-            {
+            // What this rank has sent to itself comes first.
+            None if A::ALONE && hopeless(lane) && lane.progress() == 0 && !lane.has_waiting() => {
                 Some(ready(lane))
             }
             None => None,
         })
+    }
+
+    /// Whether nobody is there to send a message of `source`, while this thread waits for it: it is
+    /// to come from this rank itself, or from any and all others have left.
+    fn nobody_sends(&self, lane: &Lane, source: engine::Source) -> bool {
+        self.is_from_itself(source)
+            || source == engine::Source::Any && lane.is_deserted(&self.group)
+    }
+
+    /// Whether the operation is a receive that nobody can answer any more.
+    fn is_unanswerable(&self, lane: &Lane, request: RawRequest) -> bool {
+        lane.awaited(request)
+            .is_some_and(|source| self.nobody_sends(lane, source))
     }
 
     /// Whether only this rank itself could send it.
@@ -236,8 +241,10 @@ impl<A: Access> Communicator<A> {
     /// Waits until the operation has ended. The handle is stale afterwards.
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
         self.access.with(|lane| lane.check_process())?;
-        let outcome =
-            self.until_deserted(|lane| lane.awaited(request), |lane| lane.test(request))?;
+        let outcome = self.until_hopeless(
+            |lane| self.is_unanswerable(lane, request),
+            |lane| lane.test(request),
+        )?;
         match outcome {
             Some(outcome) => self.status(outcome),
             None => self.take_back(request)?.ok_or_else(|| self.deserted()),
@@ -280,18 +287,25 @@ impl<A: Access> Communicator<A> {
         self.access.with(|lane| lane.detach(request, owner));
     }
 
-    /// Drives the lane until `found`, which is told how to see whether a request has ended, gives
-    /// something.
-    pub(crate) fn wait_until<R>(
+    /// Waits until one of `requests` has ended, and gives its place. The handle stays good.
+    pub(crate) fn wait_first(
         &self,
-        mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
-    ) -> Result<R> {
+        requests: impl Iterator<Item = RawRequest> + Clone,
+    ) -> Result<usize> {
         self.access.with(Lane::check)?;
-        self.access
-            .until(|lane| found(&|request| lane.has_ended(request)))
+        let place = self.until_hopeless(
+            |lane| {
+                requests
+                    .clone()
+                    .all(|request| self.is_unanswerable(lane, request))
+            },
+            |lane| requests.clone().position(|request| lane.has_ended(request)),
+        )?;
+        place.ok_or_else(|| self.deserted())
     }
 
-    /// As [`Communicator::wait_until`], with one turn of progress at most.
+    /// Looks for something by `found`, which is told how to see whether a request has ended, and
+    /// once more after a turn of progress.
     pub(crate) fn look<R>(
         &self,
         mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
@@ -309,8 +323,8 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn probe(&self, source: Source, tag: Tag) -> Result<Status> {
         let (source, tag) = self.pattern(source, tag)?;
         self.access.with(Lane::check)?;
-        let outcome = self.until_deserted(
-            |_| Some(source),
+        let outcome = self.until_hopeless(
+            |lane| self.nobody_sends(lane, source),
             |lane| lane.probe(source, self.context, tag),
         )?;
         self.status(outcome.ok_or_else(|| self.deserted())?)
@@ -329,8 +343,8 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn mprobe(&self, source: Source, tag: Tag) -> Result<(Claimed, Status)> {
         let (source, tag) = self.pattern(source, tag)?;
         self.access.with(Lane::check)?;
-        let outcome = self.until_deserted(
-            |_| Some(source),
+        let outcome = self.until_hopeless(
+            |lane| self.nobody_sends(lane, source),
             |lane| lane.claim(source, self.context, tag),
         )?;
         self.claimed(outcome.ok_or_else(|| self.deserted())?)
