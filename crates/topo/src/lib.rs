@@ -23,21 +23,30 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod core_kind;
 pub mod cpuset;
+pub mod device;
+pub mod distances;
 mod error;
 mod kind;
 pub mod linux;
 mod machine;
+mod near;
 mod object;
+mod source;
 pub mod synthetic;
 mod tree;
 mod view;
 
+pub use core_kind::CoreKind;
 pub use cpuset::CpuSet;
+pub use device::{Device, DeviceId, DeviceKind};
+pub use distances::Distances;
 pub use error::Error;
 pub use kind::{Kind, UnknownKind};
 pub use machine::Machine;
-pub use object::{Cache, Object, ObjectId};
+pub use object::{Cache, Info, Object, ObjectId};
+pub use source::Source;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -31,6 +31,7 @@ use crate::cpuset::CpuSet;
 use crate::error::Error;
 use crate::machine::Machine;
 use crate::object::Facts;
+use crate::source::Source;
 use crate::tree::Tree;
 use alloc::vec::Vec;
 use read::Reader;
@@ -59,7 +60,7 @@ impl Machine {
         facts.extend(numa::read(&files, &cpus.online)?);
 
         let mut notes = Vec::new();
-        let mut machine = Tree::nest(facts, &mut notes).flatten();
+        let mut machine = Tree::nest(facts, &mut notes).flatten(Source::Linux);
         machine.notes = notes;
         machine.offline = cpus.offline;
         let allowed = allowed::read(&files)?;

@@ -1,8 +1,12 @@
 //! A whole machine: the arena of its objects and the ways to find one.
 
+use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
+use crate::device::{Device, DeviceEntry, DeviceFacts, DeviceId};
+use crate::distances::Distances;
 use crate::kind::Kind;
 use crate::object::{Entry, Facts, Object, ObjectId};
+use crate::source::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -15,6 +19,10 @@ use alloc::vec::Vec;
 pub struct Machine {
     pub(crate) entries: Vec<Entry>,
     pub(crate) by_kind: [Vec<ObjectId>; Kind::COUNT],
+    pub(crate) devices: Vec<DeviceEntry>,
+    pub(crate) core_kinds: Vec<CoreKind>,
+    pub(crate) distances: Vec<Distances>,
+    pub(crate) source: Source,
     pub(crate) offline: CpuSet,
     pub(crate) allowed: CpuSet,
     pub(crate) allowed_memory: CpuSet,
@@ -29,10 +37,17 @@ impl Machine {
     /// The largest number that a NUMA node may have, as in Linux.
     pub const LARGEST_NUMA: usize = 1023;
 
-    pub(crate) fn empty() -> Self {
+    /// The most objects that a machine may have, and the most devices.
+    pub const MOST_OBJECTS: usize = 1 << 17;
+
+    pub(crate) fn empty(source: Source) -> Self {
         Self {
             entries: Vec::new(),
             by_kind: Default::default(),
+            devices: Vec::new(),
+            core_kinds: Vec::new(),
+            distances: Vec::new(),
+            source,
             offline: CpuSet::new(),
             allowed: CpuSet::new(),
             allowed_memory: CpuSet::new(),
@@ -52,7 +67,28 @@ impl Machine {
             parent,
             children: Vec::new(),
             memory: Vec::new(),
+            devices: Vec::new(),
         });
+        id
+    }
+
+    pub(crate) fn push_device(
+        &mut self,
+        facts: DeviceFacts,
+        near: ObjectId,
+        parent: Option<DeviceId>,
+    ) -> DeviceId {
+        let id = DeviceId(self.devices.len() as u32);
+        self.devices.push(DeviceEntry {
+            facts,
+            near,
+            parent,
+            children: Vec::new(),
+        });
+        match parent {
+            Some(parent) => self.devices[parent.0 as usize].children.push(id),
+            None => self.entries[near.0 as usize].devices.push(id),
+        }
         id
     }
 
@@ -108,6 +144,45 @@ impl Machine {
     pub fn with_os(&self, kind: Kind, os: u32) -> impl Iterator<Item = Object<'_>> {
         self.objects(kind)
             .filter(move |object| object.os() == Some(os))
+    }
+
+    /// All devices in depth-first order, each before what is behind it.
+    pub fn devices(&self) -> impl DoubleEndedIterator<Item = Device<'_>> + ExactSizeIterator {
+        (0..self.devices.len() as u32).map(|id| Device {
+            machine: self,
+            id: DeviceId(id),
+        })
+    }
+
+    /// The device of this number.
+    ///
+    /// # Panics
+    ///
+    /// If the number is of another machine, with more devices.
+    pub fn device(&self, id: DeviceId) -> Device<'_> {
+        assert!(
+            (id.0 as usize) < self.devices.len(),
+            "device {} of a machine with {}",
+            id.0,
+            self.devices.len()
+        );
+        Device { machine: self, id }
+    }
+
+    /// The kinds of cores, where the source tells of more than one or says something about the only one: disjoint, in
+    /// the source's order.
+    pub fn core_kinds(&self) -> &[CoreKind] {
+        &self.core_kinds
+    }
+
+    /// Matrices of distances. The first between NUMA nodes is the operating system's, if it gives one.
+    pub fn distances(&self) -> &[Distances] {
+        &self.distances
+    }
+
+    /// Where the description came from.
+    pub fn source(&self) -> Source {
+        self.source
     }
 
     /// The PU of the processor that the operating system calls `cpu`.

@@ -1,8 +1,10 @@
 //! One object of a machine and what is near it.
 
 use crate::cpuset::CpuSet;
+use crate::device::{Device, DeviceId};
 use crate::kind::Kind;
 use crate::machine::Machine;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -12,8 +14,12 @@ pub(crate) struct Facts {
     pub(crate) kind: Kind,
     pub(crate) os: Option<u32>,
     pub(crate) cpus: CpuSet,
+    pub(crate) subtype: Option<String>,
     pub(crate) cache: Option<Cache>,
     pub(crate) local_memory: Option<u64>,
+    /// Of a NUMA node, the one nearest to the processors first.
+    pub(crate) side_caches: Vec<Cache>,
+    pub(crate) infos: Vec<Info>,
 }
 
 /// The place of one object in the arena.
@@ -24,11 +30,32 @@ pub(crate) struct Entry {
     pub(crate) parent: Option<ObjectId>,
     pub(crate) children: Vec<ObjectId>,
     pub(crate) memory: Vec<ObjectId>,
+    /// The roots of the devices attached to it.
+    pub(crate) devices: Vec<DeviceId>,
 }
 
 /// The number of an object in its machine: its place in depth-first order, 0 for the machine itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub(crate) u32);
+
+/// Something that a source says of an object or a device, of which this crate makes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Info {
+    /// What is told, such as `CPUModel`.
+    pub name: String,
+    /// The value as text.
+    pub value: String,
+}
+
+impl Info {
+    /// A pair of name and value.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+}
 
 /// What is known of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +69,8 @@ pub struct Cache {
     pub ways: Option<u32>,
     /// Whether it holds instructions as well as data; false if the source does not say.
     pub unified: bool,
+    /// Whether it holds all that the caches inside it hold.
+    pub inclusive: Option<bool>,
 }
 
 /// One object of a [`Machine`]: a view that is copied freely.
@@ -92,6 +121,16 @@ impl<'m> Object<'m> {
         &self.entry().facts.cpus
     }
 
+    /// What it is more closely, in words of the source: `Cluster` or `Module` of a group, `DRAM` or `HBM` of a NUMA node.
+    pub fn subtype(self) -> Option<&'m str> {
+        self.entry().facts.subtype.as_deref()
+    }
+
+    /// What else the source says of it, in its order: `CPUModel`, `OSName`.
+    pub fn infos(self) -> &'m [Info] {
+        &self.entry().facts.infos
+    }
+
     /// Size and shape, of a cache.
     pub fn cache(self) -> Option<Cache> {
         self.entry().facts.cache
@@ -100,6 +139,19 @@ impl<'m> Object<'m> {
     /// Bytes of memory, of a NUMA node whose source says it.
     pub fn local_memory(self) -> Option<u64> {
         self.entry().facts.local_memory
+    }
+
+    /// The memory-side caches in front of a NUMA node, the one nearest to the processors first.
+    pub fn side_caches(self) -> &'m [Cache] {
+        &self.entry().facts.side_caches
+    }
+
+    /// The devices attached to it directly: bridges, and devices of the system that are on no bus. What is behind them
+    /// is in [`Device::children`].
+    pub fn devices(self) -> impl DoubleEndedIterator<Item = Device<'m>> + ExactSizeIterator {
+        let machine = self.machine;
+        let device = move |id: &DeviceId| Device { machine, id: *id };
+        self.entry().devices.iter().map(device)
     }
 
     /// The object around it; for a NUMA node the one it is attached to; `None` for the machine.
@@ -129,14 +181,6 @@ impl<'m> Object<'m> {
     /// for them.
     pub fn ancestor(self, kind: Kind) -> Option<Self> {
         self.ancestors().find(|object| object.kind() == kind)
-    }
-
-    /// The NUMA node with the smallest set of processors that holds all of its own; among equals the one with the
-    /// smallest number.
-    pub fn nearest_numa(self) -> Option<Self> {
-        core::iter::once(self)
-            .chain(self.ancestors())
-            .find_map(|object| object.memory().next())
     }
 
     /// The other objects with the same parent, NUMA nodes among NUMA nodes.

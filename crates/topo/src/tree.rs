@@ -1,22 +1,78 @@
 //! A machine while it is made: a nested tree, which sources build and views transform, and which [`Machine`] flattens.
 
 use crate::cpuset::CpuSet;
+use crate::device::{DeviceFacts, DeviceId};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Entry, Facts, ObjectId};
-use alloc::collections::BTreeSet;
+use crate::object::{Cache, Facts, ObjectId};
+use crate::source::Source;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// An object with all that is inside it. `children` nest; `memory` holds the NUMA nodes attached to it.
+/// An object with all that is inside it. `children` nest; `memory` holds the NUMA nodes attached to it, which have nothing
+/// inside but devices.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub(crate) facts: Facts,
     pub(crate) children: Vec<Tree>,
-    pub(crate) memory: Vec<Facts>,
+    pub(crate) memory: Vec<Tree>,
+    pub(crate) devices: Vec<DeviceTree>,
+    /// By which distances and others find the object again in the machine: see [`Marks`].
+    pub(crate) mark: Option<u64>,
+}
+
+/// A device with all that is behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceTree {
+    pub(crate) facts: DeviceFacts,
+    pub(crate) children: Vec<DeviceTree>,
+    pub(crate) mark: Option<u64>,
+}
+
+/// Where marked objects and devices are in the machine made of a tree.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    pub(crate) objects: BTreeMap<u64, ObjectId>,
+    pub(crate) devices: BTreeMap<u64, DeviceId>,
+}
+
+impl DeviceTree {
+    #[expect(dead_code, reason = "the first source of devices removes this line")]
+    pub(crate) fn leaf(facts: DeviceFacts) -> Self {
+        Self {
+            facts,
+            children: Vec::new(),
+            mark: None,
+        }
+    }
+
+    fn append(
+        self,
+        near: ObjectId,
+        parent: Option<DeviceId>,
+        machine: &mut Machine,
+        marks: &mut Marks,
+    ) {
+        let id = machine.push_device(self.facts, near, parent);
+        marks.devices.extend(self.mark.map(|mark| (mark, id)));
+        for child in self.children {
+            child.append(near, Some(id), machine, marks);
+        }
+    }
+
+    fn of(machine: &Machine, id: DeviceId) -> Self {
+        let entry = &machine.devices[id.0 as usize];
+        let children = entry.children.iter();
+        Self {
+            facts: entry.facts.clone(),
+            children: children.map(|child| Self::of(machine, *child)).collect(),
+            mark: Some(id.0.into()),
+        }
+    }
 }
 
 impl Facts {
@@ -25,8 +81,11 @@ impl Facts {
             kind,
             os,
             cpus,
+            subtype: None,
             cache: kind.is_cache().then(Cache::default),
             local_memory: None,
+            side_caches: Vec::new(),
+            infos: Vec::new(),
         }
     }
 
@@ -42,6 +101,8 @@ impl Tree {
             facts,
             children: Vec::new(),
             memory: Vec::new(),
+            devices: Vec::new(),
+            mark: None,
         }
     }
 
@@ -49,7 +110,7 @@ impl Tree {
     pub(crate) fn sort(&mut self) {
         self.children
             .sort_by(|a, b| a.facts.cpus.cmp(&b.facts.cpus));
-        self.memory.sort_by_key(|numa| numa.os);
+        self.memory.sort_by_key(|numa| numa.facts.os);
         self.children.iter_mut().for_each(Self::sort);
     }
 
@@ -109,7 +170,7 @@ impl Tree {
     fn attach(&mut self, numa: Facts) {
         if numa.cpus.is_empty() {
             let mut group = Self::leaf(Facts::new(Kind::Group, None, CpuSet::new()));
-            group.memory.push(numa);
+            group.memory.push(Self::leaf(numa));
             self.children.push(group);
             return;
         }
@@ -126,54 +187,64 @@ impl Tree {
                 break;
             }
         }
-        place.memory.push(numa);
+        place.memory.push(Self::leaf(numa));
     }
 
     /// The machine of this tree; every processor is allowed.
-    pub(crate) fn flatten(self) -> Machine {
-        let mut machine = Machine::empty();
-        self.append(None, &mut machine);
+    pub(crate) fn flatten(self, source: Source) -> Machine {
+        self.flatten_marked(source).0
+    }
+
+    /// The machine of this tree, and where its marked objects are.
+    pub(crate) fn flatten_marked(self, source: Source) -> (Machine, Marks) {
+        let (mut machine, mut marks) = (Machine::empty(source), Marks::default());
+        self.append(None, &mut machine, &mut marks);
         machine.allowed = machine.root().cpus().clone();
         machine.allowed_memory = machine
             .objects(Kind::Numa)
             .filter_map(|numa| numa.os())
             .map(|os| os as usize)
             .collect();
-        machine
+        (machine, marks)
     }
 
-    fn append(self, parent: Option<ObjectId>, machine: &mut Machine) -> ObjectId {
+    fn append(
+        self,
+        parent: Option<ObjectId>,
+        machine: &mut Machine,
+        marks: &mut Marks,
+    ) -> ObjectId {
         let id = machine.push(self.facts, parent);
+        marks.objects.extend(self.mark.map(|mark| (mark, id)));
+        for device in self.devices {
+            device.append(id, None, machine, marks);
+        }
         for numa in self.memory {
-            let numa = machine.push(numa, Some(id));
+            let numa = numa.append(Some(id), machine, marks);
             machine.entries[id.0 as usize].memory.push(numa);
         }
         for child in self.children {
-            let child = child.append(Some(id), machine);
+            let child = child.append(Some(id), machine, marks);
             machine.entries[id.0 as usize].children.push(child);
         }
         id
     }
 
-    /// The tree that a machine was flattened from.
+    /// The tree that a machine was flattened from, its objects and devices marked with their numbers.
     pub(crate) fn of(machine: &Machine) -> Self {
         Self::below(machine, ObjectId(0))
     }
 
     fn below(machine: &Machine, id: ObjectId) -> Self {
-        let entry = |id: &ObjectId| -> &Entry { &machine.entries[id.0 as usize] };
+        let entry = &machine.entries[id.0 as usize];
+        let trees = |ids: &[ObjectId]| ids.iter().map(|id| Self::below(machine, *id)).collect();
+        let devices = entry.devices.iter();
         Self {
-            facts: entry(&id).facts.clone(),
-            children: entry(&id)
-                .children
-                .iter()
-                .map(|child| Self::below(machine, *child))
-                .collect(),
-            memory: entry(&id)
-                .memory
-                .iter()
-                .map(|numa| entry(numa).facts.clone())
-                .collect(),
+            facts: entry.facts.clone(),
+            children: trees(&entry.children),
+            memory: trees(&entry.memory),
+            devices: devices.map(|id| DeviceTree::of(machine, *id)).collect(),
+            mark: Some(id.0.into()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Smaller machines made of one: without some processors, or without levels that say nothing new.
 
 use crate::cpuset::CpuSet;
+use crate::distances::End;
 use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::tree::Tree;
@@ -20,7 +21,8 @@ impl Machine {
     }
 
     /// The machine with only those processors that are in `cpus`. What loses all its processors
-    /// goes, except where NUMA nodes are attached to it or inside it: memory stays.
+    /// goes, except where NUMA nodes are attached to it or inside it: memory stays. Devices stay too, attached to the
+    /// object around the one that went.
     #[must_use]
     pub fn restrict(&self, cpus: &CpuSet) -> Self {
         let nodes = self.objects(Kind::Numa).filter_map(|numa| numa.os());
@@ -29,12 +31,23 @@ impl Machine {
     }
 
     fn with_tree(&self, tree: Tree) -> Self {
-        let mut machine = tree.flatten();
+        let (mut machine, marks) = tree.flatten_marked(self.source);
         machine.allowed = &machine.allowed & &self.allowed;
         machine.allowed_memory = &machine.allowed_memory & &self.allowed_memory;
         machine.offline = self.offline.clone();
-        machine.bound = self.bound.clone();
+        machine.bound = self.bound.as_ref().map(|bound| bound & machine.online());
         machine.notes = self.notes.clone();
+        machine.core_kinds = self.core_kinds.clone();
+        for kind in &mut machine.core_kinds {
+            kind.cpus = &kind.cpus & &machine.entries[0].facts.cpus;
+        }
+        machine.core_kinds.retain(|kind| !kind.cpus.is_empty());
+        let kept = |end| match end {
+            End::Object(id) => marks.objects.get(&id.0.into()).copied().map(End::Object),
+            End::Device(id) => marks.devices.get(&id.0.into()).copied().map(End::Device),
+        };
+        let distances = self.distances.iter();
+        machine.distances = distances.filter_map(|matrix| matrix.map(kept)).collect();
         machine
     }
 }
@@ -43,13 +56,20 @@ impl Tree {
     fn restricted(mut self, cpus: &CpuSet, nodes: &CpuSet) -> Self {
         self.facts.cpus = &self.facts.cpus & cpus;
         let is_kept = |os: Option<u32>| os.is_some_and(|os| nodes.contains(os as usize));
-        self.memory.retain(|numa| is_kept(numa.os));
-        for numa in &mut self.memory {
-            numa.cpus = &numa.cpus & cpus;
+        for mut numa in core::mem::take(&mut self.memory) {
+            numa.facts.cpus = &numa.facts.cpus & cpus;
+            match is_kept(numa.facts.os) {
+                true => self.memory.push(numa),
+                false => self.devices.append(&mut numa.devices),
+            }
         }
-        let children = self.children.into_iter();
-        let children = children.map(|child| child.restricted(cpus, nodes));
-        self.children = children.filter(|child| !child.is_bare()).collect();
+        for child in core::mem::take(&mut self.children) {
+            let mut child = child.restricted(cpus, nodes);
+            match child.is_bare() {
+                true => self.devices.append(&mut child.devices),
+                false => self.children.push(child),
+            }
+        }
         self
     }
 
@@ -67,6 +87,7 @@ impl Tree {
             let redundant = child.facts.kind == Kind::Group && child.memory.is_empty() && alone;
             if redundant {
                 self.memory.append(&mut child.memory);
+                self.devices.append(&mut child.devices);
                 merged.append(&mut child.children);
             } else {
                 merged.push(child);

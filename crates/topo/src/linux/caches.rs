@@ -38,6 +38,7 @@ pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Ve
                 line: number("coherency_line_size")?.filter(|bytes| *bytes > 0),
                 ways: number("ways_of_associativity")?.filter(|ways| *ways > 0),
                 unified,
+                inclusive: None,
             });
             caches.push(facts);
         }

@@ -6,13 +6,11 @@ use crate::cpuset::CpuSet;
 use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::object::Facts;
+use crate::source::Source;
 use crate::tree::Tree;
 use alloc::vec::Vec;
 use core::ops::Range;
 use oxmpi_text::{Error, Span};
-
-/// Keeps the memory of a hostile string small.
-const MOST_OBJECTS: usize = 1 << 17;
 
 /// Of the NUMA nodes of a level without `memory=`, and of the one of a machine without any.
 const DEFAULT_MEMORY: u64 = 1 << 30;
@@ -65,7 +63,7 @@ pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
         node.local_memory = Some(DEFAULT_MEMORY);
         facts.push(node);
     }
-    Ok(Tree::nest(facts, &mut Vec::new()).flatten())
+    Ok(Tree::nest(facts, &mut Vec::new()).flatten(Source::Synthetic))
 }
 
 /// The levels, each with how many objects it has in all.
@@ -77,7 +75,7 @@ fn rows(levels: &[Level]) -> Result<Vec<Row<'_>>, Error> {
         total += width;
         let limit = match level.kind {
             _ if width > Machine::LARGEST_CPU + 1 => "a machine of at most 8192 processors",
-            _ if total > MOST_OBJECTS => "a machine of at most 131072 objects",
+            _ if total > Machine::MOST_OBJECTS => "a machine of at most 131072 objects",
             Kind::Numa if width > Machine::LARGEST_NUMA + 1 => {
                 "a machine of at most 1024 NUMA nodes"
             }

@@ -1,0 +1,274 @@
+//! Devices: bridges, PCI functions, and what the operating system makes of them.
+//!
+//! Devices have no processors of their own. They form a forest beside the tree of objects: each root is attached to
+//! the object whose processors are nearest to it, [`Device::near`], and what hangs behind a bridge or belongs to a PCI
+//! function is inside that.
+
+use crate::machine::Machine;
+use crate::object::{Info, Object, ObjectId};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::RangeInclusive;
+
+/// What a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// From the processors to a PCI domain.
+    HostBridge,
+    /// From one PCI bus to others.
+    PciBridge,
+    /// A function on a PCI bus.
+    Pci,
+    /// Disks and what else holds blocks.
+    Storage,
+    /// A graphics processor as a display.
+    Gpu,
+    /// A network interface.
+    Network,
+    /// An RDMA device: InfiniBand, RoCE, iWARP, Omni-Path.
+    Rdma,
+    /// What computes: a GPU as CUDA, OpenCL and others name it, and other accelerators.
+    CoProcessor,
+    /// An engine that copies memory.
+    Dma,
+    /// Memory behind a bus that is no NUMA node: CXL devices, DAX.
+    Memory,
+}
+
+impl DeviceKind {
+    const NAMES: [(Self, &'static str); 10] = [
+        (Self::HostBridge, "HostBridge"),
+        (Self::PciBridge, "PCIBridge"),
+        (Self::Pci, "PCI"),
+        (Self::Storage, "Block"),
+        (Self::Gpu, "GPU"),
+        (Self::Network, "Net"),
+        (Self::Rdma, "OpenFabrics"),
+        (Self::CoProcessor, "CoProc"),
+        (Self::Dma, "DMA"),
+        (Self::Memory, "Memory"),
+    ];
+
+    /// Every kind.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::NAMES.iter().map(|(kind, _)| *kind)
+    }
+
+    /// The name that lstopo shows, such as `PCIBridge`, `Net` or `OpenFabrics`.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize].1
+    }
+
+    /// Whether it is a device of the operating system, with a [name](Device::name) such as `eth0`: neither a bridge nor
+    /// a PCI function.
+    pub fn is_of_system(self) -> bool {
+        !matches!(self, Self::HostBridge | Self::PciBridge | Self::Pci)
+    }
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The place of a function on the PCI buses of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PciAddress {
+    /// The domain, also called segment; 0 on small machines.
+    pub domain: u32,
+    /// The bus in the domain.
+    pub bus: u8,
+    /// The device on the bus, below 32.
+    pub device: u8,
+    /// The function of the device, below 8.
+    pub function: u8,
+}
+
+/// As Linux writes it: `0000:3b:00.1`.
+impl fmt::Display for PciAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            domain,
+            bus,
+            device,
+            function,
+        } = self;
+        write!(f, "{domain:04x}:{bus:02x}:{device:02x}.{function:01x}")
+    }
+}
+
+/// What a PCI function says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pci {
+    /// Where it is.
+    pub address: PciAddress,
+    /// Class and subclass: 0x0200 is Ethernet, 0x0207 InfiniBand, 0x0302 a 3D controller.
+    pub class: u16,
+    /// Who made it, as a PCI number.
+    pub vendor: u16,
+    /// What it is, in the vendor's numbers.
+    pub device: u16,
+    /// Who made the card.
+    pub subvendor: u16,
+    /// What the card is.
+    pub subdevice: u16,
+    /// Its revision.
+    pub revision: u8,
+    /// The programming interface of its class.
+    pub interface: u8,
+    /// Bytes per second over its link, headers and coding taken off; 0 if the source does not say.
+    pub link_speed: u64,
+}
+
+/// What is behind a bridge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The PCI domain.
+    pub domain: u32,
+    /// Its buses from the one directly behind the bridge to the last.
+    pub buses: RangeInclusive<u8>,
+}
+
+/// The facts of one device, as sources give them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceFacts {
+    pub(crate) kind: DeviceKind,
+    pub(crate) name: Option<String>,
+    pub(crate) subtype: Option<String>,
+    pub(crate) pci: Option<Pci>,
+    pub(crate) behind: Option<Behind>,
+    pub(crate) infos: Vec<Info>,
+}
+
+#[expect(dead_code, reason = "the first source of devices removes this line")]
+impl DeviceFacts {
+    pub(crate) fn new(kind: DeviceKind) -> Self {
+        Self {
+            kind,
+            name: None,
+            subtype: None,
+            pci: None,
+            behind: None,
+            infos: Vec::new(),
+        }
+    }
+}
+
+/// The place of one device in the arena.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceEntry {
+    pub(crate) facts: DeviceFacts,
+    pub(crate) near: ObjectId,
+    pub(crate) parent: Option<DeviceId>,
+    pub(crate) children: Vec<DeviceId>,
+}
+
+/// The number of a device in its machine: its place in depth-first order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId(pub(crate) u32);
+
+/// One device of a [`Machine`]: a view that is copied freely.
+#[derive(Clone, Copy)]
+pub struct Device<'m> {
+    pub(crate) machine: &'m Machine,
+    pub(crate) id: DeviceId,
+}
+
+impl<'m> Device<'m> {
+    fn entry(self) -> &'m DeviceEntry {
+        &self.machine.devices[self.id.0 as usize]
+    }
+
+    fn view(self, id: DeviceId) -> Self {
+        Self {
+            machine: self.machine,
+            id,
+        }
+    }
+
+    /// Its number in [`Machine::device`].
+    pub fn id(self) -> DeviceId {
+        self.id
+    }
+
+    /// What it is.
+    pub fn kind(self) -> DeviceKind {
+        self.entry().facts.kind
+    }
+
+    /// The operating system's name of it, such as `eth0`, `mlx5_0` or `card1`.
+    pub fn name(self) -> Option<&'m str> {
+        self.entry().facts.name.as_deref()
+    }
+
+    /// What it is more closely, in words of the source: `Disk`, `CUDA`, `NVMe`.
+    pub fn subtype(self) -> Option<&'m str> {
+        self.entry().facts.subtype.as_deref()
+    }
+
+    /// Of a PCI function or a bridge on a PCI bus, what it says of itself.
+    pub fn pci(self) -> Option<Pci> {
+        self.entry().facts.pci
+    }
+
+    /// Of a bridge, what is behind it.
+    pub fn behind(self) -> Option<&'m Behind> {
+        self.entry().facts.behind.as_ref()
+    }
+
+    /// What else the source says, in its order.
+    pub fn infos(self) -> &'m [Info] {
+        &self.entry().facts.infos
+    }
+
+    /// The object whose processors are nearest to it: the machine if all are equally near or the source does not say.
+    pub fn near(self) -> Object<'m> {
+        self.machine.object(self.entry().near)
+    }
+
+    /// The device it is behind or belongs to; `None` for one attached directly to [`near`](Self::near).
+    pub fn parent(self) -> Option<Self> {
+        self.entry().parent.map(|id| self.view(id))
+    }
+
+    /// The devices around it, from its parent outwards.
+    pub fn ancestors(self) -> impl Iterator<Item = Self> {
+        core::iter::successors(self.parent(), |device| device.parent())
+    }
+
+    /// The devices directly behind it or belonging to it.
+    pub fn children(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        self.entry().children.iter().map(move |id| self.view(*id))
+    }
+}
+
+impl PartialEq for Device<'_> {
+    /// Whether both are the same device of the same machine (the same value, not an equal copy).
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.machine, other.machine) && self.id == other.id
+    }
+}
+
+impl Eq for Device<'_> {}
+
+/// Kind, and the name or the address: `OpenFabrics mlx5_0`, `PCI 0000:3b:00.0`.
+impl fmt::Display for Device<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind())?;
+        match (self.name(), self.pci()) {
+            (Some(name), _) => write!(f, " {name}"),
+            (None, Some(pci)) => write!(f, " {}", pci.address),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Device<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} near {}", self.near())
+    }
+}

@@ -1,0 +1,115 @@
+//! What is near what: common ancestors, distances, the nearest memory, cache and device, and whether a machine is the same
+//! everywhere.
+
+use crate::device::{Device, DeviceKind};
+use crate::distances::End;
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::object::Object;
+use core::iter;
+
+impl<'m> Object<'m> {
+    /// The smallest object that is around both, or one of the two if it is around the other.
+    ///
+    /// # Panics
+    ///
+    /// If the two are of different machines.
+    pub fn common_ancestor(self, other: Self) -> Self {
+        assert!(
+            core::ptr::eq(self.machine, other.machine),
+            "{self} and {other} of different machines"
+        );
+        // An object's number is larger than those of all around it, so the deeper or later one goes up.
+        let (mut one, mut two) = (self, other);
+        while one.id != two.id {
+            let later = if one.id > two.id { &mut one } else { &mut two };
+            match later.parent() {
+                Some(parent) => *later = parent,
+                None => break,
+            }
+        }
+        one
+    }
+
+    /// Steps in the tree from one object to another, up to their common ancestor and down: 0 to itself, 2 to a sibling.
+    /// Symmetric, and never longer than a way over a third object. Levels count that are there, so compare it within one
+    /// machine only.
+    ///
+    /// # Panics
+    ///
+    /// If the two are of different machines.
+    pub fn steps_to(self, other: Self) -> usize {
+        let common = self.common_ancestor(other);
+        let up = |from: Self| {
+            iter::once(from)
+                .chain(from.ancestors())
+                .take_while(|object| object.id != common.id)
+                .count()
+        };
+        up(self) + up(other)
+    }
+
+    /// The NUMA node with the smallest set of processors that holds all of its own; among equals the one with the
+    /// smallest number.
+    pub fn nearest_numa(self) -> Option<Self> {
+        iter::once(self)
+            .chain(self.ancestors())
+            .find_map(|object| object.memory().next())
+    }
+
+    /// The caches around it, the nearest first: for a PU those it uses, with the instruction cache among them.
+    pub fn caches(self) -> impl Iterator<Item = Self> {
+        self.ancestors().filter(|object| object.kind().is_cache())
+    }
+
+    /// The devices of a kind that are nearest to it: those attached to the smallest object around it that has any, be it
+    /// to that object or inside it. None if the machine has none.
+    pub fn nearest_devices(self, kind: DeviceKind) -> impl Iterator<Item = Device<'m>> {
+        let machine = self.machine;
+        let of_kind = move || {
+            machine
+                .devices()
+                .filter(move |device| device.kind() == kind)
+        };
+        let place = iter::once(self)
+            .chain(self.ancestors())
+            .find(|around| of_kind().any(|device| device.near().is_within(*around)));
+        of_kind().filter(move |device| place.is_some_and(|around| device.near().is_within(around)))
+    }
+
+    /// Whether it is `around` or inside it.
+    fn is_within(self, around: Self) -> bool {
+        iter::once(self)
+            .chain(self.ancestors())
+            .any(|object| object == around)
+    }
+}
+
+impl Machine {
+    /// Whether the tree is full: at each depth all objects are of one kind and have as many children, so that no leaf is
+    /// missing. NUMA nodes and devices do not count.
+    ///
+    /// Source: "uniform topology" in the messages of Intel's OpenMP runtime.
+    pub fn is_uniform(&self) -> bool {
+        let mut level = alloc::vec![self.root()];
+        while let Some(first) = level.first() {
+            let same = |object: &Object<'_>| {
+                object.kind() == first.kind() && object.children().len() == first.children().len()
+            };
+            if !level.iter().all(same) {
+                return false;
+            }
+            level = level.iter().flat_map(|object| object.children()).collect();
+        }
+        true
+    }
+
+    /// The operating system's distance between two NUMA nodes, given by their numbers; 10 is a node's way to itself.
+    pub fn numa_distance(&self, from: u32, to: u32) -> Option<u64> {
+        let end = |os| Some(End::Object(self.with_os(Kind::Numa, os).next()?.id()));
+        let (from, to) = (end(from)?, end(to)?);
+        self.distances()
+            .iter()
+            .find_map(|matrix| matrix.between(from, to))
+    }
+}
