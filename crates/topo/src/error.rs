@@ -26,6 +26,15 @@ impl Error {
         self
     }
 
+    /// The same, the file being in a directory: a recorded machine's.
+    #[cfg(feature = "std")]
+    pub(crate) fn below(mut self, directory: &str) -> Self {
+        if let Some(file) = &mut self.file {
+            file.insert_str(0, directory.trim_end_matches('/'));
+        }
+        self
+    }
+
     /// The file whose content was wrong, if the text came from one.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()

@@ -28,6 +28,8 @@ pub mod cpuset;
 pub mod device;
 pub mod distances;
 mod error;
+#[cfg(feature = "std")]
+pub mod input;
 mod kind;
 pub mod linux;
 mod machine;

@@ -1,0 +1,140 @@
+//! The description of a machine that a user names, told apart by itself.
+//!
+//! | what is named | is |
+//! |---|---|
+//! | a directory with `sys` or `proc` in it | a recorded machine, [`linux`](crate::linux) |
+//! | a directory that holds just one directory | what that one is, since archives have a folder on top |
+//! | a file that exists, or `-` for standard input | text, by its content a [`Form`] |
+//! | anything else | a [synthetic string](crate::synthetic) |
+//!
+//! What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB long, folders on top
+//! are at most four.
+
+mod error;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::Error;
+
+use crate::linux::Root;
+use crate::machine::Machine;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The longest text that is read, in bytes. The XML of a machine of 8,192 processors is a third of it.
+pub const LONGEST_TEXT: u64 = 64 << 20;
+
+/// The most folders on top of a recorded machine.
+const MOST_FOLDERS: usize = 4;
+
+/// What describes a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// A directory with recorded /proc and /sys.
+    Recording,
+    /// A [synthetic string](crate::synthetic).
+    Synthetic,
+}
+
+impl Form {
+    /// What a directory with entries of these names is; `None` if nothing of the kind.
+    pub fn of_directory<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let is_root = |name: &str| matches!(name, "proc" | "sys");
+        names.into_iter().any(is_root).then_some(Self::Recording)
+    }
+
+    /// What a text with this content is, as far as its beginning says.
+    pub fn of_text(_text: &str) -> Self {
+        Self::Synthetic
+    }
+}
+
+impl Machine {
+    /// The machine that `input` names: a directory, a file, `-` for standard input, or a synthetic string; see
+    /// [`input`](crate::input) for how they are told apart.
+    ///
+    /// # Errors
+    ///
+    /// Says why the file or directory cannot be read, what it should have held, or where in it the mistake is; for
+    /// what is neither a file nor a synthetic string, both reasons.
+    pub fn from_input(input: &str) -> Result<Self, Error> {
+        if input == "-" {
+            let text = text(io::stdin().lock(), input)?;
+            return Self::from_text(&text, "standard input");
+        }
+        let unreadable = |why| Error::unreadable(input, why);
+        match fs::metadata(input) {
+            Ok(facts) if facts.is_dir() => Self::from_directory(Path::new(input)),
+            Ok(_) => {
+                let file = File::open(input).map_err(unreadable)?;
+                Self::from_text(&text(file, input)?, input)
+            }
+            Err(why) => Self::from_synthetic(input).map_err(|error| Error::neither(why, error)),
+        }
+    }
+
+    /// The machine that a text describes. `name` is what errors call the text, such as the file's name.
+    ///
+    /// # Errors
+    ///
+    /// Names the place in the text and what would have been right there.
+    pub fn from_text(text: &str, name: &str) -> Result<Self, Error> {
+        let machine = match Form::of_text(text) {
+            Form::Synthetic | Form::Recording => Self::from_synthetic(text.trim()),
+        };
+        machine.map_err(|error| Error::wrong(error.in_file(name)))
+    }
+
+    fn from_directory(path: &Path) -> Result<Self, Error> {
+        let (path, form) = find(path)?;
+        let machine = match form {
+            Form::Recording | Form::Synthetic => Self::from_linux(&Root::new(&path)),
+        };
+        machine.map_err(|error| Error::wrong(error.below(&path.to_string_lossy())))
+    }
+}
+
+/// The directory that holds a machine, at `path` or under folders on top of it, and what it is.
+fn find(path: &Path) -> Result<(PathBuf, Form), Error> {
+    let mut inner = path.to_path_buf();
+    for _ in 0..=MOST_FOLDERS {
+        let names = names(&inner)?;
+        if let Some(form) = Form::of_directory(names.iter().map(String::as_str)) {
+            return Ok((inner, form));
+        }
+        let [only] = names.as_slice() else {
+            break;
+        };
+        let folder = inner.join(only);
+        if !folder.is_dir() {
+            break;
+        }
+        inner = folder;
+    }
+    Err(Error::no_machine(&path.to_string_lossy()))
+}
+
+fn names(directory: &Path) -> Result<Vec<String>, Error> {
+    let unreadable = |why| Error::unreadable(&directory.to_string_lossy(), why);
+    let entries = fs::read_dir(directory).map_err(unreadable)?;
+    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().to_string()));
+    names.collect::<io::Result<_>>().map_err(unreadable)
+}
+
+/// Reads a text of bounded length; what is not UTF-8 in it is replaced.
+fn text(from: impl Read, name: &str) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    from.take(LONGEST_TEXT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|why| Error::unreadable(name, why))?;
+    if bytes.len() as u64 > LONGEST_TEXT {
+        return Err(Error::too_long(name));
+    }
+    let text = String::from_utf8(bytes);
+    Ok(text.unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).to_string()))
+}

@@ -1,0 +1,79 @@
+//! Why something that a user named is no machine.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+use std::io;
+
+/// Why what a user named is no machine. Displayed as one sentence that begins with the name, with a caret below it
+/// where a text is wrong.
+#[derive(Debug)]
+pub struct Error(Why);
+
+#[derive(Debug)]
+enum Why {
+    Unreadable(String, io::Error),
+    TooLong(String),
+    NoMachine(String),
+    Neither(io::Error, crate::Error),
+    Wrong(crate::Error),
+}
+
+impl Error {
+    /// A file or directory that the system does not let us read.
+    pub(super) fn unreadable(name: &str, why: io::Error) -> Self {
+        Self(Why::Unreadable(name.to_string(), why))
+    }
+
+    /// A text of more than [`LONGEST_TEXT`](super::LONGEST_TEXT).
+    pub(super) fn too_long(name: &str) -> Self {
+        Self(Why::TooLong(name.to_string()))
+    }
+
+    /// A directory with nothing of a machine in it.
+    pub(super) fn no_machine(name: &str) -> Self {
+        Self(Why::NoMachine(name.to_string()))
+    }
+
+    /// What the system says of a name that exists not, and what is wrong with it as a synthetic string.
+    pub(super) fn neither(why: io::Error, error: crate::Error) -> Self {
+        Self(Why::Neither(why, error))
+    }
+
+    /// A text that does not read.
+    pub(super) fn wrong(error: crate::Error) -> Self {
+        Self(Why::Wrong(error))
+    }
+
+    /// What is wrong in a text, if the cause is one.
+    pub fn in_text(&self) -> Option<&crate::Error> {
+        match &self.0 {
+            Why::Neither(_, error) | Why::Wrong(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Why::Unreadable(name, why) => write!(f, "{name}: cannot be read: {why}"),
+            Why::TooLong(name) => write!(
+                f,
+                "{name}: longer than {} MiB, which no description of a machine is",
+                super::LONGEST_TEXT >> 20
+            ),
+            Why::NoMachine(name) => write!(
+                f,
+                "{name}: a directory that holds a machine has `proc` and `sys` in it"
+            ),
+            Why::Neither(why, error) => write!(
+                f,
+                "{}: no file or directory ({why}), and no synthetic string: {error}",
+                error.text()
+            ),
+            Why::Wrong(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

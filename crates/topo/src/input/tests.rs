@@ -1,0 +1,143 @@
+//! What is named is told apart, and mistakes say what was expected.
+
+use super::Form;
+use crate::{Kind, Machine, Source};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, process};
+
+/// A directory that goes with its test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("oxmpi-input-{}-{number}", process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    /// Its own path, or that of a file or directory in it.
+    fn path(&self, name: &str) -> String {
+        self.0
+            .join(name)
+            .to_str()
+            .unwrap()
+            .trim_end_matches('/')
+            .into()
+    }
+
+    fn write(&self, name: &str, content: &str) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn error(input: &str) -> String {
+    Machine::from_input(input).unwrap_err().to_string()
+}
+
+#[test]
+fn directories_are_told_by_their_names() {
+    for (names, form) in [
+        (&["sys"][..], Some(Form::Recording)),
+        (&["README", "proc", "sys"], Some(Form::Recording)),
+        (&["system", "process", "README"], None),
+        (&[], None),
+    ] {
+        assert_eq!(Form::of_directory(names.iter().copied()), form, "{names:?}");
+    }
+}
+
+#[test]
+fn a_recording_is_found_also_under_folders() {
+    let folder = Folder::new();
+    for below in ["", "name/", "name/of/it/all/"] {
+        let inner = folder.path(&format!("{}x", below.len()));
+        let online = format!("{}x/{below}sys/devices/system/cpu/online", below.len());
+        folder.write(&online, "0-2\n");
+        let machine = Machine::from_input(&inner).unwrap();
+        assert_eq!(machine.source(), Source::Linux);
+        assert_eq!(machine.objects(Kind::Pu).len(), 3, "{below}");
+    }
+    folder.write("deep/1/2/3/4/5/sys/file", "");
+    folder.write("two/a/sys/file", "");
+    folder.write("two/b/sys/file", "");
+    folder.write("file/only", "");
+    fs::create_dir(folder.path("empty")).unwrap();
+    for name in ["deep", "two", "file", "empty"] {
+        let path = folder.path(name);
+        assert_eq!(
+            error(&path),
+            format!("{path}: a directory that holds a machine has `proc` and `sys` in it")
+        );
+    }
+}
+
+#[test]
+fn a_wrong_file_of_a_recording_is_named_with_its_directory() {
+    let folder = Folder::new();
+    let online = folder.write("name/sys/devices/system/cpu/online", "0-x\n");
+    let said = error(&folder.path(""));
+    assert!(said.starts_with(&format!("{online}: expected ")), "{said}");
+}
+
+#[test]
+fn what_does_not_exist_is_a_synthetic_string() {
+    let machine = Machine::from_input("package:2 core:2 pu:1").unwrap();
+    assert_eq!(machine.source(), Source::Synthetic);
+    // Longer than a name may be.
+    let numbers: Vec<String> = (0..200).rev().map(|n: u32| n.to_string()).collect();
+    let long = format!("pu:200(indexes={})", numbers.join(","));
+    let machine = Machine::from_input(&long).unwrap();
+    assert_eq!(machine.objects(Kind::Pu).len(), 200);
+
+    let said = error("pakage:2 pu:2");
+    assert!(
+        said.starts_with("pakage:2 pu:2: no file or directory ("),
+        "{said}"
+    );
+    assert!(
+        said.contains("did you mean `package`?\n  pakage:2 pu:2\n  ^^^^^^"),
+        "{said}"
+    );
+    let said = error("no/such/machine.xml");
+    assert!(said.contains("no synthetic string: expected "), "{said}");
+}
+
+#[test]
+fn a_file_may_hold_a_synthetic_string() {
+    let folder = Folder::new();
+    let path = folder.write("machine", "package:2 core:2 pu:1\n\n");
+    assert_eq!(
+        Machine::from_input(&path)
+            .unwrap()
+            .objects(Kind::Package)
+            .len(),
+        2
+    );
+    let path = folder.write("other", "package:2 cor:2\n");
+    let said = error(&path);
+    assert!(said.starts_with(&format!("{path}: expected ")), "{said}");
+}
+
+#[test]
+fn texts_are_bounded() {
+    let said = error("/dev/zero");
+    assert_eq!(
+        said,
+        "/dev/zero: longer than 64 MiB, which no description of a machine is"
+    );
+}
