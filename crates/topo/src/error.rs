@@ -2,12 +2,14 @@
 
 use alloc::string::{String, ToString};
 use core::fmt;
+use oxmpi_text::Span;
 
 /// A text, or a file of a machine, that does not read: which, where in it, and what would have been
 /// right. Shown with a caret under the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     file: Option<String>,
+    line: Option<usize>,
     text: String,
     cause: oxmpi_text::Error,
 }
@@ -16,8 +18,28 @@ impl Error {
     pub(crate) fn new(text: &str, cause: oxmpi_text::Error) -> Self {
         Self {
             file: None,
+            line: None,
             text: text.to_string(),
             cause,
+        }
+    }
+
+    /// An error in a text of many lines: of these only the one where `cause` begins is kept, with its number and
+    /// with blanks for tabs, which would not be shown.
+    pub(crate) fn in_lines(text: &str, cause: oxmpi_text::Error) -> Self {
+        let before = text.get(..cause.span.start).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = text[start..].lines().next().unwrap_or("");
+        let within = |at: usize| at.saturating_sub(start).min(line.len());
+        let span = Span {
+            start: within(cause.span.start),
+            end: within(cause.span.end),
+        };
+        Self {
+            file: None,
+            line: Some(before.matches('\n').count() + 1),
+            text: line.replace('\t', " "),
+            cause: oxmpi_text::Error { span, ..cause },
         }
     }
 
@@ -40,7 +62,12 @@ impl Error {
         self.file.as_deref()
     }
 
-    /// The text that was read.
+    /// The number of the line that was wrong, from 1, in a text of many lines.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+
+    /// The text that was read; of one with many lines the [`line`](Self::line), tabs as blanks.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -53,11 +80,51 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}: ")?;
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{file}:{line}: ")?,
+            (Some(file), None) => write!(f, "{file}: ")?,
+            (None, Some(line)) => write!(f, "line {line}: ")?,
+            (None, None) => {}
         }
         write!(f, "{}", self.cause.show(&self.text))
     }
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    //! Of a text with many lines only the wrong one is kept.
+
+    use super::Error;
+    use alloc::string::ToString;
+    use oxmpi_text::Span;
+
+    #[test]
+    fn a_line_is_named_and_shown() {
+        let text = "cores: 4\r\nthreads:\tzwölf\r\n";
+        let at = text.find("zw").unwrap();
+        let span = Span {
+            start: at,
+            end: at + 6,
+        };
+        let error = Error::in_lines(text, oxmpi_text::Error::new(span, "a number"));
+        assert_eq!((error.line(), error.text()), (Some(2), "threads: zwölf"));
+        assert_eq!(
+            error.in_file("machine").to_string(),
+            "machine:2: expected a number, found `zwölf`\n  threads: zwölf\n           ^^^^^"
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_text_is_its_last_line() {
+        for (text, line) in [("", 1), ("a", 1), ("a\n", 2), ("a\nb", 2)] {
+            let span = Span {
+                start: text.len(),
+                end: text.len(),
+            };
+            let error = Error::in_lines(text, oxmpi_text::Error::new(span, "more"));
+            assert_eq!(error.line(), Some(line), "{text:?}");
+        }
+    }
+}

@@ -24,10 +24,12 @@ extern crate alloc;
 extern crate std;
 
 mod core_kind;
+pub mod cpuinfo;
 pub mod cpuset;
 pub mod device;
 pub mod distances;
 mod error;
+mod flat;
 #[cfg(feature = "std")]
 pub mod input;
 mod kind;

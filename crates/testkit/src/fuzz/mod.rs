@@ -7,11 +7,13 @@
 //! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
+mod cpuinfo;
 mod frames;
 mod pmi;
 mod settings;
 mod synthetic;
 
+pub use cpuinfo::cpuinfo;
 pub use frames::frames;
 pub use pmi::pmi;
 pub use settings::settings;
@@ -22,6 +24,7 @@ pub type Body = fn(&[u8]);
 
 /// Every target by name.
 pub const TARGETS: &[(&str, Body)] = &[
+    ("cpuinfo", cpuinfo),
     ("frames", frames),
     ("pmi", pmi),
     ("settings", settings),

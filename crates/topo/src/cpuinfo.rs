@@ -1,0 +1,128 @@
+//! A machine from the text of Linux's /proc/cpuinfo.
+//!
+//! The text has a record for each processor that runs, of lines `key : value`. Four of its keys say where the
+//! processor is:
+//!
+//! - `processor`, the operating system's number; `cpu number` in records without it, as on IBM Z;
+//! - `physical id`, the package, which has to be there;
+//! - `core id`, the core in the package, 0 if it is missing;
+//! - `thread id`, the thread in the core. Threads without one get the smallest numbers that are free in their core, in
+//!   the order of their processors.
+//!
+//! A record ends at an empty line, or where the next processor begins: what `grep` keeps of the file still reads.
+//! Every other line is ignored, also those that only hint at the topology (`siblings`, `cpu cores`, `apicid`). The
+//! file says nothing of dies, caches and memory, so the machine has one NUMA node of unknown size. Kernels for ARM,
+//! POWER and RISC-V give no `physical id`; some numbered the cores of a package in each of its chips anew, so that two
+//! cores look like one with two threads.
+//!
+//! Source: the Intel C++ Compiler's documentation of `KMP_AFFINITY`, "Determining machine topology"; the functions
+//! `show_cpuinfo` of the kernel, for x86, IA-64 and s390.
+
+mod records;
+
+#[cfg(test)]
+mod tests;
+
+use crate::cpuset::CpuSet;
+use crate::error::Error;
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::object::Facts;
+use crate::source::Source;
+use crate::tree::Tree;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use records::Record;
+
+/// The file that errors name.
+const PATH: &str = "/proc/cpuinfo";
+
+/// Where one processor is, in the numbers of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Processor {
+    /// The operating system's number.
+    pub cpu: usize,
+    /// The package.
+    pub package: u32,
+    /// The core in its package; numbers often have gaps.
+    pub core: u32,
+    /// The thread in its core.
+    pub thread: u32,
+}
+
+/// The processors of the text of /proc/cpuinfo, in ascending order.
+///
+/// # Errors
+///
+/// Names the line of a number that does not read or is given twice, of a processor above
+/// [`Machine::LARGEST_CPU`], or of a processor without `physical id`.
+///
+/// # Cost
+///
+/// One pass over the text; memory for at most [`Machine::LARGEST_CPU`] + 1 processors.
+pub fn processors(text: &str) -> Result<Vec<Processor>, Error> {
+    records::read(text)
+        .and_then(number_threads)
+        .map_err(|cause| Error::in_lines(text, cause).in_file(PATH))
+}
+
+/// Gives a number to each thread without one.
+fn number_threads(records: Vec<Record>) -> Result<Vec<Processor>, oxmpi_text::Error> {
+    let mut taken: BTreeSet<(u32, u32, u32)> = BTreeSet::new();
+    for record in &records {
+        if let Some((thread, span)) = record.thread
+            && !taken.insert((record.package, record.core, thread))
+        {
+            let expected = "a thread that no other processor of the core is";
+            return Err(oxmpi_text::Error::new(span, expected));
+        }
+    }
+    let mut free: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut numbered = |record: Record| {
+        let (cpu, package, core) = (record.cpu, record.package, record.core);
+        let thread = record.thread.map(|(thread, _)| thread);
+        let thread = thread.unwrap_or_else(|| {
+            let free = free.entry((package, core)).or_default();
+            while !taken.insert((package, core, *free)) {
+                *free += 1;
+            }
+            *free
+        });
+        Processor {
+            cpu,
+            package,
+            core,
+            thread,
+        }
+    };
+    Ok(records.into_iter().map(&mut numbered).collect())
+}
+
+impl Machine {
+    /// The machine that the text of [/proc/cpuinfo](crate::cpuinfo) describes: packages, cores and PUs, and one NUMA
+    /// node of unknown size.
+    ///
+    /// # Errors
+    ///
+    /// As [`cpuinfo::processors`](crate::cpuinfo::processors).
+    pub fn from_cpuinfo(text: &str) -> Result<Self, Error> {
+        let mut packages: BTreeMap<u32, CpuSet> = BTreeMap::new();
+        let mut cores: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
+        let mut facts = Vec::new();
+        for Processor {
+            cpu, package, core, ..
+        } in processors(text)?
+        {
+            packages.entry(package).or_default().insert(cpu);
+            cores.entry((package, core)).or_default().insert(cpu);
+            facts.push(Facts::pu(cpu));
+        }
+        let all = packages.values().flatten().collect();
+        facts.push(Facts::new(Kind::Numa, Some(0), all));
+        let package = |(os, cpus)| Facts::new(Kind::Package, Some(os), cpus);
+        let core = |((_, os), cpus)| Facts::new(Kind::Core, Some(os), cpus);
+        facts.extend(packages.into_iter().map(package));
+        facts.extend(cores.into_iter().map(core));
+        Ok(Tree::nest(facts, &mut Vec::new()).flatten(Source::Cpuinfo))
+    }
+}

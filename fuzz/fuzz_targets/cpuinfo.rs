@@ -1,0 +1,4 @@
+//! The text of /proc/cpuinfo.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| oxmpi_testkit::fuzz::cpuinfo(data));
