@@ -2,6 +2,7 @@
 
 use alloc::string::{String, ToString};
 use core::fmt;
+use core::num::NonZero;
 use oxmpi_text::Span;
 
 /// A text, or a file of a machine, that does not read: which, where in it, and what would have been
@@ -9,7 +10,7 @@ use oxmpi_text::Span;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     file: Option<String>,
-    line: Option<usize>,
+    line: Option<NonZero<usize>>,
     text: String,
     cause: oxmpi_text::Error,
 }
@@ -37,7 +38,7 @@ impl Error {
         };
         Self {
             file: None,
-            line: Some(before.matches('\n').count() + 1),
+            line: NonZero::new(before.matches('\n').count() + 1),
             text: line.replace('\t', " "),
             cause: oxmpi_text::Error { span, ..cause },
         }
@@ -64,7 +65,7 @@ impl Error {
 
     /// The number of the line that was wrong, from 1, in a text of many lines.
     pub fn line(&self) -> Option<usize> {
-        self.line
+        self.line.map(NonZero::get)
     }
 
     /// The text that was read; of one with many lines the [`line`](Self::line), tabs as blanks.

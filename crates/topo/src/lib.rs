@@ -37,6 +37,7 @@ pub mod linux;
 mod machine;
 mod near;
 mod object;
+pub mod probe;
 mod source;
 pub mod synthetic;
 mod tree;

@@ -1,0 +1,240 @@
+//! What is known of the machine that a program runs on, from the best source that answers.
+//!
+//! The order is that of Intel's OpenMP runtime: cpuid asked on every processor, which tells all; cpuid asked on one,
+//! which assumes that all are alike and numbered without gaps; /proc/cpuinfo; and when none of these will do, a flat
+//! machine. [`Machine::source`] says which it was, [`Probed::refused`] why not those before it.
+//!
+//! ```
+//! use oxmpi_topo::probe::{Probe, Refusal};
+//! use oxmpi_topo::{CpuSet, Source};
+//!
+//! let no_cpuid = || Err(Refusal::Absent("not an x86 processor".into()));
+//! let probed = Probe {
+//!     processors: &CpuSet::range(0, 2),
+//!     global: &no_cpuid,
+//!     local: &no_cpuid,
+//!     cpuinfo: &|| Ok("processor: 0\nphysical id: 0\n\nprocessor: 1\nphysical id: 1\n".into()),
+//! }
+//! .run();
+//! assert_eq!(probed.machine.source(), Source::Cpuinfo);
+//! let (source, refusal) = &probed.refused[0];
+//! assert_eq!(format!("{source}: {refusal}"), "global cpuid info: not an x86 processor");
+//! ```
+//!
+//! Source: the Intel C++ Compiler's documentation of `KMP_AFFINITY`, "Determining machine topology" and the table of
+//! messages.
+
+use crate::cpuset::CpuSet;
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::source::Source;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Asks one source for the machine.
+pub type Ask<'a> = &'a dyn Fn() -> Result<Machine, Refusal>;
+
+/// The sources that can be asked, each asked only when those before it refused.
+#[derive(Clone, Copy)]
+pub struct Probe<'a> {
+    /// The processors that a machine must have to be believed: those that the program may use.
+    pub processors: &'a CpuSet,
+    /// The machine as cpuid tells it on every processor, such as `Machine::from_cpuid` makes it.
+    pub global: Ask<'a>,
+    /// The machine as cpuid tells it on one processor, such as `Machine::from_local_cpuid` makes it.
+    pub local: Ask<'a>,
+    /// The text of /proc/cpuinfo.
+    pub cpuinfo: &'a dyn Fn() -> Result<String, Refusal>,
+}
+
+/// A machine, and why better sources were not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probed {
+    /// The machine; its [`source`](Machine::source) is the one that was used.
+    pub machine: Machine,
+    /// The sources that were asked before, in that order.
+    pub refused: Vec<(Source, Refusal)>,
+}
+
+/// Why a source was not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is not there, or may not be asked; the reason in words.
+    Absent(String),
+    /// What it says does not read, or cannot be.
+    Wrong(Error),
+    /// It says nothing of these processors.
+    Incomplete(CpuSet),
+}
+
+impl Probe<'_> {
+    /// Asks the sources in turn, up to the first that knows all processors. The flat machine, which is the last, has a
+    /// [note](Machine::notes) that warns of it.
+    pub fn run(&self) -> Probed {
+        let cpuinfo = || Ok(Machine::from_cpuinfo(&(self.cpuinfo)()?)?);
+        let sources: [(Source, Ask<'_>); 3] = [
+            (Source::CpuidGlobal, self.global),
+            (Source::CpuidLocal, self.local),
+            (Source::Cpuinfo, &cpuinfo),
+        ];
+        let mut refused = Vec::new();
+        for (source, ask) in sources {
+            match ask().and_then(|machine| self.complete(machine)) {
+                Ok(machine) => return Probed { machine, refused },
+                Err(refusal) => refused.push((source, refusal)),
+            }
+        }
+        Probed {
+            machine: Machine::flat(self.processors),
+            refused,
+        }
+    }
+
+    fn complete(&self, machine: Machine) -> Result<Machine, Refusal> {
+        let missing = self.processors - machine.online();
+        match missing.is_empty() {
+            true => Ok(machine),
+            false => Err(Refusal::Incomplete(missing)),
+        }
+    }
+}
+
+impl fmt::Debug for Probe<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut probe = f.debug_struct("Probe");
+        probe.field("processors", self.processors);
+        probe.finish_non_exhaustive()
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent(reason) => f.write_str(reason),
+            Self::Wrong(error) => error.fmt(f),
+            Self::Incomplete(missing) => write!(f, "processors {missing} are missing"),
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    //! The first source that answers is used, and no later one is asked.
+
+    use super::{Probe, Probed, Refusal};
+    use crate::cpuset::CpuSet;
+    use crate::machine::Machine;
+    use crate::source::Source;
+    use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
+    use core::cell::RefCell;
+
+    const CPUINFO: &str =
+        "processor: 0\nphysical id: 0\n\nprocessor: 1\nphysical id: 0\ncore id: 1\n";
+
+    /// As the sources answer: `true` with a machine of processors 0-1.
+    fn probe(
+        global: bool,
+        local: bool,
+        cpuinfo: Result<&str, &str>,
+        cpus: &str,
+    ) -> (Probed, Vec<Source>) {
+        let asked = RefCell::new(Vec::new());
+        let cpuid = |source, answers: bool| {
+            asked.borrow_mut().push(source);
+            let mut machine = Machine::from_cpuinfo(CPUINFO).unwrap();
+            machine.source = source;
+            answers
+                .then_some(machine)
+                .ok_or(Refusal::Absent("no cpuid".into()))
+        };
+        let text = || {
+            asked.borrow_mut().push(Source::Cpuinfo);
+            let absent = |reason: &str| Refusal::Absent(reason.into());
+            cpuinfo.map(String::from).map_err(absent)
+        };
+        let probed = Probe {
+            processors: &cpus.parse().unwrap(),
+            global: &|| cpuid(Source::CpuidGlobal, global),
+            local: &|| cpuid(Source::CpuidLocal, local),
+            cpuinfo: &text,
+        }
+        .run();
+        (probed, asked.into_inner())
+    }
+
+    #[test]
+    fn the_first_that_answers_is_used() {
+        use Source::{CpuidGlobal, CpuidLocal, Cpuinfo, Flat};
+        let order = [CpuidGlobal, CpuidLocal, Cpuinfo];
+        let cases = [
+            (true, true, Ok(CPUINFO), CpuidGlobal),
+            (true, false, Err("no such file"), CpuidGlobal),
+            (false, true, Ok(CPUINFO), CpuidLocal),
+            (false, false, Ok(CPUINFO), Cpuinfo),
+            (false, false, Ok("processor: 0\nprocessor: 1\n"), Flat),
+            (false, false, Err("no such file"), Flat),
+        ];
+        for (global, local, cpuinfo, used) in cases {
+            let (probed, asked) = probe(global, local, cpuinfo, "0-1");
+            assert_eq!(probed.machine.source(), used);
+            let before = order.iter().take_while(|source| **source != used);
+            let before: Vec<Source> = before.copied().collect();
+            let refused: Vec<Source> = probed.refused.iter().map(|(source, _)| *source).collect();
+            assert_eq!(refused, before);
+            assert_eq!(asked, order[..order.len().min(before.len() + 1)]);
+        }
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let reasons = |cpuinfo| -> Vec<String> {
+            let (probed, _) = probe(false, false, cpuinfo, "0-1");
+            probed
+                .refused
+                .iter()
+                .map(|(_, why)| why.to_string())
+                .collect()
+        };
+        assert_eq!(
+            reasons(Err("no such file")),
+            ["no cpuid", "no cpuid", "no such file"]
+        );
+        let why = &reasons(Ok("processor: 0\n"))[2];
+        assert!(
+            why.starts_with("/proc/cpuinfo:1: expected a processor with `physical id`"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn a_machine_without_all_processors_is_not_used() {
+        let (probed, asked) = probe(true, true, Ok(CPUINFO), "1-3");
+        assert_eq!(probed.machine, Machine::flat(&CpuSet::range(1, 4)));
+        assert_eq!(asked.len(), 3);
+        for (source, refusal) in probed.refused {
+            assert_eq!(
+                refusal,
+                Refusal::Incomplete(CpuSet::range(2, 4)),
+                "{source}"
+            );
+            assert_eq!(refusal.to_string(), "processors 2-3 are missing");
+        }
+    }
+
+    #[test]
+    fn flat_is_warned_of_once() {
+        let (probed, _) = probe(false, false, Err("no such file"), "0-1");
+        assert_eq!(probed.machine.notes().count(), 1);
+    }
+}
