@@ -110,12 +110,17 @@ impl Machine {
         let mut cores: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
         let mut facts = Vec::new();
         for Processor {
-            cpu, package, core, ..
+            cpu,
+            package,
+            core,
+            thread,
         } in processors(text)?
         {
             packages.entry(package).or_default().insert(cpu);
             cores.entry((package, core)).or_default().insert(cpu);
-            facts.push(Facts::pu(cpu));
+            let mut pu = Facts::pu(cpu);
+            pu.thread = Some(thread);
+            facts.push(pu);
         }
         let all = packages.values().flatten().collect();
         facts.push(Facts::new(Kind::Numa, Some(0), all));

@@ -17,6 +17,8 @@ pub(crate) struct Facts {
     pub(crate) subtype: Option<String>,
     pub(crate) cache: Option<Cache>,
     pub(crate) local_memory: Option<u64>,
+    /// Of a PU, where the source numbers the threads of a core.
+    pub(crate) thread: Option<u32>,
     /// Of a NUMA node, the one nearest to the processors first.
     pub(crate) side_caches: Vec<Cache>,
     pub(crate) infos: Vec<Info>,
@@ -114,6 +116,19 @@ impl<'m> Object<'m> {
     /// Its number among the objects of its kind, from 0 in depth-first order.
     pub fn logical(self) -> u32 {
         self.entry().logical
+    }
+
+    /// Of a PU, its number among the hardware threads of its core: the source's where it gives one, else by the order of
+    /// processors.
+    pub fn thread(self) -> Option<u32> {
+        if self.kind() != Kind::Pu {
+            return None;
+        }
+        self.entry().facts.thread.or_else(|| {
+            let (own, core) = (self.cpus().first()?, self.ancestor(Kind::Core)?);
+            let place = core.cpus().iter().position(|cpu| cpu == own)?;
+            Some(place as u32)
+        })
     }
 
     /// The operating system's numbers of its PUs.

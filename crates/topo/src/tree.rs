@@ -84,6 +84,7 @@ impl Facts {
             subtype: None,
             cache: kind.is_cache().then(Cache::default),
             local_memory: None,
+            thread: None,
             side_caches: Vec::new(),
             infos: Vec::new(),
         }

@@ -45,6 +45,15 @@ fn missing_cores_are_0_and_missing_threads_are_numbered() {
 }
 
 #[test]
+fn processing_units_keep_the_number_of_their_thread() {
+    let thread = |number| [("physical id", 0), ("core id", 0), ("thread id", number)];
+    let text = [record(0, &thread(1)), record(1, &thread(0))].concat();
+    let machine = Machine::from_cpuinfo(&text).unwrap();
+    let threads: Vec<_> = machine.objects(Kind::Pu).map(|pu| pu.thread()).collect();
+    assert_eq!(threads, [Some(1), Some(0)]);
+}
+
+#[test]
 fn given_threads_stay_and_others_take_what_is_free() {
     let core = [("physical id", 0), ("core id", 0)];
     let with = |thread| [core[0], core[1], ("thread id", thread)];

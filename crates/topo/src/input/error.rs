@@ -1,5 +1,6 @@
 //! Why something that a user named is no machine.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 use std::io;
@@ -7,7 +8,7 @@ use std::io;
 /// Why what a user named is no machine. Displayed as one sentence that begins with the name, with a caret below it
 /// where a text is wrong.
 #[derive(Debug)]
-pub struct Error(Why);
+pub struct Error(Box<Why>);
 
 #[derive(Debug)]
 enum Why {
@@ -21,7 +22,7 @@ enum Why {
 impl Error {
     /// A file or directory that the system does not let us read.
     pub(super) fn unreadable(name: &str, why: io::Error) -> Self {
-        Self(Why::Unreadable(name.to_string(), why))
+        Self(Box::new(Why::Unreadable(name.to_string(), why)))
     }
 
     /// A text of more than [`LONGEST_TEXT`](super::LONGEST_TEXT).
@@ -36,17 +37,17 @@ impl Error {
 
     /// What the system says of a name that exists not, and what is wrong with it as a synthetic string.
     pub(super) fn neither(why: io::Error, error: crate::Error) -> Self {
-        Self(Why::Neither(why, error))
+        Self(Box::new(Why::Neither(why, error)))
     }
 
     /// A text that does not read.
     pub(super) fn wrong(error: crate::Error) -> Self {
-        Self(Why::Wrong(error))
+        Self(Box::new(Why::Wrong(error)))
     }
 
     /// What is wrong in a text, if the cause is one.
     pub fn in_text(&self) -> Option<&crate::Error> {
-        match &self.0 {
+        match &*self.0 {
             Why::Neither(_, error) | Why::Wrong(error) => Some(error),
             _ => None,
         }
@@ -55,7 +56,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match &*self.0 {
             Why::Unreadable(name, why) => write!(f, "{name}: cannot be read: {why}"),
             Why::TooLong(name) => write!(
                 f,
