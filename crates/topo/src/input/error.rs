@@ -27,12 +27,12 @@ impl Error {
 
     /// A text of more than [`LONGEST_TEXT`](super::LONGEST_TEXT).
     pub(super) fn too_long(name: &str) -> Self {
-        Self(Why::TooLong(name.to_string()))
+        Self(Box::new(Why::TooLong(name.to_string())))
     }
 
     /// A directory with nothing of a machine in it.
     pub(super) fn no_machine(name: &str) -> Self {
-        Self(Why::NoMachine(name.to_string()))
+        Self(Box::new(Why::NoMachine(name.to_string())))
     }
 
     /// What the system says of a name that exists not, and what is wrong with it as a synthetic string.
