@@ -108,7 +108,8 @@ impl<'m> Object<'m> {
     }
 
     /// The number the operating system gives it ("physical" in lstopo). Unique among PUs and among NUMA nodes; cores
-    /// and dies are often numbered inside their package; caches and groups have none.
+    /// and dies are often numbered inside their package; caches have one on newer kernels, of groups only clusters,
+    /// books and drawers.
     pub fn os(self) -> Option<u32> {
         self.entry().facts.os
     }

@@ -133,8 +133,11 @@ impl Tree {
         let is_group = |object: &Facts| object.kind == Kind::Group;
         let (groups, mut objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_group);
         objects.retain(|object| !object.cpus.is_empty());
-        let wanted = groups.iter().chain(&numa).map(|object| &object.cpus);
-        objects.extend(new_groups(wanted, &objects, &all));
+        let around = numa
+            .iter()
+            .map(|numa| Facts::new(Kind::Group, None, numa.cpus.clone()));
+        let groups = new_groups(groups.into_iter().chain(around), &objects, &all);
+        objects.extend(groups);
         objects.sort_by_key(|object| (Reverse(object.cpus.len()), object.kind));
 
         // Larger objects come first, so the owner of a processor is the smallest so far that has it.
@@ -250,15 +253,11 @@ impl Tree {
     }
 }
 
-/// Groups of those sets that no object but a PU has.
-fn new_groups<'a>(
-    wanted: impl Iterator<Item = &'a CpuSet>,
-    objects: &'a [Facts],
-    all: &'a CpuSet,
-) -> Vec<Facts> {
+/// Those groups whose sets no object but a PU has, the first of equals.
+fn new_groups(wanted: impl Iterator<Item = Facts>, objects: &[Facts], all: &CpuSet) -> Vec<Facts> {
     let places = objects.iter().filter(|object| object.kind != Kind::Pu);
-    let mut known: BTreeSet<&CpuSet> = places.map(|object| &object.cpus).chain([all]).collect();
-    let new = wanted.filter(|cpus| !cpus.is_empty() && known.insert(cpus));
-    new.map(|cpus| Facts::new(Kind::Group, None, cpus.clone()))
-        .collect()
+    let places = places.map(|object| object.cpus.clone());
+    let mut known: BTreeSet<CpuSet> = places.chain([all.clone()]).collect();
+    let new = |group: &Facts| !group.cpus.is_empty() && known.insert(group.cpus.clone());
+    wanted.filter(new).collect()
 }

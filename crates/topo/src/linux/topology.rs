@@ -1,4 +1,4 @@
-//! Packages, dies and cores: `/sys/devices/system/cpu/cpuN/topology`.
+//! Packages, dies, clusters and cores, and the books and drawers of IBM Z: `/sys/devices/system/cpu/cpuN/topology`.
 
 use super::Files;
 use super::cpus::CPUS;
@@ -9,39 +9,66 @@ use crate::kind::Kind;
 use crate::object::Facts;
 use alloc::collections::BTreeSet;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A kind of object that the kernel describes at each of its processors.
 struct Level {
     kind: Kind,
-    /// File with its processors.
-    set: &'static str,
-    /// The name of that file in older kernels.
-    old_set: Option<&'static str>,
+    /// What groups of this level are called.
+    subtype: Option<&'static str>,
+    /// File with its processors, and the name of that file in older kernels.
+    sets: &'static [&'static str],
     /// File with its number.
     id: &'static str,
 }
 
-const LEVELS: [Level; 3] = [
+const LEVELS: [Level; 6] = [
+    Level {
+        kind: Kind::Group,
+        subtype: Some("Drawer"),
+        sets: &["drawer_siblings"],
+        id: "drawer_id",
+    },
+    Level {
+        kind: Kind::Group,
+        subtype: Some("Book"),
+        sets: &["book_siblings"],
+        id: "book_id",
+    },
     Level {
         kind: Kind::Package,
-        set: "package_cpus",
-        old_set: Some("core_siblings"),
+        subtype: None,
+        sets: &["package_cpus", "core_siblings"],
         id: "physical_package_id",
     },
     Level {
         kind: Kind::Die,
-        set: "die_cpus",
-        old_set: None,
+        subtype: None,
+        sets: &["die_cpus"],
         id: "die_id",
     },
     Level {
+        kind: Kind::Group,
+        subtype: Some("Cluster"),
+        sets: &["cluster_cpus"],
+        id: "cluster_id",
+    },
+    Level {
         kind: Kind::Core,
-        set: "core_cpus",
-        old_set: Some("thread_siblings"),
+        subtype: None,
+        sets: &["core_cpus", "thread_siblings"],
         id: "core_id",
     },
 ];
+
+impl Level {
+    /// Whether what the kernel calls one of this level is none: on machines without dies or clusters each processor
+    /// is given its own.
+    fn is_made_up(&self, cpus: &CpuSet) -> bool {
+        matches!(self.kind, Kind::Die | Kind::Group) && cpus.len() <= 1
+    }
+}
 
 /// Where the kernel says nothing at all, each processor is a core of one package.
 pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
@@ -63,27 +90,36 @@ fn objects(
     online: &CpuSet,
     level: &Level,
 ) -> Result<Vec<Facts>, Error> {
-    let mut objects = Vec::new();
-    let mut known = CpuSet::new();
+    let path = |cpu: usize, name: &str| format!("{CPUS}/cpu{cpu}/topology/{name}");
+    let (mut objects, mut known) = (Vec::new(), CpuSet::new());
+    // A kernel has the same files for all its processors.
+    let is_there = |name: &&&str| {
+        let mut first = online.iter().take(1);
+        first.any(|cpu| files.text(&path(cpu, name)).is_some())
+    };
+    let Some(name) = level.sets.iter().find(is_there) else {
+        return Ok(objects);
+    };
     for cpu in online {
         if known.contains(cpu) {
             continue;
         }
-        let path = |cpu, name| format!("{CPUS}/cpu{cpu}/topology/{name}");
-        let set = match (files.mask(&path(cpu, level.set))?, level.old_set) {
-            (None, Some(old)) => files.mask(&path(cpu, old))?,
-            (set, _) => set,
-        };
-        let Some(set) = set else {
+        let Some(set) = files.mask(&path(cpu, name))? else {
             continue;
         };
+        let mut set = &set & online;
+        if level.is_made_up(&set) {
+            continue;
+        }
         let id = |cpu| files.number(&path(cpu, level.id));
-        let (mut set, os) = (&set & online, id(cpu)?);
+        let os = id(cpu)?;
         if level.kind == Kind::Core && is_compute_unit(cpu, &set, os, id)? {
             set = CpuSet::one(cpu);
         }
         known = &known | &set;
-        objects.push(Facts::new(level.kind, os, set));
+        let mut facts = Facts::new(level.kind, os, set);
+        facts.subtype = level.subtype.map(String::from);
+        objects.push(facts);
     }
     Ok(objects)
 }
