@@ -9,6 +9,7 @@ mod build;
 mod ci;
 mod compare;
 mod fuzz;
+mod guest;
 mod long;
 mod loom;
 mod packages;
@@ -41,6 +42,7 @@ const VERBS: &[Verb] = &[
     fuzz::VERB,
     ci::VERB,
     compare::VERB,
+    guest::VERB,
     long::VERB,
 ];
 

@@ -1,0 +1,213 @@
+//! Debian's packages, through apt with lists and a cache of its own, so that the machine's stay as
+//! they are; only [`Apt::install`] changes anything outside the repository.
+
+use crate::{Repo, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use xshell::{Cmd, cmd};
+
+/// Where a Debian names the suites that it takes packages from.
+const SOURCES: &str = "/etc/apt/sources.list.d/debian.sources";
+
+/// Lists of packages, fetched now: the machine's, and its release's backports where it has them.
+pub(super) struct Apt {
+    folder: PathBuf,
+    /// The suite with newer versions than the release's own.
+    backports: Option<String>,
+}
+
+impl Apt {
+    /// Fetches the lists to `folder`.
+    ///
+    /// # Errors
+    /// When there is no apt, or it cannot reach its servers.
+    pub(super) fn open(repo: &Repo, folder: PathBuf) -> Result<Apt> {
+        let sh = &repo.shell;
+        for part in ["lists/partial", "cache/archives/partial"] {
+            sh.create_dir(folder.join(part))?;
+        }
+        let stanzas = sh.read_file(SOURCES).unwrap_or_default();
+        if let Some((suite, stanza)) = backports(&stanzas) {
+            sh.write_file(folder.join("backports.sources"), stanza)?;
+            let backports = Some(suite);
+            let apt = Apt {
+                folder: folder.clone(),
+                backports,
+            };
+            if apt.update(repo).is_ok() {
+                return Ok(apt);
+            }
+        }
+        let apt = Apt {
+            folder,
+            backports: None,
+        };
+        apt.update(repo)?;
+        Ok(apt)
+    }
+
+    fn update(&self, repo: &Repo) -> Result {
+        let folder = self.folder.display();
+        let mut settings = format!(
+            "Dir::State::Lists \"{folder}/lists\";\nDir::Cache \"{folder}/cache\";\n\
+             APT::Sandbox::User \"\";\nAPT::Update::Error-Mode \"any\";\n"
+        );
+        if self.backports.is_some() {
+            settings += &format!("Dir::Etc::SourceList \"{folder}/backports.sources\";\n");
+        }
+        repo.shell
+            .write_file(self.folder.join("apt.conf"), settings)?;
+        let sh = &repo.shell;
+        Ok(self.own(cmd!(sh, "apt-get --quiet --quiet update")).run()?)
+    }
+
+    /// The command with this folder's lists and cache.
+    fn own<'a>(&self, command: Cmd<'a>) -> Cmd<'a> {
+        command
+            .env("APT_CONFIG", self.folder.join("apt.conf"))
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .env("LC_ALL", "C")
+    }
+
+    /// Installs a package on this machine, from the backports where they have it.
+    ///
+    /// The backports' programs are tried first because a machine that has one package of a family
+    /// from there cannot take another from the release. Nothing is removed for it.
+    ///
+    /// # Errors
+    /// When apt refuses.
+    pub(super) fn install(&self, repo: &Repo, package: &str, newest: bool) -> Result {
+        let sh = &repo.shell;
+        let flags = [
+            "--quiet",
+            "--quiet",
+            "--yes",
+            "--no-install-recommends",
+            "--no-remove",
+        ];
+        if let Some(suite) = self.backports.as_ref().filter(|_| newest) {
+            let newest = cmd!(
+                sh,
+                "apt-get install {flags...} --target-release {suite} {package}"
+            );
+            if self.own(newest).run().is_ok() {
+                return Ok(());
+            }
+        }
+        Ok(self
+            .own(cmd!(sh, "apt-get install {flags...} {package}"))
+            .run()?)
+    }
+
+    /// The package whose name begins with `prefix` that `package` depends on.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn dependency(&self, repo: &Repo, package: &str, prefix: &str) -> Result<String> {
+        let sh = &repo.shell;
+        let text = self
+            .own(cmd!(sh, "apt-cache depends {package}"))
+            .quiet()
+            .read()?;
+        let mut dependencies = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("Depends: "));
+        let found = dependencies.find(|name| name.starts_with(prefix));
+        Ok(found
+            .ok_or_else(|| format!("{package} depends on no {prefix}..."))?
+            .to_owned())
+    }
+
+    /// The content of the one file in `package` whose path matches `pattern`, such as `./bin/x*`.
+    ///
+    /// # Errors
+    /// When the package cannot be had, or has no such file.
+    pub(super) fn file(&self, repo: &Repo, package: &str, pattern: &str) -> Result<Vec<u8>> {
+        let sh = &repo.shell;
+        let folder = self.folder.join(package);
+        sh.remove_path(&folder)?;
+        sh.create_dir(&folder)?;
+        {
+            let _there = sh.push_dir(&folder);
+            self.own(cmd!(sh, "apt-get --quiet --quiet download {package}"))
+                .run()?;
+        }
+        let fetched = sh.read_dir(&folder)?;
+        let archive = fetched
+            .first()
+            .ok_or_else(|| format!("apt gave no {package}"))?;
+        let content = extract(archive, pattern);
+        sh.remove_path(&folder)?;
+        content
+    }
+}
+
+/// One file out of a package's archive.
+fn extract(package: &Path, pattern: &str) -> Result<Vec<u8>> {
+    let mut archive = Command::new("dpkg-deb")
+        .arg("--fsys-tarfile")
+        .arg(package)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let content = archive.stdout.take().expect("stdout is piped");
+    let unpacked = Command::new("tar")
+        .args(["--extract", "--to-stdout", "--wildcards", pattern])
+        .stdin(content)
+        .output()?;
+    archive.wait()?;
+    if unpacked.status.success() {
+        Ok(unpacked.stdout)
+    } else {
+        let said = String::from_utf8_lossy(&unpacked.stderr);
+        Err(format!("{}: {said}", package.display()).into())
+    }
+}
+
+/// The name of the release's backports, and the stanza that asks for them: the first of the
+/// machine's own, with another suite.
+fn backports(stanzas: &str) -> Option<(String, String)> {
+    let first: Vec<_> = stanzas
+        .lines()
+        .take_while(|line| !line.trim().is_empty())
+        .collect();
+    let release = first
+        .iter()
+        .find_map(|line| line.strip_prefix("Suites:")?.split_whitespace().next())?;
+    let suite = format!("{release}-backports");
+    let stanza: String = first
+        .iter()
+        .map(|line| {
+            if line.starts_with("Suites:") {
+                format!("Suites: {suite}\n")
+            } else {
+                format!("{line}\n")
+            }
+        })
+        .collect();
+    Some((suite, stanza))
+}
+
+#[cfg(test)]
+mod tests {
+    //! Which suite is asked for besides the machine's own.
+
+    use super::backports;
+
+    #[test]
+    fn backports_come_from_where_the_release_comes_from() {
+        let own = "Types: deb\nURIs: http://mirror/debian\nSuites: stable stable-updates\n\
+                   Components: main\n\nTypes: deb\nSuites: stable-security\n";
+        let (suite, stanza) = backports(own).unwrap();
+        assert_eq!(suite, "stable-backports");
+        assert_eq!(
+            stanza,
+            "Types: deb\nURIs: http://mirror/debian\nSuites: stable-backports\nComponents: main\n"
+        );
+    }
+
+    #[test]
+    fn without_a_release_there_are_none() {
+        assert_eq!(backports(""), None);
+        assert_eq!(backports("Types: deb\n\nSuites: late\n"), None);
+    }
+}

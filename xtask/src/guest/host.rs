@@ -1,0 +1,151 @@
+//! What a host needs to boot guests, and how it gets it.
+
+use super::apt::Apt;
+use super::kernel;
+use crate::steps::Outcome;
+use crate::{Repo, Result};
+use std::path::{Path, PathBuf};
+use xshell::cmd;
+
+/// What guests are made of, on this host.
+pub(crate) struct Host {
+    /// The kernel, uncompressed.
+    pub(super) kernel: PathBuf,
+    /// A statically linked busybox: the guests' shell and tools.
+    pub(super) busybox: PathBuf,
+}
+
+/// Why there can be no guests here.
+pub(crate) enum Lacking {
+    /// Something that apt could have given.
+    Package(String),
+    /// Another kind of host.
+    Kind(String),
+}
+
+impl std::fmt::Display for Lacking {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Lacking::Package(why) | Lacking::Kind(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<Lacking> for Outcome {
+    fn from(lacking: Lacking) -> Outcome {
+        match lacking {
+            Lacking::Package(why) => Outcome::Skipped(why),
+            Lacking::Kind(why) => Outcome::Absent(why),
+        }
+    }
+}
+
+/// A program that is installed when it is missing.
+struct Program {
+    name: &'static str,
+    package: &'static str,
+    /// Whether a version newer than the release's is wanted.
+    newest: bool,
+}
+
+const PROGRAMS: [Program; 3] = [
+    // Version 10 is the first that lets two cores share a cache.
+    Program {
+        name: "qemu-system-x86_64",
+        package: "qemu-system-x86",
+        newest: true,
+    },
+    Program {
+        name: "lstopo-no-graphics",
+        package: "hwloc-nox",
+        newest: false,
+    },
+    Program {
+        name: "xz",
+        package: "xz-utils",
+        newest: false,
+    },
+];
+
+impl Host {
+    /// Finds what is here, and fetches or installs what is missing.
+    ///
+    /// The kernel and busybox are kept under `target/xtask/guest`; programs are installed with apt,
+    /// which only root may do.
+    ///
+    /// # Errors
+    /// What is lacking, and why.
+    pub(crate) fn equip(repo: &Repo) -> std::result::Result<Host, Lacking> {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            let why = "guests run this host's programs, and are x86-64 machines under Linux";
+            return Err(Lacking::Kind(why.into()));
+        }
+        let cache = repo.root.join("target/xtask/guest");
+        let host = Host {
+            kernel: cache.join("vmlinux"),
+            busybox: cache.join("busybox"),
+        };
+        let missing: Vec<_> = PROGRAMS
+            .iter()
+            .filter(|program| !program.is_here())
+            .collect();
+        if missing.is_empty() && host.kernel.exists() && host.busybox.exists() {
+            return Ok(host);
+        }
+        if !on_path("apt-get") || !on_path("dpkg-deb") {
+            let why = "guests are made of Debian's packages, and there is no apt here";
+            return Err(Lacking::Kind(why.into()));
+        }
+        match host.complete(repo, &cache, &missing) {
+            Ok(()) => Ok(host),
+            Err(error) => Err(Lacking::Package(format!("no guests: {error}"))),
+        }
+    }
+
+    fn complete(&self, repo: &Repo, cache: &Path, missing: &[&Program]) -> Result {
+        let sh = &repo.shell;
+        let packages: Vec<_> = missing.iter().map(|program| program.package).collect();
+        let root = cmd!(sh, "id --user").quiet().read()? == "0";
+        if !packages.is_empty() && !root {
+            let packages = packages.join(" ");
+            return Err(format!("only root installs: apt-get install {packages}").into());
+        }
+        let apt = Apt::open(repo, cache.join("apt"))?;
+        for program in missing {
+            apt.install(repo, program.package, program.newest)?;
+        }
+        if !self.kernel.exists() {
+            keep(repo, &self.kernel, &kernel::fetch(repo, &apt)?)?;
+        }
+        if !self.busybox.exists() {
+            let busybox = apt.file(repo, "busybox-static", "./bin/busybox")?;
+            keep(repo, &self.busybox, &busybox)?;
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    fn is_here(&self) -> bool {
+        on_path(self.name)
+    }
+}
+
+/// Writes a file that is there whole or not at all, whenever this program is ended.
+fn keep(repo: &Repo, path: &Path, bytes: &[u8]) -> Result {
+    let new = path.with_extension("new");
+    repo.shell.write_file(&new, bytes)?;
+    Ok(std::fs::rename(new, path)?)
+}
+
+fn on_path(program: &str) -> bool {
+    which(program).is_some()
+}
+
+/// The program of that name that a shell would start.
+pub(crate) fn which(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file())
+}

@@ -1,0 +1,98 @@
+//! What runs in a guest, packed as its first root.
+
+use super::cpio::Archive;
+use crate::Result;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The guest's first process.
+const INIT: &str = include_str!("init.sh");
+
+/// Commands, and the files that they need.
+pub(crate) struct Job {
+    /// Commands for busybox's shell, run as root in `/job`. Its status is the job's, and what it
+    /// leaves in `/out` comes home.
+    pub(crate) script: String,
+    /// Programs and other files of the host, found in `/job` by their names. The libraries of a
+    /// dynamically linked program go along.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Job {
+    /// A whole root: busybox, the first process, this job.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has no name.
+    pub(super) fn root(&self, busybox: &Path) -> Result<Vec<u8>> {
+        let mut root = Archive::default();
+        for folder in ["dev", "proc", "sys", "tmp", "out"] {
+            root.folder(folder);
+        }
+        root.file("init", INIT.into(), true);
+        root.file("bin/busybox", read(busybox)?, true);
+        root.file("job/run", self.script.clone().into(), false);
+        for file in &self.files {
+            let name = file
+                .file_name()
+                .and_then(|name| name.to_str())
+                .ok_or_else(|| format!("{}: no file name", file.display()))?;
+            root.file(&format!("job/{name}"), read(file)?, true);
+            for library in libraries(file)? {
+                root.file(&library, read(Path::new(&library))?, true);
+            }
+        }
+        Ok(root.bytes())
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// Paths of the libraries that a program is linked with; none for what is no dynamic program.
+fn libraries(file: &Path) -> Result<Vec<String>> {
+    let output = Command::new("ldd").arg(file).output()?;
+    listed(&String::from_utf8_lossy(&output.stdout))
+        .map_err(|library| format!("{}: its {library} is not here", file.display()).into())
+}
+
+/// The paths in what ldd prints, or the name of a library that is not found.
+fn listed(text: &str) -> std::result::Result<Vec<String>, &str> {
+    let lines = text.lines().map(str::trim);
+    let paths = lines.filter_map(|line| {
+        let (name, found) = line.split_once(" => ").unwrap_or(("", line));
+        if found == "not found" {
+            return Some(Err(name));
+        }
+        let path = found.split_once(" (")?.0;
+        path.starts_with('/').then(|| Ok(path.to_owned()))
+    });
+    paths.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    //! What ldd prints.
+
+    use super::listed;
+
+    #[test]
+    fn libraries_are_read_with_the_loader_and_without_the_kernels() {
+        let text = "\tlinux-vdso.so.1 (0x00007ffd1)\n\
+                    \tlibgcc_s.so.1 => /lib/x/libgcc_s.so.1 (0x00007f1)\n\
+                    \t/lib64/ld-linux-x86-64.so.2 (0x00007f2)\n";
+        let paths = ["/lib/x/libgcc_s.so.1", "/lib64/ld-linux-x86-64.so.2"];
+        assert_eq!(listed(text), Ok(paths.map(String::from).into()));
+    }
+
+    #[test]
+    fn what_is_not_dynamic_has_none() {
+        assert_eq!(listed("\tstatically linked\n"), Ok(Vec::new()));
+        assert_eq!(listed(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_library_that_is_not_here_is_named() {
+        assert_eq!(listed("\tlibx.so.1 => not found\n"), Err("libx.so.1"));
+    }
+}

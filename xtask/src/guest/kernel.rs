@@ -1,0 +1,97 @@
+//! The guests' kernel: Debian's, out of its package, never installed.
+
+use super::apt::Apt;
+use crate::{Repo, Result};
+use xshell::cmd;
+
+/// The package that depends on the newest kernel of the release.
+const NEWEST: &str = "linux-image-amd64";
+
+/// The uncompressed kernel of Debian's newest package.
+///
+/// Uncompressed, because a guest's emulated processor would need seconds to do it.
+///
+/// # Errors
+/// When the package cannot be had, or holds no kernel in a known format.
+pub(super) fn fetch(repo: &Repo, apt: &Apt) -> Result<Vec<u8>> {
+    let package = apt.dependency(repo, NEWEST, "linux-image-")?;
+    let image = apt.file(repo, &package, "./boot/vmlinuz-*")?;
+    let (program, packed) =
+        payload(&image).ok_or_else(|| format!("{package}: no kernel in a known format"))?;
+    let sh = &repo.shell;
+    let unpack = cmd!(sh, "{program} --decompress --stdout").stdin(packed);
+    Ok(unpack.quiet().output()?.stdout)
+}
+
+/// The program that unpacks the kernel in this image, and the bytes to give it.
+///
+/// Where they lie is told by the image's header: the kernel's `Documentation/arch/x86/boot.rst`.
+fn payload(image: &[u8]) -> Option<(&'static str, &[u8])> {
+    const SECTOR: usize = 512;
+    let number = |at: usize| {
+        let bytes = image.get(at..at + 4)?;
+        usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
+    };
+    if image.get(0x202..0x206)? != b"HdrS" {
+        return None;
+    }
+    // 0 stands for 4, as in the first version of the protocol.
+    let sectors = match image[0x1f1] {
+        0 => 4,
+        sectors => usize::from(sectors),
+    };
+    let start = ((sectors + 1) * SECTOR).checked_add(number(0x248)?)?;
+    // The length counts a last word, the uncompressed size, that is no part of the compressed data.
+    let end = start.checked_add(number(0x24c)?.checked_sub(4)?)?;
+    let packed = image.get(start..end)?;
+    let formats: [(&[u8], &str); 3] = [
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\x1f\x8b", "gzip"),
+    ];
+    let (_, program) = formats
+        .iter()
+        .find(|(magic, _)| packed.starts_with(magic))?;
+    Some((program, packed))
+}
+
+#[cfg(test)]
+mod tests {
+    //! Where the compressed kernel lies in an image.
+
+    use super::payload;
+
+    fn image(sectors: u8, packed: &[u8]) -> Vec<u8> {
+        let start = (usize::from(sectors.max(4 * u8::from(sectors == 0))) + 1) * 512 + 16;
+        let mut image = vec![0; start];
+        image[0x1f1] = sectors;
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x248..0x24c].copy_from_slice(&16_u32.to_le_bytes());
+        let length = u32::try_from(packed.len() + 4).unwrap();
+        image[0x24c..0x250].copy_from_slice(&length.to_le_bytes());
+        image.extend_from_slice(packed);
+        image.extend_from_slice(b"size and what follows");
+        image
+    }
+
+    #[test]
+    fn the_payload_is_found_and_its_format_known() {
+        for sectors in [0, 4, 27] {
+            let xz = b"\xfd7zXZ\0kernel";
+            assert_eq!(payload(&image(sectors, xz)), Some(("xz", &xz[..])));
+        }
+        let zstd = b"\x28\xb5\x2f\xfdkernel";
+        assert_eq!(payload(&image(9, zstd)), Some(("zstd", &zstd[..])));
+    }
+
+    #[test]
+    fn what_is_no_kernel_gives_nothing() {
+        let good = image(4, b"\xfd7zXZ\0kernel");
+        assert_eq!(payload(&good[..good.len() - 30]), None);
+        assert_eq!(payload(&[]), None);
+        assert_eq!(payload(&image(4, b"BZh9kernel")), None);
+        let mut bad = good;
+        bad[0x24c..0x250].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(payload(&bad), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! The machine that a guest sees, and how QEMU is told of it.
+
+/// Processors, their caches and their memory, all alike in every part.
+///
+/// The processors are emulated, so that a guest needs no hardware support and any host can show any
+/// machine. They are of an Intel family: the AMD one shows no hyper-threading under emulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    pub(crate) sockets: u32,
+    /// Modules in a socket. With more than one, the cores of a module share their level 2 cache,
+    /// which takes QEMU 10.
+    pub(crate) modules: u32,
+    /// Cores in a module.
+    pub(crate) cores: u32,
+    /// Hardware threads in a core.
+    pub(crate) threads: u32,
+    /// NUMA nodes; each has as many processors, by number, and as much memory.
+    pub(crate) nodes: u32,
+    /// Memory of the whole machine in MiB.
+    pub(crate) memory: u32,
+}
+
+impl Machine {
+    /// Two sockets of four cores of two threads, four NUMA nodes, 1 GiB.
+    pub(crate) const USUAL: Machine = Machine {
+        sockets: 2,
+        modules: 1,
+        cores: 4,
+        threads: 2,
+        nodes: 4,
+        memory: 1024,
+    };
+
+    /// The most processors that QEMU's machine type gives.
+    const MOST: u32 = 255;
+
+    /// All hardware threads, or `None` where there are too many to count.
+    fn processors(self) -> Option<u32> {
+        [self.modules, self.cores, self.threads]
+            .into_iter()
+            .try_fold(self.sockets, u32::checked_mul)
+    }
+
+    /// QEMU's arguments for this machine.
+    ///
+    /// # Errors
+    /// When a number is 0, there are too many processors, or the nodes cannot share evenly.
+    pub(super) fn arguments(self) -> Result<Vec<String>, String> {
+        let processors = self
+            .processors()
+            .filter(|count| (1..=Machine::MOST).contains(count))
+            .ok_or_else(|| format!("{self:?}: 1 to {} processors", Machine::MOST))?;
+        let share = |whole: u32| whole.checked_div(self.nodes).filter(|part| *part > 0);
+        let (Some(each), Some(memory)) = (share(processors), share(self.memory)) else {
+            return Err(format!(
+                "{self:?}: each NUMA node needs a processor and memory"
+            ));
+        };
+        if each * self.nodes != processors || memory * self.nodes != self.memory {
+            return Err(format!(
+                "{self:?}: processors and memory must be multiples of the NUMA nodes"
+            ));
+        }
+
+        let Machine {
+            sockets,
+            modules,
+            cores,
+            threads,
+            ..
+        } = self;
+        let mut model = "max,vendor=GenuineIntel".to_owned();
+        let mut board = "pc,usb=off,vmport=off,hpet=off".to_owned();
+        let mut topology = format!("{processors},sockets={sockets}");
+        if modules > 1 {
+            // Modules are told by cpuid leaf 0x1f, which a family of level 0x1a or later has.
+            model += ",level=0x1a";
+            board += ",smp-cache.0.cache=l2,smp-cache.0.topology=module";
+            topology += &format!(",modules={modules}");
+        }
+        topology += &format!(",cores={cores},threads={threads}");
+        let mut arguments: Vec<String> = ["-cpu", &model, "-machine", &board, "-smp", &topology]
+            .map(String::from)
+            .into();
+        arguments.extend(["-m".to_owned(), self.memory.to_string()]);
+        for node in 0..self.nodes {
+            let (first, last) = (node * each, (node + 1) * each - 1);
+            arguments.extend([
+                "-object".to_owned(),
+                format!("memory-backend-ram,id=memory{node},size={memory}M"),
+                "-numa".to_owned(),
+                format!("node,nodeid={node},cpus={first}-{last},memdev=memory{node}"),
+            ]);
+        }
+        Ok(arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Machines as QEMU is told of them, and machines that cannot be.
+
+    use super::Machine;
+
+    fn line(machine: Machine) -> String {
+        machine.arguments().unwrap().join(" ")
+    }
+
+    #[test]
+    fn the_usual_one_has_sixteen_processors_in_four_nodes() {
+        let line = line(Machine::USUAL);
+        assert!(line.contains("-smp 16,sockets=2,cores=4,threads=2 -m 1024 "));
+        for node in [
+            "node,nodeid=0,cpus=0-3,memdev=memory0",
+            "node,nodeid=3,cpus=12-15,memdev=memory3",
+            "memory-backend-ram,id=memory2,size=256M",
+        ] {
+            assert!(line.contains(node), "{line}");
+        }
+        assert!(!line.contains("smp-cache"));
+    }
+
+    #[test]
+    fn cores_of_a_module_share_a_cache() {
+        let line = line(Machine {
+            modules: 2,
+            cores: 2,
+            ..Machine::USUAL
+        });
+        assert!(line.contains("-smp 16,sockets=2,modules=2,cores=2,threads=2 "));
+        assert!(line.contains("smp-cache.0.cache=l2,smp-cache.0.topology=module"));
+        assert!(line.contains("level=0x1a"));
+    }
+
+    #[test]
+    fn a_machine_that_cannot_be_is_refused() {
+        let good = Machine::USUAL;
+        for (machine, why) in [
+            (Machine { cores: 0, ..good }, "1 to 255 processors"),
+            (Machine { cores: 64, ..good }, "1 to 255 processors"),
+            (
+                Machine {
+                    sockets: u32::MAX,
+                    ..good
+                },
+                "1 to 255 processors",
+            ),
+            (Machine { nodes: 0, ..good }, "needs a processor"),
+            (Machine { nodes: 17, ..good }, "needs a processor"),
+            (Machine { nodes: 3, ..good }, "multiples"),
+            (
+                Machine {
+                    memory: 1023,
+                    ..good
+                },
+                "multiples",
+            ),
+        ] {
+            let refusal = machine.arguments().unwrap_err();
+            assert!(refusal.contains(why), "{refusal}");
+        }
+    }
+}

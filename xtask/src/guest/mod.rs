@@ -1,0 +1,135 @@
+//! `cargo xtask guest`: a job in an emulated machine of any number of processors.
+//!
+//! Data flows one way: [`Host`] is what guests are made of (`host`, from packages by `apt` and
+//! `kernel`); a [`Machine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
+//! `cpio`; [`Host::boot`] makes a [`Run`] of the three.
+
+mod apt;
+mod cpio;
+mod host;
+mod job;
+mod kernel;
+mod machine;
+mod run;
+
+pub(crate) use host::{Host, which};
+pub(crate) use job::Job;
+pub(crate) use machine::Machine;
+pub(crate) use run::Ending;
+
+use run::Run;
+
+use crate::{Repo, Result, Verb};
+use std::time::Duration;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "guest",
+    usage: "[OPTION...] [--] COMMAND...",
+    summary: "A job in an emulated machine: sockets, cores, threads and NUMA nodes as you ask",
+    help: "
+Boots Debian's kernel in QEMU, which emulates every processor and so needs no help from this one,
+runs COMMAND in it with busybox's shell as root, and brings home what it leaves in /out. The status
+is 0 when COMMAND's is; otherwise the last line says whether COMMAND failed, its time was over, the
+guest died, or QEMU did not boot it.
+
+  --with FILE    a file that COMMAND finds in its folder and, when it is a program, on its path;
+                 shared libraries go along; give it again for more
+  --sockets N    sockets; 2 by default
+  --modules N    modules in a socket, whose cores share a level 2 cache (QEMU 10); 1 by default
+  --cores N      cores in a module; 4 by default
+  --threads N    hardware threads in a core; 2 by default
+  --nodes N      NUMA nodes; 4 by default
+  --memory N     MiB of the whole machine; 1024 by default
+  --limit N      seconds that the guest may live; 120 by default
+
+QEMU, hwloc's lstopo and xz are installed from Debian's packages when they are missing and this is
+root; the kernel and busybox are kept under target/xtask/guest, and so are the console's log and the
+files of the last guest, in its folder `last`. For example:
+
+  cargo xtask guest --with target/release/oxmpi -- 'oxmpi info > /out/info.txt'",
+    run,
+};
+
+/// What the arguments ask for.
+struct Options {
+    machine: Machine,
+    job: Job,
+    limit: Duration,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Options> {
+        let mut machine = Machine::USUAL;
+        let mut files = Vec::new();
+        let mut limit = 120;
+        let mut words = arguments.iter();
+        let mut command: Vec<&str> = Vec::new();
+        while let Some(word) = words.next() {
+            let number = match word.as_str() {
+                "--sockets" => &mut machine.sockets,
+                "--modules" => &mut machine.modules,
+                "--cores" => &mut machine.cores,
+                "--threads" => &mut machine.threads,
+                "--nodes" => &mut machine.nodes,
+                "--memory" => &mut machine.memory,
+                "--limit" => &mut limit,
+                "--with" => {
+                    files.push(words.next().ok_or("--with needs a file")?.into());
+                    continue;
+                }
+                "--" => break,
+                other if other.starts_with('-') => {
+                    return Err(
+                        format!("'{other}' is no option; see `cargo xtask help guest`").into(),
+                    );
+                }
+                first => {
+                    command.push(first);
+                    break;
+                }
+            };
+            let text = words
+                .next()
+                .ok_or_else(|| format!("{word} needs a number"))?;
+            *number = text
+                .parse()
+                .ok()
+                .filter(|&number| number > 0)
+                .ok_or_else(|| format!("{word} '{text}': a whole number above 0"))?;
+        }
+        command.extend(words.map(String::as_str));
+        if command.is_empty() {
+            return Err("no command; see `cargo xtask help guest`".into());
+        }
+        Ok(Options {
+            machine,
+            job: Job {
+                script: command.join(" "),
+                files,
+            },
+            limit: Duration::from_secs(limit.into()),
+        })
+    }
+}
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    let Options {
+        machine,
+        job,
+        limit,
+    } = Options::parse(arguments)?;
+    let host = Host::equip(repo).map_err(|lacking| lacking.to_string())?;
+    let Run {
+        ending,
+        console,
+        out,
+    } = host.boot(repo, "last", machine, &job, limit)?;
+    print!("{console}");
+    for file in repo.shell.read_dir(&out).unwrap_or_default() {
+        println!("{}", file.display());
+    }
+    match ending {
+        Ending::Job(0) => Ok(()),
+        other => Err(other.to_string().into()),
+    }
+}

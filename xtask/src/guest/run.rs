@@ -1,0 +1,193 @@
+//! One guest from its start to its end.
+
+use super::host::Host;
+use super::job::Job;
+use super::machine::Machine;
+use crate::{Repo, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The kernel's command line. What the clock of emulated processors would make wrong is left out:
+/// their counter is the host's, and comparing it across processors or measuring its speed fails on a
+/// busy host, so that time is taken from the board's timer.
+const KERNEL: &str = "console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off \
+                      tsc=reliable clocksource=acpi_pm no_timer_check random.trust_cpu=on";
+
+/// What became of a guest.
+pub(crate) struct Run {
+    pub(crate) ending: Ending,
+    /// What the guest said: the kernel's messages and the job's output.
+    pub(crate) console: String,
+    /// The folder with what the job left in `/out`.
+    pub(crate) out: PathBuf,
+}
+
+/// How a guest ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The job ended with this status, and its files are here.
+    Job(u8),
+    /// The guest still ran when its time was over.
+    Late,
+    /// The guest ended before its job did.
+    Died,
+    /// QEMU did not boot the guest, or was killed: its exit status and its words.
+    Refused(Option<i32>, String),
+    /// There is no QEMU.
+    NoQemu,
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ending::Job(status) => write!(f, "the job ended with status {status}"),
+            Ending::Late => write!(f, "the guest still ran when its time was over"),
+            Ending::Died => write!(f, "the guest ended before its job did"),
+            Ending::Refused(Some(status), said) => write!(f, "QEMU gave {status}: {said}"),
+            Ending::Refused(None, said) => write!(f, "QEMU was killed: {said}"),
+            Ending::NoQemu => write!(f, "there is no qemu-system-x86_64"),
+        }
+    }
+}
+
+impl Host {
+    /// Boots `machine`, runs `job` in it, and brings home what it leaves, within `limit`.
+    ///
+    /// Everything lies in a folder `name` under `target/xtask/guest`, which is emptied first.
+    ///
+    /// # Errors
+    /// When the machine cannot be, or a file cannot be read or written.
+    pub(crate) fn boot(
+        &self,
+        repo: &Repo,
+        name: &str,
+        machine: Machine,
+        job: &Job,
+        limit: Duration,
+    ) -> Result<Run> {
+        let folder = repo.scratch(&format!("guest/{name}"))?;
+        let root = folder.join("root.cpio");
+        std::fs::write(&root, job.root(&self.busybox)?)?;
+        let (console, home) = (folder.join("console.log"), folder.join("home.tar.gz"));
+
+        let mut qemu = qemu(limit);
+        qemu.args(machine.arguments()?)
+            .arg("-kernel")
+            .arg(&self.kernel)
+            .arg("-initrd")
+            .arg(&root)
+            .args(["-append", KERNEL])
+            .args(serial("console", &console))
+            .args(serial("home", &home));
+        let start = Instant::now();
+        let output = qemu.stdin(Stdio::null()).output()?;
+        let report = unpack(&home, &folder)?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let late = start.elapsed() >= limit;
+        Ok(Run {
+            ending: ending(output.status.code(), late, said.trim(), report.as_deref()),
+            console: String::from_utf8_lossy(&std::fs::read(&console).unwrap_or_default())
+                .into_owned(),
+            out: folder.join("out"),
+        })
+    }
+}
+
+/// QEMU without a display or devices, which nothing lets live longer than `limit` and 5 s.
+fn qemu(limit: Duration) -> Command {
+    let mut command = Command::new("timeout");
+    command
+        .args(["--foreground", "--kill-after=5"])
+        .arg(limit.as_secs_f64().to_string())
+        .arg("qemu-system-x86_64")
+        .args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+        ])
+        .args(["-accel", "tcg,thread=multi"]);
+    command
+}
+
+/// QEMU's arguments for a serial port that writes to a file.
+fn serial(name: &str, path: &Path) -> [String; 4] {
+    // A comma separates options; doubled it stands for itself.
+    let path = path.display().to_string().replace(',', ",,");
+    [
+        "-chardev".into(),
+        format!("file,id={name},path={path}"),
+        "-serial".into(),
+        format!("chardev:{name}"),
+    ]
+}
+
+/// Unpacks what the guest sent, and gives its report on the job, the last thing in it.
+fn unpack(home: &Path, folder: &Path) -> Result<Option<String>> {
+    // An archive that is cut off gives what it has, and no report.
+    Command::new("tar")
+        .args(["--extract", "--gzip", "--no-same-owner", "--file"])
+        .arg(home)
+        .arg("--directory")
+        .arg(folder)
+        .stderr(Stdio::null())
+        .status()?;
+    Ok(std::fs::read_to_string(folder.join("status")).ok())
+}
+
+/// How a guest ended, from the status of `timeout` and QEMU, whether the time was over, what QEMU
+/// said, and the report that came home.
+fn ending(status: Option<i32>, late: bool, said: &str, report: Option<&str>) -> Ending {
+    let job = report.and_then(|text| text.trim().parse().ok());
+    match (status, job) {
+        (Some(0), Some(status)) => Ending::Job(status),
+        (Some(0), None) => Ending::Died,
+        (Some(124 | 137), _) if late => Ending::Late,
+        (Some(126 | 127), _) => Ending::NoQemu,
+        (status, _) => Ending::Refused(status, said.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Every way to end is told from the others.
+
+    use super::{Ending, ending, serial};
+    use std::path::Path;
+
+    #[test]
+    fn the_jobs_own_status_comes_with_a_report() {
+        assert_eq!(ending(Some(0), false, "", Some("0\n")), Ending::Job(0));
+        assert_eq!(ending(Some(0), false, "", Some("137\n")), Ending::Job(137));
+        assert_eq!(ending(Some(0), true, "", Some("3\n")), Ending::Job(3));
+    }
+
+    #[test]
+    fn a_guest_without_a_report_died() {
+        assert_eq!(ending(Some(0), false, "", None), Ending::Died);
+        assert_eq!(ending(Some(0), false, "", Some("")), Ending::Died);
+    }
+
+    #[test]
+    fn late_and_killed_are_two_things() {
+        assert_eq!(ending(Some(124), true, "", None), Ending::Late);
+        assert_eq!(ending(Some(137), true, "", None), Ending::Late);
+        let killed = Ending::Refused(Some(137), String::new());
+        assert_eq!(ending(Some(137), false, "", None), killed);
+    }
+
+    #[test]
+    fn qemu_says_why_it_refuses() {
+        let refused = Ending::Refused(Some(1), "bad -smp".into());
+        assert_eq!(ending(Some(1), false, "bad -smp", None), refused);
+        assert_eq!(ending(Some(127), false, "", None), Ending::NoQemu);
+    }
+
+    #[test]
+    fn a_comma_in_a_path_is_no_option() {
+        let arguments = serial("home", Path::new("/a,b"));
+        assert_eq!(arguments[1], "file,id=home,path=/a,,b");
+    }
+}
