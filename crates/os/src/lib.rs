@@ -12,7 +12,7 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`socket`], [`fork`]), the
-//! machine ([`cpu`], [`host`]), starting and ending processes ([`process`], [`guard`],
+//! machine ([`cpu`], [`mod@cpuid`], [`host`]), starting and ending processes ([`process`], [`guard`],
 //! [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
@@ -22,6 +22,7 @@ pub mod bytes;
 mod cgroup;
 pub mod copy;
 pub mod cpu;
+pub mod cpuid;
 pub mod fork;
 pub mod futex;
 pub mod guard;

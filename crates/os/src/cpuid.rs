@@ -1,0 +1,194 @@
+//! The instruction cpuid, on the processor at hand and on each processor in turn.
+//!
+//! It tells of the processor that executes it: its APIC id, its caches, the type of its core. Who wants to know the
+//! machine asks on all of them ([`visit`]).
+//!
+//! ```
+//! use oxmpi_os::{affinity, cpuid};
+//!
+//! let allowed = affinity::current()?;
+//! match cpuid::visit(affinity::cpus(&allowed), |_, here| here.ask(1, 0)) {
+//!     Ok(visit) => assert_eq!(visit.seen.len() + visit.refused.len(), affinity::cpus(&allowed).count()),
+//!     Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::Unsupported),
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID.
+
+use crate::affinity;
+use std::io;
+use std::marker::PhantomData;
+
+/// The processor that the calling thread runs on, of a kind that has cpuid.
+///
+/// It stays with its thread, which the system may move; inside [`visit`] it does not.
+#[derive(Clone, Copy, Debug)]
+pub struct Here(PhantomData<*const ()>);
+
+/// What came of visiting processors.
+#[derive(Debug)]
+pub struct Visit<T> {
+    /// Each processor that was visited, with what was found there, in the order of the visit.
+    pub seen: Vec<(usize, T)>,
+    /// Each processor that the thread could not go to, and why: it is not there, switched off, or not allowed.
+    pub refused: Vec<(usize, io::Error)>,
+}
+
+impl Here {
+    /// The processor at hand; `None` where the program is for processors without cpuid.
+    #[must_use]
+    pub fn get() -> Option<Self> {
+        cfg!(target_arch = "x86_64").then_some(Self(PhantomData))
+    }
+
+    /// Executes cpuid with `leaf` in eax and `subleaf` in ecx; gives eax, ebx, ecx and edx.
+    ///
+    /// # Cost
+    ///
+    /// About 100 ns; in a virtual machine, where each is an exit to the host, microseconds.
+    #[must_use]
+    pub fn ask(self, leaf: u32, subleaf: u32) -> [u32; 4] {
+        instruction(leaf, subleaf)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn instruction(leaf: u32, subleaf: u32) -> [u32; 4] {
+    #[allow(unused_unsafe, reason = "newer compilers know that this is safe")]
+    // SAFETY: every processor of this architecture has the instruction, and it changes nothing but the four registers
+    // that it answers in: AMD64 Architecture Programmer's Manual, volume 3, CPUID. Unknown leaves are no fault either.
+    let answer = unsafe { std::arch::x86_64::__cpuid_count(leaf, subleaf) };
+    [answer.eax, answer.ebx, answer.ecx, answer.edx]
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn instruction(_leaf: u32, _subleaf: u32) -> [u32; 4] {
+    unreachable!("`Here::get` gives nothing on these processors")
+}
+
+/// Binds the calling thread to each of `cpus` in turn and calls `each` there, with the processor's number. The thread
+/// has its old affinity again when this returns, also when `each` panics.
+///
+/// # Errors
+///
+/// [`Unsupported`](io::ErrorKind::Unsupported) where processors have no cpuid; what the system says when the thread's
+/// affinity cannot be read, or not be restored. A processor that cannot be visited is no error but among
+/// [`refused`](Visit::refused).
+///
+/// # Cost
+///
+/// Two system calls and a change of processors for each, some 10 µs.
+pub fn visit<T>(
+    cpus: impl IntoIterator<Item = usize>,
+    mut each: impl FnMut(usize, Here) -> T,
+) -> io::Result<Visit<T>> {
+    let here = Here::get().ok_or(io::ErrorKind::Unsupported)?;
+    let home = Home(affinity::current()?);
+    let mut visit = Visit {
+        seen: Vec::new(),
+        refused: Vec::new(),
+    };
+    for cpu in cpus {
+        match affinity::set_current(&affinity::mask([cpu])) {
+            Ok(()) => visit.seen.push((cpu, each(cpu, here))),
+            Err(why) => visit.refused.push((cpu, why)),
+        }
+    }
+    home.return_to()?;
+    Ok(visit)
+}
+
+/// The affinity to come back to.
+struct Home(Vec<u64>);
+
+impl Home {
+    fn return_to(mut self) -> io::Result<()> {
+        affinity::set_current(&std::mem::take(&mut self.0))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Empty when the way back was taken already. While a panic passes, nobody could be told of a failure.
+        if !self.0.is_empty() {
+            let _ = affinity::set_current(&self.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// The allowed processors; the numbers of a thread of its own, so that no test moves another.
+    fn allowed() -> Vec<usize> {
+        affinity::cpus(&affinity::current().expect("every thread has a mask")).collect()
+    }
+
+    /// Where there is no cpuid, says so and that nothing was tested.
+    fn has_cpuid() -> bool {
+        let has = Here::get().is_some();
+        if !has {
+            eprintln!("skipped: these processors have no cpuid");
+        }
+        has
+    }
+
+    /// The APIC id: of the leaf with x2APIC ids if there is one, else of leaf 1.
+    fn apic_id(here: Here) -> u32 {
+        let [highest, ..] = here.ask(0, 0);
+        let [_, processors, _, x2apic] = here.ask(0xb, 0);
+        match highest >= 0xb && processors != 0 {
+            true => x2apic,
+            false => here.ask(1, 0)[1] >> 24,
+        }
+    }
+
+    #[test]
+    fn processors_have_apic_ids_of_their_own() {
+        if !has_cpuid() {
+            return;
+        }
+        let before = allowed();
+        let visit = visit(before.iter().copied(), |_, here| apic_id(here)).expect("cpuid is there");
+        assert!(visit.refused.is_empty(), "{:?}", visit.refused);
+        assert!(visit.seen.iter().map(|(cpu, _)| cpu).eq(&before));
+        let ids: BTreeSet<u32> = visit.seen.iter().map(|(_, id)| *id).collect();
+        assert_eq!(ids.len(), before.len(), "{:?}", visit.seen);
+        assert_eq!(allowed(), before);
+    }
+
+    #[test]
+    fn the_thread_is_on_the_processor_it_visits() {
+        if has_cpuid() {
+            let found = visit(allowed(), |_, _| allowed()).expect("cpuid is there");
+            assert!(found.seen.iter().all(|(cpu, found)| *found == [*cpu]));
+        }
+    }
+
+    #[test]
+    fn processors_that_are_not_there_are_told() {
+        if has_cpuid() {
+            let before = allowed();
+            let visit = visit([100_000, before[0]], |cpu, _| cpu).expect("cpuid is there");
+            assert_eq!(visit.seen, [(before[0], before[0])]);
+            let (cpu, why) = &visit.refused[0];
+            assert_eq!((*cpu, why.raw_os_error()), (100_000, Some(libc::EINVAL)));
+            assert_eq!(allowed(), before);
+        }
+    }
+
+    #[test]
+    fn a_panic_leaves_the_affinity_as_it_was() {
+        if has_cpuid() {
+            let before = allowed();
+            let panicking = || visit(allowed(), |_, _| panic!("on purpose"));
+            let panic = catch_unwind(AssertUnwindSafe(panicking));
+            assert!(panic.is_err());
+            assert_eq!(allowed(), before);
+        }
+    }
+}
