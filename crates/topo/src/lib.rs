@@ -24,14 +24,13 @@ extern crate alloc;
 extern crate std;
 
 mod core_kind;
+pub mod cpuid;
 pub mod cpuinfo;
 pub mod cpuset;
 pub mod device;
 pub mod distances;
 mod error;
 mod flat;
-#[cfg(feature = "hwloc")]
-pub mod hwloc;
 #[cfg(feature = "std")]
 pub mod input;
 mod kind;

@@ -1,0 +1,145 @@
+//! What the instruction cpuid says of a machine.
+//!
+//! The registers come through [`Cpuid`]: from the processors themselves, each asked in its turn, or
+//! from a [`Dump`] of what they said once. One module for each matter, in the order of the data:
+//! one processor and which manual it follows (`processor`), the fields of its APIC id (`layout`,
+//! which takes the first that holds of `levels`, `amd` and `apic`), its `caches`, the type of its
+//! core (`hybrid`), and what all of them make up (`objects`).
+//!
+//! Everything follows from two things: an APIC id, which is unique in the machine, and where its
+//! fields begin. Processors with the same upper bits share what those bits name: with all but the
+//! thread's field the core, with all but the thread's and the core's the next level, and so on.
+//!
+//! No processor knows its memory, so there is one NUMA node, of 0 bytes.
+//!
+//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A (CPUID) and
+//! volume 3A (chapter "Multiple-Processor Management"); AMD64 Architecture Programmer's Manual,
+//! volume 3, appendix E.5, and AMD's Processor Programming References; and what hwloc 2.9 makes of
+//! its recorded processors.
+
+mod amd;
+mod apic;
+mod caches;
+mod dump;
+mod hybrid;
+mod layout;
+mod levels;
+mod objects;
+mod processor;
+mod record;
+mod uniform;
+
+pub use dump::Dump;
+
+use crate::cpuset::CpuSet;
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::source::Source;
+use alloc::format;
+use alloc::vec::Vec;
+use objects::Member;
+use oxmpi_text::Span;
+use processor::Processor;
+
+/// The registers that cpuid leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Registers {
+    /// Register eax; before the instruction it held the leaf.
+    pub eax: u32,
+    /// Register ebx.
+    pub ebx: u32,
+    /// Register ecx; before the instruction it held the subleaf.
+    pub ecx: u32,
+    /// Register edx.
+    pub edx: u32,
+}
+
+/// The registers in the order eax, ebx, ecx, edx.
+impl From<[u32; 4]> for Registers {
+    fn from([eax, ebx, ecx, edx]: [u32; 4]) -> Self {
+        Self { eax, ebx, ecx, edx }
+    }
+}
+
+/// Processors that answer cpuid.
+pub trait Cpuid {
+    /// The processors that answer, by the operating system's numbers.
+    fn processors(&self) -> CpuSet;
+
+    /// What `cpu` answers to a leaf (eax) and a subleaf (ecx); `None` if that is not known. Leaves
+    /// above the highest that the processor names are never asked for.
+    fn leaf(&self, cpu: usize, leaf: u32, subleaf: u32) -> Option<Registers>;
+}
+
+impl Machine {
+    /// The machine of all processors that answer, each as it says itself: "global cpuid info".
+    ///
+    /// # Errors
+    ///
+    /// If no processor answers, if one has a number above [`LARGEST_CPU`](Self::LARGEST_CPU), does
+    /// not know leaves 0 and 1, or has the APIC id of another (as on a machine that pretends, or
+    /// when the thread that asked was moved).
+    ///
+    /// # Cost
+    ///
+    /// About 20 questions to each processor.
+    pub fn from_cpuid(cpuid: &impl Cpuid) -> Result<Self, Error> {
+        let cpus = cpuid.processors();
+        check(&cpus)?;
+        let member = |cpu| {
+            let processor = Processor::read(cpuid, cpu)?;
+            Ok(Member {
+                cpu,
+                layout: layout::read(&processor),
+                apic: layout::apic_id(&processor),
+                identity: processor.identity,
+                core_type: hybrid::core_type(&processor),
+            })
+        };
+        let members = cpus.iter().map(member).collect::<Result<Vec<_>, Error>>()?;
+        objects::unique(&members)?;
+        Ok(objects::machine(&members, Source::CpuidGlobal))
+    }
+
+    /// The machine of the operating system's processors `cpus` if all are as the first that
+    /// answers, and numbered without gaps from thread to core to package: "local cpuid info".
+    ///
+    /// It says how many threads and cores there are at most, and the newer leaves how many are on.
+    /// Leaf 1 alone, of older processors, cannot tell a second thread in each core that is switched
+    /// off from one that is not there; both are taken for not there.
+    ///
+    /// # Errors
+    ///
+    /// If no processor answers or `cpus` is empty, or has a number above
+    /// [`LARGEST_CPU`](Self::LARGEST_CPU); or if the processor does not know leaves 0 and 1.
+    pub fn from_local_cpuid(cpuid: &impl Cpuid, cpus: &CpuSet) -> Result<Self, Error> {
+        let answering = cpuid.processors();
+        check(&answering)?;
+        check(cpus)?;
+        let asked = answering.first().unwrap_or_default();
+        let processor = Processor::read(cpuid, asked)?;
+        let layout = layout::read(&processor);
+        let members = uniform::apic_ids(&layout, cpus.len());
+        let members = cpus.iter().zip(members).map(|(cpu, apic)| Member {
+            cpu,
+            layout: layout.clone(),
+            apic,
+            identity: processor.identity,
+            core_type: None,
+        });
+        let members: Vec<_> = members.collect();
+        objects::unique(&members)?;
+        Ok(objects::machine(&members, Source::CpuidLocal))
+    }
+}
+
+fn check(cpus: &CpuSet) -> Result<(), Error> {
+    let largest = cpus.last();
+    if largest.is_some_and(|largest| largest <= Machine::LARGEST_CPU) {
+        return Ok(());
+    }
+    let text = format!("{cpus}");
+    let expected = "processors up to 8191, and at least one";
+    let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
+    Err(Error::new(&text, cause))
+}

@@ -1,0 +1,148 @@
+//! What all processors make up: packages and their parts, caches, kinds of cores.
+
+use super::hybrid::CoreType;
+use super::layout::{Layout, Part, Sharing, upper};
+use super::processor::Identity;
+use crate::core_kind::CoreKind;
+use crate::cpuset::CpuSet;
+use crate::error::Error;
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::object::{Cache, Facts};
+use crate::source::Source;
+use crate::tree::Tree;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::vec::Vec;
+use oxmpi_text::Span;
+
+/// A processor and all that it says of itself.
+pub(super) struct Member {
+    pub(super) cpu: usize,
+    pub(super) apic: u32,
+    pub(super) layout: Layout,
+    pub(super) identity: Identity,
+    pub(super) core_type: Option<CoreType>,
+}
+
+/// Refuses two processors with one APIC id.
+pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
+    let mut known = BTreeMap::new();
+    for member in members {
+        if let Some(other) = known.insert(member.apic, member.cpu) {
+            let text = format!(
+                "APIC id {} of processors {other} and {}",
+                member.apic, member.cpu
+            );
+            let expected = "an APIC id of its own for each processor";
+            let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
+            return Err(Error::new(&text, cause));
+        }
+    }
+    Ok(())
+}
+
+/// The machine of these processors.
+pub(super) fn machine(members: &[Member], source: Source) -> Machine {
+    let mut facts: Vec<Facts> = members.iter().map(|it| Facts::pu(it.cpu)).collect();
+    let all: CpuSet = members.iter().map(|it| it.cpu).collect();
+    let mut memory = Facts::new(Kind::Numa, Some(0), all);
+    memory.local_memory = Some(0);
+    facts.push(memory);
+    facts.extend(packages(members));
+    facts.extend(parts(members));
+    facts.extend(caches(members));
+
+    let mut notes = Vec::new();
+    let mut machine = Tree::nest(facts, &mut notes).flatten(source);
+    machine.notes = notes;
+    machine.core_kinds = core_kinds(members);
+    machine
+}
+
+fn packages(members: &[Member]) -> Vec<Facts> {
+    let mut packages: BTreeMap<u32, Facts> = BTreeMap::new();
+    for member in members {
+        let os = member.layout.package_of(member.apic);
+        let package = packages.entry(os).or_insert_with(|| {
+            let mut facts = Facts::new(Kind::Package, Some(os), CpuSet::new());
+            facts.infos = member.identity.infos();
+            facts
+        });
+        package.cpus.insert(member.cpu);
+    }
+    packages.into_values().collect()
+}
+
+/// Everything between packages and processors. A die that is all of its package says nothing new
+/// and is left out, as from /sys.
+fn parts(members: &[Member]) -> Vec<Facts> {
+    let mut parts: BTreeMap<(Part, u32, u32), Facts> = BTreeMap::new();
+    for Member {
+        cpu, apic, layout, ..
+    } in members
+    {
+        for level in &layout.levels {
+            let id = upper(layout.inside(*apic), level.shift);
+            let key = (level.part, layout.package_of(*apic), id);
+            let part = parts.entry(key).or_insert_with(|| {
+                let os = (level.part.kind != Kind::Group).then_some(id);
+                let mut facts = Facts::new(level.part.kind, os, CpuSet::new());
+                facts.subtype = level.part.subtype.map(Into::into);
+                facts
+            });
+            part.cpus.insert(*cpu);
+        }
+    }
+    let packages: BTreeSet<CpuSet> = packages(members).into_iter().map(|it| it.cpus).collect();
+    let is_new = |facts: &Facts| facts.kind != Kind::Die || !packages.contains(&facts.cpus);
+    parts.into_values().filter(is_new).collect()
+}
+
+fn caches(members: &[Member]) -> Vec<Facts> {
+    let mut caches: BTreeMap<(Kind, u32, u32), (Cache, CpuSet)> = BTreeMap::new();
+    for Member {
+        cpu, apic, layout, ..
+    } in members
+    {
+        for shared in &layout.caches {
+            // The first id that may share it, since cores of another type may share in other numbers.
+            let id = match shared.sharing {
+                Sharing::Aligned(shift) => upper(*apic, shift) << shift,
+                Sharing::Packed(processors) => layout.inside(*apic) / processors,
+            };
+            let key = (shared.kind, layout.package_of(*apic), id);
+            let (_, cpus) = caches
+                .entry(key)
+                .or_insert_with(|| (shared.cache, CpuSet::new()));
+            cpus.insert(*cpu);
+        }
+    }
+    let facts = |((kind, _, _), (cache, cpus))| {
+        let mut facts = Facts::new(kind, None, cpus);
+        facts.cache = Some(cache);
+        facts
+    };
+    caches.into_iter().map(facts).collect()
+}
+
+/// The kinds of cores, slower ones first; none on machines where the processors do not tell.
+fn core_kinds(members: &[Member]) -> Vec<CoreKind> {
+    let mut kinds: BTreeMap<CoreType, CoreKind> = BTreeMap::new();
+    for member in members {
+        if let Some(core_type) = member.core_type {
+            let kind = kinds.entry(core_type).or_insert_with(|| CoreKind {
+                name: Some(core_type.name().into()),
+                ..CoreKind::default()
+            });
+            kind.cpus.insert(member.cpu);
+        }
+    }
+    let ranked = kinds.into_values().zip(0..);
+    ranked
+        .map(|(kind, rank)| CoreKind {
+            rank: Some(rank),
+            ..kind
+        })
+        .collect()
+}

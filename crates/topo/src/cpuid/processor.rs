@@ -1,0 +1,146 @@
+//! One processor: the leaves that it has, its maker and its model.
+
+use super::{Cpuid, Registers};
+use crate::error::Error;
+use crate::object::Info;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use oxmpi_text::Span;
+
+/// The first of the extended leaves, which names the highest.
+const EXTENDED: u32 = 0x8000_0000;
+
+/// Whose manual a processor follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manual {
+    /// Intel; Centaur and Zhaoxin; and whoever is not known.
+    Intel,
+    /// AMD; Hygon, whose processors are AMD's of family 17h.
+    Amd,
+}
+
+/// What a processor is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    /// The twelve letters of its maker.
+    vendor: [u32; 3],
+    /// The 48 letters of its name; zero if it has none.
+    name: [Registers; 3],
+    pub(super) family: u32,
+    pub(super) model: u32,
+    stepping: u32,
+}
+
+/// A processor that is asked.
+pub(super) struct Processor<'a, C> {
+    cpuid: &'a C,
+    cpu: usize,
+    highest: u32,
+    highest_extended: u32,
+    pub(super) manual: Manual,
+    pub(super) identity: Identity,
+}
+
+impl<'a, C: Cpuid> Processor<'a, C> {
+    /// Processor `cpu`, which must know leaves 0 and 1.
+    pub(super) fn read(cpuid: &'a C, cpu: usize) -> Result<Self, Error> {
+        let must = |leaf| {
+            let registers = cpuid.leaf(cpu, leaf, 0);
+            registers.ok_or_else(|| silent(cpu))
+        };
+        let first = must(0)?;
+        let identity = Identity::new([first.ebx, first.edx, first.ecx], must(1)?.eax);
+        let extended = cpuid.leaf(cpu, EXTENDED, 0).unwrap_or_default().eax;
+        let mut processor = Self {
+            cpuid,
+            cpu,
+            highest: first.eax,
+            highest_extended: extended,
+            manual: identity.manual(),
+            identity,
+        };
+        let name = [2, 3, 4].map(|part| processor.leaf(EXTENDED + part));
+        processor.identity.name = name.map(Option::unwrap_or_default);
+        Ok(processor)
+    }
+
+    /// A leaf, if the processor has it.
+    pub(super) fn leaf(&self, leaf: u32) -> Option<Registers> {
+        self.subleaf(leaf, 0)
+    }
+
+    /// A subleaf of a leaf, if the processor has that leaf.
+    pub(super) fn subleaf(&self, leaf: u32, subleaf: u32) -> Option<Registers> {
+        let highest = if leaf >= EXTENDED {
+            self.highest_extended
+        } else {
+            self.highest
+        };
+        let known = leaf <= highest;
+        known
+            .then(|| self.cpuid.leaf(self.cpu, leaf, subleaf))
+            .flatten()
+    }
+
+    /// Whether it has AMD's topology extensions: leaves 8000001Dh and 8000001Eh.
+    pub(super) fn has_topology_extensions(&self) -> bool {
+        let features = self.leaf(0x8000_0001);
+        self.manual == Manual::Amd && features.is_some_and(|it| it.ecx >> 22 & 1 == 1)
+    }
+}
+
+impl Identity {
+    /// The family counts on in its extension where four bits are full; the model has eight bits.
+    fn new(vendor: [u32; 3], signature: u32) -> Self {
+        let family = signature >> 8 & 0xf;
+        let further = signature >> 20 & 0xff;
+        Self {
+            vendor,
+            name: Default::default(),
+            family: family + if family == 0xf { further } else { 0 },
+            model: (signature >> 4 & 0xf) | (signature >> 12 & 0xf0),
+            stepping: signature & 0xf,
+        }
+    }
+
+    fn manual(&self) -> Manual {
+        match text(self.vendor).as_str() {
+            "AuthenticAMD" | "HygonGenuine" => Manual::Amd,
+            _ => Manual::Intel,
+        }
+    }
+
+    /// The pairs that hwloc gives a package: maker, family, model, name and stepping.
+    pub(super) fn infos(&self) -> Vec<Info> {
+        let name = self.name.iter();
+        let name = text(name.flat_map(|it| [it.eax, it.ebx, it.ecx, it.edx]));
+        let mut infos = Vec::from([
+            Info::new("CPUVendor", text(self.vendor)),
+            Info::new("CPUFamilyNumber", self.family.to_string()),
+            Info::new("CPUModelNumber", self.model.to_string()),
+        ]);
+        if !name.trim().is_empty() {
+            infos.push(Info::new("CPUModel", name.trim()));
+        }
+        infos.push(Info::new("CPUStepping", self.stepping.to_string()));
+        infos
+    }
+}
+
+/// The text in these registers, up to the first zero byte; what is not printable ASCII becomes `?`.
+fn text(registers: impl IntoIterator<Item = u32>) -> String {
+    let bytes = registers.into_iter().flat_map(u32::to_le_bytes);
+    let printable = |byte: u8| match byte {
+        b' '..=b'~' => char::from(byte),
+        _ => '?',
+    };
+    let text = bytes.take_while(|byte| *byte != 0);
+    text.map(printable).collect()
+}
+
+fn silent(cpu: usize) -> Error {
+    let text = format!("processor {cpu}");
+    let cause = oxmpi_text::Error::new(Span::whole(&text), "a processor with cpuid leaves 0 and 1");
+    Error::new(&text, cause)
+}

@@ -1,0 +1,157 @@
+//! Recorded processors read as hwloc 2.9 reads them.
+//!
+//! `machines/NAME.cpuid` holds the answers of a machine's processors, `machines/NAME.json` what hwloc
+//! makes of them.
+
+use oxmpi_topo::cpuid::Dump;
+use oxmpi_topo::{CpuSet, Kind, Machine, Object, Source};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What we see otherwise than hwloc 2.9.
+struct Exception {
+    machine: &'static str,
+    /// The kinds whose objects differ.
+    kinds: &'static [&'static str],
+    /// How many objects of each of these kinds there are.
+    counts: &'static [usize],
+    /// Why ours is right.
+    #[expect(dead_code, reason = "for the reader")]
+    why: &'static str,
+}
+
+const EXCEPTIONS: [Exception; 3] = [
+    Exception {
+        machine: "Hygon-Dhyana-32cores",
+        kinds: &["Core", "L3Cache"],
+        counts: &[32, 8],
+        why: "Leaf 8000001Eh numbers cores inside each of the package's four nodes, so each number \
+              comes four times. hwloc 2.9 takes the four cores of a number for one of eight \
+              threads, finds that the L3 caches do not fit these, says that the information is \
+              invalid, and leaves the caches out. We number cores by their APIC ids.",
+    },
+    Exception {
+        machine: "AMD-19h-Zen4-2xEpyc-9654",
+        kinds: &["Die"],
+        counts: &[24],
+        why: "Leaf 80000026h lists the twelve dies of each package. hwloc 2.9 does not ask for that \
+              leaf; hwloc 3 does and shows the same dies.",
+    },
+    Exception {
+        machine: "Zhaoxin-2xCentaurHauls-KaiSheng-KH-40000",
+        kinds: &["Die"],
+        counts: &[4],
+        why: "Leaf 1Fh lists the two dies of each package. hwloc 2.9 asks only Intel's processors \
+              for that leaf; hwloc 3 asks these too and shows the same dies.",
+    },
+];
+
+/// The files of a recording.
+pub(crate) fn files(text: &str) -> BTreeMap<String, String> {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for line in text.lines() {
+        let (cpus, rest) = line.split_once(": ").unwrap();
+        let (question, answer) = rest.split_once(" => ").unwrap();
+        let registers: Vec<Vec<&str>> = answer
+            .split(' ')
+            .map(|it| it.split(',').collect())
+            .collect();
+        for (at, cpu) in CpuSet::parse_list(cpus).unwrap().iter().enumerate() {
+            let register = |values: &Vec<&str>| String::from(*values.get(at).unwrap_or(&values[0]));
+            let values: Vec<String> = registers.iter().map(register).collect();
+            let file = files.entry(format!("/pu{cpu}")).or_default();
+            file.push_str(&format!("{question} => {}\n", values.join(" ")));
+        }
+    }
+    files
+}
+
+/// The recordings by name.
+pub(crate) fn recordings() -> Vec<(String, PathBuf)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpuid/machines");
+    let paths = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let dumps = paths.filter(|path| path.extension().is_some_and(|it| it == "cpuid"));
+    let name = |path: &PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
+    let mut all: Vec<_> = dumps.map(|path| (name(&path), path)).collect();
+    all.sort();
+    all
+}
+
+pub(crate) fn dump(path: &Path) -> Dump {
+    let text = fs::read_to_string(path).unwrap();
+    Dump::read(&files(&text), "/").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// One line for each object, in hwloc's words.
+fn ours(machine: &Machine) -> Vec<String> {
+    let line = |object: Object<'_>| {
+        let os = object.os().map_or(String::new(), |os| format!(" P#{os}"));
+        let cache = object.cache();
+        let size = cache.map_or(String::new(), |cache| format!(" size {}", cache.size));
+        let memory = object.local_memory();
+        let memory = memory.map_or(String::new(), |bytes| format!(" memory {bytes}"));
+        format!("{} {{{}}}{os}{size}{memory}", object.kind(), object.cpus())
+    };
+    let view = machine.default_view();
+    let objects = view.iter().filter(|object| object.kind() != Kind::Group);
+    objects.map(line).collect()
+}
+
+fn hwlocs(json: &str) -> Vec<String> {
+    let json: Value = serde_json::from_str(json).unwrap();
+    let line = |object: &Value| {
+        let number = |key, word| {
+            object
+                .get(key)
+                .map_or(String::new(), |n| format!(" {word}{n}"))
+        };
+        let text = |key| object[key].as_str().unwrap();
+        let numbers = [
+            number("os", "P#"),
+            number("size", "size "),
+            number("memory", "memory "),
+        ];
+        format!("{} {{{}}}{}", text("type"), text("cpus"), numbers.concat())
+    };
+    let objects = json["objects"].as_array().unwrap();
+    objects
+        .iter()
+        .filter(|object| object["type"] != "Group")
+        .map(line)
+        .collect()
+}
+
+/// All objects are as hwloc's, in the same order; of the kinds that an exception names, there are as many as it
+/// says, and all others are the same.
+#[test]
+fn recorded_machines_are_as_hwloc_sees_them() {
+    let recordings = recordings();
+    assert_eq!(recordings.len(), 23, "recordings are gone");
+    for (name, path) in recordings {
+        let machine = Machine::from_cpuid(&dump(&path)).unwrap_or_else(|error| panic!("{error}"));
+        let mut ours = ours(&machine);
+        let mut hwlocs = hwlocs(&fs::read_to_string(path.with_extension("json")).unwrap());
+        if let Some(exception) = EXCEPTIONS.iter().find(|it| it.machine == name) {
+            let is_kind = |line: &String, kind: &str| line.starts_with(&format!("{kind} "));
+            for (kind, count) in exception.kinds.iter().zip(exception.counts) {
+                let found = ours.iter().filter(|line| is_kind(line, kind)).count();
+                assert_eq!(found, *count, "{name}: {kind}");
+                ours.retain(|line| !is_kind(line, kind));
+                hwlocs.retain(|line| !is_kind(line, kind));
+            }
+            // Other levels around them are another order.
+            ours.sort();
+            hwlocs.sort();
+        }
+        for (ours, hwlocs) in ours.iter().zip(&hwlocs) {
+            assert_eq!(ours, hwlocs, "{name}");
+        }
+        assert_eq!(ours.len(), hwlocs.len(), "{name}");
+        assert_eq!(machine.notes().next(), None, "{name}");
+        assert_eq!(machine.source(), Source::CpuidGlobal);
+    }
+}
