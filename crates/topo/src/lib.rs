@@ -31,6 +31,8 @@ pub mod device;
 pub mod distances;
 mod error;
 mod flat;
+#[cfg(feature = "hwloc")]
+pub mod hwloc;
 #[cfg(feature = "std")]
 pub mod input;
 mod kind;

@@ -2,6 +2,7 @@
 
 mod alone;
 mod guests;
+mod hwloc;
 mod lint;
 mod no_std;
 mod ranks;
@@ -19,6 +20,7 @@ Steps, in order; name some to run only those:
     lint      cargo fmt --check, clippy and rustdoc without a warning
     tidy      the rules of the design
     features  every crate built with each set of its features
+    hwloc     the system's hwloc as a source of topo, against our own on this machine
     no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
     alone     each library packed, used from outside the workspace, its README and tests run there
     loom      the model checker on rings and flags
@@ -48,6 +50,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "features",
         run: |repo| lint::features(repo).map(Into::into),
+    },
+    Step {
+        name: "hwloc",
+        run: hwloc::agrees,
     },
     Step {
         name: "no_std",

@@ -50,7 +50,7 @@ impl Apt {
         let folder = self.folder.display();
         let mut settings = format!(
             "Dir::State::Lists \"{folder}/lists\";\nDir::Cache \"{folder}/cache\";\n\
-             APT::Sandbox::User \"\";\nAPT::Update::Error-Mode \"any\";\n"
+             APT::Sandbox::User \"\";\n"
         );
         if self.backports.is_some() {
             settings += &format!("Dir::Etc::SourceList \"{folder}/backports.sources\";\n");

@@ -9,6 +9,7 @@ use std::process::Command;
 const INIT: &str = include_str!("init.sh");
 
 /// Commands, and the files that they need.
+#[derive(Debug)]
 pub(crate) struct Job {
     /// Commands for busybox's shell, run as root in `/job`. Its status is the job's, and what it
     /// leaves in `/out` comes home.

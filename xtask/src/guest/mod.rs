@@ -51,6 +51,7 @@ files of the last guest, in its folder `last`. For example:
 };
 
 /// What the arguments ask for.
+#[derive(Debug)]
 struct Options {
     machine: Machine,
     job: Job,
@@ -131,5 +132,47 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     match ending {
         Ending::Job(0) => Ok(()),
         other => Err(other.to_string().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! What a command line asks for.
+
+    use super::{Machine, Options};
+
+    fn parse(line: &str) -> crate::Result<Options> {
+        let words: Vec<_> = line.split_whitespace().map(String::from).collect();
+        Options::parse(&words)
+    }
+
+    #[test]
+    fn options_come_first_and_the_rest_is_the_command() {
+        let asked = parse("--cores 3 --limit 9 --with a/b -- ls --all | cat").unwrap();
+        let machine = Machine {
+            cores: 3,
+            ..Machine::USUAL
+        };
+        assert_eq!(asked.machine, machine);
+        assert_eq!(asked.limit.as_secs(), 9);
+        assert_eq!(asked.job.files, [std::path::Path::new("a/b")]);
+        assert_eq!(asked.job.script, "ls --all | cat");
+        assert_eq!(parse("nproc --all").unwrap().job.script, "nproc --all");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (line, why) in [
+            ("", "no command"),
+            ("--cores 2 --", "no command"),
+            ("--cores", "--cores needs a number"),
+            ("--cores 0 true", "above 0"),
+            ("--cores two true", "above 0"),
+            ("--core 2 true", "'--core' is no option"),
+            ("--with", "needs a file"),
+        ] {
+            let refusal = parse(line).unwrap_err().to_string();
+            assert!(refusal.contains(why), "{line}: {refusal}");
+        }
     }
 }

@@ -1,0 +1,27 @@
+//! The source that only some can build: the system's hwloc, against our own on the machine that runs this.
+
+use crate::steps::{Outcome, run_tests};
+use crate::{Repo, Result};
+use xshell::cmd;
+
+/// Tests the feature `hwloc` of topo.
+///
+/// # Errors
+/// When the tests cannot be started.
+pub(super) fn agrees(repo: &Repo) -> Result<Outcome> {
+    let sh = &repo.shell;
+    let found = cmd!(sh, "pkg-config --atleast-version=2.0 hwloc").quiet();
+    if !found
+        .ignore_stderr()
+        .output()
+        .is_ok_and(|said| said.status.success())
+    {
+        let why = "no hwloc to link with: `apt-get install libhwloc-dev pkg-config`";
+        return Ok(Outcome::Skipped(why.into()));
+    }
+    let test = cmd!(
+        sh,
+        "cargo test --package oxmpi-topo --features hwloc --test hwloc"
+    );
+    run_tests(test).map(Into::into)
+}
