@@ -1,10 +1,10 @@
 //! Linux's own description of a machine, in /proc and /sys.
 //!
 //! Files are read through [`Files`], so that a recorded machine reads like this one. One module for
-//! each source of facts: which processors run (`cpus`), packages, dies and cores (`topology`), `caches`,
-//! `numa`, and what this process may use (`allowed`). A file that is missing, as many are on old
-//! kernels, small machines and in containers, means one fact less; a file that says what it cannot
-//! say is an error with its name.
+//! each source of facts: which processors run (`cpus`), packages, dies, clusters and cores (`topology`), `caches`,
+//! `numa` with the sorts of memory (`tiers`), `core_kinds`, what else is told (`infos`), and what this process may use
+//! (`allowed`). A file that is missing, as many are on old kernels, small machines and in containers, means one fact
+//! less; a file that says what it cannot say is an error with its name.
 //!
 //! Source: the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and
 //! sysfs-devices-node; proc(5), cpuset(7), cgroups(7); and what hwloc 2.9 makes of its recorded
@@ -12,12 +12,15 @@
 
 mod allowed;
 mod caches;
+mod core_kinds;
 mod cpus;
 mod files;
+mod infos;
 mod numa;
 mod read;
 #[cfg(feature = "std")]
 mod root;
+mod tiers;
 mod topology;
 
 #[cfg(test)]
@@ -56,11 +59,18 @@ impl Machine {
         let cpus = cpus::read(&files)?;
         let mut facts: Vec<Facts> = cpus.online.iter().map(Facts::pu).collect();
         facts.extend(topology::read(&files, &cpus.online)?);
+        let core_kinds = core_kinds::read(&files, &cpus.online, &facts)?;
+        infos::tell_packages(&files, &mut facts);
         facts.extend(caches::read(&files, &cpus.online)?);
-        facts.extend(numa::read(&files, &cpus.online)?);
+        let mut numa = numa::read(&files, &cpus.online)?;
+        facts.append(&mut numa.facts);
 
         let mut notes = Vec::new();
-        let mut machine = Tree::nest(facts, &mut notes).flatten(Source::Linux);
+        let mut tree = Tree::nest(facts, &mut notes);
+        tree.facts.infos = infos::of_machine(&files);
+        let mut machine = tree.flatten(Source::Linux);
+        machine.core_kinds = core_kinds;
+        machine.distances = numa.distances(&machine).into_iter().collect();
         machine.notes = notes;
         machine.offline = cpus.offline;
         let allowed = allowed::read(&files)?;

@@ -1,63 +1,108 @@
-//! NUMA nodes and their memory: `/sys/devices/system/node/nodeN`.
+//! NUMA nodes, their memory, its side caches and distances: `/sys/devices/system/node/nodeN`.
 
 use super::Files;
 use super::read::Reader;
+use super::tiers;
 use crate::cpuset::CpuSet;
+use crate::distances::{Distances, End, Measure};
 use crate::error::Error;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::Facts;
+use crate::object::{Cache, Facts};
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-const NODES: &str = "/sys/devices/system/node";
+pub(super) const NODES: &str = "/sys/devices/system/node";
 
+/// A node as the kernel describes it.
 struct Node {
     os: usize,
     cpus: CpuSet,
     memory: Option<u64>,
+    /// To each node in turn; fewer than nodes where the file is damaged.
+    distances: Vec<u64>,
+}
+
+/// All nodes with memory, and the distances between all nodes.
+pub(super) struct Numa {
+    pub(super) facts: Vec<Facts>,
+    /// The numbers of the nodes and a row for each; empty where the kernel does not give all.
+    rows: Vec<(u32, Vec<u64>)>,
 }
 
 /// One node with the whole memory where the kernel has no nodes. Nodes without memory are left out.
 /// Nodes without processors get those that are nearest to them.
-pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
+pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Numa, Error> {
     let numbers = files.numbered(NODES, "node");
-    let mut nodes = Vec::new();
-    for os in numbers
+    let numbers: Vec<usize> = numbers
         .into_iter()
         .take_while(|os| *os <= Machine::LARGEST_NUMA)
-    {
+        .collect();
+    let mut nodes = Vec::new();
+    for os in &numbers {
         let directory = format!("{NODES}/node{os}");
         let cpus = files.mask(&format!("{directory}/cpumap"))?;
-        let memory = files.memory(&format!("{directory}/meminfo"))?;
-        let cpus = &cpus.unwrap_or_default() & online;
-        nodes.push(Node { os, cpus, memory });
-    }
-    if nodes.is_empty() {
-        let memory = files.memory("/proc/meminfo")?;
-        let cpus = online.clone();
+        let text = files.text(&format!("{directory}/distance"));
         nodes.push(Node {
-            os: 0,
-            cpus,
-            memory,
+            os: *os,
+            cpus: &cpus.unwrap_or_default() & online,
+            memory: files.memory(&format!("{directory}/meminfo"))?,
+            distances: row(&text.unwrap_or_default(), numbers.len()),
         });
     }
-    let with_memory = nodes.iter().filter(|node| node.memory != Some(0));
-    let facts = |node: &Node| {
+    if nodes.is_empty() {
+        nodes.push(Node {
+            os: 0,
+            cpus: online.clone(),
+            memory: files.memory("/proc/meminfo")?,
+            distances: Vec::new(),
+        });
+    }
+    let mut facts = Vec::new();
+    for node in nodes.iter().filter(|node| node.memory != Some(0)) {
         let cpus = match node.cpus.is_empty() {
-            true => nearest(files, node, &nodes)?,
+            true => nearest(files, node, &nodes),
             false => node.cpus.clone(),
         };
-        let mut facts = Facts::new(Kind::Numa, Some(node.os as u32), cpus);
-        facts.local_memory = node.memory;
-        Ok(facts)
-    };
-    with_memory.map(facts).collect()
+        let mut numa = Facts::new(Kind::Numa, Some(node.os as u32), cpus);
+        numa.local_memory = node.memory;
+        numa.side_caches = side_caches(files, node.os)?;
+        facts.push(numa);
+    }
+    tiers::tell(files, &mut facts)?;
+    let whole = nodes.iter().all(|node| node.distances.len() == nodes.len());
+    let rows = nodes.into_iter().filter(|_| whole);
+    let rows = rows.map(|node| (node.os as u32, node.distances)).collect();
+    Ok(Numa { facts, rows })
+}
+
+impl Numa {
+    /// The distances between those nodes that are in the machine; `None` where there are fewer than two, or the kernel
+    /// does not say.
+    pub(super) fn distances(self, machine: &Machine) -> Option<Distances> {
+        let id = |os| Some(machine.with_os(Kind::Numa, os).next()?.id());
+        let ends: Vec<_> = self.rows.iter().map(|(os, _)| id(*os)).collect();
+        let known = |row: &[u64]| -> Vec<u64> {
+            let pairs = row.iter().zip(&ends).filter(|(_, end)| end.is_some());
+            pairs.map(|(distance, _)| *distance).collect()
+        };
+        let rows = self.rows.iter().zip(&ends).filter(|(_, end)| end.is_some());
+        let values = rows.flat_map(|((_, row), _)| known(row)).collect();
+        let ends: Vec<End> = ends.iter().flatten().copied().map(End::Object).collect();
+        (ends.len() > 1).then(|| Distances {
+            name: Some(String::from("NUMALatency")),
+            measure: Measure::Latency,
+            of_user: false,
+            ends,
+            values,
+        })
+    }
 }
 
 /// The processors that reach a node without processors best: those of its initiators, as firmware
 /// tells, or else of the nodes at the smallest distance, if not all are as near.
-fn nearest(files: &Reader<'_, impl Files>, node: &Node, nodes: &[Node]) -> Result<CpuSet, Error> {
+fn nearest(files: &Reader<'_, impl Files>, node: &Node, nodes: &[Node]) -> CpuSet {
     let union = |numbers: &[usize]| {
         let chosen = nodes.iter().filter(|other| numbers.contains(&other.os));
         chosen.fold(CpuSet::new(), |union, other| &union | &other.cpus)
@@ -66,35 +111,55 @@ fn nearest(files: &Reader<'_, impl Files>, node: &Node, nodes: &[Node]) -> Resul
         let directory = format!("{NODES}/node{}/{access}/initiators", node.os);
         let cpus = union(&files.numbered(&directory, "node"));
         if !cpus.is_empty() {
-            return Ok(cpus);
+            return cpus;
         }
     }
-    let path = format!("{NODES}/node{}/distance", node.os);
-    let distances = distances(&files.text(&path).unwrap_or_default());
-    if distances.len() != nodes.len() {
-        return Ok(CpuSet::new());
+    if node.distances.len() != nodes.len() {
+        return CpuSet::new();
     }
     let others = nodes
         .iter()
-        .zip(&distances)
+        .zip(&node.distances)
         .filter(|(other, _)| other.os != node.os);
     let Some(smallest) = others.clone().map(|(_, distance)| *distance).min() else {
-        return Ok(CpuSet::new());
+        return CpuSet::new();
     };
     let near: Vec<usize> = others
         .filter(|(_, distance)| **distance == smallest)
         .map(|(other, _)| other.os)
         .collect();
-    let all_as_near = near.len() == nodes.len() - 1;
-    Ok(if all_as_near {
-        CpuSet::new()
-    } else {
-        union(&near)
-    })
+    match near.len() == nodes.len() - 1 {
+        true => CpuSet::new(),
+        false => union(&near),
+    }
 }
 
-/// The distances to each node in turn; fewer than nodes where the file is damaged.
-fn distances(text: &str) -> Vec<u32> {
-    let words = text.split_ascii_whitespace();
+/// The numbers of a line of distances, of which there should be `count`: no more than one more is kept.
+fn row(text: &str, count: usize) -> Vec<u64> {
+    let words = text.split_ascii_whitespace().take(count + 1);
     words.map_while(|word| word.parse().ok()).collect()
+}
+
+/// The caches in front of a node's memory. The kernel numbers them from the memory upwards, so that the largest number
+/// is the nearest to the processors (Documentation/admin-guide/mm/numaperf.rst).
+fn side_caches(files: &Reader<'_, impl Files>, node: usize) -> Result<Vec<Cache>, Error> {
+    let all = format!("{NODES}/node{node}/memory_side_cache");
+    let mut caches = Vec::new();
+    for index in files.numbered(&all, "index").into_iter().rev() {
+        let directory = format!("{all}/index{index}");
+        let Some(size) = files.size(&format!("{directory}/size"))? else {
+            continue;
+        };
+        let line = files.number(&format!("{directory}/line_size"))?;
+        let indexing = files.number(&format!("{directory}/indexing"))?;
+        caches.push(Cache {
+            size,
+            line: line.filter(|bytes| *bytes > 0),
+            // 0 is direct-mapped; for others the kernel does not give the number of ways.
+            ways: (indexing == Some(0)).then_some(1),
+            unified: true,
+            inclusive: None,
+        });
+    }
+    Ok(caches)
 }

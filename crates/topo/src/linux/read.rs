@@ -72,6 +72,18 @@ impl<'a, F: Files> Reader<'a, F> {
             .map_err(|cause| Error::new(kilobytes, cause).in_file(path))
     }
 
+    /// The names of the entries of a directory, in order.
+    pub(super) fn names(&self, directory: &str) -> Vec<String> {
+        let mut names = self.0.list(directory);
+        names.sort_unstable();
+        names
+    }
+
+    /// Where a symbolic link leads to.
+    pub(super) fn link(&self, path: &str) -> Option<String> {
+        self.0.link(path)
+    }
+
     /// The numbers `n` of the entries `{stem}n` of a directory, in ascending order.
     pub(super) fn numbered(&self, directory: &str, stem: &str) -> Vec<usize> {
         let names = self.0.list(directory);
