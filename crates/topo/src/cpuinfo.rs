@@ -38,29 +38,16 @@ use records::Record;
 const PATH: &str = "/proc/cpuinfo";
 
 /// Where one processor is, in the numbers of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Processor {
-    /// The operating system's number.
-    pub cpu: usize,
-    /// The package.
-    pub package: u32,
-    /// The core in its package; numbers often have gaps.
-    pub core: u32,
-    /// The thread in its core.
-    pub thread: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Processor {
+    cpu: usize,
+    package: u32,
+    core: u32,
+    thread: u32,
 }
 
-/// The processors of the text of /proc/cpuinfo, in ascending order.
-///
-/// # Errors
-///
-/// Names the line of a number that does not read or is given twice, of a processor above
-/// [`Machine::LARGEST_CPU`], or of a processor without `physical id`.
-///
-/// # Cost
-///
-/// One pass over the text; memory for at most [`Machine::LARGEST_CPU`] + 1 processors.
-pub fn processors(text: &str) -> Result<Vec<Processor>, Error> {
+/// The processors in ascending order.
+fn processors(text: &str) -> Result<Vec<Processor>, Error> {
     records::read(text)
         .and_then(number_threads)
         .map_err(|cause| Error::in_lines(text, cause).in_file(PATH))
@@ -99,12 +86,17 @@ fn number_threads(records: Vec<Record>) -> Result<Vec<Processor>, oxmpi_text::Er
 }
 
 impl Machine {
-    /// The machine that the text of [/proc/cpuinfo](crate::cpuinfo) describes: packages, cores and PUs, and one NUMA
-    /// node of unknown size.
+    /// The machine that the text of [/proc/cpuinfo](crate::cpuinfo) describes: packages, cores and PUs with their
+    /// numbers as [threads](crate::Object::thread), and one NUMA node of unknown size.
     ///
     /// # Errors
     ///
-    /// As [`cpuinfo::processors`](crate::cpuinfo::processors).
+    /// Names the line of a number that does not read or is given twice, of a processor above
+    /// [`LARGEST_CPU`](Self::LARGEST_CPU), or of a processor without `physical id`.
+    ///
+    /// # Cost
+    ///
+    /// One pass over the text; memory for at most `LARGEST_CPU` + 1 processors.
     pub fn from_cpuinfo(text: &str) -> Result<Self, Error> {
         let mut packages: BTreeMap<u32, CpuSet> = BTreeMap::new();
         let mut cores: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();

@@ -2,7 +2,8 @@
 //!
 //! The package `hwloc2` gives objects, processor sets and caches, and no more: not which caches are
 //! [unified](crate::Cache::unified), not the memory of NUMA nodes, not distances or devices; instruction caches stay
-//! filtered out, as hwloc does unless told otherwise. NUMA nodes are read from the PUs, each of which names its own.
+//! filtered out, as hwloc does unless told otherwise. NUMA nodes are read from the PUs, each of which names its own:
+//! a node that is near to none is left out, and one without memory is there, but not allowed.
 //! hwloc heeds its environment (`HWLOC_XMLFILE`, `HWLOC_SYNTHETIC`), so the machine may be another than this one.
 //!
 //! Source: the documentation of hwloc 2.9.
@@ -17,6 +18,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use hwloc2::{Bitmap, CpuBindFlags, ObjectType, Topology, TopologyFlag, TopologyObject};
+
+/// hwloc's number of what the operating system does not number.
+const UNKNOWN: u32 = u32::MAX;
 
 impl Machine {
     /// The machine that the system's [hwloc](crate::hwloc) describes, with the processors that this process may not use;
@@ -52,8 +56,7 @@ impl Machine {
 fn read(object: &TopologyObject, facts: &mut Vec<Facts>, nodes: &mut BTreeMap<u32, CpuSet>) {
     let cpus = set(object.cpuset());
     if let Some(kind) = kind(object.object_type()) {
-        let numbered = !kind.is_cache() && kind != Kind::Group && object.os_index() != u32::MAX;
-        let os = numbered.then(|| object.os_index());
+        let os = Some(object.os_index()).filter(|os| *os != UNKNOWN);
         let mut one = Facts::new(kind, os, cpus.clone());
         one.cache = one.cache.map(|_| cache(object));
         facts.push(one);
