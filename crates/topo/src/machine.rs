@@ -236,7 +236,8 @@ impl Machine {
         self.bound.as_ref()
     }
 
-    /// What the source said that does not fit the rest and was left out, a sentence each.
+    /// What the source said that does not fit the rest and was left out, and what was assumed where it says nothing, a
+    /// sentence each.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().map(String::as_str)
     }
