@@ -30,7 +30,9 @@ impl Machine {
         self.with_tree(Tree::of(self).restricted(cpus, &nodes))
     }
 
-    fn with_tree(&self, tree: Tree) -> Self {
+    fn with_tree(&self, mut tree: Tree) -> Self {
+        // What lost its first processors may have come behind its siblings.
+        tree.sort();
         let (mut machine, marks) = tree.flatten_marked(self.source);
         machine.allowed = &machine.allowed & &self.allowed;
         machine.allowed_memory = &machine.allowed_memory & &self.allowed_memory;
