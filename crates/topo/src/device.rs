@@ -144,7 +144,10 @@ pub(crate) struct DeviceFacts {
     pub(crate) infos: Vec<Info>,
 }
 
-#[expect(dead_code, reason = "the first source of devices removes this line")]
+#[cfg_attr(
+    not(feature = "xml"),
+    expect(dead_code, reason = "the next source of devices removes this line")
+)]
 impl DeviceFacts {
     pub(crate) fn new(kind: DeviceKind) -> Self {
         Self {

@@ -77,21 +77,22 @@ impl Distances {
     /// The matrix of those ends that `kept` maps to ends of another machine; `None` if fewer than two are left, which
     /// have no distances worth telling.
     pub(crate) fn map(&self, kept: impl Fn(End) -> Option<End>) -> Option<Self> {
-        let places: Vec<(usize, End)> = self
-            .ends
-            .iter()
-            .enumerate()
-            .filter_map(|(place, end)| Some((place, kept(*end)?)))
-            .collect();
-        let rows = places.iter().map(|(row, _)| self.row(*row));
-        let values = rows.flat_map(|row| places.iter().map(|(column, _)| row[*column]));
-        let values = values.collect();
-        (places.len() > 1).then(|| Self {
+        let ends: Vec<_> = self.ends.iter().map(|end| kept(*end)).collect();
+        self.with_ends(&ends)
+    }
+
+    /// The matrix with these ends in the order of its rows and columns, without those that are `None`; `None` if fewer
+    /// than two are left.
+    pub(crate) fn with_ends(&self, ends: &[Option<End>]) -> Option<Self> {
+        let known = || ends.iter().enumerate().filter(|(_, end)| end.is_some());
+        let rows = known().map(|(row, _)| &self.values[row * ends.len()..][..ends.len()]);
+        let values = rows.flat_map(|row| known().map(|(column, _)| row[column]));
+        (known().count() > 1).then(|| Self {
             name: self.name.clone(),
             measure: self.measure,
             of_user: self.of_user,
-            ends: places.iter().map(|(_, end)| *end).collect(),
-            values,
+            ends: ends.iter().copied().flatten().collect(),
+            values: values.collect(),
         })
     }
 }

@@ -45,6 +45,8 @@ mod source;
 pub mod synthetic;
 mod tree;
 mod view;
+#[cfg(feature = "xml")]
+pub mod xml;
 
 pub use core_kind::CoreKind;
 pub use cpuset::CpuSet;

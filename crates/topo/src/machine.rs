@@ -15,7 +15,10 @@ use alloc::vec::Vec;
 /// Children are disjoint, lie within their parent, and stand in the order of their first processors. NUMA nodes are
 /// not between other objects, since a cache may be larger or smaller than a node: each is *attached* to an object
 /// ([`Object::memory`]), as hwloc does since version 2.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Two machines are equal if their sources say the same of them; which [sources](Self::source) these are, and their
+/// [notes](Self::notes), do not count.
+#[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) entries: Vec<Entry>,
     pub(crate) by_kind: [Vec<ObjectId>; Kind::COUNT],
@@ -29,6 +32,40 @@ pub struct Machine {
     pub(crate) bound: Option<CpuSet>,
     pub(crate) notes: Vec<String>,
 }
+
+impl PartialEq for Machine {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            entries,
+            by_kind: _,
+            devices,
+            core_kinds,
+            distances,
+            source: _,
+            offline,
+            allowed,
+            allowed_memory,
+            bound,
+            notes: _,
+        } = self;
+        (entries, devices, core_kinds, distances)
+            == (
+                &other.entries,
+                &other.devices,
+                &other.core_kinds,
+                &other.distances,
+            )
+            && (offline, allowed, allowed_memory, bound)
+                == (
+                    &other.offline,
+                    &other.allowed,
+                    &other.allowed_memory,
+                    &other.bound,
+                )
+    }
+}
+
+impl Eq for Machine {}
 
 impl Machine {
     /// The largest number that a processor of a machine may have, as in Linux.

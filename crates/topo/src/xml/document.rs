@@ -1,0 +1,175 @@
+//! Elements and attributes of a text, with their places, read within bounds.
+
+use crate::cpuset::CpuSet;
+use alloc::string::String;
+use core::str::FromStr;
+use oxmpi_text::{Error, Span};
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// What the parser would need memory out of proportion for, and hwloc never writes.
+const REFUSED: [(&str, &str); 2] = [
+    (
+        "<!ENTITY",
+        "no declaration of an entity, which could make a small file large",
+    ),
+    ("xmlns", "no namespace, which no file of hwloc's declares"),
+];
+
+/// The parser compares each attribute of an element with all others.
+const MOST_ATTRIBUTES: usize = 1024;
+
+/// The most elements and texts between elements: room for eight of each in every object.
+const MOST_NODES: u32 = 1 << 21;
+
+/// The elements of a text.
+pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
+    for (word, expected) in REFUSED {
+        if let Some(start) = text.find(word) {
+            let end = start + word.len();
+            return Err(Error::new(Span { start, end }, expected));
+        }
+    }
+    let mut start = 0;
+    for tag in text.split_inclusive('<') {
+        if tag.matches('=').count() > MOST_ATTRIBUTES {
+            let end = start + tag.len();
+            return Err(Error::new(
+                Span { start, end },
+                "an element with at most 1024 attributes",
+            ));
+        }
+        start += tag.len();
+    }
+    let options = ParsingOptions {
+        allow_dtd: true,
+        nodes_limit: MOST_NODES,
+        ..ParsingOptions::default()
+    };
+    Document::parse_with_options(text, options).map_err(|error| malformed(text, &error))
+}
+
+fn malformed(text: &str, error: &roxmltree::Error) -> Error {
+    use roxmltree::Error as E;
+    let end = Span {
+        start: text.len(),
+        end: text.len(),
+    };
+    let expected = match error {
+        E::NoRootNode => return Error::new(end, "the element `topology`"),
+        E::UnclosedRootNode | E::UnexpectedEndOfStream => {
+            return Error::new(end, "an end for each element");
+        }
+        E::NodesLimitReached => return Error::new(end, "at most 2097152 elements and texts"),
+        E::UnexpectedCloseTag(..) => "the end of the innermost element",
+        E::DuplicatedAttribute(..) => "every attribute once",
+        E::UnknownEntityReference(..) | E::MalformedEntityReference(_) => {
+            "`&amp;` for `&`, or `&lt;`, `&gt;`, `&quot;`, `&apos;`"
+        }
+        E::InvalidAttributeValue(_) => "`&lt;` for `<` in an attribute",
+        E::NonXmlChar(..) => "a character that XML allows",
+        E::InvalidName(_) => "a name",
+        E::InvalidComment(_) => "a comment without `--` inside",
+        _ => "well-formed XML",
+    };
+    let pos = error.pos();
+    let lines = text.split_inclusive('\n');
+    let above: usize = lines.take(pos.row as usize - 1).map(str::len).sum();
+    let line = text.get(above..).unwrap_or("");
+    let mut places = line.char_indices().map(|(at, _)| above + at);
+    let start = places.nth(pos.col as usize - 1).unwrap_or(text.len());
+    let end = places.next().unwrap_or(text.len());
+    Error::new(Span { start, end }, expected)
+}
+
+/// An element of a document.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'a>(Node<'a, 'a>);
+
+/// The value of an attribute.
+#[derive(Clone, Copy)]
+pub(super) struct Value<'a> {
+    pub(super) text: &'a str,
+    span: Span,
+}
+
+impl<'a> Element<'a> {
+    pub(super) fn root(document: &'a Document<'a>) -> Self {
+        Self(document.root_element())
+    }
+
+    pub(super) fn name(self) -> &'a str {
+        self.0.tag_name().name()
+    }
+
+    /// The elements directly inside.
+    pub(super) fn children(self) -> impl Iterator<Item = Self> {
+        self.0.children().filter(Node::is_element).map(Self)
+    }
+
+    /// The words between the elements inside.
+    pub(super) fn words(self) -> impl Iterator<Item = &'a str> {
+        let texts = self.0.children().filter_map(|node| node.text());
+        texts.flat_map(str::split_ascii_whitespace)
+    }
+
+    pub(super) fn get(self, name: &str) -> Option<Value<'a>> {
+        let attribute = self.0.attribute_node(name)?;
+        let range = attribute.range_value();
+        Some(Value {
+            text: attribute.value(),
+            span: Span {
+                start: range.start,
+                end: range.end,
+            },
+        })
+    }
+
+    /// The attribute `name`; its absence is an error, which says that `expected` is missing.
+    pub(super) fn need(self, name: &str, expected: &'static str) -> Result<Value<'a>, Error> {
+        self.get(name).ok_or_else(|| self.wrong(expected))
+    }
+
+    /// The attribute `name` as a number, if it is there.
+    pub(super) fn number<T: FromStr>(
+        self,
+        name: &str,
+        expected: &'static str,
+    ) -> Result<Option<T>, Error> {
+        let value = self.get(name);
+        value.map(|value| value.number(expected)).transpose()
+    }
+
+    pub(super) fn text(self, name: &str) -> Option<String> {
+        self.get(name).map(|value| value.text.into())
+    }
+
+    /// An error at the name of the element.
+    pub(super) fn wrong(self, expected: &'static str) -> Error {
+        let start = self.0.range().start;
+        let end = start + 1 + self.name().len();
+        Error::new(Span { start, end }, expected)
+    }
+}
+
+impl Value<'_> {
+    pub(super) fn wrong(self, expected: &'static str) -> Error {
+        Error::new(self.span, expected)
+    }
+
+    /// Decimal digits as a number.
+    pub(super) fn number<T: FromStr>(self, expected: &'static str) -> Result<T, Error> {
+        let digits = self.text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = self.text.parse().ok().filter(|_| digits);
+        number.ok_or_else(|| self.wrong(expected))
+    }
+
+    /// A mask as a set of numbers up to `largest`.
+    pub(super) fn set(self, largest: usize, expected: &'static str) -> Result<CpuSet, Error> {
+        let set = CpuSet::parse_mask(self.text).ok();
+        let set = set.ok_or_else(|| self.wrong("a hexadecimal mask such as 0x0000000f"))?;
+        match set.last() {
+            Some(last) if last > largest => Err(self.wrong(expected)),
+            _ => Ok(set),
+        }
+    }
+}
