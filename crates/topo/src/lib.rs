@@ -36,15 +36,18 @@ pub mod hwloc;
 #[cfg(feature = "std")]
 pub mod input;
 mod kind;
+mod levels;
 pub mod linux;
 mod machine;
 mod near;
 mod object;
+mod pci_class;
 pub mod probe;
+pub mod render;
 mod source;
 pub mod synthetic;
 mod tree;
-mod view;
+pub mod view;
 #[cfg(feature = "xml")]
 pub mod xml;
 
@@ -57,6 +60,7 @@ pub use kind::{Kind, UnknownKind};
 pub use machine::Machine;
 pub use object::{Cache, Info, Object, ObjectId};
 pub use source::Source;
+pub use view::View;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -109,6 +109,23 @@ impl Machine {
         id
     }
 
+    /// Gives NUMA nodes their logical numbers as hwloc does: those inside an object before those attached to it.
+    pub(crate) fn number_nodes(&mut self) {
+        let mut nodes = Vec::new();
+        self.nodes_below(ObjectId(0), &mut nodes);
+        for (id, logical) in nodes.iter().zip(0..) {
+            self.entries[id.0 as usize].logical = logical;
+        }
+        self.by_kind[Kind::Numa as usize] = nodes;
+    }
+
+    fn nodes_below(&self, id: ObjectId, nodes: &mut Vec<ObjectId>) {
+        let entry = &self.entries[id.0 as usize];
+        let children = entry.children.iter();
+        children.for_each(|child| self.nodes_below(*child, nodes));
+        nodes.extend(&entry.memory);
+    }
+
     pub(crate) fn push_device(
         &mut self,
         facts: DeviceFacts,

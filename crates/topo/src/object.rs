@@ -114,7 +114,8 @@ impl<'m> Object<'m> {
         self.entry().facts.os
     }
 
-    /// Its number among the objects of its kind, from 0 in depth-first order.
+    /// Its number among the objects of its kind, from 0 in depth-first order; NUMA nodes inside an object come before those
+    /// attached to it, as in hwloc.
     pub fn logical(self) -> u32 {
         self.entry().logical
     }
@@ -155,6 +156,14 @@ impl<'m> Object<'m> {
     /// Bytes of memory, of a NUMA node whose source says it.
     pub fn local_memory(self) -> Option<u64> {
         self.entry().facts.local_memory
+    }
+
+    /// Bytes of memory of all NUMA nodes that are attached to it or inside it, of the node itself for a node; 0 if the
+    /// source does not say.
+    pub fn total_memory(self) -> u64 {
+        let own = self.local_memory().unwrap_or(0);
+        let inside = self.memory().chain(self.children());
+        inside.fold(own, |sum, object| sum.saturating_add(object.total_memory()))
     }
 
     /// The memory-side caches in front of a NUMA node, the one nearest to the processors first.

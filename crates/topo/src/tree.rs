@@ -206,6 +206,7 @@ impl Tree {
     pub(crate) fn flatten_marked(self, source: Source) -> (Machine, Marks) {
         let (mut machine, mut marks) = (Machine::empty(source), Marks::default());
         self.append(None, &mut machine, &mut marks);
+        machine.number_nodes();
         machine.allowed = machine.root().cpus().clone();
         machine.allowed_memory = machine
             .objects(Kind::Numa)

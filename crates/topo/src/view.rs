@@ -1,22 +1,93 @@
-//! Smaller machines made of one: without some processors, or without levels that say nothing new.
+//! Smaller machines made of one: without some processors, without levels that say nothing new, without devices.
+
+mod devices;
+mod levels;
 
 use crate::cpuset::CpuSet;
 use crate::distances::End;
 use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::tree::Tree;
-use alloc::vec::Vec;
+
+/// What of a machine to show. The default is what lstopo 2.9 shows, [`EVERYTHING`](Self::EVERYTHING) leaves nothing out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct View {
+    /// Also processors and NUMA nodes that are not [allowed](Machine::allowed): lstopo's `--disallowed`.
+    pub disallowed: bool,
+    /// Which levels.
+    pub levels: Levels,
+    /// Which devices.
+    pub devices: Devices,
+}
+
+/// Which levels of a machine to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Levels {
+    /// All kinds, but no redundant groups: a level of groups goes where each is alone in what is around it or has one object
+    /// of the next level in it and nothing else. Instruction caches stay, as do caches, dies and cores with the same
+    /// processors as what is around them.
+    #[default]
+    AllKinds,
+    /// Only levels that add structure: lstopo's `--merge`. Of two levels with as many objects, each alone in the one around
+    /// it, one goes: that which tells less, in the order group, instruction cache, other cache, die, package, core. The
+    /// machine, NUMA nodes and PUs stay.
+    Structure,
+    /// All, redundant groups too.
+    Every,
+}
+
+/// Which devices of a machine to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Devices {
+    /// lstopo's choice. Of PCI functions those for display, network, storage, processing (also accelerators) and fibre
+    /// channel, InfiniBand and CXL memory, and those without a class, virtual functions included; bridges and switches
+    /// with something behind them; all devices of the system but engines that copy memory. What is behind a device that
+    /// goes moves up into its place.
+    #[default]
+    Important,
+    /// All: lstopo's `--whole-io`.
+    All,
+    /// None: lstopo's `--no-io`.
+    None,
+}
+
+impl View {
+    /// The machine as the source gave it: every level, every device, what is not allowed too.
+    pub const EVERYTHING: Self = Self {
+        disallowed: true,
+        levels: Levels::Every,
+        devices: Devices::All,
+    };
+}
 
 impl Machine {
-    /// The machine as lstopo shows it: only the processors and NUMA nodes that are
-    /// [allowed](Self::allowed), and without redundant levels: groups that have no NUMA node and only
-    /// one child or the processors of their parent.
+    /// The machine as lstopo shows it: only the processors and NUMA nodes that are [allowed](Self::allowed), without
+    /// redundant groups, and with those devices that matter. The same as [`view`](Self::view) with the default [`View`].
     ///
     /// Everything else stays, as in hwloc 2.9's default: also caches, dies, cores that have the same
     /// processors as what is around them, and instruction caches.
+    #[must_use]
     pub fn default_view(&self) -> Self {
-        let mut tree = Tree::of(self).restricted(&self.allowed, &self.allowed_memory);
-        tree.merge();
+        self.view(&View::default())
+    }
+
+    /// The machine with what `view` shows of it.
+    #[must_use]
+    pub fn view(&self, view: &View) -> Self {
+        let mut tree = Tree::of(self);
+        if !view.disallowed {
+            tree.restrict(&self.allowed, &self.allowed_memory);
+        }
+        match view.devices {
+            Devices::All => (),
+            Devices::Important => tree.keep_important_devices(),
+            Devices::None => tree.drop_devices(),
+        }
+        match view.levels {
+            Levels::Every => (),
+            Levels::AllKinds => tree.merge_levels(self.source, |kind| kind == Kind::Group),
+            Levels::Structure => tree.merge_levels(self.source, |_| true),
+        }
         self.with_tree(tree)
     }
 
@@ -27,12 +98,14 @@ impl Machine {
     pub fn restrict(&self, cpus: &CpuSet) -> Self {
         let nodes = self.objects(Kind::Numa).filter_map(|numa| numa.os());
         let nodes = nodes.map(|os| os as usize).collect();
-        self.with_tree(Tree::of(self).restricted(cpus, &nodes))
-    }
-
-    fn with_tree(&self, mut tree: Tree) -> Self {
+        let mut tree = Tree::of(self);
+        tree.restrict(cpus, &nodes);
         // What lost its first processors may have come behind its siblings.
         tree.sort();
+        self.with_tree(tree)
+    }
+
+    fn with_tree(&self, tree: Tree) -> Self {
         let (mut machine, marks) = tree.flatten_marked(self.source);
         machine.allowed = &machine.allowed & &self.allowed;
         machine.allowed_memory = &machine.allowed_memory & &self.allowed_memory;
@@ -55,9 +128,10 @@ impl Machine {
 }
 
 impl Tree {
-    fn restricted(mut self, cpus: &CpuSet, nodes: &CpuSet) -> Self {
+    fn restrict(&mut self, cpus: &CpuSet, nodes: &CpuSet) {
         self.facts.cpus = &self.facts.cpus & cpus;
         let is_kept = |os: Option<u32>| os.is_some_and(|os| nodes.contains(os as usize));
+        let own_devices = self.devices.len();
         for mut numa in core::mem::take(&mut self.memory) {
             numa.facts.cpus = &numa.facts.cpus & cpus;
             match is_kept(numa.facts.os) {
@@ -65,36 +139,20 @@ impl Tree {
                 false => self.devices.append(&mut numa.devices),
             }
         }
-        for child in core::mem::take(&mut self.children) {
-            let mut child = child.restricted(cpus, nodes);
+        for mut child in core::mem::take(&mut self.children) {
+            child.restrict(cpus, nodes);
             match child.is_bare() {
                 true => self.devices.append(&mut child.devices),
                 false => self.children.push(child),
             }
         }
-        self
+        if self.devices.len() > own_devices {
+            self.sort_devices();
+        }
     }
 
     /// Whether nothing is left of it: no processor and no memory.
     fn is_bare(&self) -> bool {
         self.facts.cpus.is_empty() && self.memory.is_empty() && self.children.is_empty()
-    }
-
-    /// Takes redundant levels out below this object; what was inside them moves up into their place.
-    fn merge(&mut self) {
-        let mut merged = Vec::new();
-        for mut child in core::mem::take(&mut self.children) {
-            child.merge();
-            let alone = child.facts.cpus == self.facts.cpus || child.children.len() <= 1;
-            let redundant = child.facts.kind == Kind::Group && child.memory.is_empty() && alone;
-            if redundant {
-                self.memory.append(&mut child.memory);
-                self.devices.append(&mut child.devices);
-                merged.append(&mut child.children);
-            } else {
-                merged.push(child);
-            }
-        }
-        self.children = merged;
     }
 }

@@ -5,31 +5,14 @@
 //! compares every `DIR/NAME/{proc,sys}` with `DIR/NAME.json`.
 #![cfg(feature = "std")]
 
+mod recording;
+
 use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::{Kind, Machine, Object};
+use recording::recording;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs};
-
-/// Files in one text: lines that begin with `/` are paths, lines that begin with `|` their contents.
-fn recording(text: &str) -> BTreeMap<String, String> {
-    let mut files: BTreeMap<String, String> = BTreeMap::new();
-    let mut path = "";
-    for line in text.lines() {
-        match line.strip_prefix('|') {
-            Some(content) => files
-                .entry(path.into())
-                .or_default()
-                .extend([content, "\n"]),
-            None => {
-                path = line;
-                files.insert(path.into(), String::new());
-            }
-        }
-    }
-    files
-}
 
 /// One line for each object, in hwloc's words; without those that the expected files leave out.
 fn ours(machine: &Machine) -> Vec<String> {

@@ -19,6 +19,7 @@ const DEFAULT_MEMORY: u64 = 1 << 30;
 pub(super) struct Row<'a> {
     pub(super) kind: Kind,
     pub(super) width: usize,
+    pub(super) is_data: bool,
     pub(super) attributes: &'a Attributes,
 }
 
@@ -51,6 +52,7 @@ pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
     let row = Row {
         kind: Kind::Numa,
         width: nodes.len(),
+        is_data: false,
         attributes: numbered.map_or(&none, |numa| &numa.attributes),
     };
     for ((numa, places), os) in nodes.iter().zip(numbers(&row, &rows)?) {
@@ -84,6 +86,7 @@ fn rows(levels: &[Level]) -> Result<Vec<Row<'_>>, Error> {
                 rows.push(Row {
                     kind,
                     width,
+                    is_data: level.is_data,
                     attributes,
                 });
                 continue;
@@ -99,7 +102,7 @@ fn object(row: &Row<'_>, os: u32, cpus: CpuSet) -> Facts {
     let mut object = Facts::new(row.kind, numbered.then_some(os), cpus);
     if let Some(cache) = &mut object.cache {
         cache.size = row.attributes.size.unwrap_or(default_size(row.kind));
-        cache.unified = row.kind.cache_level() > Some(1);
+        cache.unified = !row.is_data && !row.kind.holds_instructions_only();
     }
     if row.kind == Kind::Numa {
         object.local_memory = row.attributes.memory.or(Some(DEFAULT_MEMORY));

@@ -25,6 +25,8 @@ impl Description {
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) kind: Kind,
+    /// Of a cache, whether it holds data alone: `l1d`, and level 1 where strings name no kinds.
+    pub(super) is_data: bool,
     pub(super) arity: usize,
     pub(super) attributes: Attributes,
     /// NUMA nodes attached to each object of this level.
@@ -112,10 +114,12 @@ pub(super) fn description(text: &str) -> Result<Description, Error> {
 fn level(scanner: &mut Scanner<'_>) -> Result<(Option<Kind>, Level), Error> {
     const LEVEL: &str = "a level such as core:4";
     let start = scanner.at();
+    let word = scanner.rest();
     let typed = match scanner.peek() {
         Some(c) if c.is_ascii_digit() => None,
         _ => Some(kind(scanner, LEVEL)?),
     };
+    let letter = word.chars().nth(2);
     if typed.is_some() && !scanner.eat(':') {
         return Err(scanner.wrong(Expected::Text("a colon and the number of objects")));
     }
@@ -136,6 +140,7 @@ fn level(scanner: &mut Scanner<'_>) -> Result<(Option<Kind>, Level), Error> {
     };
     let level = Level {
         kind,
+        is_data: kind.is_cache() && letter.is_some_and(|letter| letter.eq_ignore_ascii_case(&'d')),
         arity: arity as usize,
         attributes,
         attached: Vec::new(),
@@ -304,6 +309,7 @@ fn with_kinds(
             .chain(core::iter::repeat(Kind::Group));
         for (level, kind) in levels.iter_mut().rev().zip(kinds) {
             level.kind = kind;
+            level.is_data = kind == Kind::L1;
         }
     }
     Ok(levels)

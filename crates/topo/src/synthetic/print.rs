@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::Object;
+use crate::object::{Cache, Object};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -33,8 +33,7 @@ impl core::error::Error for Irregular {}
 
 pub(super) fn string(machine: &Machine) -> Result<String, Irregular> {
     let mut text = String::new();
-    let mut nodes = Vec::new();
-    nodes_inside(machine.root(), &mut nodes);
+    let nodes: Vec<_> = machine.objects(Kind::Numa).collect();
     let mut nodes_numbers = indexes(&nodes);
     let mut level = vec![machine.root()];
     loop {
@@ -56,16 +55,15 @@ pub(super) fn string(machine: &Machine) -> Result<String, Irregular> {
             return Ok(text.trim_start().into());
         }
         level = level.iter().flat_map(|object| object.children()).collect();
-        text.push_str(&format!(" {}:{arity}", word(level[0].kind())));
+        let holds_data =
+            |cache: Cache| !cache.unified && !level[0].kind().holds_instructions_only();
+        let letter = if level[0].cache().is_some_and(holds_data) {
+            "d"
+        } else {
+            ""
+        };
+        text.push_str(&format!(" {}{letter}:{arity}", word(level[0].kind())));
     }
-}
-
-/// The NUMA nodes in the order in which hwloc numbers them: those of an object after those inside it.
-fn nodes_inside<'m>(object: Object<'m>, nodes: &mut Vec<Object<'m>>) {
-    object
-        .children()
-        .for_each(|child| nodes_inside(child, nodes));
-    nodes.extend(object.memory());
 }
 
 /// Whether a level may hold both: the same kind and size, with as much inside.
@@ -76,7 +74,7 @@ fn alike(a: Object<'_>, b: Object<'_>) -> bool {
             .map(|numa| numa.local_memory())
             .collect::<Vec<_>>()
     };
-    let size = |object: Object<'_>| object.cache().map(|cache| cache.size);
+    let size = |object: Object<'_>| object.cache().map(|cache| (cache.size, cache.unified));
     a.kind() == b.kind()
         && size(a) == size(b)
         && memory(a) == memory(b)

@@ -174,12 +174,12 @@ fn counts_alone_get_hwlocs_kinds() {
 fn numa_nodes_find_their_place() {
     let expected = "\
 Machine 0-7
- NUMANode L#0 P#8 0-7
+ NUMANode L#8 P#8 0-7
  Package L#0 P#0 0-3
-  NUMANode L#1 P#2 0-3
-  NUMANode L#2 P#3 0-3
+  NUMANode L#2 P#2 0-3
+  NUMANode L#3 P#3 0-3
   Core L#0 P#0 0-1
-   NUMANode L#3 P#0 0-1
+   NUMANode L#0 P#0 0-1
    PU L#0 P#0 0
    PU L#1 P#1 1
 ";
@@ -200,7 +200,7 @@ fn indexes_are_hwlocs() {
 
 #[test]
 fn sizes_and_memory() {
-    let machine = machine("pack:2 [numa(memory=16GB)] l3:1(size=32MiB) l1:2 pu:1");
+    let machine = machine("pack:2 [numa(memory=16GB)] l3:1(size=32MiB) l1d:2 pu:1");
     let cache = |kind| machine.logical(kind, 0).and_then(Object::cache).unwrap();
     assert_eq!(
         (cache(Kind::L3).size, cache(Kind::L3).unified),
@@ -210,7 +210,12 @@ fn sizes_and_memory() {
         (cache(Kind::L1).size, cache(Kind::L1).unified),
         (32 << 10, false)
     );
-    let unsaid = self::machine("l4:1 l2:2 pu:1");
+    let unsaid = self::machine("l4:1 l2:2 l1:1 pu:1");
+    assert!(
+        unsaid
+            .objects(Kind::L1)
+            .all(|l1| l1.cache().is_some_and(|cache| cache.unified))
+    );
     let size = |kind| {
         unsaid
             .logical(kind, 0)
@@ -296,7 +301,7 @@ fn refuses_with_the_place_and_what_would_be_right() {
 }
 
 #[test]
-fn the_default_view_has_no_empty_words() {
+fn the_default_view_leaves_out_groups_that_say_nothing() {
     let machine = machine("group:2 package:2 group:2 pu:2");
     let groups = |machine: &Machine| machine.objects(Kind::Group).len();
     assert_eq!(groups(&machine), 2 + 8);
@@ -311,10 +316,13 @@ Machine 0,2,4,8
    PU L#1 P#2 2
   Package L#1 P#1 4
    PU L#2 P#4 4
- Package L#2 P#2 8
-  PU L#3 P#8 8
+ Group L#1 8
+  Package L#2 P#2 8
+   PU L#3 P#8 8
 ";
     assert_eq!(outline(&half.default_view()), expected);
+    let one = half.restrict(&crate::CpuSet::from_iter([0, 2, 8]));
+    assert_eq!(groups(&one.default_view()), 0);
 }
 
 #[test]

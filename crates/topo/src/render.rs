@@ -1,0 +1,3 @@
+//! Pictures of a machine: as text and as data.
+
+pub mod text;

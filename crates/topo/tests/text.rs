@@ -1,0 +1,112 @@
+//! Texts equal to those of lstopo 2.9, to the byte.
+//!
+//! `lstopo/NAME.txt` holds what `lstopo-no-graphics` 2.9.0 printed of one machine. Its first line says which: a synthetic
+//! string, or a recording under `machines/`. Then, for each call, come a line `$` with the options, and the output.
+//! `OXMPI_LSTOPO=DIR cargo test -p oxmpi-topo --test text` also compares every `DIR/*.txt`; machines are named there by what
+//! `Machine::from_input` takes.
+#![cfg(feature = "std")]
+
+mod recording;
+
+use oxmpi_topo::render::text::Numbers;
+use oxmpi_topo::view::{Devices, Levels, View};
+use oxmpi_topo::{Kind, Machine};
+use recording::recording;
+use std::path::Path;
+use std::{env, fs};
+
+/// What ours prints for options of lstopo.
+fn ours(machine: &Machine, options: &str) -> String {
+    let (mut view, mut numbers) = (View::default(), Numbers::default());
+    let (mut only, mut collapse) = (None, true);
+    let mut words = options.split_whitespace();
+    while let Some(word) = words.next() {
+        match word {
+            "-p" => numbers = Numbers::Physical,
+            "-l" => numbers = Numbers::Logical,
+            "--no-io" => view.devices = Devices::None,
+            "--whole-io" => view.devices = Devices::All,
+            "--merge" => view.levels = Levels::Structure,
+            "--disallowed" => view.disallowed = true,
+            "--no-collapse" => collapse = false,
+            "--only" => only = words.next().map(|kind| kind.parse::<Kind>().unwrap()),
+            "--distances" => return machine.view(&view).distances_text(numbers).to_string(),
+            "--cpukinds" => return machine.view(&view).core_kinds_text().to_string(),
+            _ => panic!("{word} is none of the options compared"),
+        }
+    }
+    let view = machine.view(&view);
+    let text = view.text().numbers(numbers);
+    let text = only.map_or(text, |kind| text.only(kind));
+    match collapse {
+        true => text.to_string(),
+        false => text.each_function().to_string(),
+    }
+}
+
+fn machine(input: &str) -> Result<Machine, String> {
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    match input.strip_suffix(".files") {
+        Some(_) => {
+            let text = fs::read_to_string(machines.join(input)).unwrap();
+            Machine::from_linux(&recording(&text)).map_err(|error| error.to_string())
+        }
+        None => Machine::from_input(input).map_err(|error| error.to_string()),
+    }
+}
+
+/// The calls whose outputs differ, each with the first line that does, and how many calls there were.
+fn differences(path: &Path) -> (Vec<String>, usize) {
+    let expected = fs::read_to_string(path).unwrap();
+    let (input, calls) = expected.split_once('\n').unwrap();
+    let machine = match machine(input) {
+        Ok(machine) => machine,
+        Err(error) => return (vec![error], 1),
+    };
+    let calls: Vec<&str> = calls.split("$ ").skip(1).collect();
+    let difference = |call: &&str| {
+        let (options, theirs) = call.split_once('\n').unwrap();
+        let ours = ours(&machine, options);
+        let mut lines = theirs.lines().zip(ours.lines());
+        let first = lines.find(|(theirs, ours)| theirs != ours);
+        (ours != theirs).then(|| match first {
+            Some((theirs, ours)) => format!("[{options}]\n  lstopo {theirs}\n  ours   {ours}"),
+            None => format!("[{options}] lengths {} and {}", theirs.len(), ours.len()),
+        })
+    };
+    (calls.iter().filter_map(difference).collect(), calls.len())
+}
+
+fn compare(directory: &Path) -> usize {
+    let (mut compared, mut wrong) = (0, 0);
+    let mut paths: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+        .collect();
+    paths.sort();
+    for path in paths {
+        let (differences, calls) = differences(&path);
+        differences
+            .iter()
+            .for_each(|difference| println!("{}: {difference}", path.display()));
+        compared += calls;
+        wrong += differences.len();
+    }
+    println!("{}: {compared} texts, {wrong} differ", directory.display());
+    assert_eq!(wrong, 0, "texts that differ");
+    compared
+}
+
+#[test]
+fn texts_are_those_of_lstopo() {
+    let compared = compare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lstopo"));
+    assert!(compared >= 40, "the expected texts are gone");
+}
+
+#[test]
+fn further_texts_are_those_of_lstopo() {
+    if let Some(directory) = env::var_os("OXMPI_LSTOPO") {
+        compare(Path::new(&directory));
+    }
+}
