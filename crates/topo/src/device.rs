@@ -87,6 +87,26 @@ pub struct PciAddress {
     pub function: u8,
 }
 
+impl PciAddress {
+    /// The address that a text is, in the form in which it is displayed; `None` if it is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (rest, function) = text.rsplit_once('.')?;
+        let mut parts = rest.splitn(3, ':');
+        let mut number = |largest: u32| {
+            let digits = parts.next()?;
+            let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            let number = u32::from_str_radix(digits, 16).ok();
+            number.filter(|number| is_plain && *number <= largest)
+        };
+        Some(Self {
+            domain: number(u32::MAX)?,
+            bus: number(0xff)? as u8,
+            device: number(0x1f)? as u8,
+            function: function.parse().ok().filter(|function| *function < 8)?,
+        })
+    }
+}
+
 /// As Linux writes it: `0000:3b:00.1`.
 impl fmt::Display for PciAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,10 +164,6 @@ pub(crate) struct DeviceFacts {
     pub(crate) infos: Vec<Info>,
 }
 
-#[cfg_attr(
-    not(feature = "xml"),
-    expect(dead_code, reason = "the next source of devices removes this line")
-)]
 impl DeviceFacts {
     pub(crate) fn new(kind: DeviceKind) -> Self {
         Self {

@@ -2,8 +2,8 @@
 //!
 //! Files are read through [`Files`], so that a recorded machine reads like this one. One module for
 //! each source of facts: which processors run (`cpus`), packages, dies, clusters and cores (`topology`), `caches`,
-//! `numa` with the sorts of memory (`tiers`), `core_kinds`, what else is told (`infos`), and what this process may use
-//! (`allowed`). A file that is missing, as many are on old kernels, small machines and in containers, means one fact
+//! `numa` with the sorts of memory (`tiers`), `core_kinds`, `devices` (on `pci` buses and by `classes`), what else is
+//! told (`infos`), and what this process may use (`allowed`). A file that is missing, as many are on old kernels, small machines and in containers, means one fact
 //! less; a file that says what it cannot say is an error with its name.
 //!
 //! Source: the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and
@@ -12,11 +12,14 @@
 
 mod allowed;
 mod caches;
+mod classes;
 mod core_kinds;
 mod cpus;
+mod devices;
 mod files;
 mod infos;
 mod numa;
+mod pci;
 mod read;
 #[cfg(feature = "std")]
 mod root;
@@ -64,9 +67,12 @@ impl Machine {
         facts.extend(caches::read(&files, &cpus.online)?);
         let mut numa = numa::read(&files, &cpus.online)?;
         facts.append(&mut numa.facts);
+        let devices = devices::read(&files, &cpus.online, &facts)?;
+        facts.extend(devices::groups(&devices));
 
         let mut notes = Vec::new();
         let mut tree = Tree::nest(facts, &mut notes);
+        devices::attach(devices, &mut tree);
         tree.facts.infos = infos::of_machine(&files);
         let mut machine = tree.flatten(Source::Linux);
         machine.core_kinds = core_kinds;

@@ -41,10 +41,6 @@ pub(crate) struct Marks {
 }
 
 impl DeviceTree {
-    #[cfg_attr(
-        not(feature = "xml"),
-        expect(dead_code, reason = "the next source of devices removes this line")
-    )]
     pub(crate) fn leaf(facts: DeviceFacts) -> Self {
         Self {
             facts,
@@ -181,20 +177,25 @@ impl Tree {
             self.children.push(group);
             return;
         }
+        self.place(&numa.cpus).memory.push(Self::leaf(numa));
+    }
+
+    /// The outermost object inside this one with just these processors, or else the smallest one around them, this one
+    /// being the last choice.
+    pub(crate) fn place(&mut self, cpus: &CpuSet) -> &mut Self {
         let mut place = self;
         loop {
-            let covers = |child: &Self| numa.cpus.is_subset(&child.facts.cpus);
+            let covers = |child: &Self| cpus.is_subset(&child.facts.cpus);
             match place.children.iter().position(covers) {
                 Some(inner) if place.children[inner].facts.kind != Kind::Pu => {
                     place = &mut place.children[inner];
                 }
-                _ => break,
+                _ => return place,
             }
-            if place.facts.cpus == numa.cpus {
-                break;
+            if place.facts.cpus == *cpus {
+                return place;
             }
         }
-        place.memory.push(Self::leaf(numa));
     }
 
     /// The machine of this tree; every processor is allowed.

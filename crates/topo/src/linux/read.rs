@@ -50,6 +50,27 @@ impl<'a, F: Files> Reader<'a, F> {
         text.map(number).transpose()
     }
 
+    /// A number in hexadecimal digits with `0x` before them; 0 if the file is missing or empty.
+    pub(super) fn hexadecimal<N: TryFrom<u64> + Default>(&self, path: &str) -> Result<N, Error> {
+        let Some(text) = self.text(path) else {
+            return Ok(N::default());
+        };
+        let digits = text.strip_prefix("0x").unwrap_or(&text);
+        let number = u64::from_str_radix(digits, 16).ok();
+        number
+            .and_then(|number| N::try_from(number).ok())
+            .ok_or_else(|| {
+                let expected = "a hexadecimal number that is not too large for its purpose";
+                let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
+                Error::new(&text, cause).in_file(path)
+            })
+    }
+
+    /// The first bytes of a file that holds no text.
+    pub(super) fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        self.0.bytes(path, most)
+    }
+
     /// A number of bytes such as `32K`.
     pub(super) fn size(&self, path: &str) -> Result<Option<u64>, Error> {
         let wrong = |text: &str, cause| Error::new(text, cause).in_file(path);

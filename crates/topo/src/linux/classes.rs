@@ -1,0 +1,138 @@
+//! Devices as the system names them: network interfaces, disks and others, under `/sys/class` and some `/sys/bus`.
+//!
+//! Their links name the PCI functions that they belong to. Virtual devices (`lo`, `docker0`, `loop0`) are left out.
+
+mod details;
+
+use super::Files;
+use super::read::Reader;
+use super::tiers::DAX;
+use crate::device::{DeviceFacts, DeviceKind, PciAddress};
+use crate::error::Error;
+use crate::machine::Machine;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A class of devices.
+struct Class<F> {
+    directory: &'static str,
+    kind: DeviceKind,
+    /// Whether what the directory lists under this name and path is a device to show.
+    is_shown: fn(&Reader<'_, F>, &str, &str) -> bool,
+    /// Adds what the files under the path tell.
+    tell: fn(&Reader<'_, F>, &str, &mut DeviceFacts) -> Result<(), Error>,
+    /// The directory below the path of the hardware, where the kernel says to which NUMA node it belongs.
+    hardware: &'static str,
+}
+
+/// A device with what says where it is.
+pub(super) struct Found {
+    pub(super) facts: DeviceFacts,
+    /// The PCI functions that it is behind, from the processors on: the last is the one it belongs to.
+    pub(super) behind: Vec<PciAddress>,
+    pub(super) node: Option<u32>,
+}
+
+fn classes<F: Files>() -> [Class<F>; 10] {
+    let class = |directory, kind| Class {
+        directory,
+        kind,
+        is_shown: |_, _, _| true,
+        tell: |_, _, _| Ok(()),
+        hardware: "/device",
+    };
+    [
+        Class {
+            is_shown: |files, _, path| files.text(&format!("{path}/partition")).is_none(),
+            tell: details::block,
+            ..class("/sys/class/block", DeviceKind::Storage)
+        },
+        Class {
+            // Those of the kernel's own memory are NUMA nodes.
+            is_shown: |files, name, _| {
+                let kernels = format!("/sys/bus/dax/drivers/kmem/{name}");
+                files.link(&kernels).is_none() && files.names(&kernels).is_empty()
+            },
+            tell: details::dax,
+            hardware: "",
+            ..class(DAX, DeviceKind::Memory)
+        },
+        Class {
+            is_shown: |_, name, _| name.starts_with("mem"),
+            tell: details::cxl,
+            hardware: "",
+            ..class("/sys/bus/cxl/devices", DeviceKind::Memory)
+        },
+        Class {
+            tell: details::network,
+            ..class("/sys/class/net", DeviceKind::Network)
+        },
+        Class {
+            tell: details::rdma,
+            ..class("/sys/class/infiniband", DeviceKind::Rdma)
+        },
+        Class {
+            tell: details::bxi,
+            ..class("/sys/class/bxi", DeviceKind::Rdma)
+        },
+        Class {
+            tell: details::cxi,
+            ..class("/sys/class/cxi", DeviceKind::Rdma)
+        },
+        Class {
+            tell: details::vector_engine,
+            ..class("/sys/class/ve", DeviceKind::CoProcessor)
+        },
+        Class {
+            // Its outputs have no device file.
+            is_shown: |files, _, path| files.text(&format!("{path}/dev")).is_some(),
+            ..class("/sys/class/drm", DeviceKind::Gpu)
+        },
+        class("/sys/class/dma", DeviceKind::Dma),
+    ]
+}
+
+/// All devices, class by class, in the order of their names.
+pub(super) fn read<F: Files>(files: &Reader<'_, F>) -> Result<Vec<Found>, Error> {
+    let mut found = Vec::new();
+    for class in classes() {
+        for name in files.names(class.directory) {
+            if found.len() < Machine::MOST_OBJECTS {
+                found.extend(device(files, &class, name)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn device<F: Files>(
+    files: &Reader<'_, F>,
+    class: &Class<F>,
+    name: String,
+) -> Result<Option<Found>, Error> {
+    let path = format!("{}/{name}", class.directory);
+    // In kernels before 2.6.26 this is a directory, and only the hardware below it is a link.
+    let link = files.link(&path);
+    let link = link.or_else(|| files.link(&format!("{path}/device")));
+    let Some(link) = link.filter(|link| !link.contains("/virtual/")) else {
+        return Ok(None);
+    };
+    if !(class.is_shown)(files, &name, &path) {
+        return Ok(None);
+    }
+    let mut facts = DeviceFacts::new(class.kind);
+    (class.tell)(files, &path, &mut facts)?;
+    facts.name = Some(name);
+    let behind: Vec<PciAddress> = link.split('/').filter_map(PciAddress::parse).collect();
+    let node = format!("{path}{}/numa_node", class.hardware);
+    let node = match behind.is_empty() {
+        true => files.number(&node)?,
+        false => None,
+    };
+    Ok(Some(Found {
+        facts,
+        behind,
+        node,
+    }))
+}

@@ -1,0 +1,230 @@
+//! PCI: `/sys/bus/pci/devices`, and the tree of bridges that the numbers of the buses make.
+//!
+//! Source: PCI Local Bus Specification 3.0, chapter 6; PCI-to-PCI Bridge Architecture Specification 1.2, section 3.2;
+//! the kernel's Documentation/ABI/testing/sysfs-bus-pci.
+
+mod config;
+
+use super::Files;
+use super::read::Reader;
+use crate::cpuset::CpuSet;
+use crate::device::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::object::Info;
+use crate::tree::DeviceTree;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+use config::Config;
+
+const DEVICES: &str = "/sys/bus/pci/devices";
+
+/// All functions and bridges, in the order of their addresses.
+pub(super) struct Functions(Vec<DeviceFacts>);
+
+/// A host bridge with all that is behind it, and where it is.
+pub(super) struct Root {
+    pub(super) device: DeviceTree,
+    /// The processors that it is near to, if the kernel says it.
+    pub(super) cpus: Option<CpuSet>,
+    /// The NUMA node that it is near to, if the kernel does not tell the processors.
+    pub(super) node: Option<u32>,
+}
+
+pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Functions, Error> {
+    let addresses = files.names(DEVICES).into_iter();
+    let mut addresses: Vec<PciAddress> = addresses
+        .filter_map(|name| PciAddress::parse(&name))
+        .take(Machine::MOST_OBJECTS)
+        .collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let slots = slots(files);
+    let mut functions = Vec::new();
+    for address in addresses {
+        let mut facts = function(files, address)?;
+        let slot = (address.domain, address.bus, address.device);
+        let slots = slots.get(&slot).into_iter().flatten();
+        facts.infos.extend(slots.cloned());
+        functions.push(facts);
+    }
+    Ok(Functions(functions))
+}
+
+/// The names of the slots with a device in them.
+fn slots(files: &Reader<'_, impl Files>) -> BTreeMap<(u32, u8, u8), Vec<Info>> {
+    const SLOTS: &str = "/sys/bus/pci/slots";
+    let mut slots: BTreeMap<_, Vec<Info>> = BTreeMap::new();
+    for name in files.names(SLOTS) {
+        let address = files.text(&format!("{SLOTS}/{name}/address"));
+        // The kernel writes all but the function.
+        let address = address.and_then(|text| PciAddress::parse(&format!("{text}.0")));
+        if let Some(PciAddress {
+            domain,
+            bus,
+            device,
+            ..
+        }) = address
+        {
+            let infos = slots.entry((domain, bus, device)).or_default();
+            infos.push(Info::new("PCISlot", name));
+        }
+    }
+    slots
+}
+
+fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<DeviceFacts, Error> {
+    let directory = format!("{DEVICES}/{address}");
+    let number = |name| files.hexadecimal::<u16>(&format!("{directory}/{name}"));
+    let config = Config(files.bytes(&format!("{directory}/config"), config::LARGEST));
+    let class: u32 = files.hexadecimal(&format!("{directory}/class"))?;
+    let pci = Pci {
+        address,
+        class: (class >> 8) as u16,
+        interface: class as u8,
+        vendor: number("vendor")?,
+        device: number("device")?,
+        subvendor: number("subsystem_vendor")?,
+        subdevice: number("subsystem_device")?,
+        revision: config.revision(),
+        link_speed: match config.link() {
+            Some(link) => config::speed(link),
+            None => config::speed(current_link(files, &directory)?),
+        },
+    };
+    let buses = config.buses().filter(|_| pci.class == 0x0604);
+    let mut facts = DeviceFacts::new(match buses {
+        Some(_) => DeviceKind::PciBridge,
+        None => DeviceKind::Pci,
+    });
+    facts.pci = Some(pci);
+    // A bridge that leads to buses before its own, or to none, has not been set up.
+    let buses = buses.filter(|buses| !buses.is_empty() && *buses.start() > address.bus);
+    facts.behind = buses.map(|buses| Behind {
+        domain: address.domain,
+        buses,
+    });
+    Ok(facts)
+}
+
+/// Generation and width of a link, where the kernel tells them.
+fn current_link(files: &Reader<'_, impl Files>, directory: &str) -> Result<(u8, u8), Error> {
+    let speed = files.text(&format!("{directory}/current_link_speed"));
+    let generation = config::generation(&speed.unwrap_or_default());
+    Ok(match generation {
+        0 => (0, 0),
+        _ => {
+            let width = files.number(&format!("{directory}/current_link_width"))?;
+            let width = width.and_then(|width| u8::try_from(width).ok());
+            (generation, width.unwrap_or(0))
+        }
+    })
+}
+
+impl Functions {
+    /// The function with one of these addresses, the last of them that is there: its place.
+    pub(super) fn last_of(&self, addresses: &[PciAddress]) -> Option<usize> {
+        let address = |facts: &DeviceFacts| facts.pci.unwrap_or_default().address;
+        let place = |wanted| self.0.binary_search_by_key(wanted, address).ok();
+        addresses.iter().rev().find_map(place)
+    }
+
+    /// The trees of bridges and functions, where `below` gives what belongs to the function of each place.
+    pub(super) fn into_roots(
+        self,
+        files: &Reader<'_, impl Files>,
+        mut below: BTreeMap<usize, Vec<DeviceTree>>,
+    ) -> Result<Vec<Root>, Error> {
+        let parents = self.parents();
+        let mut nodes: Vec<DeviceTree> = self.0.into_iter().map(DeviceTree::leaf).collect();
+        // A bus behind a bridge has a larger number than the bridge's own, so bridges stand before what is behind them.
+        let mut roots: Vec<DeviceTree> = Vec::new();
+        while let Some(mut node) = nodes.pop() {
+            let mut children = below.remove(&nodes.len()).unwrap_or_default();
+            children.extend(node.children.drain(..).rev());
+            node.children = children;
+            match parents[nodes.len()] {
+                Some(parent) => nodes[parent].children.push(node),
+                None => roots.push(node),
+            }
+        }
+        roots.reverse();
+        host_bridges(files, roots)
+    }
+
+    /// The place of the bridge that leads to each function: of those whose buses have the function's among them, the
+    /// one nearest to it.
+    fn parents(&self) -> Vec<Option<usize>> {
+        let bus = |facts: &DeviceFacts| {
+            let address = facts.pci.unwrap_or_default().address;
+            (address.domain, address.bus)
+        };
+        let mut leads: BTreeMap<(u32, u8), Option<(u8, usize)>> =
+            self.0.iter().map(|facts| (bus(facts), None)).collect();
+        for (place, facts) in self.0.iter().enumerate() {
+            let Some(Behind { domain, buses }) = &facts.behind else {
+                continue;
+            };
+            let (first, last) = (*buses.start(), *buses.end());
+            for (_, nearest) in leads.range_mut((*domain, first)..=(*domain, last)) {
+                if nearest.is_none_or(|(other, _)| other < first) {
+                    *nearest = Some((first, place));
+                }
+            }
+        }
+        let nearest = |facts| leads.get(&bus(facts)).copied().flatten();
+        let places = self.0.iter().map(nearest);
+        places
+            .map(|nearest| nearest.map(|(_, place)| place))
+            .collect()
+    }
+}
+
+/// A host bridge for each bus that no bridge leads to.
+fn host_bridges(
+    files: &Reader<'_, impl Files>,
+    devices: Vec<DeviceTree>,
+) -> Result<Vec<Root>, Error> {
+    let mut roots: Vec<Root> = Vec::new();
+    for device in devices {
+        let address = device.facts.pci.unwrap_or_default().address;
+        let last = device
+            .facts
+            .behind
+            .as_ref()
+            .map(|behind| *behind.buses.end());
+        let last = last.unwrap_or(address.bus);
+        let is_same = |root: &&mut Root| {
+            let behind = root.device.facts.behind.as_ref();
+            behind.is_some_and(|behind| {
+                behind.domain == address.domain && *behind.buses.start() == address.bus
+            })
+        };
+        if let Some(root) = roots.last_mut().filter(is_same) {
+            if let Some(behind) = &mut root.device.facts.behind {
+                behind.buses = address.bus..=last.max(*behind.buses.end());
+            }
+            root.device.children.push(device);
+            continue;
+        }
+        let mut bridge = DeviceTree::leaf(DeviceFacts::new(DeviceKind::HostBridge));
+        bridge.facts.behind = Some(Behind {
+            domain: address.domain,
+            buses: address.bus..=last,
+        });
+        bridge.children.push(device);
+        let cpus = files.mask(&format!("{DEVICES}/{address}/local_cpus"))?;
+        let cpus = cpus.filter(|cpus| !cpus.is_empty());
+        let node = match cpus {
+            Some(_) => None,
+            None => files.number(&format!("{DEVICES}/{address}/numa_node"))?,
+        };
+        roots.push(Root {
+            device: bridge,
+            cpus,
+            node,
+        });
+    }
+    Ok(roots)
+}

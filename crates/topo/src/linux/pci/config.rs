@@ -1,0 +1,99 @@
+//! The configuration space of a PCI function: what no file of its own tells.
+
+use core::ops::RangeInclusive;
+
+/// The part that all functions have. The kernel gives all of it to the administrator only, others get 64 bytes.
+pub(super) const LARGEST: usize = 256;
+
+const STATUS: usize = 0x06;
+const HAS_CAPABILITIES: u8 = 0x10;
+const REVISION: usize = 0x08;
+const HEADER_TYPE: usize = 0x0e;
+const BRIDGE: u8 = 1;
+const SECONDARY_BUS: usize = 0x19;
+const SUBORDINATE_BUS: usize = 0x1a;
+const CAPABILITIES: usize = 0x34;
+const EXPRESS: u8 = 0x10;
+const LINK_STATUS: usize = 0x12;
+
+/// What could be read of it. Bytes that are missing are all ones, as the bus gives them.
+pub(super) struct Config(pub(super) Option<alloc::vec::Vec<u8>>);
+
+impl Config {
+    fn byte(&self, at: usize) -> u8 {
+        let bytes = self.0.as_deref().unwrap_or_default();
+        bytes.get(at).copied().unwrap_or(0xff)
+    }
+
+    pub(super) fn revision(&self) -> u8 {
+        self.byte(REVISION)
+    }
+
+    /// The buses behind a bridge.
+    pub(super) fn buses(&self) -> Option<RangeInclusive<u8>> {
+        let is_bridge = self.byte(HEADER_TYPE) & 0x7f == BRIDGE;
+        is_bridge.then(|| self.byte(SECONDARY_BUS)..=self.byte(SUBORDINATE_BUS))
+    }
+
+    /// Generation and width of the PCI Express link that the function is at the end of.
+    pub(super) fn link(&self) -> Option<(u8, u8)> {
+        let express = self.capability(EXPRESS)?;
+        let (low, high) = (
+            self.byte(express + LINK_STATUS),
+            self.byte(express + LINK_STATUS + 1),
+        );
+        let status = u16::from_le_bytes([low, high]);
+        Some(((status & 0xf) as u8, (status >> 4 & 0x3f) as u8))
+    }
+
+    /// Where a capability begins.
+    fn capability(&self, wanted: u8) -> Option<usize> {
+        if self.byte(STATUS) & HAS_CAPABILITIES == 0 {
+            return None;
+        }
+        // Each takes four bytes at least, so that a longer chain goes round in circles.
+        let mut at = usize::from(self.byte(CAPABILITIES) & !3);
+        for _ in 0..LARGEST / 4 {
+            match self.byte(at) {
+                _ if at == 0 => return None,
+                0xff => return None,
+                id if id == wanted => return Some(at),
+                _ => at = usize::from(self.byte(at + 1) & !3),
+            }
+        }
+        None
+    }
+}
+
+/// Transfers per second of each generation of PCI Express, from the first on, in units of 100 million; and how many of
+/// how many bits are payload.
+const GENERATIONS: [(u64, u64, u64); 6] = [
+    (25, 8, 10),
+    (50, 8, 10),
+    (80, 128, 130),
+    (160, 128, 130),
+    (320, 128, 130),
+    (640, 242, 256),
+];
+
+/// Bytes per second over a link of this generation and width; 0 for an unknown one.
+pub(super) fn speed((generation, width): (u8, u8)) -> u64 {
+    let place = usize::from(generation).checked_sub(1);
+    let known = place.and_then(|place| GENERATIONS.get(place));
+    known.map_or(0, |(rate, payload, bits)| {
+        rate * 100_000_000 / 8 * payload * u64::from(width) / bits
+    })
+}
+
+/// The generation of a link with this speed, as the kernel writes it: `8.0 GT/s PCIe`, `2.5 GT/s`; 0 for others.
+pub(super) fn generation(text: &str) -> u8 {
+    let number = text.split(' ').next().unwrap_or("");
+    let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
+    let rate = whole.parse().ok().and_then(|whole: u64| {
+        let tenths: u64 = tenths.parse().ok()?;
+        whole.checked_mul(10)?.checked_add(tenths)
+    });
+    let same = |(known, _, _): &(u64, u64, u64)| Some(*known) == rate;
+    let place = GENERATIONS.iter().position(same);
+    place.map_or(0, |place| place as u8 + 1)
+}
