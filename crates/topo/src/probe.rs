@@ -40,9 +40,9 @@ pub type Ask<'a> = &'a dyn Fn() -> Result<Machine, Refusal>;
 pub struct Probe<'a> {
     /// The processors that a machine must have to be believed: those that the program may use.
     pub processors: &'a CpuSet,
-    /// The machine as cpuid tells it on every processor, such as `Machine::from_cpuid` makes it.
+    /// The machine as cpuid tells it on every processor, see [`Machine::from_cpuid`].
     pub global: Ask<'a>,
-    /// The machine as cpuid tells it on one processor, such as `Machine::from_local_cpuid` makes it.
+    /// The machine as cpuid tells it on one processor, see [`Machine::from_local_cpuid`].
     pub local: Ask<'a>,
     /// The text of /proc/cpuinfo.
     pub cpuinfo: &'a dyn Fn() -> Result<String, Refusal>,
