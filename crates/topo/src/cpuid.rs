@@ -39,7 +39,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use objects::Member;
 use oxmpi_text::Span;
-use processor::Processor;
+use processor::{Highest, Processor};
 
 /// The registers that cpuid leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,8 +66,8 @@ pub trait Cpuid {
     /// The processors that answer, by the operating system's numbers.
     fn processors(&self) -> CpuSet;
 
-    /// What `cpu` answers to a leaf (eax) and a subleaf (ecx); `None` if that is not known. Leaves
-    /// above the highest that the processor names are never asked for.
+    /// What `cpu` answers to a leaf (eax) and a subleaf (ecx); `None` if that is not known. Only leaves
+    /// 0, 1 and 80000000h are asked for before the first processor has named the highest.
     fn leaf(&self, cpu: usize, leaf: u32, subleaf: u32) -> Option<Registers>;
 }
 
@@ -85,9 +85,10 @@ impl Machine {
     /// About 20 questions to each processor.
     pub fn from_cpuid(cpuid: &impl Cpuid) -> Result<Self, Error> {
         let cpus = cpuid.processors();
-        check(&cpus)?;
+        let first = check(&cpus)?;
+        let highest = Highest::read(cpuid, first);
         let member = |cpu| {
-            let processor = Processor::read(cpuid, cpu)?;
+            let processor = Processor::read(cpuid, cpu, highest)?;
             Ok(Member {
                 cpu,
                 layout: layout::read(&processor),
@@ -114,10 +115,9 @@ impl Machine {
     /// [`LARGEST_CPU`](Self::LARGEST_CPU); or if the processor does not know leaves 0 and 1.
     pub fn from_local_cpuid(cpuid: &impl Cpuid, cpus: &CpuSet) -> Result<Self, Error> {
         let answering = cpuid.processors();
-        check(&answering)?;
+        let asked = check(&answering)?;
         check(cpus)?;
-        let asked = answering.first().unwrap_or_default();
-        let processor = Processor::read(cpuid, asked)?;
+        let processor = Processor::read(cpuid, asked, Highest::read(cpuid, asked))?;
         let layout = layout::read(&processor);
         let members = uniform::apic_ids(&layout, cpus.len());
         let members = cpus.iter().zip(members).map(|(cpu, apic)| Member {
@@ -133,13 +133,13 @@ impl Machine {
     }
 }
 
-fn check(cpus: &CpuSet) -> Result<(), Error> {
-    let largest = cpus.last();
-    if largest.is_some_and(|largest| largest <= Machine::LARGEST_CPU) {
-        return Ok(());
-    }
-    let text = format!("{cpus}");
-    let expected = "processors up to 8191, and at least one";
-    let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
-    Err(Error::new(&text, cause))
+/// Refuses no processors and too large numbers; gives the first.
+fn check(cpus: &CpuSet) -> Result<usize, Error> {
+    let first = cpus.first();
+    let first = first.filter(|_| cpus.last() <= Some(Machine::LARGEST_CPU));
+    first.ok_or_else(|| {
+        let text = format!("{cpus}");
+        let expected = "processors up to 8191, and at least one";
+        Error::new(&text, oxmpi_text::Error::new(Span::whole(&text), expected))
+    })
 }

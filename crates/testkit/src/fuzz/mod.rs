@@ -7,12 +7,14 @@
 //! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
+mod cpuid;
 mod cpuinfo;
 mod frames;
 mod pmi;
 mod settings;
 mod synthetic;
 
+pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
 pub use frames::frames;
 pub use pmi::pmi;
@@ -24,6 +26,7 @@ pub type Body = fn(&[u8]);
 
 /// Every target by name.
 pub const TARGETS: &[(&str, Body)] = &[
+    ("cpuid", cpuid),
     ("cpuinfo", cpuinfo),
     ("frames", frames),
     ("pmi", pmi),

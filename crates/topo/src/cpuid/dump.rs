@@ -57,10 +57,11 @@ impl Dump {
             dump.insert(cpu, &text)
                 .map_err(|error| error.in_file(&path))?;
         }
-        match dump.processors.is_empty() {
-            true => Err(wrong(directory, "files pu0, pu1 and so on").in_file(directory)),
-            false => Ok(dump),
+        if dump.processors.is_empty() {
+            let directory = if directory.is_empty() { "/" } else { directory };
+            return Err(wrong(directory, "files pu0, pu1 and so on").in_file(directory));
         }
+        Ok(dump)
     }
 
     /// Adds a processor, or puts another in its place: the content of its file.

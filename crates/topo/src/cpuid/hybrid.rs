@@ -1,35 +1,52 @@
-//! The types of cores of hybrid processors, leaf 1Ah.
+//! The types of cores of hybrid processors: leaf 1Ah of Intel, 80000026h of AMD.
 
 use super::Cpuid;
 use super::processor::{Manual, Processor};
 
-/// What a core is.
+/// What a core is. On one machine the later is the faster one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CoreType {
-    /// A small core, for many threads at little power.
+    /// Intel's small core, for many threads at little power.
     Atom,
-    /// A large core, for speed.
+    /// Intel's large core, for speed.
     Core,
+    /// AMD's small core.
+    Efficiency,
+    /// AMD's large core.
+    Performance,
 }
 
 impl CoreType {
-    /// The name that hwloc and Linux have for it.
+    /// The name that hwloc (Intel's) or Linux (AMD's) has for it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Atom => "IntelAtom",
             Self::Core => "IntelCore",
+            Self::Efficiency => "efficiency",
+            Self::Performance => "performance",
         }
     }
 }
 
-/// The type of this core, if the processor says that it has several (leaf 7, edx, bit 15).
+/// The type of this core, if the processor says that it has several.
 pub(super) fn core_type(processor: &Processor<'_, impl Cpuid>) -> Option<CoreType> {
-    let features = processor.leaf(7)?;
-    let hybrid = processor.manual == Manual::Intel && features.edx >> 15 & 1 == 1;
-    let leaf = processor.leaf(0x1a).filter(|_| hybrid)?;
-    match leaf.eax >> 24 {
-        0x20 => Some(CoreType::Atom),
-        0x40 => Some(CoreType::Core),
-        _ => None,
+    match processor.manual {
+        Manual::Intel => {
+            let features = processor.leaf(7)?;
+            let leaf = processor.leaf(0x1a)?;
+            match (features.edx >> 15 & 1, leaf.eax >> 24) {
+                (1, 0x20) => Some(CoreType::Atom),
+                (1, 0x40) => Some(CoreType::Core),
+                _ => None,
+            }
+        }
+        Manual::Amd => {
+            let core = processor.leaf(0x8000_0026)?;
+            match (core.eax >> 30 & 1, core.ebx >> 28) {
+                (1, 0) => Some(CoreType::Performance),
+                (1, 1) => Some(CoreType::Efficiency),
+                _ => None,
+            }
+        }
     }
 }

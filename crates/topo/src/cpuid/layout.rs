@@ -83,8 +83,19 @@ impl Layout {
 
     /// The part that tells processors of one package apart.
     pub(super) fn inside(&self, apic: u32) -> u32 {
-        apic & !(u32::MAX.checked_shl(self.package).unwrap_or(0))
+        lower(apic, self.package)
     }
+
+    /// The part that tells threads of one core apart.
+    pub(super) fn thread_of(&self, apic: u32) -> Option<u32> {
+        let core = self.levels.iter().find(|level| level.part == Part::CORE)?;
+        Some(lower(self.inside(apic), core.shift))
+    }
+}
+
+/// The bits of `id` below `shift`.
+fn lower(id: u32, shift: u32) -> u32 {
+    id & !(u32::MAX.checked_shl(shift).unwrap_or(0))
 }
 
 /// The bits of `id` from `shift` up.

@@ -44,7 +44,7 @@ pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
 
 /// The machine of these processors.
 pub(super) fn machine(members: &[Member], source: Source) -> Machine {
-    let mut facts: Vec<Facts> = members.iter().map(|it| Facts::pu(it.cpu)).collect();
+    let mut facts: Vec<Facts> = members.iter().map(pu).collect();
     let all: CpuSet = members.iter().map(|it| it.cpu).collect();
     let mut memory = Facts::new(Kind::Numa, Some(0), all);
     memory.local_memory = Some(0);
@@ -58,6 +58,12 @@ pub(super) fn machine(members: &[Member], source: Source) -> Machine {
     machine.notes = notes;
     machine.core_kinds = core_kinds(members);
     machine
+}
+
+fn pu(member: &Member) -> Facts {
+    let mut facts = Facts::pu(member.cpu);
+    facts.thread = member.layout.thread_of(member.apic);
+    facts
 }
 
 fn packages(members: &[Member]) -> Vec<Facts> {
@@ -128,21 +134,16 @@ fn caches(members: &[Member]) -> Vec<Facts> {
 
 /// The kinds of cores, slower ones first; none on machines where the processors do not tell.
 fn core_kinds(members: &[Member]) -> Vec<CoreKind> {
-    let mut kinds: BTreeMap<CoreType, CoreKind> = BTreeMap::new();
+    let mut kinds: BTreeMap<CoreType, CpuSet> = BTreeMap::new();
     for member in members {
         if let Some(core_type) = member.core_type {
-            let kind = kinds.entry(core_type).or_insert_with(|| CoreKind {
-                name: Some(core_type.name().into()),
-                ..CoreKind::default()
-            });
-            kind.cpus.insert(member.cpu);
+            kinds.entry(core_type).or_default().insert(member.cpu);
         }
     }
-    let ranked = kinds.into_values().zip(0..);
-    ranked
-        .map(|(kind, rank)| CoreKind {
-            rank: Some(rank),
-            ..kind
-        })
-        .collect()
+    let kind = |(core_type, cpus): (CoreType, _)| CoreKind {
+        cpus,
+        name: Some(core_type.name().into()),
+        ..CoreKind::default()
+    };
+    kinds.into_iter().map(kind).collect()
 }

@@ -32,31 +32,56 @@ pub(super) struct Identity {
     stepping: u32,
 }
 
+/// The highest leaves of the two ranges. One processor of a machine names them for all, as cores of
+/// all types have the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Highest {
+    basic: u32,
+    extended: u32,
+}
+
+impl Highest {
+    /// As processor `cpu` names them.
+    pub(super) fn read(cpuid: &impl Cpuid, cpu: usize) -> Self {
+        let named = |leaf| cpuid.leaf(cpu, leaf, 0).unwrap_or_default().eax;
+        Self {
+            basic: named(0),
+            extended: named(EXTENDED),
+        }
+    }
+
+    fn has(self, leaf: u32) -> bool {
+        let highest = if leaf >= EXTENDED {
+            self.extended
+        } else {
+            self.basic
+        };
+        leaf <= highest
+    }
+}
+
 /// A processor that is asked.
 pub(super) struct Processor<'a, C> {
     cpuid: &'a C,
     cpu: usize,
-    highest: u32,
-    highest_extended: u32,
+    highest: Highest,
     pub(super) manual: Manual,
     pub(super) identity: Identity,
 }
 
 impl<'a, C: Cpuid> Processor<'a, C> {
     /// Processor `cpu`, which must know leaves 0 and 1.
-    pub(super) fn read(cpuid: &'a C, cpu: usize) -> Result<Self, Error> {
+    pub(super) fn read(cpuid: &'a C, cpu: usize, highest: Highest) -> Result<Self, Error> {
         let must = |leaf| {
             let registers = cpuid.leaf(cpu, leaf, 0);
             registers.ok_or_else(|| silent(cpu))
         };
         let first = must(0)?;
         let identity = Identity::new([first.ebx, first.edx, first.ecx], must(1)?.eax);
-        let extended = cpuid.leaf(cpu, EXTENDED, 0).unwrap_or_default().eax;
         let mut processor = Self {
             cpuid,
             cpu,
-            highest: first.eax,
-            highest_extended: extended,
+            highest,
             manual: identity.manual(),
             identity,
         };
@@ -72,12 +97,7 @@ impl<'a, C: Cpuid> Processor<'a, C> {
 
     /// A subleaf of a leaf, if the processor has that leaf.
     pub(super) fn subleaf(&self, leaf: u32, subleaf: u32) -> Option<Registers> {
-        let highest = if leaf >= EXTENDED {
-            self.highest_extended
-        } else {
-            self.highest
-        };
-        let known = leaf <= highest;
+        let known = self.highest.has(leaf);
         known
             .then(|| self.cpuid.leaf(self.cpu, leaf, subleaf))
             .flatten()

@@ -31,8 +31,10 @@ fn a_record_makes_the_same_machine() {
         let dump = dump(&path);
         let mut record = Dump::new();
         for cpu in &dump.processors() {
-            let ask = |leaf, subleaf| dump.leaf(cpu, leaf, subleaf).unwrap_or_default();
-            record.record(cpu, ask);
+            // One recording was made up, and only its first processor names the highest leaf of all.
+            let asked = |leaf: u32| if leaf & 0x7fff_ffff == 0 { 0 } else { cpu };
+            let ask = |leaf, subleaf| dump.leaf(asked(leaf), leaf, subleaf);
+            record.record(cpu, |leaf, subleaf| ask(leaf, subleaf).unwrap_or_default());
         }
         let machine = Machine::from_cpuid(&record).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Ok(machine), Machine::from_cpuid(&dump), "{name}");

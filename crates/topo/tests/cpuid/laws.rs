@@ -177,9 +177,12 @@ proptest! {
         }
         let dies = if made.counts[1] > 1 { made.sets(1) } else { BTreeSet::new() };
         prop_assert_eq!(sets(&machine, Kind::Die), dies);
-        for (number, package) in machine.objects(Kind::Package).enumerate() {
-            prop_assert!(package.os() >= Some(made.first), "{} {:?}", number, package);
+        for (cpu, place) in made.order.iter().enumerate() {
+            let thread = *place as u32 % made.counts[4];
+            prop_assert_eq!(machine.pu(cpu).unwrap().thread(), Some(thread));
         }
+        let packages: BTreeSet<u32> = machine.objects(Kind::Package).filter_map(|it| it.os()).collect();
+        prop_assert!(packages.into_iter().eq(made.first..made.first + made.counts[0]));
         prop_assert!(machine.objects(Kind::L2).all(|cache| cache.cache().unwrap().size == 32 << 10));
     }
 
@@ -217,5 +220,44 @@ impl Cpuid for One<'_> {
     fn leaf(&self, cpu: usize, leaf: u32, subleaf: u32) -> Option<Registers> {
         assert_eq!(cpu, self.0, "only one processor may be asked");
         self.1.leaf(cpu, leaf, subleaf)
+    }
+}
+
+/// The same processors without caches.
+struct Bare<'a>(&'a Made);
+
+impl Cpuid for Bare<'_> {
+    fn processors(&self) -> CpuSet {
+        CpuSet::range(0, self.0.order.len())
+    }
+
+    fn leaf(&self, cpu: usize, leaf: u32, subleaf: u32) -> Option<Registers> {
+        let caches = [4, 0x8000_001d].contains(&leaf);
+        self.0.leaf(cpu, leaf, subleaf).filter(|_| !caches)
+    }
+}
+
+/// What has no kind of its own is a group, which is named where no cache has the same processors.
+#[test]
+fn parts_without_a_kind_are_named_groups() {
+    for (style, name) in [(Style::Intel, "Module"), (Style::Amd, "Complex")] {
+        let counts = [1, 2, 3, 2, 2];
+        let order = (0..24).collect();
+        let made = Made {
+            style,
+            counts,
+            first: 0,
+            order,
+        };
+        let machine = Machine::from_cpuid(&Bare(&made)).unwrap();
+        assert_eq!(sets(&machine, Kind::Group), made.sets(MODULE));
+        assert_eq!(sets(&machine, Kind::Die), made.sets(1));
+        assert!(
+            machine
+                .objects(Kind::Group)
+                .all(|group| group.subtype() == Some(name))
+        );
+        let with_caches = Machine::from_cpuid(&made).unwrap();
+        assert_eq!(with_caches.objects(Kind::Group).len(), 0);
     }
 }

@@ -4,7 +4,7 @@
 //! makes of them.
 
 use oxmpi_topo::cpuid::Dump;
-use oxmpi_topo::{CpuSet, Kind, Machine, Object, Source};
+use oxmpi_topo::{CoreKind, CpuSet, Kind, Machine, Object, Source};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -153,5 +153,58 @@ fn recorded_machines_are_as_hwloc_sees_them() {
         assert_eq!(ours.len(), hwlocs.len(), "{name}");
         assert_eq!(machine.notes().next(), None, "{name}");
         assert_eq!(machine.source(), Source::CpuidGlobal);
+    }
+}
+
+/// The kinds of cores of each recording whose processors tell; of all others there are none.
+#[test]
+fn hybrid_processors_tell_the_kinds_of_their_cores() {
+    let told: [(&str, &[(&str, &str)]); 3] = [
+        (
+            "AMD-1Ah-Zen5StrixPoint-RyzenAI9HX370",
+            &[("efficiency", "4-11,16-23"), ("performance", "0-3,12-15")],
+        ),
+        (
+            "Intel-ArrowLake-CoreUltra5-225U",
+            &[("IntelAtom", "4-13"), ("IntelCore", "0-3")],
+        ),
+        (
+            "Intel-CPUID.1A-1p2co2t",
+            &[("IntelAtom", "0-1"), ("IntelCore", "2-3")],
+        ),
+    ];
+    for (name, path) in recordings() {
+        let machine = Machine::from_cpuid(&dump(&path)).unwrap();
+        let kind = |kind: &CoreKind| (kind.name.clone().unwrap(), kind.cpus.to_string());
+        let kinds: Vec<(String, String)> = machine.core_kinds().iter().map(kind).collect();
+        let expected = told.iter().find(|(machine, _)| *machine == name);
+        let expected = expected.map_or(&[][..], |(_, kinds)| kinds);
+        let ours: Vec<(&str, &str)> = kinds
+            .iter()
+            .map(|(name, cpus)| (&**name, &**cpus))
+            .collect();
+        assert_eq!(ours, expected, "{name}");
+    }
+}
+
+#[test]
+fn packages_have_the_names_of_their_processors() {
+    for (name, path) in recordings() {
+        let machine = Machine::from_cpuid(&dump(&path)).unwrap();
+        for package in machine.objects(Kind::Package) {
+            let info = |name| package.infos().iter().find(|info| info.name == name);
+            let vendor = &info("CPUVendor").unwrap().value;
+            let maker = match name.split('-').next() {
+                Some("AMD") => "AuthenticAMD",
+                Some("Hygon") => "HygonGenuine",
+                Some("Intel") => "GenuineIntel",
+                _ if name.contains("Shanghai") => "  Shanghai  ",
+                _ => "CentaurHauls",
+            };
+            assert_eq!(vendor, maker, "{name}");
+            assert!(info("CPUFamilyNumber").is_some(), "{name}");
+            let model = info("CPUModel").map(|info| info.value.as_str());
+            assert_eq!(model, model.map(str::trim), "{name}");
+        }
     }
 }

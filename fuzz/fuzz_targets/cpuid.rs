@@ -1,0 +1,4 @@
+//! Dumps of cpuid.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| oxmpi_testkit::fuzz::cpuid(data));
