@@ -4,10 +4,12 @@
 //! string, or a recording under `machines/`. Then, for each call, come a line `$` with the options, and the output.
 //! `OXMPI_LSTOPO=DIR cargo test -p oxmpi-topo --test text` also compares every `DIR/*.txt`; machines are named there by what
 //! `Machine::from_input` takes.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", feature = "xml"))]
 
 mod recording;
 
+use oxmpi_topo::cpuid::Dump;
+use oxmpi_topo::linux::Root;
 use oxmpi_topo::render::text::Numbers;
 use oxmpi_topo::view::{Devices, Levels, View};
 use oxmpi_topo::{Kind, Machine};
@@ -45,14 +47,20 @@ fn ours(machine: &Machine, options: &str) -> String {
 }
 
 fn machine(input: &str) -> Result<Machine, String> {
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    match input.strip_suffix(".files") {
-        Some(_) => {
-            let text = fs::read_to_string(machines.join(input)).unwrap();
-            Machine::from_linux(&recording(&text)).map_err(|error| error.to_string())
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(input);
+    let text = || fs::read_to_string(&path).unwrap();
+    let machine = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("files") => Machine::from_linux(&recording(&text())),
+        Some("xml") => Machine::from_xml(&text()),
+        _ if path.join("pu0").exists() => {
+            let directory = path.to_str().unwrap();
+            Dump::read(&Root::new("/"), directory).and_then(|dump| Machine::from_cpuid(&dump))
         }
-        None => Machine::from_input(input).map_err(|error| error.to_string()),
-    }
+        _ => return Machine::from_input(input).map_err(|error| error.to_string()),
+    };
+    machine.map_err(|error| error.to_string())
 }
 
 /// The calls whose outputs differ, each with the first line that does, and how many calls there were.

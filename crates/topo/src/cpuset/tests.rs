@@ -82,6 +82,11 @@ fn reads_the_kernels_files() {
     assert_eq!(mask("0x1,,0x80000000"), "31,64");
     assert_eq!(mask("0xffff0000ffff0000ffff"), "0-15,32-47,64-79");
     assert_eq!(mask("0"), "");
+    let hwlocs = |list| format!("{:#}", CpuSet::parse_list(list).unwrap().mask());
+    assert_eq!(hwlocs("5"), "0x00000020");
+    assert_eq!(hwlocs("0,99"), "0x00000008,,,0x00000001");
+    assert_eq!(hwlocs("32"), "0x00000001,0x0");
+    assert_eq!(hwlocs(""), "0x0");
 }
 
 #[test]

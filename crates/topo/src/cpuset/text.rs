@@ -39,7 +39,8 @@ impl CpuSet {
     }
 
     /// The set as a mask in groups of 32 numbers, largest first: `0000ffff,ffffffff` as the kernel
-    /// writes it with `{}`, `0x0000ffff,0xffffffff` as hwloc does with `{:#}`.
+    /// writes it with `{}`, `0x0000ffff,0xffffffff` as hwloc does with `{:#}`; hwloc leaves groups without a number empty,
+    /// and the last of them is then `0x0`.
     pub fn mask(&self) -> Mask<'_> {
         Mask(self)
     }
@@ -134,11 +135,25 @@ pub struct Mask<'a>(&'a CpuSet);
 
 impl fmt::Display for Mask<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = if f.alternate() { "0x" } else { "" };
         let halves = |word: &u64| [(word >> 32) as u32, *word as u32];
         let groups = self.0.words().iter().rev().flat_map(halves);
-        let mut groups = groups.skip_while(|group| *group == 0);
-        write!(f, "{prefix}{:08x}", groups.next().unwrap_or(0))?;
-        groups.try_for_each(|group| write!(f, ",{prefix}{group:08x}"))
+        let mut groups = groups.skip_while(|group| *group == 0).peekable();
+        let first = groups.next().unwrap_or(0);
+        if !f.alternate() {
+            write!(f, "{first:08x}")?;
+            return groups.try_for_each(|group| write!(f, ",{group:08x}"));
+        }
+        match first {
+            0 => f.write_str("0x0")?,
+            first => write!(f, "{first:#010x}")?,
+        }
+        while let Some(group) = groups.next() {
+            match (group, groups.peek()) {
+                (0, Some(_)) => f.write_str(",")?,
+                (0, None) => f.write_str(",0x0")?,
+                _ => write!(f, ",{group:#010x}")?,
+            }
+        }
+        Ok(())
     }
 }

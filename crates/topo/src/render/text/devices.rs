@@ -83,7 +83,12 @@ impl<'m> Writer<'m> {
         device: Device<'m>,
         length: usize,
     ) -> fmt::Result {
-        write!(f, "{}", device.kind())?;
+        // hwloc 2.9 has no word for memory behind a bus and calls it a block device.
+        let kind = match device.kind() {
+            DeviceKind::Memory => DeviceKind::Storage,
+            kind => kind,
+        };
+        write!(f, "{kind}")?;
         if let Some(subtype) = device.subtype() {
             write!(f, "({subtype})")?;
         }
