@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The crate is pure: it makes no system call. It binds no process (`oxmpi-pin` says where ranks go, the runtime puts
-//! them there), measures nothing, and draws nothing.
+//! them there) and measures nothing.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,3 +1,5 @@
-//! Pictures of a machine: as text and as data.
+//! Pictures of a machine: as text, as data and drawn.
 
+#[cfg(feature = "svg")]
+pub mod svg;
 pub mod text;

@@ -1,0 +1,212 @@
+//! The words on boxes: names with numbers, sizes, and the full facts for a pointer that rests on one.
+
+use super::Numbers;
+use crate::device::{Device, DeviceKind};
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::object::{Cache, Info, Object};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Bytes in powers of 1024 as lstopo writes them, `32KB`; three digits where a unit is not full, such as `1.25MB`.
+pub(super) fn bytes(size: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];
+    let power = (size.max(1).ilog2() / 10) as usize;
+    let one = 1u64 << (10 * power);
+    let whole = size / one;
+    let hundredths = u128::from(size % one) * 100 / u128::from(one);
+    let digits = match whole {
+        0..10 => format!("{hundredths:02}"),
+        10..100 => format!("{}", hundredths / 10),
+        _ => String::new(),
+    };
+    match digits.trim_end_matches('0') {
+        "" => format!("{whole}{}", UNITS[power]),
+        digits => format!("{whole}.{digits}{}", UNITS[power]),
+    }
+}
+
+/// Bytes per second in decimal units, as links are sold.
+pub(super) fn speed(bytes_per_second: u64) -> String {
+    let tenths = bytes_per_second / 100_000_000;
+    match tenths {
+        0 => format!("{} MB/s", bytes_per_second / 1_000_000),
+        1..1000 => format!("{}.{} GB/s", tenths / 10, tenths % 10),
+        _ => format!("{} GB/s", tenths / 10),
+    }
+}
+
+/// What a line of a picture can hold of a text from outside: control characters, those that turn the direction of
+/// writing, and what XML forbids are replaced.
+pub(super) fn clean(text: &str) -> String {
+    let is_forbidden = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    let replaced = |letter| {
+        if is_forbidden(letter) {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    };
+    text.chars().map(replaced).collect()
+}
+
+/// The name of its kind in a picture: `L1d` where there is an `L1i`.
+pub(super) fn kind(object: Object<'_>) -> String {
+    let machine = object.machine;
+    let kind = object.kind();
+    let instructions =
+        |level| Kind::cache(level, true).map_or(0, |kind| machine.objects(kind).len());
+    match (kind.cache_level(), kind.holds_instructions_only()) {
+        (Some(level), true) => format!("L{level}i"),
+        (Some(level), false) if instructions(level) > 0 => format!("L{level}d"),
+        (Some(level), false) => format!("L{level}"),
+        (None, _) => match (kind, object.subtype()) {
+            (Kind::Group, Some(subtype)) => clean(subtype),
+            _ => kind.to_string(),
+        },
+    }
+}
+
+/// Which numbers of an object are shown, each alone. What has no number of the operating system always shows the
+/// logical one; caches show only one number.
+pub(super) fn numbers(object: Object<'_>, numbers: Numbers) -> Vec<String> {
+    let logical = format!("L#{}", object.logical());
+    let os = object.os().map(|os| format!("P#{os}"));
+    match (numbers, os) {
+        _ if object.kind() == Kind::Machine => Vec::new(),
+        (Numbers::Both, _) if object.kind().is_cache() => Vec::from([logical]),
+        (Numbers::Logical, _) | (_, None) => Vec::from([logical]),
+        (Numbers::Os, Some(os)) => Vec::from([os]),
+        (Numbers::Both, Some(os)) => Vec::from([logical, os]),
+    }
+}
+
+/// Kind and numbers in one line.
+pub(super) fn name(object: Object<'_>, which: Numbers) -> String {
+    let mut words = Vec::from([kind(object)]);
+    words.extend(numbers(object, which));
+    words.join(" ")
+}
+
+/// The size of a cache, of a node's memory with the kind of memory, or of all memory of the machine, if any is known.
+pub(super) fn size(object: Object<'_>) -> Option<String> {
+    let nodes = object.machine.objects(Kind::Numa);
+    let size = match object.kind() {
+        Kind::Machine => nodes
+            .filter_map(|node| node.local_memory())
+            .fold(0, u64::saturating_add),
+        Kind::Numa => object.local_memory().unwrap_or(0),
+        _ => object.cache().map_or(0, |cache| cache.size),
+    };
+    let size = (size > 0).then(|| bytes(size));
+    let subtype = object.subtype().filter(|_| object.kind() == Kind::Numa);
+    match (subtype.map(clean), size) {
+        (Some(subtype), Some(size)) => Some(format!("{subtype} {size}")),
+        (subtype, size) => subtype.or(size),
+    }
+}
+
+/// All that is known of an object, a line for each fact.
+pub(super) fn facts(object: Object<'_>) -> String {
+    let mut lines = Vec::from([object.to_string()]);
+    match object.cpus().len() {
+        0 => lines.push("no processors".into()),
+        1 => lines.push(format!("processor {}", object.cpus())),
+        _ => lines.push(format!("processors {}", object.cpus())),
+    }
+    lines.extend(object.subtype().map(|subtype| format!("subtype {subtype}")));
+    lines.extend(
+        object
+            .local_memory()
+            .map(|memory| format!("memory {memory} bytes")),
+    );
+    lines.extend(object.cache().map(cache));
+    let machine = object.machine;
+    if matches!(object.kind(), Kind::Core | Kind::Pu) {
+        let mut kinds = machine.core_kinds().iter();
+        let kind = kinds.find(|kind| object.cpus().is_subset(&kind.cpus));
+        let named = kind.and_then(|kind| kind.name.as_ref());
+        lines.extend(named.map(|name| format!("kind {name}")));
+        let capacity = kind.and_then(|kind| kind.capacity);
+        lines.extend(capacity.map(|capacity| format!("capacity {capacity} of 1024")));
+    }
+    if !is_allowed(object) {
+        lines.push("not allowed by control groups".into());
+    }
+    finish(lines, object.infos())
+}
+
+/// Whether this process may use the PU, or the memory of the NUMA node; true of all else.
+pub(super) fn is_allowed(object: Object<'_>) -> bool {
+    let machine: &Machine = object.machine;
+    let allowed = match object.kind() {
+        Kind::Pu => machine.allowed(),
+        Kind::Numa => machine.allowed_memory(),
+        _ => return true,
+    };
+    object.os().is_none_or(|os| allowed.contains(os as usize))
+}
+
+/// Size and shape of a cache in one line.
+pub(super) fn cache(cache: Cache) -> String {
+    let mut words = Vec::new();
+    match cache.size {
+        0 => words.push("size unknown".into()),
+        size => words.push(format!("{size} bytes")),
+    }
+    words.extend(cache.line.map(|line| format!("lines of {line} bytes")));
+    words.extend(cache.ways.map(|ways| format!("{ways} ways")));
+    words.extend(cache.unified.then(|| "unified".into()));
+    let inclusive = |yes| if yes { "inclusive" } else { "not inclusive" };
+    words.extend(cache.inclusive.map(|yes| inclusive(yes).into()));
+    words.join(", ")
+}
+
+/// Kind and name or address, without a domain that is 0.
+pub(super) fn device(device: Device<'_>) -> String {
+    let text = clean(&device.to_string());
+    match (device.kind(), device.subtype()) {
+        (kind, Some(subtype)) if kind.is_of_system() => format!("{text} ({})", clean(subtype)),
+        _ => text.replacen(" 0000:", " ", 1),
+    }
+}
+
+/// All that is known of a device, a line for each fact.
+pub(super) fn device_facts(device: Device<'_>) -> String {
+    let mut lines = Vec::from([device.to_string()]);
+    lines.extend(device.subtype().map(|subtype| format!("subtype {subtype}")));
+    lines.push(format!("near {}", device.near()));
+    if let Some(pci) = device.pci() {
+        if device.name().is_some() || device.kind() == DeviceKind::PciBridge {
+            lines.push(format!("address {}", pci.address));
+        }
+        lines.push(format!("class {:04x}", pci.class));
+        lines.push(format!("device {:04x}:{:04x}", pci.vendor, pci.device));
+        if pci.link_speed > 0 {
+            lines.push(format!("link {}", speed(pci.link_speed)));
+        }
+    }
+    if let Some(behind) = device.behind() {
+        let (first, last) = (behind.buses.start(), behind.buses.end());
+        lines.push(format!(
+            "buses {:04x}:{first:02x} to {last:02x}",
+            behind.domain
+        ));
+    }
+    finish(lines, device.infos())
+}
+
+/// The lines and the further facts, as a tooltip.
+fn finish(mut lines: Vec<String>, infos: &[Info]) -> String {
+    lines.extend(
+        infos
+            .iter()
+            .map(|info| format!("{} {}", info.name, info.value)),
+    );
+    let lines: Vec<String> = lines.iter().map(|line| clean(line)).collect();
+    lines.join("\n")
+}

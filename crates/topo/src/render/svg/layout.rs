@@ -1,0 +1,285 @@
+//! From a machine to boxes: which there are, what stands in each, and what is beside or inside what.
+//!
+//! Packages, dies, groups and cores are frames around what is inside them. Caches are bars above the cores they serve,
+//! an instruction cache beside the data cache of its level. NUMA nodes, with the memory-side caches in front of them,
+//! stand above what they are attached to; devices at the right of it or below, whichever is nearer to the wanted
+//! aspect.
+
+use super::boxes::{Face, Line, Scene, Size};
+use super::cells::{Cell, Fit, GAP};
+use super::overlay::Overlaid;
+use super::palette::Look;
+use super::widths::Font;
+use super::{SvgOptions, devices, labels, legend};
+use crate::kind::Kind;
+use crate::machine::Machine;
+use crate::object::Object;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What boxes inside the machine aim at, as parts of the aspect that the whole shall have. Narrow boxes may make a better
+/// whole than those that fit best each for itself.
+const INNER: [f64; 5] = [1.0, 0.7, 1.4, 0.4, 2.5];
+
+/// The whole picture of a machine.
+pub(super) fn scene(machine: &Machine, options: &SvgOptions) -> Scene {
+    let overlaid = Overlaid::new(&options.overlays, machine.online());
+    let whole = Fit {
+        aspect: options.aspect.clamp(1.0 / 32.0, 32.0),
+        above: Size::default(),
+    };
+    let mut best: Option<Cell> = None;
+    for part in INNER {
+        let fit = Fit {
+            aspect: whole.aspect * part,
+            ..whole
+        };
+        let cell = Layout::new(machine, options, &overlaid, fit).object(machine.root());
+        if best
+            .as_ref()
+            .is_none_or(|best| whole.misfit(cell.least) < 0.9 * whole.misfit(best.least))
+        {
+            best = Some(cell);
+        }
+    }
+    let mut cells = legend::title(options);
+    cells.extend(best);
+    let width = cells.iter().map(|cell| cell.least.width).max();
+    cells.extend(legend::legend(machine, options, width.unwrap_or(0)));
+    Cell::column(cells).map_or_else(Scene::default, Cell::scene)
+}
+
+/// What is the same for all objects of a picture.
+struct Layout<'a> {
+    options: &'a SvgOptions,
+    overlaid: &'a Overlaid<'a>,
+    fit: Fit,
+    /// The width of the widest name of each kind: all of a kind have room for it, so that what is alike looks alike.
+    widest: [u32; Kind::COUNT],
+}
+
+pub(super) fn line(font: Font, text: impl Into<String>) -> Line {
+    Line {
+        text: text.into(),
+        font,
+    }
+}
+
+impl<'a> Layout<'a> {
+    fn new(
+        machine: &Machine,
+        options: &'a SvgOptions,
+        overlaid: &'a Overlaid<'a>,
+        fit: Fit,
+    ) -> Self {
+        let mut layout = Self {
+            options,
+            overlaid,
+            fit,
+            widest: [0; Kind::COUNT],
+        };
+        for object in machine.iter() {
+            let width = Cell::panel(layout.face(object), None).least.width;
+            let widest = &mut layout.widest[object.kind() as usize];
+            *widest = width.max(*widest);
+        }
+        layout
+    }
+
+    fn above(&self, above: Size) -> Fit {
+        Fit { above, ..self.fit }
+    }
+
+    fn object(&self, object: Object<'_>) -> Cell {
+        let kind = object.kind();
+        if kind == Kind::Pu {
+            return self.leaf(object);
+        }
+        if kind.is_cache() {
+            return self.cache(object);
+        }
+        let mut cells: Vec<Cell> = self.memory(object).into_iter().collect();
+        let above = stacked(core::iter::once(&self.leaf(object)).chain(&cells));
+        cells.extend(self.inside(object, above));
+        if kind == Kind::Machine {
+            cells.extend(self.offline(object.machine, above));
+        }
+        let cell = Cell::panel(self.face(object), Cell::column(cells));
+        cell.at_least(self.widest[kind as usize])
+    }
+
+    /// An object alone, without what is inside it.
+    fn leaf(&self, object: Object<'_>) -> Cell {
+        Cell::panel(self.face(object), None).at_least(self.widest[object.kind() as usize])
+    }
+
+    fn face(&self, object: Object<'_>) -> Face {
+        let kind = object.kind();
+        let name = labels::name(object, self.options.numbers);
+        let size = labels::size(object).map(|size| Font::Leaf.cut(&size, 160));
+        let mut face = match (kind, size) {
+            (Kind::Pu, _) => self.pu(object),
+            (Kind::Numa, Some(size)) => bar(kind, [format!("{name} ({size})")]),
+            (_, Some(size)) if is_in_pair(object) => bar(kind, [name, size]),
+            (_, Some(size)) if kind.is_cache() => bar(kind, [format!("{name} ({size})")]),
+            (_, None) if kind.is_cache() || kind == Kind::Numa => bar(kind, [name]),
+            (_, size) => {
+                let look = match kind {
+                    Kind::Core if is_of_other_kind(object) => Look::OtherCore,
+                    _ => Look::of(kind),
+                };
+                let size = size.map_or_else(String::new, |size| format!(" ({size} memory)"));
+                Face::new(look, Vec::from([line(Font::Head, name + &size)]))
+            }
+        };
+        face.marks.is_hatched = !labels::is_allowed(object);
+        face.tooltip.insert_str(0, &labels::facts(object));
+        face
+    }
+
+    fn pu(&self, pu: Object<'_>) -> Face {
+        let cpu = pu.os().unwrap_or(0) as usize;
+        let mut lines = labels::numbers(pu, self.options.numbers);
+        if let Some(first) = lines.first_mut() {
+            first.insert_str(0, "PU ");
+        }
+        lines.extend(self.overlaid.label(cpu));
+        let mut face = bar(Kind::Pu, lines);
+        face.marks = self.overlaid.marks(cpu);
+        face.foot = self.overlaid.foot();
+        face.tooltip = self.overlaid.facts(cpu);
+        face
+    }
+
+    /// A bar, or two side by side, and what uses the cache below.
+    fn cache(&self, cache: Object<'_>) -> Cell {
+        let beside = beside(cache);
+        let mut cells: Vec<Cell> = self.memory(cache).into_iter().collect();
+        cells.extend(beside.and_then(|beside| self.memory(beside)));
+        let bars = core::iter::once(cache).chain(beside);
+        cells.extend(Cell::row(bars.map(|bar| self.leaf(bar)).collect()));
+        let above = stacked(&cells);
+        cells.extend(beside.and_then(|_| self.devices(cache)));
+        let last = beside.unwrap_or(cache);
+        cells.extend(self.inside(last, above));
+        let is_one_of_several = cache.siblings().next().is_some();
+        let is_shared = is_one_of_several && last.children().len() > 1;
+        match Cell::column(cells) {
+            Some(column) if is_shared => {
+                Cell::panel(Face::new(Look::Scope, Vec::new()), Some(column))
+            }
+            column => column.unwrap_or_else(|| self.leaf(cache)),
+        }
+    }
+
+    /// The NUMA nodes attached to an object, each above the memory-side caches in front of it.
+    fn memory(&self, object: Object<'_>) -> Option<Cell> {
+        let node = |node: Object<'_>| {
+            let mut cells = Vec::from([self.leaf(node)]);
+            for cache in node.side_caches().iter().rev() {
+                let size = match cache.size {
+                    0 => String::new(),
+                    size => format!(" ({})", labels::bytes(size)),
+                };
+                let text = format!("Memory-side cache{size}");
+                let mut face = Face::new(Look::SideCache, Vec::from([line(Font::Leaf, text)]));
+                face.tooltip = format!("Memory-side cache of {node}\n{}", labels::cache(*cache));
+                cells.push(Cell::panel(face, None));
+            }
+            Cell::column(cells)
+        };
+        let nodes = object.memory().filter_map(node).collect();
+        Cell::grid(nodes, self.fit)
+    }
+
+    /// What is inside an object, and the devices near it.
+    fn inside(&self, object: Object<'_>, above: Size) -> Option<Cell> {
+        let fit = self.above(above);
+        let children = object.children().map(|child| self.object(child)).collect();
+        match (Cell::grids(children, fit), self.devices(object)) {
+            (Some(children), Some(devices)) => {
+                let (a, b) = (children.least, devices.least);
+                let beside = Size {
+                    width: a.width + GAP + b.width,
+                    height: a.height.max(b.height),
+                };
+                let below = stacked([&children, &devices]);
+                let cells = Vec::from([children, devices]);
+                match fit.misfit(beside) <= fit.misfit(below) {
+                    true => Cell::row(cells),
+                    false => Cell::column(cells),
+                }
+            }
+            (children, devices) => children.or(devices),
+        }
+    }
+
+    /// The devices attached to an object and to its NUMA nodes.
+    fn devices(&self, object: Object<'_>) -> Option<Cell> {
+        let near = core::iter::once(object).chain(object.memory());
+        let roots = near.flat_map(|object| object.devices());
+        let wanted = roots.filter(|_| self.options.devices);
+        devices::cells(wanted, self.fit)
+    }
+
+    /// Processors that are switched off: they are at no place in the tree.
+    fn offline(&self, machine: &Machine, above: Size) -> Option<Cell> {
+        let pu = |cpu: usize| {
+            let lines = Vec::from([line(Font::Leaf, format!("PU P#{cpu}"))]);
+            let mut face = Face::new(Look::Offline, lines);
+            face.tooltip = format!("PU P#{cpu}\noffline");
+            Cell::panel(face, None)
+        };
+        let pus: Vec<Cell> = machine.offline().iter().map(pu).collect();
+        let wide = Fit {
+            aspect: 32.0,
+            above,
+        };
+        let pus = Cell::grid(pus, wide)?;
+        let face = Face::new(Look::Group, Vec::from([line(Font::Head, "Offline")]));
+        Some(Cell::panel(face, Some(pus)))
+    }
+}
+
+/// A box with nothing but lines in it.
+fn bar(kind: Kind, lines: impl IntoIterator<Item = String>) -> Face {
+    let lines = lines.into_iter().map(|text| line(Font::Leaf, text));
+    Face::new(Look::of(kind), lines.collect())
+}
+
+/// The size of cells one above the other, with the gap below the last.
+fn stacked<'c>(cells: impl IntoIterator<Item = &'c Cell>) -> Size {
+    cells
+        .into_iter()
+        .map(|cell| cell.least)
+        .fold(Size::default(), |sum, size| Size {
+            width: sum.width.max(size.width),
+            height: sum.height + size.height + GAP,
+        })
+}
+
+/// The instruction cache that stands beside a cache: the only object inside it, of its level.
+fn beside(cache: Object<'_>) -> Option<Object<'_>> {
+    let mut children = cache.children();
+    let only = children.next().filter(|_| children.next().is_none())?;
+    let is_beside = only.kind().holds_instructions_only()
+        && !cache.kind().holds_instructions_only()
+        && only.kind().cache_level() == cache.kind().cache_level()
+        && only.cpus() == cache.cpus();
+    is_beside.then_some(only)
+}
+
+/// Whether an object is one of two caches that stand side by side.
+fn is_in_pair(object: Object<'_>) -> bool {
+    let outer = object.parent().and_then(beside);
+    outer == Some(object) || object.kind().is_cache() && beside(object).is_some()
+}
+
+/// Whether a core is of another kind than the first kind of a machine that has several.
+fn is_of_other_kind(core: Object<'_>) -> bool {
+    match core.machine.core_kinds() {
+        [] | [_] => false,
+        [first, ..] => !core.cpus().is_subset(&first.cpus),
+    }
+}
