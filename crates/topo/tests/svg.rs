@@ -9,12 +9,12 @@ use std::path::Path;
 use std::{env, fs};
 
 /// Two packages of four cores with two threads each.
-const SMALL: &str = "package:2 [numa(memory=64GiB)] l3:1(size=32MiB) l2:4(size=1MiB) l1:1(size=32KiB) \
+const SMALL: &str = "package:2 [numa(memory=64GiB)] l3:1(size=32MiB) l2:4(size=1MiB) l1d:1(size=32KiB) \
                      l1i:1(size=32KiB) core:1 pu:2(indexes=core:package)";
 
 /// Two packages with two NUMA nodes each.
 const FOUR_NODES: &str = "package:2 group:2 [numa(memory=4GiB)] l3:1(size=16MiB) l2:2(size=512KiB) \
-                          l1:1(size=32KiB) l1i:1(size=32KiB) core:1 pu:2";
+                          l1d:1(size=32KiB) l1i:1(size=32KiB) core:1 pu:2";
 
 fn machine(text: &str) -> Machine {
     Machine::from_synthetic(text).unwrap_or_else(|error| panic!("{error}"))

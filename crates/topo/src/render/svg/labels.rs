@@ -54,19 +54,16 @@ pub(super) fn clean(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
-/// The name of its kind in a picture: `L1d` where there is an `L1i`.
+/// The name of its kind in a picture: `L1d` of a cache for data alone, a group's subtype.
 pub(super) fn kind(object: Object<'_>) -> String {
-    let machine = object.machine;
     let kind = object.kind();
-    let instructions =
-        |level| Kind::cache(level, true).map_or(0, |kind| machine.objects(kind).len());
-    match (kind.cache_level(), kind.holds_instructions_only()) {
-        (Some(level), true) => format!("L{level}i"),
-        (Some(level), false) if instructions(level) > 0 => format!("L{level}d"),
-        (Some(level), false) => format!("L{level}"),
-        (None, _) => match (kind, object.subtype()) {
-            (Kind::Group, Some(subtype)) => clean(subtype),
-            _ => kind.to_string(),
+    match (object.cache(), kind.cache_level()) {
+        (Some(_), Some(level)) if kind.holds_instructions_only() => format!("L{level}i"),
+        (Some(cache), Some(level)) if cache.unified => format!("L{level}"),
+        (_, Some(level)) => format!("L{level}d"),
+        (_, None) => match object.subtype().filter(|_| kind == Kind::Group) {
+            Some(subtype) => clean(subtype),
+            None => kind.to_string(),
         },
     }
 }
@@ -94,11 +91,8 @@ pub(super) fn name(object: Object<'_>, which: Numbers) -> String {
 
 /// The size of a cache, of a node's memory with the kind of memory, or of all memory of the machine, if any is known.
 pub(super) fn size(object: Object<'_>) -> Option<String> {
-    let nodes = object.machine.objects(Kind::Numa);
     let size = match object.kind() {
-        Kind::Machine => nodes
-            .filter_map(|node| node.local_memory())
-            .fold(0, u64::saturating_add),
+        Kind::Machine => object.total_memory(),
         Kind::Numa => object.local_memory().unwrap_or(0),
         _ => object.cache().map_or(0, |cache| cache.size),
     };
