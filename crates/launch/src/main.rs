@@ -9,6 +9,7 @@ mod complain;
 mod info;
 mod run;
 mod settings;
+mod topo;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,6 +39,11 @@ const COMMANDS: &[Command] = &[
         name: "settings",
         about: "every setting, its value, and where the value came from",
         main: settings::main,
+    },
+    Command {
+        name: "topo",
+        about: "this machine, or any that is described: as text, picture or data",
+        main: topo::main,
     },
     Command {
         name: "info",

@@ -3,11 +3,12 @@
 //! | what is named | is |
 //! |---|---|
 //! | a directory with `sys` or `proc` in it | a recorded machine, [`linux`](crate::linux) |
+//! | a directory with `pu0` or others of that kind in it | [cpuid dumps](crate::cpuid::Dump) |
 //! | a directory that holds just one directory | what that one is, since archives have a folder on top |
-//! | a file that exists, or `-` for standard input | text, by its content a [`Form`] |
+//! | a file that exists, or `-` for standard input | by its content [hwloc's XML](crate::xml), a text of [/proc/cpuinfo](crate::cpuinfo), or a line with a [synthetic string](crate::synthetic) |
 //! | anything else | a [synthetic string](crate::synthetic) |
 //!
-//! What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB long, folders on top
+//! XML needs the feature `xml`. What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB long, folders on top
 //! are at most four.
 
 mod error;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use error::Error;
 
+use crate::cpuid::Dump;
 use crate::linux::Root;
 use crate::machine::Machine;
 use alloc::string::{String, ToString};
@@ -37,6 +39,12 @@ const MOST_FOLDERS: usize = 4;
 pub enum Form {
     /// A directory with recorded /proc and /sys.
     Recording,
+    /// A directory with [cpuid dumps](crate::cpuid::Dump).
+    CpuidDumps,
+    /// The text of [hwloc's XML](crate::xml).
+    Xml,
+    /// The text of [/proc/cpuinfo](crate::cpuinfo).
+    Cpuinfo,
     /// A [synthetic string](crate::synthetic).
     Synthetic,
 }
@@ -44,14 +52,40 @@ pub enum Form {
 impl Form {
     /// What a directory with entries of these names is; `None` if nothing of the kind.
     pub fn of_directory<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let is_root = |name: &str| matches!(name, "proc" | "sys");
-        names.into_iter().any(is_root).then_some(Self::Recording)
+        let mut dumps = false;
+        for name in names {
+            if matches!(name, "proc" | "sys") {
+                return Some(Self::Recording);
+            }
+            dumps |= is_dump(name);
+        }
+        dumps.then_some(Self::CpuidDumps)
     }
 
-    /// What a text with this content is, as far as its beginning says.
-    pub fn of_text(_text: &str) -> Self {
-        Self::Synthetic
+    /// What a text with this content is, as far as can be seen without reading it: what begins with `<` is
+    /// XML, where lines have keys such as `processor` it is a cpuinfo file, and else one line of printable characters is a
+    /// synthetic string. `None` for anything else.
+    pub fn of_text(text: &str) -> Option<Self> {
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.starts_with('<') {
+            return Some(Self::Xml);
+        }
+        let is_record = |line: &str| {
+            let key = line.split(':').next().map(str::trim_end);
+            matches!(key, Some("processor" | "cpu number"))
+        };
+        if text.lines().any(is_record) {
+            return Some(Self::Cpuinfo);
+        }
+        let strange = |c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER;
+        (!text.is_empty() && !text.contains(strange)).then_some(Self::Synthetic)
     }
+}
+
+/// Whether a file of this name is that of a processor: `pu0`.
+fn is_dump(name: &str) -> bool {
+    let digits = name.strip_prefix("pu").unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 impl Machine {
@@ -85,15 +119,23 @@ impl Machine {
     /// Names the place in the text and what would have been right there.
     pub fn from_text(text: &str, name: &str) -> Result<Self, Error> {
         let machine = match Form::of_text(text) {
-            Form::Synthetic | Form::Recording => Self::from_synthetic(text.trim()),
+            #[cfg(feature = "xml")]
+            Some(Form::Xml) => Self::from_xml(text),
+            #[cfg(not(feature = "xml"))]
+            Some(Form::Xml) => return Err(Error::without_xml(name)),
+            Some(Form::Cpuinfo) => Self::from_cpuinfo(text),
+            Some(Form::Synthetic) => Self::from_synthetic(text.trim()),
+            _ => return Err(Error::no_text(name)),
         };
         machine.map_err(|error| Error::wrong(error.in_file(name)))
     }
 
     fn from_directory(path: &Path) -> Result<Self, Error> {
         let (path, form) = find(path)?;
+        let files = Root::new(&path);
         let machine = match form {
-            Form::Recording | Form::Synthetic => Self::from_linux(&Root::new(&path)),
+            Form::CpuidDumps => Dump::read(&files, "/").and_then(|dump| Self::from_cpuid(&dump)),
+            _ => Self::from_linux(&files),
         };
         machine.map_err(|error| Error::wrong(error.below(&path.to_string_lossy())))
     }

@@ -15,6 +15,9 @@ enum Why {
     Unreadable(String, io::Error),
     TooLong(String),
     NoMachine(String),
+    NoText(String),
+    #[cfg(not(feature = "xml"))]
+    WithoutXml(String),
     Neither(io::Error, crate::Error),
     Wrong(crate::Error),
 }
@@ -33,6 +36,17 @@ impl Error {
     /// A directory with nothing of a machine in it.
     pub(super) fn no_machine(name: &str) -> Self {
         Self(Box::new(Why::NoMachine(name.to_string())))
+    }
+
+    /// A text of no form that is known.
+    pub(super) fn no_text(name: &str) -> Self {
+        Self(Box::new(Why::NoText(name.to_string())))
+    }
+
+    /// XML, which this build does not read.
+    #[cfg(not(feature = "xml"))]
+    pub(super) fn without_xml(name: &str) -> Self {
+        Self(Box::new(Why::WithoutXml(name.to_string())))
     }
 
     /// What the system says of a name that exists not, and what is wrong with it as a synthetic string.
@@ -65,13 +79,25 @@ impl fmt::Display for Error {
             ),
             Why::NoMachine(name) => write!(
                 f,
-                "{name}: a directory that holds a machine has `proc` and `sys` in it"
+                "{name}: a directory that holds a machine has `proc` and `sys` in it, or `pu0` and others"
             ),
-            Why::Neither(why, error) => write!(
+            Why::NoText(name) => write!(
                 f,
-                "{}: no file or directory ({why}), and no synthetic string: {error}",
-                error.text()
+                "{name}: neither hwloc XML nor a cpuinfo file nor one line with a synthetic string"
             ),
+            #[cfg(not(feature = "xml"))]
+            Why::WithoutXml(name) => write!(f, "{name}: is XML; the feature `xml` is not built in"),
+            Why::Neither(why, error) => {
+                write!(f, "{}: ", error.text())?;
+                match why.kind() {
+                    // A long synthetic string is no name of a file.
+                    io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => {
+                        f.write_str("no file or directory")?;
+                    }
+                    _ => write!(f, "cannot be read ({why})")?,
+                }
+                write!(f, ", and no synthetic string: {error}")
+            }
             Why::Wrong(error) => error.fmt(f),
         }
     }

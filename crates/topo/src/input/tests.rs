@@ -54,7 +54,9 @@ fn directories_are_told_by_their_names() {
     for (names, form) in [
         (&["sys"][..], Some(Form::Recording)),
         (&["README", "proc", "sys"], Some(Form::Recording)),
-        (&["system", "process", "README"], None),
+        (&["pu0", "sys"], Some(Form::Recording)),
+        (&["README", "pu12"], Some(Form::CpuidDumps)),
+        (&["system", "process", "pu", "pull", "pu1x"], None),
         (&[], None),
     ] {
         assert_eq!(Form::of_directory(names.iter().copied()), form, "{names:?}");
@@ -81,7 +83,9 @@ fn a_recording_is_found_also_under_folders() {
         let path = folder.path(name);
         assert_eq!(
             error(&path),
-            format!("{path}: a directory that holds a machine has `proc` and `sys` in it")
+            format!(
+                "{path}: a directory that holds a machine has `proc` and `sys` in it, or `pu0` and others"
+            )
         );
     }
 }
@@ -92,6 +96,25 @@ fn a_wrong_file_of_a_recording_is_named_with_its_directory() {
     let online = folder.write("name/sys/devices/system/cpu/online", "0-x\n");
     let said = error(&folder.path(""));
     assert!(said.starts_with(&format!("{online}: expected ")), "{said}");
+}
+
+#[test]
+fn cpuid_dumps_are_read() {
+    let folder = Folder::new();
+    // An APIC id each, of a processor that knows nothing else.
+    for (cpu, apic) in [(0, 0), (1, 1)] {
+        let text = format!(
+            "1 0 0 0 0 => 1 756e6547 6c65746e 49656e69\n1 1 0 0 0 => f20 {:x} 0 0\n",
+            apic << 24 | 1 << 16
+        );
+        folder.write(&format!("name/pu{cpu}"), &text);
+    }
+    let machine = Machine::from_input(&folder.path("")).unwrap();
+    assert_eq!(machine.source(), Source::CpuidGlobal);
+    assert_eq!(machine.online().len(), 2);
+    let wrong = folder.write("name/pu1", "1 0 0 0 0 => 1\n");
+    let said = error(&folder.path("name"));
+    assert!(said.starts_with(&format!("{wrong}:1: expected ")), "{said}");
 }
 
 #[test]
@@ -106,7 +129,7 @@ fn what_does_not_exist_is_a_synthetic_string() {
 
     let said = error("pakage:2 pu:2");
     assert!(
-        said.starts_with("pakage:2 pu:2: no file or directory ("),
+        said.starts_with("pakage:2 pu:2: no file or directory, and no synthetic string: "),
         "{said}"
     );
     assert!(
@@ -115,6 +138,20 @@ fn what_does_not_exist_is_a_synthetic_string() {
     );
     let said = error("no/such/machine.xml");
     assert!(said.contains("no synthetic string: expected "), "{said}");
+}
+
+#[cfg(feature = "xml")]
+#[test]
+fn xml_is_read_and_mistakes_have_their_line() {
+    let folder = Folder::new();
+    let machine = Machine::from_synthetic("package:2 core:2 pu:1").unwrap();
+    let mut read = Machine::from_input(&folder.write("m.xml", &machine.to_xml())).unwrap();
+    assert_eq!(read.source(), Source::Xml);
+    read.source = Source::Synthetic;
+    assert_eq!(read, machine);
+    let wrong = folder.write("wrong", "<?xml version=\"1.0\"?>\n\n<topologie/>\n");
+    let said = error(&wrong);
+    assert!(said.starts_with(&format!("{wrong}:3: ")), "{said}");
 }
 
 #[test]
@@ -131,6 +168,37 @@ fn a_file_may_hold_a_synthetic_string() {
     let path = folder.write("other", "package:2 cor:2\n");
     let said = error(&path);
     assert!(said.starts_with(&format!("{path}: expected ")), "{said}");
+}
+
+#[test]
+fn texts_are_told_by_their_content() {
+    use Form::{Cpuinfo, Synthetic, Xml};
+    for (text, form) in [
+        ("processor\t: 0\nphysical id\t: 0\n", Some(Cpuinfo)),
+        ("vendor_id : IBM/S390\ncpu number : 0\n", Some(Cpuinfo)),
+        ("processor:0", Some(Cpuinfo)),
+        ("package:2 pu:2\n", Some(Synthetic)),
+        ("<?xml version=\"1.0\"?>\nprocessor: 0\n", Some(Xml)),
+        ("\u{feff}\n <topology>", Some(Xml)),
+        ("processors:2", Some(Synthetic)),
+        ("a line\nand another\n", None),
+        ("\u{1}\u{2}ELF", None),
+        (" \n", None),
+        ("", None),
+    ] {
+        assert_eq!(Form::of_text(text), form, "{text:?}");
+    }
+    let folder = Folder::new();
+    let text = "processor: 0\nphysical id: 0\nprocessor: 1\nphysical id: 0\ncore id: 1\n";
+    let machine = Machine::from_input(&folder.write("cpuinfo", text)).unwrap();
+    assert_eq!(machine.source(), Source::Cpuinfo);
+    assert_eq!(machine.objects(Kind::Core).len(), 2);
+    let wrong = folder.write("wrong", "processor: 0\nphysical id: x\n");
+    let said = error(&wrong);
+    assert!(said.starts_with(&format!("{wrong}:2: expected ")), "{said}");
+    let strange = folder.write("strange", "one\ntwo\n");
+    let neither = "neither hwloc XML nor a cpuinfo file nor one line with a synthetic string";
+    assert_eq!(error(&strange), format!("{strange}: {neither}"));
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! The formats in which a machine is shown.
+
+use std::path::Path;
+
+use oxmpi_text::nearest;
+use oxmpi_topo::Machine;
+
+use super::options::{Options, What};
+
+/// A format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    /// For people, as lstopo prints it.
+    #[default]
+    Text,
+    Xml,
+    Synthetic,
+}
+
+/// Names of formats, which are the endings of files, too.
+const NAMES: &[(&str, Format)] = &[
+    ("text", Format::Text),
+    ("txt", Format::Text),
+    ("console", Format::Text),
+    ("xml", Format::Xml),
+    ("synthetic", Format::Synthetic),
+];
+
+impl Format {
+    /// The format of this name.
+    ///
+    /// # Errors
+    /// A sentence with all names.
+    pub(super) fn named(name: &str) -> Result<Self, String> {
+        let found = NAMES
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, format)| *format).ok_or_else(|| {
+            let near = nearest(name, NAMES.iter().map(|(known, _)| *known));
+            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            format!("unknown format; {hint}known are text, xml and synthetic")
+        })
+    }
+
+    /// The format that the ending of a file's name asks for.
+    ///
+    /// # Errors
+    /// A sentence with all endings.
+    pub(super) fn of_file(path: &Path) -> Result<Self, String> {
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        Self::named(&ending).map_err(|_| {
+            format!(
+                "{}: the ending names no format; known are .txt, .xml and .synthetic, or give --format",
+                path.display()
+            )
+        })
+    }
+
+    /// The machine in this format.
+    ///
+    /// # Errors
+    /// A sentence if the format cannot say what the machine is.
+    pub(super) fn print(self, machine: &Machine, options: &Options) -> Result<String, String> {
+        Ok(match self {
+            Self::Text => text(machine, options),
+            Self::Xml => machine.to_xml(),
+            Self::Synthetic => machine.to_synthetic().map_err(|why| why.to_string())? + "\n",
+        })
+    }
+}
+
+/// As lstopo prints it.
+fn text(machine: &Machine, options: &Options) -> String {
+    let numbers = options.numbers;
+    match options.what {
+        What::Tree => machine.text().numbers(numbers).to_string(),
+        What::Only(kind) => machine.text().numbers(numbers).only(kind).to_string(),
+        What::Distances => machine.distances_text(numbers).to_string(),
+        What::CoreKinds => machine.core_kinds_text().to_string(),
+    }
+}

@@ -1,0 +1,59 @@
+//! `oxmpi topo`: this machine, or any that is described, as text, picture or data.
+//!
+//! Data goes one way: what was typed (`options`), the machine that it names (`source` for this one), the part
+//! of it that is wanted (`part`), its form (`format`), and where that goes (`target`).
+
+mod format;
+mod help;
+mod options;
+mod part;
+mod record;
+mod source;
+mod target;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use oxmpi_topo::Machine;
+
+use crate::complain::{self, USAGE, VERSION};
+use options::{Options, Subject, Wish};
+
+/// Runs `oxmpi topo` with these arguments.
+pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+    let done = match options::parse(arguments) {
+        Ok(Wish::Help) => {
+            complain::answer(help::TEXT);
+            Ok(())
+        }
+        Ok(Wish::Version) => {
+            complain::answer(VERSION);
+            Ok(())
+        }
+        Ok(Wish::Record(directory)) => record::write(&directory),
+        Ok(Wish::Show(options)) => show(&options),
+        Err(why) => {
+            complain::error(why);
+            return USAGE.into();
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            complain::error(why);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Shows a machine.
+fn show(options: &Options) -> Result<(), String> {
+    let machine = match &options.subject {
+        Subject::This(choice) => choice.read()?,
+        Subject::Input(input) => Machine::from_input(input).map_err(|why| why.to_string())?,
+    };
+    machine.notes().for_each(complain::error);
+    let part = part::of(&machine, options)?;
+    let text = options.format.print(&part, options)?;
+    target::put(&text, &options.target)
+}

@@ -1,0 +1,127 @@
+//! What words mean, and what is said of wrong ones.
+
+use super::*;
+
+fn parsed(line: &str) -> Result<Wish, String> {
+    parse(line.split_whitespace().map(OsString::from).collect())
+}
+
+fn options(line: &str) -> Options {
+    match parsed(line) {
+        Ok(Wish::Show(options)) => options,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn without_words_this_machine_is_shown_as_text() {
+    let shown = options("");
+    assert_eq!(shown, Options::default());
+    assert_eq!(shown.subject, Subject::This(Choice::Linux));
+    assert_eq!((shown.format, shown.target), (Format::Text, Target::Output));
+}
+
+#[test]
+fn the_file_names_the_format_unless_it_is_given() {
+    let format = |line| options(line).format;
+    assert_eq!(format("a.b/machine.xml"), Format::Xml);
+    assert_eq!(format("m.TXT"), Format::Text);
+    assert_eq!(format("--format text m.xml"), Format::Text);
+    assert_eq!(format("--of synthetic m"), Format::Synthetic);
+    assert_eq!(format("--output-format console"), Format::Text);
+    let target = Target::File {
+        path: "m.txt".into(),
+        overwrite: true,
+    };
+    assert_eq!(options("-f m.txt").target, target);
+    for line in ["-.xml", "--format xml -", "- --of xml"] {
+        let shown = options(line);
+        assert_eq!(
+            (shown.format, shown.target),
+            (Format::Xml, Target::Output),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn sets_are_lists_masks_or_a_word() {
+    let to = |list: &str| Some(Restriction::To(list.parse().unwrap()));
+    for (text, expected) in [
+        ("0-3,8", to("0-3,8")),
+        ("3", to("3")),
+        ("0x3", to("0-1")),
+        ("0x1,0x00000001", to("0,32")),
+        ("binding", Some(Restriction::Binding)),
+    ] {
+        assert_eq!(
+            options(&format!("--restrict {text}")).restrict,
+            expected,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn lstopos_words_mean_what_they_mean_there() {
+    let shown = options("-i m.xml --no-io --merge -p --restrict binding");
+    assert_eq!(shown.subject, Subject::Input("m.xml".into()));
+    assert_eq!(shown.view.devices, Devices::None);
+    assert_eq!(shown.view.levels, Levels::Structure);
+    assert_eq!(shown.numbers, Numbers::Physical);
+    assert_eq!(options("--whole-io").view.devices, Devices::All);
+    assert_eq!(options("--only pu -l").what, What::Only(Kind::Pu));
+    let disallowed = options("--disallowed").view;
+    assert!(disallowed.disallowed && disallowed.levels == Levels::AllKinds);
+    let all = options("--all").view;
+    assert!(all.disallowed && all.levels == Levels::Every);
+}
+
+#[test]
+fn mistakes_are_answered_with_what_would_be_right() {
+    for (line, part) in [
+        (
+            "--onli core",
+            "unknown option `--onli`; did you mean `--only`? See",
+        ),
+        (
+            "--only croe",
+            "no kind of object; did you mean `Core`? known are Machine",
+        ),
+        (
+            "--format xlm",
+            "unknown format; did you mean `xml`? known are text",
+        ),
+        (
+            "--source linus",
+            "unknown source; did you mean `linux`? known are linux, cpuid",
+        ),
+        ("--restrict 0-x", "expected "),
+        ("--restrict ,", "expected "),
+        ("--restrict 0x0", "no processor is in this set"),
+        ("--input", "missing argument"),
+        ("m.png", "m.png: the ending names no format; known are .txt"),
+        ("machine", "machine: the ending names no format"),
+        ("a.xml b.xml", "unexpected argument"),
+        ("--source cpuid -i m.xml", "--source is for this machine"),
+        ("--only core m.xml", "--only is for text"),
+        ("--cpukinds --of xml", "--cpukinds is for text"),
+        ("--distances --of xml", "--distances is for text"),
+        ("--distances --only core", "each show a part; give one"),
+        ("--record d --of xml", "--record writes all of this machine"),
+        ("--record d --no-io", "--record writes all of this machine"),
+        ("--record d m.xml", "--record writes all of this machine"),
+    ] {
+        let why = parsed(line).unwrap_err();
+        assert!(why.contains(part), "{line}: {why}");
+    }
+}
+
+#[test]
+fn help_and_version_win_and_help_names_every_option() {
+    assert_eq!(parsed("--of xml -h --nonsense"), Ok(Wish::Help));
+    assert_eq!(parsed("-V"), Ok(Wish::Version));
+    for name in NAMES {
+        assert!(super::super::help::TEXT.contains(name), "{name}");
+    }
+}

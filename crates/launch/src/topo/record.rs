@@ -1,0 +1,111 @@
+//! `oxmpi topo --record`: what a bug report needs, and nothing that tells of people.
+
+mod layout;
+mod recorder;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use oxmpi_topo::Machine;
+use oxmpi_topo::linux::{Files, Root};
+
+use layout::Entry;
+use recorder::Recorder;
+
+use super::{source, target};
+use crate::complain;
+
+/// The file that says what the rest is.
+const README: &str = "\
+A machine as `oxmpi topo --record` found it: the files of /proc and /sys that say how processors,
+caches, memory and devices lie, and in `cpuid` what the instruction cpuid answers on each processor.
+`oxmpi topo --input DIRECTORY` shows the machine.
+
+Of /proc/self/status, /proc/mounts and /proc/cpuinfo only the lines are kept that tell of processors
+and control groups. What was listed but not read is an empty directory. No file holds serial numbers,
+but some name control groups, network interfaces and other devices: look through them before you give
+them away.
+";
+
+/// Writes a recording of this machine into a new or empty directory, all of it or nothing.
+///
+/// # Errors
+/// A sentence with the file that cannot be written.
+pub(super) fn write(directory: &Path) -> Result<(), String> {
+    let mut entries = of_system(&Root::live());
+    // Longer than a reader of /proc and /sys would take it.
+    if let Ok(text) = fs::read("/proc/cpuinfo") {
+        let path = "/proc/cpuinfo";
+        entries.insert(path.into(), Entry::File(layout::kept(path, &text)));
+    }
+    match source::dump() {
+        Ok(dump) => entries.extend(
+            dump.files()
+                .map(|(name, text)| (format!("/cpuid/{name}"), Entry::File(text.into()))),
+        ),
+        Err(why) => complain::error(format_args!("recorded without cpuid: {why}")),
+    }
+    entries.insert("/README".into(), Entry::File(README.into()));
+    let failed = |why: io::Error| match why.kind() {
+        ErrorKind::DirectoryNotEmpty => format!("{}: is not empty", directory.display()),
+        ErrorKind::InvalidFilename => format!("{}: give a new name", directory.display()),
+        ErrorKind::NotADirectory => format!("{}: is a file", directory.display()),
+        _ => format!("{}: cannot be written: {why}", directory.display()),
+    };
+    let files = entries
+        .values()
+        .filter(|entry| matches!(entry, Entry::File(_)));
+    let files = files.count();
+    store(&entries, directory).map_err(failed)?;
+    complain::answer(format_args!(
+        "{files} files in {}; look through them before you give them away\n",
+        directory.display()
+    ));
+    Ok(())
+}
+
+/// What describes the machine with these files.
+fn of_system(files: &impl Files) -> BTreeMap<String, Entry> {
+    let recorder = Recorder::new(files);
+    if let Err(why) = Machine::from_linux(&recorder) {
+        // The recording shows what is wrong.
+        complain::error(why);
+    }
+    recorder.read("/proc/cpuinfo");
+    layout::entries(&recorder.seen())
+}
+
+/// Puts the entries into a directory beside, which then becomes the one that is wanted.
+fn store(entries: &BTreeMap<String, Entry>, directory: &Path) -> io::Result<()> {
+    if directory.exists() && fs::read_dir(directory)?.next().is_some() {
+        return Err(ErrorKind::DirectoryNotEmpty.into());
+    }
+    let beside = target::beside(directory)?;
+    fs::create_dir(&beside)?;
+    let stored = fill(entries, &beside).and_then(|()| fs::rename(&beside, directory));
+    if stored.is_err() {
+        let _ = fs::remove_dir_all(&beside);
+    }
+    stored
+}
+
+fn fill(entries: &BTreeMap<String, Entry>, directory: &Path) -> io::Result<()> {
+    for (path, entry) in entries {
+        let path: PathBuf = directory.join(path.trim_start_matches('/'));
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        match entry {
+            Entry::Directory => fs::create_dir_all(&path)?,
+            Entry::File(content) => fs::write(&path, content)?,
+            Entry::Link(target) => symlink(target, &path)?,
+        }
+    }
+    Ok(())
+}

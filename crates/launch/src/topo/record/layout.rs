@@ -1,0 +1,57 @@
+//! From what was read to the files of a recording, without what says nothing of the machine.
+
+use std::collections::BTreeMap;
+
+use super::recorder::{Seen, join};
+
+/// One entry of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    Directory,
+    File(Vec<u8>),
+    /// A symbolic link with what is written in it.
+    Link(String),
+}
+
+/// The entries of the recording, by absolute paths. What was only listed is an empty directory: nothing of it
+/// matters but its name.
+pub(super) fn entries(seen: &Seen) -> BTreeMap<String, Entry> {
+    let mut entries = BTreeMap::new();
+    for (path, content) in &seen.files {
+        entries.insert(path.clone(), Entry::File(kept(path, content)));
+    }
+    for (path, target) in &seen.links {
+        entries.insert(path.clone(), Entry::Link(target.clone()));
+    }
+    for (path, names) in &seen.lists {
+        for path in names
+            .iter()
+            .map(|name| join(path, name))
+            .chain([path.clone()])
+        {
+            entries.entry(path).or_insert(Entry::Directory);
+        }
+    }
+    entries
+}
+
+/// Of files that also tell of users, programs and serial numbers, the lines that tell of the machine; others whole.
+pub(super) fn kept(path: &str, content: &[u8]) -> Vec<u8> {
+    match path {
+        "/proc/self/status" => lines(content, |line| {
+            line.starts_with("Cpus_allowed") || line.starts_with("Mems_allowed")
+        }),
+        "/proc/mounts" => lines(content, |line| {
+            let kind = line.split(' ').nth(2);
+            matches!(kind, Some("cgroup" | "cgroup2" | "cpuset"))
+        }),
+        "/proc/cpuinfo" => lines(content, |line| !line.starts_with("Serial")),
+        _ => content.to_vec(),
+    }
+}
+
+fn lines(content: &[u8], is_kept: impl Fn(&str) -> bool) -> Vec<u8> {
+    let text = String::from_utf8_lossy(content);
+    let kept = text.split_inclusive('\n').filter(|line| is_kept(line));
+    kept.collect::<String>().into_bytes()
+}

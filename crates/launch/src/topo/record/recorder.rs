@@ -1,0 +1,140 @@
+//! Notes all that a reader of /proc and /sys asks for.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use oxmpi_topo::linux::Files;
+
+/// Files that note what is read of them.
+pub(super) struct Recorder<'a, F> {
+    files: &'a F,
+    seen: RefCell<Seen>,
+}
+
+/// What was read, by absolute paths without links in them.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Contents, of each file the longest that was asked for.
+    pub(super) files: BTreeMap<String, Vec<u8>>,
+    /// Directories that were listed, and the names in them.
+    pub(super) lists: BTreeMap<String, Vec<String>>,
+    /// Where symbolic links lead to, as it is written in them: those that were asked for, all on the way to what
+    /// was read, and those in the directories.
+    pub(super) links: BTreeMap<String, String>,
+    /// What is known to be no link.
+    plain: BTreeSet<String>,
+}
+
+/// The most links on the way to a file, as in Linux.
+const MOST_LINKS: usize = 40;
+
+impl<'a, F: Files> Recorder<'a, F> {
+    pub(super) fn new(files: &'a F) -> Self {
+        Self {
+            files,
+            seen: RefCell::default(),
+        }
+    }
+
+    /// What was read so far.
+    pub(super) fn seen(self) -> Seen {
+        self.seen.into_inner()
+    }
+}
+
+impl Seen {
+    /// The path without links in it, each link noted; `None` if they go round in a circle or out of the root.
+    fn follow(&mut self, files: &impl Files, path: &str) -> Option<String> {
+        let mut real = String::new();
+        let mut rest: Vec<String> = Vec::new();
+        let push = |rest: &mut Vec<String>, path: &str| {
+            let parts = path.split('/').rev();
+            rest.extend(
+                parts
+                    .filter(|part| !matches!(*part, "" | "."))
+                    .map(String::from),
+            );
+        };
+        push(&mut rest, path);
+        let mut followed = 0;
+        while let Some(part) = rest.pop() {
+            if part == ".." {
+                real.truncate(real.rfind('/')?);
+                continue;
+            }
+            let next = join(&real, &part);
+            match self.link(files, &next) {
+                Some(_) if followed == MOST_LINKS => return None,
+                Some(target) => push(&mut rest, &target),
+                None => {
+                    real = next;
+                    continue;
+                }
+            }
+            followed += 1;
+        }
+        Some(real)
+    }
+
+    /// Where a link leads to. Those of /proc lead to numbers of processes, and those with a whole path out of the
+    /// recording: they are passed over.
+    fn link(&mut self, files: &impl Files, path: &str) -> Option<String> {
+        if self.plain.contains(path) || !path.starts_with("/sys/") {
+            return None;
+        }
+        if let Some(target) = self.links.get(path) {
+            return Some(target.clone());
+        }
+        let target = files.link(path).filter(|target| !target.starts_with('/'));
+        match &target {
+            Some(target) => drop(self.links.insert(path.into(), target.clone())),
+            None => drop(self.plain.insert(path.into())),
+        }
+        target
+    }
+}
+
+/// The path of what is in a directory.
+pub(super) fn join(directory: &str, name: &str) -> String {
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+impl<F: Files> Files for Recorder<'_, F> {
+    fn read(&self, path: &str) -> Option<String> {
+        let content = self.files.read(path)?;
+        let mut seen = self.seen.borrow_mut();
+        if let Some(path) = seen.follow(self.files, path) {
+            seen.files.insert(path, content.clone().into_bytes());
+        }
+        Some(content)
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        let names = self.files.list(path);
+        let mut seen = self.seen.borrow_mut();
+        if let Some(path) = seen.follow(self.files, path).filter(|_| !names.is_empty()) {
+            for name in &names {
+                seen.link(self.files, &join(&path, name));
+            }
+            seen.lists.insert(path, names.clone());
+        }
+        names
+    }
+
+    fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        let content = self.files.bytes(path, most)?;
+        let mut seen = self.seen.borrow_mut();
+        if let Some(path) = seen.follow(self.files, path) {
+            let kept = seen.files.entry(path).or_default();
+            if kept.len() < content.len() {
+                kept.clone_from(&content);
+            }
+        }
+        Some(content)
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        self.seen.borrow_mut().follow(self.files, path);
+        self.files.link(path)
+    }
+}

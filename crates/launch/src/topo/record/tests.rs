@@ -1,0 +1,153 @@
+//! A recording reads as the machine it was made of, and keeps nothing that is nobody's business.
+
+use super::*;
+
+/// A directory that goes with its test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("oxmpi-{name}-{}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn file(text: &str) -> Entry {
+    Entry::File(text.into())
+}
+
+/// A machine of two cores, with links as in /sys and lines that are not for everybody.
+fn machine() -> BTreeMap<String, Entry> {
+    let cpu = "/sys/devices/system/cpu";
+    let mut entries = BTreeMap::new();
+    let mut put = |path: String, entry| drop(entries.insert(path, entry));
+    put(format!("{cpu}/online"), file("0-1\n"));
+    for n in 0..2 {
+        let topology = format!("{cpu}/cpu{n}/topology");
+        put(format!("{topology}/physical_package_id"), file("0\n"));
+        put(format!("{topology}/core_id"), file(&format!("{n}\n")));
+        put(
+            format!("{topology}/core_cpus"),
+            file(&format!("{}\n", n + 1)),
+        );
+        put(format!("{topology}/package_cpus"), file("3\n"));
+        let cache = format!("{cpu}/cpu{n}/cache");
+        put(format!("{cache}/uevent"), file(""));
+        put(format!("{cache}/index0/type"), file("Unified\n"));
+        put(format!("{cache}/index0/level"), file("2\n"));
+        put(format!("{cache}/index0/size"), file("512K\n"));
+    }
+    let node = "/sys/devices/system/node";
+    put(format!("{node}/online"), file("0\n"));
+    put(format!("{node}/node0/cpumap"), file("3\n"));
+    put(
+        format!("{node}/node0/meminfo"),
+        file("Node 0 MemTotal: 1024 kB\n"),
+    );
+    put(
+        format!("{node}/node0/cpu0"),
+        Entry::Link("../../cpu/cpu0".into()),
+    );
+    let mounts = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n//host/share /mnt/someone cifs rw 0 0\n";
+    put("/proc/mounts".into(), file(mounts));
+    let status = "Name:\tsecret\nUid:\t1000\nCpus_allowed_list:\t0-1\n";
+    put("/proc/self/status".into(), file(status));
+    entries
+}
+
+#[test]
+fn a_recording_is_the_machine() {
+    let (from, to) = (Folder::new("recorded"), Folder::new("recording"));
+    fill(&machine(), &from.0).unwrap();
+    let (from, to) = (Root::new(&from.0), &to.0);
+    let entries = of_system(&from);
+    store(&entries, to).unwrap();
+    let expected = Machine::from_linux(&from).unwrap();
+    assert_eq!(expected.online().len(), 2);
+    assert_eq!(Machine::from_linux(&Root::new(to)).unwrap(), expected);
+    assert_eq!(of_system(&Root::new(to)), entries, "recorded again");
+}
+
+#[test]
+fn only_what_tells_of_the_machine_is_kept() {
+    let from = Folder::new("private");
+    fill(&machine(), &from.0).unwrap();
+    let entries = of_system(&Root::new(&from.0));
+    let kept = |path: &str| entries[path].clone();
+    assert_eq!(kept("/proc/self/status"), file("Cpus_allowed_list:\t0-1\n"));
+    assert_eq!(
+        kept("/proc/mounts"),
+        file("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
+    );
+    // Listed beside `index0`, but not read.
+    let listed = "/sys/devices/system/cpu/cpu0/cache/uevent";
+    assert_eq!(kept(listed), Entry::Directory);
+    let cpuinfo = b"processor\t: 0\nSerial\t\t: 00000000a1b2\nHardware\t: board\n";
+    let kept = layout::kept("/proc/cpuinfo", cpuinfo);
+    assert_eq!(kept, b"processor\t: 0\nHardware\t: board\n");
+}
+
+#[test]
+fn links_are_kept_and_what_is_behind_them() {
+    let from = Folder::new("links");
+    let device = "/sys/devices/pci0000:00/0000:00:03.0";
+    let made = BTreeMap::from([
+        (format!("{device}/net/eth0/speed"), file("10\n")),
+        (
+            format!("{device}/net/eth0/device"),
+            Entry::Link("../..".into()),
+        ),
+        (format!("{device}/class"), file("0x020000\n")),
+        (
+            "/sys/class/net/eth0".into(),
+            Entry::Link(format!("../..{}/net/eth0", &device[4..])),
+        ),
+        (
+            "/sys/class/net/out".into(),
+            Entry::Link("../../../../out".into()),
+        ),
+        ("/sys/class/net/round".into(), Entry::Link("round".into())),
+        ("/sys/class/net/absolute".into(), Entry::Link("/etc".into())),
+    ]);
+    fill(&made, &from.0).unwrap();
+    let root = Root::new(&from.0);
+    let recorder = Recorder::new(&root);
+    recorder.list("/sys/class/net");
+    assert_eq!(recorder.read("/sys/class/net/eth0/speed").unwrap(), "10\n");
+    assert_eq!(
+        recorder.read("/sys/class/net/eth0/device/class").unwrap(),
+        "0x020000\n"
+    );
+    assert_eq!(recorder.read("/sys/class/net/eth0/missing"), None);
+    let entries = layout::entries(&recorder.seen());
+    let mut expected = made;
+    expected.insert("/sys/class/net/absolute".into(), Entry::Directory);
+    expected.insert("/sys/class/net".into(), Entry::Directory);
+    assert_eq!(entries, expected);
+}
+
+#[test]
+fn a_directory_with_something_in_it_stays_as_it_is() {
+    let folder = Folder::new("full");
+    fs::write(folder.0.join("mine"), "").unwrap();
+    let entries = BTreeMap::from([("/README".into(), file("text"))]);
+    let refused = store(&entries, &folder.0).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::DirectoryNotEmpty);
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+
+    let new = folder.0.join("new");
+    store(&entries, &new).unwrap();
+    assert_eq!(fs::read(new.join("README")).unwrap(), b"text");
+    // Neither of the two that come from nowhere.
+    for name in ["..", "missing/new"] {
+        assert!(store(&entries, &folder.0.join(name)).is_err(), "{name}");
+    }
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
+}

@@ -1,0 +1,153 @@
+//! Where the description of this machine comes from.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use oxmpi_os::{affinity, cpuid};
+use oxmpi_text::nearest;
+use oxmpi_topo::cpuid::Dump;
+use oxmpi_topo::probe::{Probe, Probed, Refusal};
+use oxmpi_topo::{CpuSet, Machine};
+
+use crate::complain;
+
+/// A source of `--source`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// /proc and /sys.
+    #[default]
+    Linux,
+    /// The instruction cpuid on every processor.
+    Cpuid,
+    /// The same on one processor; all others are taken to be alike.
+    CpuidLocal,
+    /// The file /proc/cpuinfo.
+    Cpuinfo,
+    /// Nothing: every processor is a package.
+    Flat,
+    /// The system's hwloc.
+    Hwloc,
+    /// The first that answers of cpuid, cpuid-local, cpuinfo and flat.
+    Probe,
+}
+
+const NAMES: [(&str, Choice); 7] = [
+    ("linux", Choice::Linux),
+    ("cpuid", Choice::Cpuid),
+    ("cpuid-local", Choice::CpuidLocal),
+    ("cpuinfo", Choice::Cpuinfo),
+    ("flat", Choice::Flat),
+    ("hwloc", Choice::Hwloc),
+    ("probe", Choice::Probe),
+];
+
+impl Choice {
+    /// The source of this name.
+    ///
+    /// # Errors
+    /// A sentence with all names.
+    pub(super) fn named(name: &str) -> Result<Self, String> {
+        let found = NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            let near = nearest(name, names.iter().copied());
+            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            format!("unknown source; {hint}known are {}", names.join(", "))
+        })
+    }
+
+    /// This machine as the source tells of it.
+    ///
+    /// # Errors
+    /// A sentence if the source is not there or does not read.
+    pub(super) fn read(self) -> Result<Machine, String> {
+        match self {
+            Self::Linux => Machine::this().map_err(|why| why.to_string()),
+            Self::Probe => {
+                let probed = probe()?;
+                for (source, refusal) in &probed.refused {
+                    complain::error(format_args!("{source}: {refusal}"));
+                }
+                Ok(probed.machine)
+            }
+            Self::Cpuid => of_cpuid().map_err(|refusal| refusal.to_string()),
+            Self::CpuidLocal => of_local_cpuid().map_err(|refusal| refusal.to_string()),
+            Self::Cpuinfo => {
+                let text = cpuinfo().map_err(|refusal| refusal.to_string())?;
+                Machine::from_cpuinfo(&text).map_err(|why| why.to_string())
+            }
+            Self::Flat => Ok(Machine::flat(&processors()?)),
+            Self::Hwloc => of_hwloc(),
+        }
+    }
+}
+
+/// The processors that this process may run on.
+///
+/// # Errors
+/// What the system says, as a sentence.
+pub(super) fn processors() -> Result<CpuSet, String> {
+    let mask = affinity::current();
+    let mask = mask.map_err(|why| format!("the processors of this process: {why}"))?;
+    Ok(affinity::cpus(&mask).collect())
+}
+
+/// What all processors that this process may run on answer to cpuid.
+///
+/// # Errors
+/// If they have no cpuid, or one of them could not be asked.
+pub(super) fn dump() -> Result<Dump, Refusal> {
+    let processors = processors().map_err(Refusal::Absent)?;
+    visit(&processors)
+}
+
+fn visit(processors: &CpuSet) -> Result<Dump, Refusal> {
+    let mut dump = Dump::new();
+    let visit = cpuid::visit(processors, |cpu, here| {
+        dump.record(cpu, |leaf, subleaf| here.ask(leaf, subleaf).into());
+    });
+    let visit = visit.map_err(|why| match why.kind() {
+        ErrorKind::Unsupported => Refusal::Absent("these processors have no cpuid".into()),
+        _ => Refusal::Absent(why.to_string()),
+    })?;
+    match visit.refused.first() {
+        Some((cpu, why)) => Err(Refusal::Absent(format!("processor {cpu}: {why}"))),
+        None => Ok(dump),
+    }
+}
+
+fn of_cpuid() -> Result<Machine, Refusal> {
+    Ok(Machine::from_cpuid(&dump()?)?)
+}
+
+fn of_local_cpuid() -> Result<Machine, Refusal> {
+    let processors = processors().map_err(Refusal::Absent)?;
+    let first = processors.iter().take(1).collect();
+    Ok(Machine::from_local_cpuid(&visit(&first)?, &processors)?)
+}
+
+fn cpuinfo() -> Result<String, Refusal> {
+    let path = "/proc/cpuinfo";
+    fs::read_to_string(path).map_err(|why| Refusal::Absent(format!("{path}: {why}")))
+}
+
+/// The first source that answers, of those that an OpenMP runtime asks.
+fn probe() -> Result<Probed, String> {
+    let probe = Probe {
+        processors: &processors()?,
+        global: &of_cpuid,
+        local: &of_local_cpuid,
+        cpuinfo: &cpuinfo,
+    };
+    Ok(probe.run())
+}
+
+#[cfg(feature = "hwloc")]
+fn of_hwloc() -> Result<Machine, String> {
+    Machine::from_hwloc().ok_or("the system's hwloc gives no machine, and no reason".into())
+}
+
+#[cfg(not(feature = "hwloc"))]
+fn of_hwloc() -> Result<Machine, String> {
+    Err("this command was built without hwloc; build oxmpi-launch with the feature `hwloc`".into())
+}

@@ -1,0 +1,64 @@
+//! Where the answer goes: to standard output, or whole into a file.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::options::Target;
+use crate::complain;
+
+/// Puts the text there.
+///
+/// # Errors
+/// A sentence with the file's name. The file is then as it was before.
+pub(super) fn put(text: &str, target: &Target) -> Result<(), String> {
+    match target {
+        Target::Output => complain::answer(text),
+        Target::File { path, overwrite } => {
+            write(text, path, *overwrite).map_err(|why| match why.kind() {
+                ErrorKind::AlreadyExists => {
+                    format!("{}: exists; --force overwrites it", path.display())
+                }
+                _ => format!("{}: cannot be written: {why}", path.display()),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes beside the file first, so that a full disk or an end halfway leaves no half of it.
+fn write(text: &str, path: &Path, overwrite: bool) -> io::Result<()> {
+    let exists = fs::symlink_metadata(path).ok();
+    if exists.is_some() && !overwrite {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    if exists.is_some_and(|facts| !facts.is_file()) {
+        // A pipe, a device or a link stays what it is.
+        return OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(path)?
+            .write_all(text.as_bytes());
+    }
+    let beside = beside(path)?;
+    let written = File::create_new(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// A name in the same directory that is this process's own.
+///
+/// # Errors
+/// If the path ends in no name: `/`, or `..`.
+pub(super) fn beside(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?;
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}", std::process::id()));
+    Ok(path.with_file_name(hidden))
+}

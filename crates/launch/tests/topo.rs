@@ -1,0 +1,209 @@
+//! `oxmpi topo` as a command: streams, files, exit codes.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A directory that goes with its test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("oxmpi-topo-{}-{number}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().into()
+    }
+
+    fn write(&self, name: &str, content: &str) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        self.path(name)
+    }
+
+    /// The names of what is in it.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn topo(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    command.arg("topo").args(words).stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// What is printed when all goes well.
+fn shown(words: &[&str]) -> String {
+    let output = topo(words);
+    assert_eq!(text(&output.stderr), "", "{words:?}");
+    assert_eq!(output.status.code(), Some(0), "{words:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What is said when it does not, with the exit code.
+fn refused(words: &[&str]) -> (i32, String) {
+    let output = topo(words);
+    assert_eq!(text(&output.stdout), "", "{words:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("oxmpi: "), "{words:?}: {said}");
+    assert_eq!(said.matches("oxmpi: ").count(), 1, "{words:?}: {said}");
+    (output.status.code().unwrap(), said)
+}
+
+#[test]
+fn a_synthetic_machine_is_shown_in_every_way() {
+    let machine = "package:2 l3:1 core:2 pu:1";
+    assert_eq!(
+        shown(&["-i", machine, "--restrict", "2-3"]),
+        "Machine (1024MB total)\n  NUMANode L#0 (P#0 1024MB)\n  Package L#0 + L3 L#0 (16MB)\n    Core L#0 + PU L#0 (P#2)\n    Core L#1 + PU L#1 (P#3)\n"
+    );
+    assert_eq!(
+        shown(&["-i", machine, "--only", "core", "-p"]),
+        "Core P#0\nCore P#1\nCore P#2\nCore P#3\n"
+    );
+    assert_eq!(
+        shown(&["-i", machine, "--of", "synthetic"]),
+        "[numa(memory=1GiB)] package:2 l3:1(size=16MiB) core:2 pu:1\n"
+    );
+}
+
+#[test]
+fn what_was_written_reads_back() {
+    let folder = Folder::new();
+    let machine = "package:2 [numa] l3:1 core:2 pu:2";
+    let expected = shown(&["-i", machine]);
+    for name in ["m.synthetic", "m.xml"] {
+        let path = folder.path(name);
+        assert_eq!(shown(&["-i", machine, &path]), "");
+        assert_eq!(shown(&["-i", &path]), expected, "{name}");
+    }
+    // On standard input, too.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    command
+        .args(["topo", "-i", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let xml = fs::read(folder.path("m.xml")).unwrap();
+    child.stdin.take().unwrap().write_all(&xml).unwrap();
+    assert_eq!(text(&child.wait_with_output().unwrap().stdout), expected);
+}
+
+#[test]
+fn files_are_overwritten_only_on_demand_and_whole() {
+    let folder = Folder::new();
+    let path = folder.write("m.txt", "mine");
+    let (code, said) = refused(&["-i", "pu:2", &path]);
+    assert_eq!(
+        (code, said),
+        (1, format!("oxmpi: {path}: exists; --force overwrites it\n"))
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+
+    assert_eq!(shown(&["-f", "-i", "pu:2", &path]), "");
+    assert_eq!(fs::read_to_string(&path).unwrap(), shown(&["-i", "pu:2"]));
+
+    let nowhere = folder.path("missing/m.txt");
+    let (code, said) = refused(&["-i", "pu:2", &nowhere]);
+    assert!(
+        code == 1 && said.contains(&format!("{nowhere}: cannot be written: ")),
+        "{said}"
+    );
+    // A machine that no string describes, of which nothing is to be written.
+    let lame = ["-i", "core:2 pu:2", "--restrict", "0-2", "-f"];
+    let (code, said) = refused(&[&lame[..], &[&folder.path("lame.synthetic")]].concat());
+    assert!(
+        code == 1 && said.contains("no synthetic string describes this machine"),
+        "{said}"
+    );
+    assert_eq!(folder.names(), ["m.txt"]);
+}
+
+#[test]
+fn bad_input_is_one_message_that_says_where() {
+    let folder = Folder::new();
+    let recording = folder.write("recording/sys/devices/system/cpu/online", "0-x\n");
+    let dump = folder.write("dump/pu0", "1 0 0 0 0 => 1 756e6547 6c65746e 49656e69\nx\n");
+    let cpuinfo = folder.write("cpuinfo", "processor: 0\nphysical id: zero\n");
+    let xml = folder.write(
+        "m.xml",
+        "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n  <object type=\"Maschine\"/>\n</topology>\n",
+    );
+    let cut = folder.write("cut.xml", "<topology version=\"2.0\">\n");
+    let string = folder.write("m.synthetic", "package:2 pu:zwei\n");
+    let strange = folder.write("strange", "\u{7f}ELF\n\n");
+    let empty = folder.write("empty", "");
+    fs::create_dir(folder.path("nothing")).unwrap();
+    for (input, part) in [
+        (folder.path("recording"), format!("{recording}: expected ")),
+        (folder.path("dump"), format!("{dump}:2: expected ")),
+        (cpuinfo.clone(), format!("{cpuinfo}:2: expected ")),
+        (xml.clone(), format!("{xml}:3: ")),
+        (cut.clone(), format!("{cut}:")),
+        (string.clone(), format!("{string}: expected ")),
+        (strange.clone(), format!("{strange}: neither ")),
+        (empty.clone(), format!("{empty}: neither ")),
+        (
+            folder.path("nothing"),
+            "a directory that holds a machine has ".into(),
+        ),
+        (
+            folder.path("missing"),
+            "no file or directory, and no synthetic string: expected ".into(),
+        ),
+        ("package:2 croe:2".into(), "did you mean `core`?\n".into()),
+        ("pu:1099511627776".into(), "expected ".into()),
+        ("/dev/zero".into(), "longer than 64 MiB".into()),
+        ("-".into(), "standard input: neither ".into()),
+    ] {
+        let (code, said) = refused(&["-i", &input]);
+        assert!(code == 1 && said.contains(&part), "{input}: {said}");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_has_a_code_of_its_own() {
+    for words in [
+        &["--onli", "core"][..],
+        &["--format", "pdf"],
+        &["machine.pdf"],
+        &["--restrict", "x"],
+        &["--source", "linux", "-i", "pu:2"],
+    ] {
+        let (code, said) = refused(words);
+        assert!(
+            code == 2 && said.contains("See `oxmpi topo --help`"),
+            "{said}"
+        );
+    }
+    let (code, said) = refused(&["-i", "pu:4", "--restrict", "7"]);
+    assert_eq!(code, 1);
+    assert!(
+        said.contains("the machine has none of the processors 7; it has 0-3"),
+        "{said}"
+    );
+}
