@@ -107,12 +107,13 @@ impl Machine {
     ///
     /// It says how many threads and cores there are at most, and the newer leaves how many are on.
     /// Leaf 1 alone, of older processors, cannot tell a second thread in each core that is switched
-    /// off from one that is not there; both are taken for not there.
+    /// off from one that is not there, and not from one that is on: all are taken for not there.
     ///
     /// # Errors
     ///
     /// If no processor answers or `cpus` is empty, or has a number above
-    /// [`LARGEST_CPU`](Self::LARGEST_CPU); or if the processor does not know leaves 0 and 1.
+    /// [`LARGEST_CPU`](Self::LARGEST_CPU); or if the processor does not know leaves 0 and 1, or tells of
+    /// more processors in a part than numbers of that part have room for.
     pub fn from_local_cpuid(cpuid: &impl Cpuid, cpus: &CpuSet) -> Result<Self, Error> {
         let answering = cpuid.processors();
         let asked = check(&answering)?;
@@ -137,9 +138,11 @@ impl Machine {
 fn check(cpus: &CpuSet) -> Result<usize, Error> {
     let first = cpus.first();
     let first = first.filter(|_| cpus.last() <= Some(Machine::LARGEST_CPU));
-    first.ok_or_else(|| {
-        let text = format!("{cpus}");
-        let expected = "processors up to 8191, and at least one";
-        Error::new(&text, oxmpi_text::Error::new(Span::whole(&text), expected))
-    })
+    let expected = "processors up to 8191, and at least one";
+    first.ok_or_else(|| wrong(&format!("{cpus}"), expected))
+}
+
+/// An error about the whole of what was found.
+fn wrong(found: &str, expected: &'static str) -> Error {
+    Error::new(found, oxmpi_text::Error::new(Span::whole(found), expected))
 }

@@ -8,7 +8,7 @@
 //! 5 b 0 1 0 => 4 4 201 0
 //! ```
 
-use super::{Cpuid, Registers, record};
+use super::{Cpuid, Registers, record, wrong};
 use crate::cpuset::CpuSet;
 use crate::error::Error;
 use crate::linux::Files;
@@ -17,7 +17,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use core::fmt::Write as _;
-use oxmpi_text::{Expected, Scanner, Span};
+use oxmpi_text::{Expected, Scanner};
 
 /// What the file `hwloc-cpuid-info` says.
 const INFO: (&str, &str) = ("hwloc-cpuid-info", "Architecture: x86\n");
@@ -174,8 +174,4 @@ fn text(answers: &BTreeMap<Question, Registers>) -> String {
         debug_assert!(line.is_ok(), "writing to a string cannot fail");
     }
     text
-}
-
-fn wrong(text: &str, expected: &'static str) -> Error {
-    Error::new(text, oxmpi_text::Error::new(Span::whole(text), expected))
 }

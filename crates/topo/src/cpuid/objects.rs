@@ -3,6 +3,7 @@
 use super::hybrid::CoreType;
 use super::layout::{Layout, Part, Sharing, upper};
 use super::processor::Identity;
+use super::wrong;
 use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
@@ -14,7 +15,6 @@ use crate::tree::Tree;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
-use oxmpi_text::Span;
 
 /// A processor and all that it says of itself.
 pub(super) struct Member {
@@ -34,23 +34,22 @@ pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
                 "APIC id {} of processors {other} and {}",
                 member.apic, member.cpu
             );
-            let expected = "an APIC id of its own for each processor";
-            let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
-            return Err(Error::new(&text, cause));
+            return Err(wrong(&text, "an APIC id of its own for each processor"));
         }
     }
     Ok(())
 }
 
-/// The machine of these processors.
+/// The machine of these processors. Each is in at most 15 objects, so there are never too many.
 pub(super) fn machine(members: &[Member], source: Source) -> Machine {
     let mut facts: Vec<Facts> = members.iter().map(pu).collect();
     let all: CpuSet = members.iter().map(|it| it.cpu).collect();
     let mut memory = Facts::new(Kind::Numa, Some(0), all);
     memory.local_memory = Some(0);
     facts.push(memory);
-    facts.extend(packages(members));
-    facts.extend(parts(members));
+    let packages = packages(members);
+    facts.extend(parts(members, &packages));
+    facts.extend(packages);
     facts.extend(caches(members));
 
     let mut notes = Vec::new();
@@ -82,7 +81,7 @@ fn packages(members: &[Member]) -> Vec<Facts> {
 
 /// Everything between packages and processors. A die that is all of its package says nothing new
 /// and is left out, as from /sys.
-fn parts(members: &[Member]) -> Vec<Facts> {
+fn parts(members: &[Member], packages: &[Facts]) -> Vec<Facts> {
     let mut parts: BTreeMap<(Part, u32, u32), Facts> = BTreeMap::new();
     for Member {
         cpu, apic, layout, ..
@@ -100,7 +99,7 @@ fn parts(members: &[Member]) -> Vec<Facts> {
             part.cpus.insert(*cpu);
         }
     }
-    let packages: BTreeSet<CpuSet> = packages(members).into_iter().map(|it| it.cpus).collect();
+    let packages: BTreeSet<&CpuSet> = packages.iter().map(|package| &package.cpus).collect();
     let is_new = |facts: &Facts| facts.kind != Kind::Die || !packages.contains(&facts.cpus);
     parts.into_values().filter(is_new).collect()
 }

@@ -1,12 +1,11 @@
 //! One processor: the leaves that it has, its maker and its model.
 
-use super::{Cpuid, Registers};
+use super::{Cpuid, Registers, wrong};
 use crate::error::Error;
 use crate::object::Info;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use oxmpi_text::Span;
 
 /// The first of the extended leaves, which names the highest.
 const EXTENDED: u32 = 0x8000_0000;
@@ -73,8 +72,9 @@ impl<'a, C: Cpuid> Processor<'a, C> {
     /// Processor `cpu`, which must know leaves 0 and 1.
     pub(super) fn read(cpuid: &'a C, cpu: usize, highest: Highest) -> Result<Self, Error> {
         let must = |leaf| {
+            let expected = "a processor with cpuid leaves 0 and 1";
             let registers = cpuid.leaf(cpu, leaf, 0);
-            registers.ok_or_else(|| silent(cpu))
+            registers.ok_or_else(|| wrong(&format!("processor {cpu}"), expected))
         };
         let first = must(0)?;
         let identity = Identity::new([first.ebx, first.edx, first.ecx], must(1)?.eax);
@@ -157,10 +157,4 @@ fn text(registers: impl IntoIterator<Item = u32>) -> String {
     };
     let text = bytes.take_while(|byte| *byte != 0);
     text.map(printable).collect()
-}
-
-fn silent(cpu: usize) -> Error {
-    let text = format!("processor {cpu}");
-    let cause = oxmpi_text::Error::new(Span::whole(&text), "a processor with cpuid leaves 0 and 1");
-    Error::new(&text, cause)
 }

@@ -82,6 +82,39 @@ fn the_largest_machine_has_all_its_processors() {
     assert_eq!(machine.online(), &all);
 }
 
+/// One object of each kind for every processor.
+#[test]
+fn no_machine_has_too_many_objects() {
+    let many = |cpu: usize, leaf: u32, subleaf: u32| match leaf {
+        0 => Some([0x1f, 0, 0, 0].into()),
+        4 => Some([1 << (subleaf & 1) | (subleaf / 2) << 5, 0, 0, 0].into()),
+        0x1f => Some(
+            [
+                if subleaf > 14 { 31 } else { 0 },
+                1,
+                (subleaf + 1) << 8,
+                cpu as u32,
+            ]
+            .into(),
+        ),
+        _ => Some(Registers::default()),
+    };
+    let all = CpuSet::range(0, Machine::LARGEST_CPU + 1);
+    let machine = Machine::from_cpuid(&Answering(all, many)).unwrap();
+    for kind in [
+        Kind::Core,
+        Kind::Die,
+        Kind::L5,
+        Kind::L4,
+        Kind::L3,
+        Kind::L3i,
+        Kind::L1i,
+    ] {
+        assert_eq!(machine.objects(kind).len(), 8192, "{kind}");
+    }
+    assert!(machine.iter().len() <= Machine::MOST_OBJECTS);
+}
+
 proptest! {
     /// Whatever the registers hold, there is an error or a machine of these processors.
     #[test]

@@ -13,20 +13,33 @@ use std::path::{Path, PathBuf};
 /// What we see otherwise than hwloc 2.9.
 struct Exception {
     machine: &'static str,
-    /// The kinds whose objects differ.
-    kinds: &'static [&'static str],
-    /// How many objects of each of these kinds there are.
-    counts: &'static [usize],
+    kinds: &'static [Differing],
     /// Why ours is right.
-    #[expect(dead_code, reason = "for the reader")]
     why: &'static str,
+}
+
+/// A kind whose objects differ, and the processors of each that we see, in order.
+struct Differing {
+    kind: Kind,
+    count: usize,
+    cpus: fn(usize) -> CpuSet,
 }
 
 const EXCEPTIONS: [Exception; 3] = [
     Exception {
         machine: "Hygon-Dhyana-32cores",
-        kinds: &["Core", "L3Cache"],
-        counts: &[32, 8],
+        kinds: &[
+            Differing {
+                kind: Kind::Core,
+                count: 32,
+                cpus: |core| with_second_threads(core, 1, 32),
+            },
+            Differing {
+                kind: Kind::L3,
+                count: 8,
+                cpus: |cache| with_second_threads(cache, 4, 32),
+            },
+        ],
         why: "Leaf 8000001Eh numbers cores inside each of the package's four nodes, so each number \
               comes four times. hwloc 2.9 takes the four cores of a number for one of eight \
               threads, finds that the L3 caches do not fit these, says that the information is \
@@ -34,19 +47,31 @@ const EXCEPTIONS: [Exception; 3] = [
     },
     Exception {
         machine: "AMD-19h-Zen4-2xEpyc-9654",
-        kinds: &["Die"],
-        counts: &[24],
+        kinds: &[Differing {
+            kind: Kind::Die,
+            count: 24,
+            cpus: |die| with_second_threads(die, 8, 192),
+        }],
         why: "Leaf 80000026h lists the twelve dies of each package. hwloc 2.9 does not ask for that \
               leaf; hwloc 3 does and shows the same dies.",
     },
     Exception {
         machine: "Zhaoxin-2xCentaurHauls-KaiSheng-KH-40000",
-        kinds: &["Die"],
-        counts: &[4],
+        kinds: &[Differing {
+            kind: Kind::Die,
+            count: 4,
+            cpus: |die| CpuSet::range(16 * die, 16 * die + 16),
+        }],
         why: "Leaf 1Fh lists the two dies of each package. hwloc 2.9 asks only Intel's processors \
               for that leaf; hwloc 3 asks these too and shows the same dies.",
     },
 ];
+
+/// The `number`th `cores` cores where the second threads of all cores are numbered from `second` on.
+fn with_second_threads(number: usize, cores: usize, second: usize) -> CpuSet {
+    let threads = |first: usize| CpuSet::range(first, first + cores);
+    threads(number * cores) | threads(second + number * cores)
+}
 
 /// The files of a recording.
 pub(crate) fn files(text: &str) -> BTreeMap<String, String> {
@@ -125,8 +150,8 @@ fn hwlocs(json: &str) -> Vec<String> {
         .collect()
 }
 
-/// All objects are as hwloc's, in the same order; of the kinds that an exception names, there are as many as it
-/// says, and all others are the same.
+/// All objects are as hwloc's, in the same order; of the kinds that an exception names they are as it says, and all
+/// others are the same.
 #[test]
 fn recorded_machines_are_as_hwloc_sees_them() {
     let recordings = recordings();
@@ -136,12 +161,13 @@ fn recorded_machines_are_as_hwloc_sees_them() {
         let mut ours = ours(&machine);
         let mut hwlocs = hwlocs(&fs::read_to_string(path.with_extension("json")).unwrap());
         if let Some(exception) = EXCEPTIONS.iter().find(|it| it.machine == name) {
-            let is_kind = |line: &String, kind: &str| line.starts_with(&format!("{kind} "));
-            for (kind, count) in exception.kinds.iter().zip(exception.counts) {
-                let found = ours.iter().filter(|line| is_kind(line, kind)).count();
-                assert_eq!(found, *count, "{name}: {kind}");
-                ours.retain(|line| !is_kind(line, kind));
-                hwlocs.retain(|line| !is_kind(line, kind));
+            for Differing { kind, count, cpus } in exception.kinds {
+                let found = machine.objects(*kind).map(|object| object.cpus().clone());
+                let expected: Vec<CpuSet> = (0..*count).map(cpus).collect();
+                assert_eq!(found.collect::<Vec<_>>(), expected, "{}", exception.why);
+                let is_other = |line: &String| !line.starts_with(&format!("{kind} "));
+                ours.retain(is_other);
+                hwlocs.retain(is_other);
             }
             // Other levels around them are another order.
             ours.sort();
