@@ -13,6 +13,7 @@ mod frames;
 mod pmi;
 mod settings;
 mod synthetic;
+mod xml;
 
 pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
@@ -20,6 +21,7 @@ pub use frames::frames;
 pub use pmi::pmi;
 pub use settings::settings;
 pub use synthetic::synthetic;
+pub use xml::xml;
 
 /// What a target does with its bytes; panics on a finding.
 pub type Body = fn(&[u8]);
@@ -32,4 +34,5 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("pmi", pmi),
     ("settings", settings),
     ("synthetic", synthetic),
+    ("xml", xml),
 ];
