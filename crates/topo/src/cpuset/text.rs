@@ -2,7 +2,6 @@
 
 use super::{BITS, CpuSet};
 use crate::error::Error;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
@@ -74,42 +73,42 @@ fn list(text: &str) -> Result<CpuSet, oxmpi_text::Error> {
 }
 
 fn mask(text: &str) -> Result<CpuSet, oxmpi_text::Error> {
-    let mut digits = Vec::new(); // of four bits each, largest first
+    let number = |digits: &[u8]| {
+        let values = digits
+            .iter()
+            .filter_map(|digit| char::from(*digit).to_digit(16));
+        values.fold(0, |sum, value| sum << 4 | u64::from(value))
+    };
+    let mut groups: Vec<u64> = Vec::new(); // of 32 numbers each, largest first
     let mut scanner = Scanner::new(text);
     scanner.skip_blanks();
-    let mut groups = 0;
     loop {
         if scanner.rest().starts_with("0x") {
             scanner.eat('0');
             scanner.eat('x');
         }
         let group = scanner.take_while(|c| c.is_ascii_hexdigit());
-        groups += 1;
-        let alone = groups == 1 && scanner.peek() != Some(',');
+        let alone = groups.is_empty() && scanner.peek() != Some(',');
         if alone && group.text.is_empty() {
             return Err(scanner.wrong(Expected::Text("a hexadecimal mask")));
         }
-        if !alone {
-            if group.text.len() > 8 {
-                return Err(group.error("at most eight hexadecimal digits between commas"));
-            }
-            digits.extend(vec![0; 8 - group.text.len()]);
+        if !alone && group.text.len() > 8 {
+            return Err(group.error("at most eight hexadecimal digits between commas"));
         }
-        digits.extend(
-            group
-                .text
-                .chars()
-                .filter_map(|c| c.to_digit(16))
-                .map(u64::from),
-        );
+        let at = groups.len();
+        groups.extend(group.text.as_bytes().rchunks(8).map(number));
+        groups[at..].reverse();
+        if group.text.is_empty() {
+            groups.push(0);
+        }
         if !scanner.eat(',') {
             break;
         }
     }
     scanner.skip_blanks();
     scanner.end("a hexadecimal digit, a comma or the end of the mask")?;
-    let words = digits.rchunks(BITS / 4);
-    let word = |digits: &[u64]| digits.iter().fold(0, |sum, digit| sum << 4 | digit);
+    let words = groups.rchunks(BITS / 32);
+    let word = |groups: &[u64]| groups.iter().fold(0, |sum, group| sum << 32 | group);
     Ok(CpuSet::from_words(words.map(word).collect()))
 }
 

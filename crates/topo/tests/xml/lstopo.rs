@@ -83,6 +83,15 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
+fn our_text_is_what_lstopo_printed() {
+    for name in names() {
+        let recorded = fs::read_to_string(here().join(format!("{name}.lstopo"))).unwrap();
+        let ours = machine(&name).default_view().text().to_string();
+        assert_same(&name, &recorded, &ours);
+    }
+}
+
+#[test]
 fn lstopo_prints_the_same_tree() {
     if !is_installed() {
         return;

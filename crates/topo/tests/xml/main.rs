@@ -80,7 +80,7 @@ fn descriptions() -> impl Strategy<Value = String> {
         "group", "package", "die", "l3", "l2", "l1", "l1i", "core", "pu",
     ];
     let level = |word| {
-        let count = if word == "pu" { 1..4usize } else { 0..4 };
+        let count = if word == "pu" { 1..4usize } else { 0..3 };
         (Just(word), count, any::<u32>(), any::<bool>())
     };
     words.map(level).prop_map(|levels| {
