@@ -1,0 +1,31 @@
+# Runs in a guest after `few` is set to a folder of its cgroups: what oxmpi and hwloc say of the same
+# machine goes to /out/NAME.oxmpi and /out/NAME.hwloc.
+set -eu
+
+# picture NAME [OPTION]: as both print it.
+picture() {
+    name=$1
+    shift
+    oxmpi topo --source linux "$@" > "/out/$name.oxmpi"
+    # hwloc tells of memory modules, too, which it knows from the firmware.
+    lstopo-no-graphics --filter misc:none "$@" > "/out/$name.hwloc"
+}
+
+picture whole
+picture distances --distances
+
+oxmpi topo --source cpuid > /out/cpuid.oxmpi
+HWLOC_COMPONENTS=x86,stop lstopo-no-graphics > /out/cpuid.hwloc
+
+mkdir "$few"
+echo 2-4,6-9 > "$few/cpuset.cpus"
+echo 0-1 > "$few/cpuset.mems"
+(
+    echo 0 > "$few/cgroup.procs"
+    picture few
+    picture disallowed --disallowed
+)
+
+oxmpi topo --source linux --format xml > /out/whole.xml
+lstopo-no-graphics --input /out/whole.xml > /out/xml.oxmpi
+cp /out/whole.hwloc /out/xml.hwloc
