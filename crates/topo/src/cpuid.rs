@@ -12,6 +12,10 @@
 //!
 //! No processor knows its memory, so there is one NUMA node, of 0 bytes.
 //!
+//! hwloc 2.9 sees the same, with two differences: it asks fewer processors for leaves 1Fh and 80000026h
+//! and so knows fewer dies; and it takes the core numbers of AMD's leaf 8000001Eh, which on Hygon's
+//! processors are not unique in a package, where we take those in APIC ids.
+//!
 //! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A (CPUID) and
 //! volume 3A (chapter "Multiple-Processor Management"); AMD64 Architecture Programmer's Manual,
 //! volume 3, appendix E.5, and AMD's Processor Programming References; and what hwloc 2.9 makes of

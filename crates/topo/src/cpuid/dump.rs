@@ -90,7 +90,7 @@ impl Dump {
     ///
     /// # Cost
     ///
-    /// About 40 questions, at most 500 whatever the answers.
+    /// About 35 questions, at most 200 whatever the answers.
     pub fn record(&mut self, cpu: usize, ask: impl FnMut(u32, u32) -> Registers) {
         self.processors.insert(cpu, record::answers(ask));
     }
