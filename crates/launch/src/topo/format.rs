@@ -4,6 +4,7 @@ use std::path::Path;
 
 use oxmpi_text::nearest;
 use oxmpi_topo::Machine;
+use oxmpi_topo::render::svg::SvgOptions;
 
 use super::options::{Options, What};
 
@@ -13,6 +14,7 @@ pub(super) enum Format {
     /// For people, as lstopo prints it.
     #[default]
     Text,
+    Svg,
     Xml,
     Synthetic,
 }
@@ -22,6 +24,7 @@ const NAMES: &[(&str, Format)] = &[
     ("text", Format::Text),
     ("txt", Format::Text),
     ("console", Format::Text),
+    ("svg", Format::Svg),
     ("xml", Format::Xml),
     ("synthetic", Format::Synthetic),
 ];
@@ -38,7 +41,7 @@ impl Format {
         found.map(|(_, format)| *format).ok_or_else(|| {
             let near = nearest(name, NAMES.iter().map(|(known, _)| *known));
             let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            format!("unknown format; {hint}known are text, xml and synthetic")
+            format!("unknown format; {hint}known are text, svg, xml and synthetic")
         })
     }
 
@@ -50,7 +53,7 @@ impl Format {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         Self::named(&ending).map_err(|_| {
             format!(
-                "{}: the ending names no format; known are .txt, .xml and .synthetic, or give --format",
+                "{}: the ending names no format; known are .txt, .svg, .xml and .synthetic, or give --format",
                 path.display()
             )
         })
@@ -63,6 +66,7 @@ impl Format {
     pub(super) fn print(self, machine: &Machine, options: &Options) -> Result<String, String> {
         Ok(match self {
             Self::Text => text(machine, options),
+            Self::Svg => picture(machine, options),
             Self::Xml => machine.to_xml(),
             Self::Synthetic => machine.to_synthetic().map_err(|why| why.to_string())? + "\n",
         })
@@ -78,4 +82,12 @@ fn text(machine: &Machine, options: &Options) -> String {
         What::Distances => machine.distances_text(numbers).to_string(),
         What::CoreKinds => machine.core_kinds_text().to_string(),
     }
+}
+
+/// As lstopo draws it, under the machine's name.
+fn picture(machine: &Machine, options: &Options) -> String {
+    let mut drawn = SvgOptions::default();
+    drawn.title.push(options.subject.name());
+    drawn.numbers = options.numbers;
+    machine.to_svg(&drawn)
 }

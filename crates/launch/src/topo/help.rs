@@ -4,11 +4,11 @@ pub(super) const TEXT: &str = "\
 Usage: oxmpi topo [OPTIONS] [FILE]
 
 Shows a machine: packages, NUMA nodes, caches, cores, processors and devices. Without options that
-is this machine as text. FILE gets it in the format that its ending names (.txt, .xml,
-.synthetic); `-` is standard output.
+is this machine as text. FILE gets it in the format that its ending names (.txt, .svg,
+.xml, .synthetic); `-` is standard output.
 
   oxmpi topo                                  this machine
-  oxmpi topo machine.xml                      the same for hwloc, and for us on another machine
+  oxmpi topo machine.svg                      a picture of it
   oxmpi topo --only core                      its cores, a line each
   oxmpi topo -i other.xml --restrict 0-7      a part of a machine that hwloc described
   oxmpi topo -i 'package:2 l3:1 core:4 pu:2'  a machine that is only thought of
@@ -26,7 +26,7 @@ Which machine:
       --record DIR     write the files that this machine is read from into DIR, new or empty
 
 How it is shown:
-      --format F       text, xml (hwloc's, version 2) or synthetic; also --of,
+      --format F       text, svg, xml (hwloc's, version 2) or synthetic; also --of,
                        --output-format
   -f, --force          overwrite FILE if it exists
   -l, --logical        logical numbers only, as L#0

@@ -1,11 +1,12 @@
 //! The command line of `oxmpi topo`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lexopt::prelude::*;
+use oxmpi_os::host;
 use oxmpi_text::nearest;
-use oxmpi_topo::render::text::Numbers;
+use oxmpi_topo::render::Numbers;
 use oxmpi_topo::view::{Devices, Levels, View};
 use oxmpi_topo::{CpuSet, Kind};
 
@@ -88,6 +89,21 @@ pub(super) enum Subject {
 impl Default for Subject {
     fn default() -> Self {
         Self::This(Choice::default())
+    }
+}
+
+impl Subject {
+    /// What the machine is called: this one as the host, a file by its name, a synthetic machine by its string.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::This(_) => host::name(),
+            Self::Input(input) => {
+                let path = Path::new(input)
+                    .file_name()
+                    .filter(|_| Path::new(input).exists());
+                path.map_or_else(|| input.clone(), |name| name.to_string_lossy().into_owned())
+            }
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod widths;
 #[cfg(test)]
 mod tests;
 
+pub use super::Numbers;
 pub use overlay::{Overlay, Style};
 pub use palette::Palette;
 
@@ -39,19 +40,6 @@ use crate::machine::Machine;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-/// Which numbers of objects are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Numbers {
-    /// `L#` and `P#`.
-    #[default]
-    Both,
-    /// Logical numbers, `L#`: in depth-first order.
-    Logical,
-    /// The operating system's, `P#`, called physical in lstopo; logical ones where there are none.
-    Os,
-}
 
 /// What a picture shows, and how.
 #[derive(Clone, Debug, PartialEq)]

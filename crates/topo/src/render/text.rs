@@ -28,6 +28,7 @@ mod devices;
 mod label;
 mod tables;
 
+pub use super::Numbers;
 pub use tables::{CoreKindsText, DistancesText};
 
 use crate::kind::Kind;
@@ -37,18 +38,6 @@ use crate::object::{Cache, Object};
 use core::fmt::{self, Formatter};
 use devices::Runs;
 use label::{Label, Size};
-
-/// Which numbers of objects to show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Numbers {
-    /// Logical numbers, and for PUs and NUMA nodes those of the operating system as well.
-    #[default]
-    Both,
-    /// Logical numbers only: lstopo's `--logical`.
-    Logical,
-    /// The operating system's numbers only, where it gives any: lstopo's `--physical`.
-    Physical,
-}
 
 /// A machine as text; made by [`Machine::text`].
 #[derive(Clone, Copy, Debug)]

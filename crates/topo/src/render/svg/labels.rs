@@ -77,7 +77,7 @@ pub(super) fn numbers(object: Object<'_>, numbers: Numbers) -> Vec<String> {
         _ if object.kind() == Kind::Machine => Vec::new(),
         (Numbers::Both, _) if object.kind().is_cache() => Vec::from([logical]),
         (Numbers::Logical, _) | (_, None) => Vec::from([logical]),
-        (Numbers::Os, Some(os)) => Vec::from([os]),
+        (Numbers::Physical, Some(os)) => Vec::from([os]),
         (Numbers::Both, Some(os)) => Vec::from([logical, os]),
     }
 }

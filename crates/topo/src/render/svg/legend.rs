@@ -89,7 +89,7 @@ fn facts(machine: &Machine, options: &SvgOptions) -> Vec<String> {
     match options.numbers {
         Numbers::Both => facts.extend([logical.to_string(), os.to_string()]),
         Numbers::Logical => facts.push(logical.to_string()),
-        Numbers::Os => facts.push(os.to_string()),
+        Numbers::Physical => facts.push(os.to_string()),
     }
     facts
 }

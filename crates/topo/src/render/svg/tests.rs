@@ -187,7 +187,7 @@ fn options() -> impl Strategy<Value = SvgOptions> {
     let numbers = prop_oneof![
         Just(Numbers::Both),
         Just(Numbers::Logical),
-        Just(Numbers::Os)
+        Just(Numbers::Physical)
     ];
     let title = prop::collection::vec(".{0,40}", 0..3);
     (title, numbers, 0.1..10.0f64, any::<bool>(), overlays).prop_map(
