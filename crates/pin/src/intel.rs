@@ -1,7 +1,13 @@
-//! The grammar of Intel MPI's process pinning: domains and orders.
+//! The grammar of Intel MPI's process pinning: domains, orders, processor lists.
 
+mod cell;
 mod domain;
 mod order;
+mod processor_list;
 
-pub use domain::{Domain, Shape};
+pub use cell::Cell;
+pub(crate) use domain::mask;
+pub use domain::{Domain, Layout, Shape, Size};
 pub use order::Order;
+pub(crate) use processor_list::PARTS;
+pub use processor_list::{Amount, Cells, Map, Members, Part, ProcessorList};

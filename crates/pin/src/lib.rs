@@ -26,21 +26,21 @@
 
 extern crate alloc;
 
-mod cut;
-mod deal;
-mod explain;
+mod documented;
 pub mod intel;
-mod node;
+mod intel2021;
+pub mod openmp;
 pub mod openmpi;
 mod place;
 mod placement;
+mod processors;
 mod settings;
 
 /// The machines that placement is about, so that one import is enough.
 pub use oxmpi_topo as topo;
 pub use place::place;
 pub use placement::{Placement, RankPlace, Warning, WarningCode};
-pub use settings::{SETTINGS, Settings};
+pub use settings::{Compat, Given, SETTINGS, Settings, Unreadable, VARIABLES};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,30 +2,23 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Machine};
 
-use crate::cut::Cut;
-use crate::deal::deal;
-use crate::explain::explain;
-use crate::intel::{Domain, Shape};
-use crate::node::Node;
 use crate::placement::{Placement, RankPlace, Warning, WarningCode};
-use crate::settings::Settings;
+use crate::settings::{Compat, Settings};
+use crate::{documented, intel2021};
 
 /// Places `ranks` ranks on `machine`.
 ///
 /// `inherited` is the mask that the launcher itself was given (by a cgroup, `taskset` or a batch
 /// system), as the operating system numbers processors; `None` stands for all processors. Ranks
-/// never leave it. More ranks than domains start again at the first domain. Nothing makes it fail:
-/// what cannot be done as asked is done as nearly as possible, with a warning.
+/// never leave it, unless the settings say that it is not to be respected. More ranks than domains start again at the
+/// first domain. Nothing makes it fail: what cannot be done as asked is done as nearly as possible, with a warning.
 ///
-/// The rules are those of Intel's Developer Reference for Linux, `I_MPI_PIN_DOMAIN` and
-/// `I_MPI_PIN_ORDER`. Where it is silent: a size that does not divide the processors leaves the rest
-/// unused; when the sockets have not enough whole domains, `bunch` becomes `compact`, except that
-/// domains of size `auto` shrink to fit into the sockets (as in Intel MPI, which leaves powers of two
-/// to `compact`).
+/// The rules are those that [`Settings::compat`] names.
 ///
 /// # Cost
 /// About ranks times processors; allocates. For set-up only.
@@ -36,13 +29,26 @@ pub fn place(
     ranks: u32,
 ) -> Placement {
     let mut warnings = Vec::new();
-    let (allowed, mut explanation) = allowed(machine, inherited, &mut warnings);
+    let (mut allowed, mut explanation) = allowed(machine, settings, inherited, &mut warnings);
     let dealt = if ranks == 0 || allowed.is_empty() {
         explanation += "There is nothing to place.";
         Vec::new()
-    } else {
-        let (domains, why) = domains(machine, settings, &allowed, ranks as usize, &mut warnings);
+    } else if !settings.pin {
+        explanation += &format!("Pinning is off: not pinned, every rank may use all of {allowed}.");
+        vec![allowed.clone()]
+    } else if settings.compat == Compat::Documented {
+        let (domains, why) =
+            documented::place(machine, &allowed, settings, ranks as usize, &mut warnings);
         explanation += &why;
+        domains
+    } else {
+        let domains = intel2021::place(machine, &allowed, settings, ranks as usize);
+        let domains = domains.unwrap_or_else(|| vec![allowed.clone()]);
+        explanation += &format!("{} domains by the rules of Intel MPI 2021.", domains.len());
+        // Masks and lists are not cut to the inherited mask there.
+        allowed = domains
+            .iter()
+            .fold(allowed, |allowed, domain| &allowed | domain);
         domains
     };
     let places = (0..ranks).zip(dealt.iter().cycle());
@@ -63,6 +69,7 @@ pub fn place(
 /// The processors that the job may use, and a sentence if those are not all.
 fn allowed(
     machine: &Machine,
+    settings: &Settings,
     inherited: Option<&CpuSet>,
     warnings: &mut Vec<Warning>,
 ) -> (CpuSet, String) {
@@ -83,55 +90,16 @@ fn allowed(
         return (all.clone(), String::new());
     }
     let online = machine.online().len();
-    let why = match left.len() == online {
-        true => String::new(),
-        false => format!(
-            "The inherited mask leaves {left}: {} of {online} processors. ",
-            left.len()
-        ),
-    };
+    if left.len() == online {
+        return (left, String::new());
+    }
+    if !settings.respect_cpuset {
+        let why = format!("The inherited mask {left} is not respected, as asked. ");
+        return (machine.online().clone(), why);
+    }
+    let why = format!(
+        "The inherited mask leaves {left}: {} of {online} processors. ",
+        left.len()
+    );
     (left, why)
-}
-
-/// The domains in the order of ranks, and why they are these.
-fn domains(
-    machine: &Machine,
-    settings: &Settings,
-    allowed: &CpuSet,
-    ranks: usize,
-    warnings: &mut Vec<Warning>,
-) -> (Vec<CpuSet>, String) {
-    let unpinned = |reason: &str| {
-        let why = format!("{reason}: not pinned, every rank may use all of {allowed}.");
-        ([allowed.clone()].into(), why)
-    };
-    match settings.domain {
-        _ if !settings.pin => return unpinned("Pinning is off"),
-        Domain::Shape(Shape::Node) => return unpinned("Domain node is the whole node"),
-        Domain::Auto if ranks == 1 => {
-            return unpinned("Domain size auto of one rank is the whole node");
-        }
-        _ => {}
-    }
-    let node = Node::new(machine, allowed.clone());
-    if let Domain::Size(asked) = settings.domain
-        && asked as usize > allowed.len()
-    {
-        let text = format!(
-            "a domain of {asked} processors was asked, {} are allowed ({allowed}): each domain gets \
-             all of them; allow more processors (mask of the job) to insist",
-            allowed.len()
-        );
-        let args = [asked.to_string(), allowed.len().to_string()].into();
-        warnings.push(Warning {
-            code: WarningCode::SizeClipped,
-            args,
-            text,
-        });
-    }
-    let cut = Cut::new(machine, &node, settings.domain, ranks);
-    let shrink = settings.domain == Domain::Auto && !ranks.is_power_of_two();
-    let dealt = deal(&node, &cut, settings.order, ranks, shrink);
-    let why = explain(settings, &node, &cut, &dealt, ranks);
-    (dealt.domains, why)
 }

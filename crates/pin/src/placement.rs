@@ -55,6 +55,42 @@ pub enum WarningCode {
     /// `mask-elsewhere`: the inherited mask names no processor of the machine. Arguments: mask,
     /// the machine's processors.
     MaskElsewhere,
+    /// `not-allowed`: processors of a list that the job may not use. Arguments: those, the allowed.
+    NotAllowed,
+    /// `all-excluded`: the exclude list has all processors. Arguments: the list, the allowed.
+    AllExcluded,
+    /// `parameter-invalid`: a word of a setting of threads that means nothing. Argument: the word.
+    ParameterInvalid,
+    /// `parameter-repeated`: a parameter that was there before. Argument: the later one.
+    ParameterRepeated,
+    /// `trailing-characters`: something behind a complete parameter. Argument: that.
+    TrailingCharacters,
+    /// `too-many-integers`: more integers than the type of affinity takes. Argument: what is ignored.
+    TooManyIntegers,
+    /// `integers-ignored`: integers for a type of affinity that takes none. Argument: the type.
+    IntegersIgnored,
+    /// `proclist`: a list of processors and the type of affinity do not go together.
+    Proclist,
+    /// `list-syntax`: a list of processors does not read.
+    ListSyntax,
+    /// `list-range`: a range of processors that cannot be. Arguments: from, to, stride, as far as they matter.
+    ListRange,
+    /// `no-such-processor`: a processor of a list that is not there or not allowed. Argument: its number.
+    NoSuchProcessor,
+    /// `no-processor-left`: none of a list is there.
+    NoProcessorLeft,
+    /// `granularity-chosen`: `balanced` binds to cores where nothing else is asked.
+    GranularityChosen,
+    /// `no-such-level`: the machine has no such level. Argument: its word.
+    NoSuchLevel,
+    /// `granularity-too-coarse`: one place takes in the whole machine.
+    GranularityTooCoarse,
+    /// `balanced-unavailable`: `balanced` has no meaning on this machine.
+    BalancedUnavailable,
+    /// `setting-unreadable`: a setting of threads that does not read and is left out. Argument: its name.
+    SettingUnreadable,
+    /// `setting-overridden`: one setting is ignored because of another. Arguments: the ignored, the other.
+    SettingOverridden,
 }
 
 impl fmt::Display for WarningCode {
@@ -62,6 +98,24 @@ impl fmt::Display for WarningCode {
         f.write_str(match self {
             Self::SizeClipped => "size-clipped",
             Self::MaskElsewhere => "mask-elsewhere",
+            Self::NotAllowed => "not-allowed",
+            Self::AllExcluded => "all-excluded",
+            Self::ParameterInvalid => "parameter-invalid",
+            Self::ParameterRepeated => "parameter-repeated",
+            Self::TrailingCharacters => "trailing-characters",
+            Self::TooManyIntegers => "too-many-integers",
+            Self::IntegersIgnored => "integers-ignored",
+            Self::Proclist => "proclist",
+            Self::ListSyntax => "list-syntax",
+            Self::ListRange => "list-range",
+            Self::NoSuchProcessor => "no-such-processor",
+            Self::NoProcessorLeft => "no-processor-left",
+            Self::GranularityChosen => "granularity-chosen",
+            Self::NoSuchLevel => "no-such-level",
+            Self::GranularityTooCoarse => "granularity-too-coarse",
+            Self::BalancedUnavailable => "balanced-unavailable",
+            Self::SettingUnreadable => "setting-unreadable",
+            Self::SettingOverridden => "setting-overridden",
         })
     }
 }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{cpus, settings};
-use oxmpi_pin::place;
+use oxmpi_pin::{Settings, place};
 use oxmpi_topo::{CpuSet, Machine};
 
 fn model_node() -> Machine {
@@ -24,6 +24,47 @@ fn figure_3_two_ranks_on_sockets() {
         "2 ranks on 8 processors: 2 domains, one for each socket; order bunch: 1 + 1 ranks on the 2 sockets."
     );
     assert!(placement.is_pinned() && placement.warnings.is_empty());
+}
+
+#[test]
+fn figures_4_to_8() {
+    for (domain, ranks, threads, expected) in [
+        ("cache2", 4, None, &["0,4", "1,5", "2,6", "3,7"][..]),
+        ("4:platform", 2, None, &["0-3", "4-7"]),
+        ("auto:scatter", 4, None, &["0,2", "1,3", "4,6", "5,7"]),
+        ("omp:platform", 4, Some(2), &["0-1", "2-3", "4-5", "6-7"]),
+        ("[55,aa]", 2, None, &["0,2,4,6", "1,3,5,7"]),
+    ] {
+        let settings = Settings {
+            omp_threads: threads,
+            ..settings("on", domain, "bunch")
+        };
+        let placement = place(&model_node(), &settings, None, ranks);
+        assert_eq!(
+            cpus(&placement),
+            expected,
+            "{domain}: {}",
+            placement.explanation
+        );
+    }
+}
+
+#[test]
+fn figures_9_to_12_by_the_rules_since_the_text_lost_them() {
+    for (order, expected) in [
+        ("compact", ["0,4", "1,5", "2,6", "3,7"]),
+        ("scatter", ["0,4", "2,6", "1,5", "3,7"]),
+        ("spread", ["0,4", "1,5", "2,6", "3,7"]),
+        ("bunch", ["0,4", "1,5", "2,6", "3,7"]),
+    ] {
+        let placement = place(&model_node(), &settings("on", "2", order), None, 4);
+        assert_eq!(
+            cpus(&placement),
+            expected,
+            "{order}: {}",
+            placement.explanation
+        );
+    }
 }
 
 #[test]

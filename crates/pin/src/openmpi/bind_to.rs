@@ -5,7 +5,7 @@ use core::str::FromStr;
 use oxmpi_text::{Error, Words};
 
 use crate::Settings;
-use crate::intel::{Domain, Order, Shape};
+use crate::intel::{Domain, Layout, Order, Shape, Size};
 
 /// To what each rank is bound. Ranks take these parts of the machine in its order.
 ///
@@ -49,15 +49,16 @@ impl From<BindTo> for Settings {
     fn from(bind_to: BindTo) -> Self {
         let domain = match bind_to {
             BindTo::None => Domain::Shape(Shape::Node),
-            BindTo::HwThread => Domain::Size(1),
+            BindTo::HwThread => Domain::Size(Size::Number(1), Layout::Compact),
             BindTo::Core => Domain::Shape(Shape::Core),
             BindTo::Socket => Domain::Shape(Shape::Socket),
             BindTo::Numa => Domain::Shape(Shape::Numa),
         };
         Self {
             pin: bind_to != BindTo::None,
-            domain,
+            domain: Some(domain),
             order: Order::Compact,
+            ..Self::default()
         }
     }
 }

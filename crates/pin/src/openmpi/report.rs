@@ -3,10 +3,11 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use oxmpi_topo::{CpuSet, Kind, Machine};
+use oxmpi_topo::{CpuSet, Machine};
 
 use crate::RankPlace;
-use crate::node::{parts, processors};
+use crate::intel::Shape;
+use crate::processors::Processors;
 
 /// Shows where a rank is bound, as Open MPI does:
 /// `[host:pid] MCW rank 0 bound to socket 0[core 0[hwt 0]]: [B./../..][../../..]`. Sockets and cores are
@@ -36,28 +37,23 @@ impl fmt::Display for Report<'_> {
         if all.is_subset(&place.cpus) {
             return f.write_str(" is not bound (or bound to all available processors)");
         }
-        let sockets: Vec<Vec<Vec<bool>>> = parts(machine, Kind::Package, all)
+        let processors = Processors::new(machine, all);
+        let cores = processors.parts(Shape::Core, false);
+        let threads = |core: &CpuSet| -> Vec<bool> {
+            let threads = processors.compact.iter().filter(|cpu| core.contains(**cpu));
+            threads.map(|cpu| place.cpus.contains(*cpu)).collect()
+        };
+        let sockets: Vec<Vec<Vec<bool>>> = processors
+            .parts(Shape::Socket, false)
             .iter()
             .map(|socket| {
-                parts(machine, Kind::Core, socket)
-                    .iter()
-                    .map(|core| self.bound(core))
-                    .collect()
+                let cores = cores.iter().filter(|core| core.is_subset(socket));
+                cores.map(threads).collect()
             })
             .collect();
         bound_to(f, &sockets)?;
         f.write_str(": ")?;
         sockets.iter().try_for_each(|cores| map(f, cores))
-    }
-}
-
-impl Report<'_> {
-    /// For each hardware thread of `core`, in the order of the machine, whether the rank is bound to it.
-    fn bound(&self, core: &CpuSet) -> Vec<bool> {
-        processors(self.machine)
-            .filter(|&cpu| core.contains(cpu))
-            .map(|cpu| self.place.cpus.contains(cpu))
-            .collect()
     }
 }
 

@@ -6,8 +6,9 @@ use oxmpi_pin::{Placement, Settings};
 pub(crate) fn settings(pin: &str, domain: &str, order: &str) -> Settings {
     Settings {
         pin: oxmpi_text::switch(pin).unwrap(),
-        domain: domain.parse().unwrap(),
+        domain: Some(domain.parse().unwrap()),
         order: order.parse().unwrap(),
+        ..Settings::default()
     }
 }
 

@@ -4,16 +4,22 @@ use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::Tuning;
 use oxmpi_text::size;
 
-use super::Values;
+use super::{Origin, Values};
+use oxmpi_pin::Given;
 
 impl Values {
     /// Where ranks are placed.
     pub fn pinning(&self) -> oxmpi_pin::Settings {
-        oxmpi_pin::Settings {
-            pin: self.parse("pin", oxmpi_text::switch),
-            domain: self.parse("pin_domain", str::parse),
-            order: self.parse("pin_order", str::parse),
-        }
+        let given = |name: &str| {
+            let value = self.get(name);
+            Given {
+                text: &value.text,
+                is_set: value.origin != Origin::Default,
+            }
+        };
+        oxmpi_pin::Settings::of_rows(given).unwrap_or_else(|error| {
+            panic!("a setting of pinning was accepted and is not understood: {error:?}")
+        })
     }
 
     /// Which algorithms collectives take.

@@ -1,0 +1,292 @@
+//! The rules of Intel's Developer Reference for Linux, "Interoperability with OpenMP API": `I_MPI_PIN_DOMAIN` and
+//! `I_MPI_PIN_ORDER`. Where it is silent, what Intel MPI 2021 does, see [`intel2021`](crate::intel2021).
+
+mod deal;
+mod explain;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, DeviceKind, Machine};
+
+use crate::intel::{Cell, Domain, Layout, ProcessorList, Shape, Size};
+use crate::intel2021::list_of;
+use crate::placement::{Warning, WarningCode};
+use crate::processors::Processors;
+use crate::settings::Settings;
+use deal::{Candidates, deal};
+use explain::{How, explain};
+
+/// The processors of the ranks, in turn from the first again behind the last, and why; never empty. `allowed` is what the
+/// job may use, not empty; `ranks` is at least 1.
+pub(crate) fn place(
+    machine: &Machine,
+    allowed: &CpuSet,
+    settings: &Settings,
+    ranks: usize,
+    warnings: &mut Vec<Warning>,
+) -> (Vec<CpuSet>, String) {
+    let mut processors = Processors::new(machine, allowed);
+    if !settings.exclude.is_empty() {
+        let left = processors.without(&settings.exclude);
+        match left.compact.is_empty() {
+            true => warnings.push(all_excluded(allowed, &settings.exclude)),
+            false => processors = left,
+        }
+    }
+    if settings.cell == Some(Cell::Core) {
+        processors = processors.first_of_cores();
+    }
+    let near = near_rdma(machine, settings);
+    match (&settings.domain, &settings.processors) {
+        (Some(domain), list) => {
+            if list.is_some() {
+                warnings.push(list_ignored());
+            }
+            domains(
+                &processors,
+                domain,
+                settings,
+                ranks,
+                &CpuSet::new(),
+                warnings,
+            )
+        }
+        (None, Some(ProcessorList::These(list))) => these(&processors, list, warnings),
+        (None, Some(ProcessorList::Of(members))) => {
+            let cores = processors.first_of_cores();
+            let mut cells = list_of(members, &processors, &cores, settings.order, ranks);
+            // Stable: those near the device first, each in its order.
+            cells.sort_by_key(|cell| !near.is_empty() && !cell.intersects(&near));
+            let why = format!(
+                "{ranks} ranks on {} processors of the list, one for each rank{}.",
+                cells.len(),
+                beside(&near)
+            );
+            (cells, why)
+        }
+        (None, None) => domains(
+            &processors,
+            &Domain::default(),
+            settings,
+            ranks,
+            &near,
+            warnings,
+        ),
+    }
+}
+
+/// The processors near the RDMA devices, if that is not all of them.
+fn near_rdma(machine: &Machine, settings: &Settings) -> CpuSet {
+    if !settings.respect_hca {
+        return CpuSet::new();
+    }
+    let devices = machine
+        .devices()
+        .filter(|device| device.kind() == DeviceKind::Rdma);
+    let near = devices.fold(CpuSet::new(), |near, device| &near | device.near().cpus());
+    match near == *machine.online() {
+        true => CpuSet::new(),
+        false => near,
+    }
+}
+
+fn beside(near: &CpuSet) -> String {
+    match near.is_empty() {
+        true => String::new(),
+        false => format!(", those near the RDMA device ({near}) first"),
+    }
+}
+
+/// Domains of a shape or size, or masks. Parts that `near` meets come first.
+fn domains(
+    processors: &Processors,
+    domain: &Domain,
+    settings: &Settings,
+    ranks: usize,
+    near: &CpuSet,
+    warnings: &mut Vec<Warning>,
+) -> (Vec<CpuSet>, String) {
+    let allowed: CpuSet = processors.compact.iter().copied().collect();
+    let all = processors.compact.len();
+    let unpinned = |reason: &str| {
+        let why = format!("{reason}: not pinned, every rank may use all of {allowed}.");
+        (Vec::from([allowed.clone()]), why)
+    };
+    let candidates = match domain {
+        Domain::Shape(Shape::Node) => return unpinned("Domain node is the whole node"),
+        Domain::Masks(list) => return masks(&allowed, list, warnings),
+        Domain::Size(Size::Auto, _) if ranks == 1 => {
+            return unpinned("Domain size auto of one rank is the whole node");
+        }
+        Domain::Size(Size::Omp, _) if settings.omp_threads.is_none() => {
+            return unpinned("Domain size omp without OMP_NUM_THREADS is the whole node");
+        }
+        Domain::Shape(shape) => Candidates::Shapes(processors.parts(*shape, false)),
+        Domain::Size(size, layout) => {
+            let (size, shrinks) = match size {
+                Size::Auto => ((all / ranks).max(1), true),
+                Size::Omp => (
+                    settings.omp_threads.map_or(all, |threads| threads as usize),
+                    false,
+                ),
+                Size::Number(number) => (*number as usize, false),
+            };
+            if size > all {
+                warnings.push(clipped(size, &allowed));
+            }
+            let size = size.min(all);
+            Candidates::Sizes {
+                size,
+                layout: *layout,
+                shrinks: shrinks && *layout == Layout::Compact,
+            }
+        }
+    };
+    let dealt = deal(processors, &candidates, settings.order, ranks, near);
+    let why = explain(
+        domain,
+        settings.order,
+        processors,
+        &candidates,
+        &dealt,
+        ranks,
+    );
+    (dealt.domains, why + &beside_note(near, &dealt.how))
+}
+
+fn beside_note(near: &CpuSet, how: &How) -> String {
+    match (near.is_empty(), how) {
+        (false, How::Shared(..) | How::Shrunk(..)) => {
+            format!(" The sockets near the RDMA device ({near}) come first.")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The masks, and what they leave as one more domain.
+fn masks(allowed: &CpuSet, masks: &[CpuSet], warnings: &mut Vec<Warning>) -> (Vec<CpuSet>, String) {
+    let mut rest = allowed.clone();
+    let mut domains = Vec::new();
+    for mask in masks {
+        let domain = mask & allowed;
+        rest = &rest - mask;
+        if domain.is_empty() {
+            warnings.push(mask_elsewhere(mask, allowed));
+        } else {
+            domains.push(domain);
+        }
+    }
+    let count = domains.len();
+    let mut why = format!("{count} domains as the masks say");
+    if domains.is_empty() {
+        return (
+            Vec::from([allowed.clone()]),
+            format!("No mask is usable: not pinned, every rank may use all of {allowed}."),
+        );
+    }
+    if !rest.is_empty() {
+        why += &format!(", and one more of the processors they leave ({rest})");
+        domains.push(rest);
+    }
+    (domains, why + ".")
+}
+
+/// Processors by number, one for each rank.
+fn these(
+    processors: &Processors,
+    list: &[Option<usize>],
+    warnings: &mut Vec<Warning>,
+) -> (Vec<CpuSet>, String) {
+    let allowed: CpuSet = processors.compact.iter().copied().collect();
+    let outside: CpuSet = list
+        .iter()
+        .flatten()
+        .copied()
+        .filter(|cpu| !allowed.contains(*cpu))
+        .collect();
+    if !outside.is_empty() {
+        warnings.push(not_allowed(&outside, &allowed));
+    }
+    let kept = list
+        .iter()
+        .filter(|cpu| cpu.is_none_or(|cpu| allowed.contains(cpu)));
+    let domains: Vec<CpuSet> = kept
+        .map(|cpu| cpu.map_or(allowed.clone(), CpuSet::one))
+        .collect();
+    match domains.is_empty() {
+        true => (
+            Vec::from([allowed.clone()]),
+            format!(
+                "No processor of the list is allowed: not pinned, every rank may use all of {allowed}."
+            ),
+        ),
+        false => {
+            let why = format!(
+                "{} processors as the list says, one for each rank.",
+                domains.len()
+            );
+            (domains, why)
+        }
+    }
+}
+
+fn clipped(asked: usize, allowed: &CpuSet) -> Warning {
+    let count = allowed.len();
+    Warning {
+        code: WarningCode::SizeClipped,
+        args: [asked.to_string(), count.to_string()].into(),
+        text: format!(
+            "a domain of {asked} processors was asked, {count} are allowed ({allowed}): each domain gets \
+             all of them; allow more processors (mask of the job) to insist"
+        ),
+    }
+}
+
+fn mask_elsewhere(mask: &CpuSet, allowed: &CpuSet) -> Warning {
+    Warning {
+        code: WarningCode::MaskElsewhere,
+        args: [mask.to_string(), allowed.to_string()].into(),
+        text: format!(
+            "the domain mask of processors {mask} has none of those allowed ({allowed}) and is left out; \
+             allow them (mask of the job) to insist"
+        ),
+    }
+}
+
+fn not_allowed(outside: &CpuSet, allowed: &CpuSet) -> Warning {
+    Warning {
+        code: WarningCode::NotAllowed,
+        args: [outside.to_string(), allowed.to_string()].into(),
+        text: format!(
+            "processors {outside} of the list are not allowed ({allowed} are) and are left out; \
+             allow them (mask of the job) to insist"
+        ),
+    }
+}
+
+fn all_excluded(allowed: &CpuSet, exclude: &CpuSet) -> Warning {
+    Warning {
+        code: WarningCode::AllExcluded,
+        args: [exclude.to_string(), allowed.to_string()].into(),
+        text: format!(
+            "the exclude list {exclude} has all allowed processors ({allowed}) and is ignored; \
+             leave some out of it to insist"
+        ),
+    }
+}
+
+fn list_ignored() -> Warning {
+    Warning {
+        code: WarningCode::SettingOverridden,
+        args: [
+            "I_MPI_PIN_PROCESSOR_LIST".to_string(),
+            "I_MPI_PIN_DOMAIN".to_string(),
+        ]
+        .into(),
+        text:
+            "I_MPI_PIN_PROCESSOR_LIST is ignored because I_MPI_PIN_DOMAIN is set; unset one of them"
+                .to_string(),
+    }
+}

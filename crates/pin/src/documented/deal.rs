@@ -1,0 +1,207 @@
+//! From domains to ranks: the orders.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use oxmpi_topo::{CpuSet, Kind};
+
+use super::explain::How;
+use crate::intel::{Layout, Order};
+use crate::intel2021::aligned;
+use crate::processors::{Lead, Processors};
+
+/// Domains for a job: of a shape, or sizes still to be cut.
+pub(super) enum Candidates {
+    /// The domains themselves, in the order of the machine.
+    Shapes(Vec<CpuSet>),
+    /// So many processors each, at most as many as there are.
+    Sizes {
+        size: usize,
+        layout: Layout,
+        /// Whether smaller domains are better than none in some socket.
+        shrinks: bool,
+    },
+}
+
+/// The domains of a job in the order of its ranks; rank `i` gets domain `i` modulo their number.
+pub(super) struct Dealt {
+    /// At least one domain, none empty.
+    pub(super) domains: Vec<CpuSet>,
+    /// How they were found.
+    pub(super) how: How,
+}
+
+/// Deals domains to `ranks` ranks. Sockets that `near` meets come first.
+pub(super) fn deal(
+    processors: &Processors,
+    candidates: &Candidates,
+    order: Order,
+    ranks: usize,
+    near: &CpuSet,
+) -> Dealt {
+    let shared = match order {
+        Order::Bunch | Order::Spread => share(processors, candidates, order, ranks, near),
+        _ => None,
+    };
+    shared.unwrap_or_else(|| {
+        let how = match order {
+            Order::Bunch | Order::Spread => How::NoRoom,
+            _ => How::Everywhere,
+        };
+        let domains = everywhere(processors, candidates, order);
+        Dealt { domains, how }
+    })
+}
+
+/// The domains of the whole node, in an order that does not look at ranks.
+fn everywhere(processors: &Processors, candidates: &Candidates, order: Order) -> Vec<CpuSet> {
+    let mut domains = match candidates {
+        Candidates::Shapes(domains) => domains.clone(),
+        Candidates::Sizes { size, layout, .. } => {
+            let list = processors.listed(*layout);
+            match order {
+                Order::Scatter => aligned(list, *size, processors),
+                _ => cut(
+                    list,
+                    *size,
+                    *layout != Layout::Compact || order == Order::Range,
+                ),
+            }
+        }
+    };
+    match order {
+        Order::Range => domains.sort_by_key(CpuSet::first),
+        Order::Scatter => processors.sort(&mut domains, &processors.scatter, Lead::First),
+        Order::Compact => processors.sort(&mut domains, &processors.compact, Lead::First),
+        Order::Bunch | Order::Spread => {}
+    }
+    domains
+}
+
+/// Consecutive processors, `size` to a domain; the last, incomplete one only if it is `kept`.
+fn cut(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
+    let pieces = list
+        .chunks(size)
+        .filter(|piece| kept || piece.len() == size);
+    pieces
+        .map(|piece| piece.iter().copied().collect())
+        .collect()
+}
+
+/// The domains inside one socket, in the order in which ranks take them.
+fn inside(
+    processors: &Processors,
+    candidates: &Candidates,
+    order: Order,
+    socket: &[usize],
+) -> Vec<CpuSet> {
+    let within: CpuSet = socket.iter().copied().collect();
+    let mut domains = match candidates {
+        Candidates::Sizes {
+            size,
+            layout: Layout::Compact,
+            ..
+        } if order == Order::Spread => match *size > socket.len() {
+            true => Vec::new(),
+            false => aligned(socket, *size, processors),
+        },
+        Candidates::Sizes {
+            size,
+            layout: Layout::Compact,
+            ..
+        } => cut(socket, *size, false),
+        _ => {
+            let all = everywhere(processors, candidates, Order::Bunch);
+            all.into_iter()
+                .filter(|domain| domain.is_subset(&within))
+                .collect()
+        }
+    };
+    if order == Order::Spread {
+        processors.sort(&mut domains, &processors.scatter, Lead::First);
+    }
+    domains
+}
+
+/// Ranks in proportion to the sockets; `None` when these do not offer enough domains.
+fn share(
+    processors: &Processors,
+    candidates: &Candidates,
+    order: Order,
+    ranks: usize,
+    near: &CpuSet,
+) -> Option<Dealt> {
+    let mut sockets = processors.groups(Kind::Package);
+    let is_far = |socket: &Vec<usize>| !socket.iter().any(|cpu| near.contains(*cpu));
+    sockets.sort_by_key(|socket| !near.is_empty() && is_far(socket));
+    let offers: Vec<Vec<CpuSet>> = sockets
+        .iter()
+        .map(|socket| inside(processors, candidates, order, socket))
+        .collect();
+    let offered: Vec<usize> = offers.iter().map(Vec::len).collect();
+    if ranks <= offered.iter().sum() {
+        let shares = proportional(ranks, &offered);
+        let mut domains = Vec::new();
+        for (mut offer, share) in offers.into_iter().zip(&shares) {
+            offer.truncate(*share);
+            if order == Order::Spread {
+                processors.sort(&mut offer, &processors.compact, Lead::First);
+            }
+            domains.append(&mut offer);
+        }
+        // Other layouts have an order of their own, which figures 6 and 7 show.
+        if let Candidates::Sizes { size, layout, .. } = candidates
+            && *layout != Layout::Compact
+        {
+            let list = cut(processors.listed(*layout), *size, true);
+            domains.sort_by_cached_key(|domain| list.iter().position(|other| other == domain));
+        }
+        return Some(Dealt {
+            domains,
+            how: How::Shared(shares),
+        });
+    }
+    // Domains larger than any socket have to span sockets: only the order of the machine makes sense.
+    let Candidates::Sizes {
+        size,
+        shrinks: true,
+        ..
+    } = candidates
+    else {
+        return None;
+    };
+    if ranks.is_power_of_two() || offered.iter().all(|count| *count == 0) {
+        return None;
+    }
+    let lens: Vec<usize> = sockets.iter().map(Vec::len).collect();
+    let shares = proportional(ranks, &lens);
+    let rooms = lens.iter().zip(&shares).filter(|(_, share)| **share > 0);
+    let size = rooms.map(|(len, share)| len / share).min()?.min(*size);
+    if size == 0 {
+        return None;
+    }
+    let domains = sockets
+        .iter()
+        .zip(&shares)
+        .flat_map(|(socket, share)| cut(socket, size, false).into_iter().take(*share));
+    Some(Dealt {
+        domains: domains.collect(),
+        how: How::Shrunk(shares, size),
+    })
+}
+
+/// `ranks` shared out in proportion to `weights` by largest remainders, the first of equals first.
+/// No share exceeds its weight as long as `ranks` does not exceed their sum. Some weight is not 0.
+fn proportional(ranks: usize, weights: &[usize]) -> Vec<usize> {
+    let total: u128 = weights.iter().map(|&weight| weight as u128).sum();
+    let exact = |weight: usize| weight as u128 * ranks as u128;
+    let mut shares: Vec<usize> = weights
+        .iter()
+        .map(|&weight| (exact(weight) / total) as usize)
+        .collect();
+    let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
+    by_remainder.sort_by_key(|&i| Reverse(exact(weights[i]) % total));
+    let left = ranks - shares.iter().sum::<usize>();
+    by_remainder.iter().take(left).for_each(|&i| shares[i] += 1);
+    shares
+}

@@ -1,0 +1,110 @@
+//! Why ranks were placed so, in words.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, Kind};
+
+use super::deal::{Candidates, Dealt};
+use crate::intel::{Domain, Order, Size};
+use crate::processors::Processors;
+
+/// How domains were dealt to ranks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// Over the whole node, as asked.
+    Everywhere,
+    /// In proportion to the sockets: so many ranks on each.
+    Shared(Vec<usize>),
+    /// In proportion to the sockets, with domains of `auto` made smaller to fit into them.
+    Shrunk(Vec<usize>, usize),
+    /// In the order of the machine, since the sockets have not enough whole domains.
+    NoRoom,
+}
+
+/// How a domain led to candidates, and these to what was dealt, for `ranks` ranks.
+pub(super) fn explain(
+    domain: &Domain,
+    order: Order,
+    processors: &Processors,
+    candidates: &Candidates,
+    dealt: &Dealt,
+    ranks: usize,
+) -> String {
+    let all = processors.compact.len();
+    let mut why = format!("{} on {}: ", count(ranks, "rank"), count(all, "processor"));
+    why += &match (domain, candidates) {
+        (Domain::Size(Size::Auto, _), Candidates::Sizes { size, .. }) if ranks > all => {
+            format!("domain size auto = {size}, the smallest")
+        }
+        (Domain::Size(Size::Auto, _), Candidates::Sizes { size, .. }) => {
+            format!("domain size auto = {all}/{ranks} = {size}")
+        }
+        (_, Candidates::Sizes { size, .. }) => format!("domain size {size}"),
+        (domain, Candidates::Shapes(domains)) => {
+            format!("{}, one for each {domain}", count(domains.len(), "domain"))
+        }
+    };
+    if let Domain::Size(_, layout) = domain
+        && *layout != crate::intel::Layout::Compact
+    {
+        why += &format!(", layout {layout}");
+    }
+    let sockets = processors.groups(Kind::Package).len();
+    let shares = |shares: &[usize]| {
+        format!(
+            "; order {order}: {} ranks on the {sockets} sockets",
+            joined(shares)
+        )
+    };
+    why += &match &dealt.how {
+        How::Everywhere => format!("; order {order}: {}", meaning(order)),
+        How::Shared(_) if sockets == 1 && order == Order::Bunch => {
+            "; order bunch: side by side on the one socket".to_string()
+        }
+        How::Shared(_) if sockets == 1 => {
+            "; order spread: far from each other on the one socket".to_string()
+        }
+        How::Shared(each) => shares(each),
+        How::Shrunk(each, size) => format!(
+            "{}, so that domains shrink to {size} to fit into them",
+            shares(each)
+        ),
+        How::NoRoom => format!(
+            "; order {order} becomes compact: the sockets have no room for so many whole domains"
+        ),
+    };
+    why.push('.');
+    let domains = dealt.domains.len();
+    if ranks > domains {
+        why += &format!(" The ranks share {} in turn.", count(domains, "domain"));
+    }
+    let taken = dealt.domains.iter().take(ranks);
+    let used = taken.map(CpuSet::len).sum::<usize>();
+    if used < all {
+        why += &format!(
+            " {} of {} stay unused.",
+            all - used,
+            count(all, "processor")
+        );
+    }
+    why
+}
+
+fn meaning(order: Order) -> &'static str {
+    match order {
+        Order::Range => "domains follow the system's numbers of their first processors",
+        Order::Scatter => "domains that follow each other are far apart",
+        _ => "domains follow each other through the machine",
+    }
+}
+
+fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+fn joined(shares: &[usize]) -> String {
+    let shares = shares.iter().map(ToString::to_string);
+    shares.collect::<Vec<_>>().join(" + ")
+}

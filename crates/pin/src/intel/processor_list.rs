@@ -1,0 +1,283 @@
+//! `I_MPI_PIN_PROCESSOR_LIST`: one processor for each rank.
+
+use alloc::vec::Vec;
+use core::str::FromStr;
+
+use oxmpi_text::{Error, Scanner, Span, Token, Words};
+
+/// Which processors ranks take, one each, and in which order. Written as `0,2-3`, or as
+/// `<set>[:<option>,...]`, where the set is `all`, `allcores` or `allsocks` (`allcores` if left out) and options are
+/// `map=`, `grain=`, `shift=`, `preoffset=` and `postoffset=` (`offset=`).
+///
+/// ```
+/// use oxmpi_pin::intel::{Cells, Map, Members, ProcessorList};
+///
+/// let list: ProcessorList = "allcores:map=scatter".parse()?;
+/// let ProcessorList::Of(members) = list else { panic!() };
+/// assert_eq!((members.cells, members.map), (Cells::Cores, Some(Map::Scatter)));
+/// assert_eq!("3-1".parse(), Ok(ProcessorList::These(vec![Some(3), Some(2), Some(1)])));
+/// # Ok::<(), oxmpi_text::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProcessorList {
+    /// These, by the operating system's numbers; `None` (written `-1`) leaves a rank unpinned.
+    These(Vec<Option<usize>>),
+    /// All of some kind, in some order.
+    Of(Members),
+}
+
+/// Processors of some kind, in some order. All of it in cells: what one rank gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Members {
+    /// Which processors.
+    pub cells: Cells,
+    /// How ranks are mapped to them; instead of what follows.
+    pub map: Option<Map>,
+    /// How many cells follow each other before the next shift; one if left out.
+    pub grain: Option<Amount>,
+    /// The distance of grains that follow each other; one if left out.
+    pub shift: Option<Amount>,
+    /// Where to begin, before shifting.
+    pub preoffset: Option<Amount>,
+    /// Where to begin, after shifting.
+    pub postoffset: Option<Amount>,
+}
+
+/// What one rank gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cells {
+    /// `all`: any processor.
+    Units,
+    /// `allcores`: the first processor of each core.
+    Cores,
+    /// `allsocks`: the first processor of each package.
+    Sockets,
+}
+
+/// How ranks are mapped to cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    /// `bunch`: in proportion to the sockets, close together on each.
+    Bunch,
+    /// `scatter`: neighbours in rank share as little as can be.
+    Scatter,
+    /// `spread`: in proportion to the sockets, far from each other on each.
+    Spread,
+}
+
+/// A number of cells or grains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// A plain number: cells in a grain, grains elsewhere.
+    Number(u32),
+    /// As many cells as this part of the machine has.
+    Part(Part),
+}
+
+/// A part of the machine, by which an [`Amount`] is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// `fine`: one cell.
+    Fine,
+    /// `core`.
+    Core,
+    /// `cache1`, `cache2`, `cache3`.
+    Cache(u32),
+    /// `sock` or `socket`.
+    Socket,
+    /// `half`, `third`, `quarter`, `octavo`: this fraction of a socket.
+    Fraction(u32),
+}
+
+pub(crate) const PARTS: [(&str, Part); 11] = [
+    ("fine", Part::Fine),
+    ("core", Part::Core),
+    ("cache1", Part::Cache(1)),
+    ("cache2", Part::Cache(2)),
+    ("cache3", Part::Cache(3)),
+    ("sock", Part::Socket),
+    ("socket", Part::Socket),
+    ("half", Part::Fraction(2)),
+    ("third", Part::Fraction(3)),
+    ("quarter", Part::Fraction(4)),
+    ("octavo", Part::Fraction(8)),
+];
+
+const SETS: Words = Words(&[
+    "all",
+    "allcores",
+    "allsocks",
+    "processors and ranges such as 0,2-3",
+]);
+const OPTIONS: Words = Words(&["map", "grain", "shift", "preoffset", "postoffset", "offset"]);
+const MAPS: Words = Words(&["bunch", "scatter", "spread"]);
+const AMOUNTS: Words = Words(&[
+    "a number from 1 to 4294967295",
+    "fine",
+    "core",
+    "cache1",
+    "cache2",
+    "cache3",
+    "sock",
+    "socket",
+    "half",
+    "third",
+    "quarter",
+    "octavo",
+]);
+const MEMBER: &str = "a processor, a range such as 2-5, or -1 for a rank that is not pinned";
+
+/// The largest number of a processor that a list may name: those of Linux.
+const LARGEST: u64 = 8191;
+
+impl Members {
+    /// All of a kind, in the order that is usual for it.
+    pub fn all(cells: Cells) -> Self {
+        Self {
+            cells,
+            map: None,
+            grain: None,
+            shift: None,
+            preoffset: None,
+            postoffset: None,
+        }
+    }
+
+    /// Whether no option was given.
+    pub(crate) fn is_plain(&self) -> bool {
+        *self == Self::all(self.cells)
+    }
+}
+
+impl FromStr for ProcessorList {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut scanner = Scanner::new(text);
+        let is_number = |c: char| c.is_ascii_digit() || c == '-';
+        if scanner.peek().is_some_and(is_number) {
+            return these(scanner).map(Self::These);
+        }
+        let mut members = Members::all(Cells::Cores);
+        let mut word = scanner.word();
+        if scanner.peek() != Some('=') {
+            if !word.text.is_empty() || scanner.peek() != Some(':') {
+                members.cells = match SETS.find(word.text)? {
+                    0 => Cells::Units,
+                    1 => Cells::Cores,
+                    _ => Cells::Sockets,
+                };
+            }
+            if !scanner.eat(':') {
+                scanner.end("nothing behind a set but options: allcores:map=scatter")?;
+                return Ok(Self::Of(members));
+            }
+            word = scanner.word();
+        }
+        loop {
+            option(&mut members, word, &mut scanner)?;
+            if !scanner.eat(',') && !scanner.eat(':') {
+                break;
+            }
+            word = scanner.word();
+        }
+        scanner.end("options with commas between them: grain=2,shift=2")?;
+        Ok(Self::Of(members))
+    }
+}
+
+/// The option `name`, whose value comes next.
+fn option(members: &mut Members, name: Token<'_>, scanner: &mut Scanner<'_>) -> Result<(), Error> {
+    let found = OPTIONS.find(name.text);
+    let found = found.map_err(|error| error.moved(name.span.start))?;
+    if !scanner.eat('=') {
+        let at = scanner.at();
+        let here = Span { start: at, end: at };
+        return Err(Error::new(here, "`=` and a value"));
+    }
+    let value = scanner.word();
+    if found == 0 {
+        let map = MAPS.find(value.text);
+        members.map = Some(match map.map_err(|error| error.moved(value.span.start))? {
+            0 => Map::Bunch,
+            1 => Map::Scatter,
+            _ => Map::Spread,
+        });
+        return Ok(());
+    }
+    let amount = match value.text.parse() {
+        Ok(number) if number > 0 => Amount::Number(number),
+        _ => {
+            let found = AMOUNTS.find(value.text);
+            let found = found.map_err(|error| error.moved(value.span.start))?;
+            Amount::Part(PARTS[found - 1].1)
+        }
+    };
+    let field = match found {
+        1 => &mut members.grain,
+        2 => &mut members.shift,
+        3 => &mut members.preoffset,
+        _ => &mut members.postoffset,
+    };
+    *field = Some(amount);
+    Ok(())
+}
+
+/// Processors and ranges with commas between them.
+fn these(mut scanner: Scanner<'_>) -> Result<Vec<Option<usize>>, Error> {
+    let mut list = Vec::new();
+    loop {
+        let start = scanner.at();
+        if scanner.eat('-') {
+            let wrong = |scanner: &Scanner<'_>| {
+                Error::new(
+                    Span {
+                        start,
+                        end: scanner.at(),
+                    },
+                    MEMBER,
+                )
+            };
+            match scanner.number(MEMBER) {
+                Ok(1) => list.push(None),
+                _ => return Err(wrong(&scanner)),
+            }
+        } else {
+            let from = number(&mut scanner)?;
+            let to = if scanner.eat('-') {
+                number(&mut scanner)?
+            } else {
+                from
+            };
+            match from <= to {
+                true => list.extend((from..=to).map(Some)),
+                false => list.extend((to..=from).rev().map(Some)),
+            }
+        }
+        if list.len() > 1 << 16 {
+            let span = Span {
+                start,
+                end: scanner.at(),
+            };
+            return Err(Error::new(span, "a list of at most 65536 processors"));
+        }
+        if !scanner.eat(',') {
+            break;
+        }
+    }
+    scanner.end(MEMBER)?;
+    Ok(list)
+}
+
+fn number(scanner: &mut Scanner<'_>) -> Result<usize, Error> {
+    let start = scanner.at();
+    let number = scanner.number(MEMBER)?;
+    let span = Span {
+        start,
+        end: scanner.at(),
+    };
+    match number <= LARGEST {
+        true => Ok(number as usize),
+        false => Err(Error::new(span, "a processor from 0 to 8191")),
+    }
+}

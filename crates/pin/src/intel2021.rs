@@ -1,0 +1,170 @@
+//! The rules of Intel MPI 2021's launcher, which differ from its reference in many places.
+//!
+//! They were found by observing the launcher, on machines of 2 to 72 processors: its engine up to release 2021.14. What
+//! looked like a crash there is none here.
+
+mod blocks;
+mod list;
+mod read;
+mod share;
+
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, Kind, Machine};
+
+use crate::intel::{Cell, Domain, Layout, Order, ProcessorList, Shape, Size};
+use crate::processors::{Lead, Processors};
+use crate::settings::Settings;
+use blocks::chunks;
+use share::{bunch, share, spread, uniform};
+
+pub(crate) use blocks::aligned;
+pub(crate) use list::domains as list_of;
+pub(crate) use read::read;
+
+/// The processors of the ranks, in turn from the first again behind the last; `None`: nobody is pinned. `allowed` is the
+/// inherited mask, `ranks` at least 1.
+pub(crate) fn place(
+    machine: &Machine,
+    allowed: &CpuSet,
+    settings: &Settings,
+    ranks: usize,
+) -> Option<Vec<CpuSet>> {
+    let everything = machine.online();
+    let restricted = settings.respect_cpuset && (allowed != everything || !machine.is_uniform());
+    let mut processors = match restricted {
+        true => Processors::in_places_of_first(machine, allowed),
+        false => Processors::new(machine, everything),
+    };
+    if settings.cell == Some(Cell::Core) {
+        processors = processors.first_of_cores();
+    }
+    let left = processors.without(&settings.exclude);
+    let excluded = !left.compact.is_empty() && left.compact.len() < processors.compact.len();
+    if excluded {
+        processors = left;
+    }
+    // A part of the machine is cut in its order, whatever order is asked.
+    let order = (!restricted && !excluded).then_some(settings.order);
+    let all = processors.compact.len();
+    let domains: Vec<CpuSet> = match (&settings.domain, &settings.processors) {
+        (Some(Domain::Masks(masks)), _) => masks
+            .iter()
+            .map(|mask| Some(mask & everything).filter(|mask| !mask.is_empty()))
+            .map(|mask| mask.unwrap_or_else(|| everything.clone()))
+            .collect(),
+        (Some(Domain::Shape(shape)), _) => shapes(&processors, *shape, order, ranks),
+        (Some(Domain::Size(size, layout)), _) => {
+            let size = match size {
+                Size::Auto => (all / ranks).max(1),
+                Size::Omp => settings
+                    .omp_threads
+                    .map_or(all, |threads| (threads as usize).min(all)),
+                Size::Number(number) => (*number as usize).clamp(1, all),
+            };
+            sizes(&processors, size, *layout, order, ranks)
+        }
+        (None, Some(ProcessorList::These(list))) => {
+            let is_there = |cpu: &Option<usize>| cpu.is_none_or(|cpu| cpu < all);
+            if !list.iter().all(is_there) {
+                return None;
+            }
+            let one = |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
+            list.iter().map(one).collect()
+        }
+        (None, Some(ProcessorList::Of(members))) => {
+            // With cells of hardware threads, all of them are called cores.
+            let cores = match settings.cell {
+                Some(Cell::Unit) => processors.clone(),
+                _ => processors.first_of_cores(),
+            };
+            list::domains(members, &processors, &cores, settings.order, ranks)
+        }
+        (None, None) => {
+            let size = (all / ranks).max(1);
+            sizes(&processors, size, Layout::Compact, order, ranks)
+        }
+    };
+    (!domains.is_empty()).then_some(domains)
+}
+
+/// One domain for each object, in the order asked.
+fn shapes(
+    processors: &Processors,
+    shape: Shape,
+    order: Option<Order>,
+    ranks: usize,
+) -> Vec<CpuSet> {
+    let mut domains = processors.parts(shape, true);
+    match order {
+        None | Some(Order::Compact) => {}
+        Some(Order::Range) => domains.sort_by_key(CpuSet::first),
+        Some(Order::Scatter) => processors.sort(&mut domains, &processors.scatter, Lead::Smallest),
+        Some(order @ (Order::Bunch | Order::Spread)) => {
+            let groups = processors.groups(Kind::Numa);
+            let shares = share(ranks, groups.len());
+            let inside = groups.iter().map(|group| {
+                let group: CpuSet = group.iter().copied().collect();
+                let inside = domains.iter().filter(|domain| domain.is_subset(&group));
+                inside.cloned().collect::<Vec<_>>()
+            });
+            let inside: Vec<Vec<CpuSet>> = inside.collect();
+            if inside
+                .iter()
+                .zip(&shares)
+                .all(|(inside, share)| inside.len() >= *share)
+            {
+                let chosen = inside
+                    .into_iter()
+                    .zip(shares)
+                    .flat_map(|(mut inside, share)| {
+                        if order == Order::Spread {
+                            processors.sort(&mut inside, &processors.scatter, Lead::Smallest);
+                        }
+                        inside.truncate(share);
+                        processors.sort(&mut inside, &processors.compact, Lead::Smallest);
+                        inside
+                    });
+                return chosen.collect();
+            }
+        }
+    }
+    domains
+}
+
+/// Domains of so many processors, in the order asked.
+fn sizes(
+    processors: &Processors,
+    size: usize,
+    layout: Layout,
+    order: Option<Order>,
+    ranks: usize,
+) -> Vec<CpuSet> {
+    let compact = || chunks(&processors.compact, size, false);
+    let list = processors.listed(layout);
+    match order {
+        None => compact(),
+        Some(Order::Compact) if layout == Layout::Compact => compact(),
+        Some(Order::Compact) => {
+            let mut domains = chunks(list, size, true);
+            processors.sort(&mut domains, &processors.compact, Lead::Smallest);
+            domains
+        }
+        Some(Order::Range) => {
+            let mut domains = chunks(list, size, true);
+            domains.sort_by_key(CpuSet::first);
+            domains
+        }
+        Some(Order::Scatter) => {
+            let mut domains = aligned(list, size, processors);
+            processors.sort(&mut domains, &processors.scatter, Lead::Smallest);
+            domains
+        }
+        Some(Order::Bunch) => bunch(processors, size, ranks)
+            .or_else(|| uniform(processors, size, ranks))
+            .unwrap_or_else(compact),
+        Some(Order::Spread) => spread(processors, size, ranks)
+            .or_else(|| uniform(processors, size, ranks))
+            .unwrap_or_else(compact),
+    }
+}

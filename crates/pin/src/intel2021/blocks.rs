@@ -1,0 +1,50 @@
+//! Lists of processors cut into domains.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use oxmpi_topo::CpuSet;
+
+use crate::processors::Processors;
+
+/// Consecutive processors, `size` to a domain; the last, incomplete one only if it is `kept`.
+pub(super) fn chunks(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
+    let chunks = list
+        .chunks(size)
+        .filter(|chunk| kept || chunk.len() == size);
+    chunks
+        .map(|chunk| chunk.iter().copied().collect())
+        .collect()
+}
+
+/// Domains that begin where parts of the machine begin, as far as sizes allow: what is left between them is unused.
+pub(crate) fn aligned(list: &[usize], size: usize, processors: &Processors) -> Vec<CpuSet> {
+    let all = processors.compact.len();
+    if size >= all {
+        return vec![list.iter().copied().collect()];
+    }
+    let mut sizes = processors.sizes.to_vec();
+    sizes.push(1);
+    let unit = sizes
+        .iter()
+        .copied()
+        .filter(|part| *part <= size)
+        .max()
+        .unwrap_or(1);
+    let mut stride = size.next_multiple_of(unit);
+    sizes.push(all);
+    let period = sizes
+        .iter()
+        .copied()
+        .filter(|part| *part >= stride)
+        .min()
+        .unwrap_or(all);
+    if period / stride <= 1 && 2 * size <= period {
+        stride = size;
+    }
+    let blocks = list.chunks(period).flat_map(|run| {
+        let starts = (0..run.len() / stride).map(|block| block * stride);
+        starts.map(|start| run[start..start + size].iter().copied().collect())
+    });
+    blocks.collect()
+}

@@ -1,0 +1,179 @@
+//! What an OpenMP runtime would warn of, in its words.
+
+use core::fmt;
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::placement::{Warning, WarningCode};
+
+/// One message about a setting of threads. The texts are those of Intel's and LLVM's runtimes, without the prefix `OMP:
+/// Warning #N: `, whose number differs from release to release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// A word that is no parameter.
+    Invalid(String),
+    /// A parameter that was there before.
+    Repeated(String),
+    /// Something behind a complete parameter.
+    Trailing(String),
+    /// A third integer, and all behind it.
+    ManyIntegers(String),
+    /// A second integer for `logical` or `physical`.
+    ManyForLogical(u64),
+    /// Integers for a type that takes none.
+    NoIntegers(&'static str),
+    /// `explicit` without a list.
+    NoProclist,
+    /// A list without a type.
+    ProclistAlone,
+    /// A list with a type that is not `explicit`.
+    ProclistIdle,
+    /// A list that does not read.
+    ListSyntax,
+    /// A range with stride 0.
+    ZeroStride,
+    /// A range that goes down with a positive stride.
+    Downwards(u64, u64),
+    /// A range that goes up with a negative stride.
+    Upwards(u64, u64),
+    /// A range of too many.
+    RangeTooLong(u64, u64, i64),
+    /// A processor that is not there or not allowed.
+    NoSuchProcessor(u64),
+    /// None of a list is there.
+    NoProcessorLeft,
+    /// `balanced` without a granularity.
+    GranularityChosen,
+    /// A granularity whose level the machine has not.
+    NoSuchLevel(&'static str),
+    /// A granularity that makes one place of the whole machine.
+    TooCoarse,
+    /// `balanced` on a machine where it has no meaning.
+    NoBalanced,
+    /// A setting that another one overrides: the ignored, the reason.
+    Overridden(&'static str, &'static str),
+}
+
+impl Message {
+    fn code(&self) -> WarningCode {
+        match self {
+            Self::Invalid(_) => WarningCode::ParameterInvalid,
+            Self::Repeated(_) => WarningCode::ParameterRepeated,
+            Self::Trailing(_) => WarningCode::TrailingCharacters,
+            Self::ManyIntegers(_) | Self::ManyForLogical(_) => WarningCode::TooManyIntegers,
+            Self::NoIntegers(_) => WarningCode::IntegersIgnored,
+            Self::NoProclist | Self::ProclistAlone | Self::ProclistIdle => WarningCode::Proclist,
+            Self::ListSyntax => WarningCode::ListSyntax,
+            Self::ZeroStride | Self::Downwards(..) | Self::Upwards(..) | Self::RangeTooLong(..) => {
+                WarningCode::ListRange
+            }
+            Self::NoSuchProcessor(_) => WarningCode::NoSuchProcessor,
+            Self::NoProcessorLeft => WarningCode::NoProcessorLeft,
+            Self::GranularityChosen => WarningCode::GranularityChosen,
+            Self::NoSuchLevel(_) => WarningCode::NoSuchLevel,
+            Self::TooCoarse => WarningCode::GranularityTooCoarse,
+            Self::NoBalanced => WarningCode::BalancedUnavailable,
+            Self::Overridden(..) => WarningCode::SettingOverridden,
+        }
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        match self {
+            Self::Invalid(text)
+            | Self::Repeated(text)
+            | Self::Trailing(text)
+            | Self::ManyIntegers(text) => [text.clone()].into(),
+            Self::ManyForLogical(number) | Self::NoSuchProcessor(number) => {
+                [number.to_string()].into()
+            }
+            Self::NoIntegers(word) | Self::NoSuchLevel(word) => [word.to_string()].into(),
+            Self::Downwards(from, to) | Self::Upwards(from, to) => {
+                [from.to_string(), to.to_string()].into()
+            }
+            Self::RangeTooLong(from, to, stride) => {
+                [from.to_string(), to.to_string(), stride.to_string()].into()
+            }
+            Self::Overridden(ignored, reason) => [ignored.to_string(), reason.to_string()].into(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The warning, for the setting that goes by `name`.
+    pub(crate) fn about(&self, name: &str) -> Warning {
+        let own = !matches!(
+            self,
+            Self::NoSuchProcessor(_)
+                | Self::NoProcessorLeft
+                | Self::TooCoarse
+                | Self::Overridden(..)
+        );
+        let text = match own {
+            true => alloc::format!("{name}: {self}"),
+            false => self.to_string(),
+        };
+        Warning {
+            code: self.code(),
+            args: self.arguments(),
+            text,
+        }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let no_affinity = "not using affinity.";
+        match self {
+            Self::Invalid(text) => write!(f, "parameter invalid, ignoring \"{text}\"."),
+            Self::Repeated(text) => {
+                write!(f, "parameter has been specified already, ignoring \"{text}\".")
+            }
+            Self::Trailing(text) => write!(f, "extra trailing characters ignored: \"{text}\"."),
+            Self::ManyIntegers(text) => {
+                write!(f, "too many integer parameters specified, ignoring \"{text}\".")
+            }
+            Self::ManyForLogical(number) => write!(
+                f,
+                "too many integer parameters specified for logical or physical type, ignoring \"{number}\"."
+            ),
+            Self::NoIntegers(word) => write!(
+                f,
+                "'{word}' type does not take any integer parameters, ignoring them."
+            ),
+            Self::NoProclist => f.write_str(
+                "proclist not specified with explicit affinity type, using \"none\".",
+            ),
+            Self::ProclistAlone => {
+                f.write_str("proclist specified, setting affinity type to \"explicit\".")
+            }
+            Self::ProclistIdle => f.write_str(
+                "proclist specified without \"explicit\" affinity type, proclist ignored.",
+            ),
+            Self::ListSyntax => write!(f, "syntax error, {no_affinity}"),
+            Self::ZeroStride => write!(f, "range error (zero stride), {no_affinity}"),
+            Self::Downwards(from, to) => write!(f, "range error ({from} > {to}), {no_affinity}"),
+            Self::Upwards(from, to) => {
+                write!(f, "range error ({from} < {to} & stride < 0), {no_affinity}")
+            }
+            Self::RangeTooLong(from, to, stride) => {
+                write!(f, "range error (({to}-{from})/{stride} too big), {no_affinity}")
+            }
+            Self::NoSuchProcessor(number) => write!(f, "Ignoring invalid OS proc ID {number}."),
+            Self::NoProcessorLeft => {
+                write!(f, "No valid OS proc IDs specified - {no_affinity}")
+            }
+            Self::GranularityChosen => f.write_str("granularity=core will be used."),
+            Self::NoSuchLevel(level) => write!(
+                f,
+                "granularity setting: {level} does not exist in topology.  Using granularity=core instead."
+            ),
+            Self::TooCoarse => f.write_str(
+                "Threads may migrate across all available OS procs (granularity setting too coarse).",
+            ),
+            Self::NoBalanced => f.write_str("Affinity balanced is not available."),
+            Self::Overridden(ignored, reason) => {
+                write!(f, "{ignored}: ignored because {reason} has been defined")
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The processors that a job may use, in the orders that settings speak of.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, Kind, Machine, Object};
+
+use crate::intel::{Layout, Shape};
+
+/// From the outside to the inside, what decides how near two processors are. The last digit is the thread.
+const LEVELS: [Kind; 5] = [Kind::Package, Kind::Numa, Kind::L3, Kind::L2, Kind::Core];
+
+const DIGITS: usize = LEVELS.len() + 1;
+
+/// Where one processor is.
+#[derive(Clone, Debug)]
+struct Place {
+    cpu: usize,
+    /// The logical numbers of what it is in, on each of the levels; `None` where there is nothing.
+    inside: [Option<u32>; LEVELS.len()],
+    /// The logical number of its first-level cache.
+    l1: Option<u32>,
+    /// On each level its place among those with the same parent, the thread last.
+    digits: [usize; DIGITS],
+}
+
+/// Processors of one machine, in several orders.
+#[derive(Clone, Debug)]
+pub(crate) struct Processors {
+    places: Vec<Place>,
+    /// Neighbours in the machine side by side.
+    pub(crate) compact: Vec<usize>,
+    /// By the operating system's numbers.
+    pub(crate) platform: Vec<usize>,
+    /// Neighbours far from each other: the package changes fastest.
+    pub(crate) scatter: Vec<usize>,
+    /// Processors in the largest core, second-level cache, third-level cache, NUMA node and package.
+    pub(crate) sizes: Vec<usize>,
+}
+
+impl Processors {
+    /// Those of the machine that `allowed` has.
+    pub(crate) fn new(machine: &Machine, allowed: &CpuSet) -> Self {
+        let pus = machine
+            .objects(Kind::Pu)
+            .filter_map(|pu| Some((pu, pu.cpus().first()?)));
+        let places = pus
+            .filter(|(_, cpu)| allowed.contains(*cpu))
+            .map(|(pu, cpu)| Place::new(pu, cpu));
+        Self::of(places.collect())
+    }
+
+    /// Those of `allowed`, each taken to be where the machine's processor of the same rank among all is: the first where
+    /// the first is, and so on. This is how Intel MPI's launcher sees a part of a machine.
+    pub(crate) fn in_places_of_first(machine: &Machine, allowed: &CpuSet) -> Self {
+        let everything = Self::new(machine, machine.online());
+        let mut places = everything.places;
+        places.sort_by_key(|place| place.cpu);
+        let taken = places.into_iter().zip(allowed);
+        Self::of(taken.map(|(place, cpu)| Place { cpu, ..place }).collect())
+    }
+
+    /// Only the first thread of each core.
+    pub(crate) fn first_of_cores(&self) -> Self {
+        let first = |place: &&Place| place.digits[DIGITS - 1] == 0;
+        Self::of(self.places.iter().filter(first).cloned().collect())
+    }
+
+    /// Only the first processor of each package.
+    pub(crate) fn first_of_sockets(&self) -> Self {
+        let first: Vec<usize> = self
+            .groups(Kind::Package)
+            .iter()
+            .map(|socket| socket[0])
+            .collect();
+        let kept = |place: &&Place| first.contains(&place.cpu);
+        Self::of(self.places.iter().filter(kept).cloned().collect())
+    }
+
+    /// Without some.
+    pub(crate) fn without(&self, cpus: &CpuSet) -> Self {
+        let kept = |place: &&Place| !cpus.contains(place.cpu);
+        Self::of(self.places.iter().filter(kept).cloned().collect())
+    }
+
+    fn of(mut places: Vec<Place>) -> Self {
+        places.sort_by_key(|place| place.cpu);
+        let mut children: BTreeMap<(Vec<usize>, Option<u32>), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for place in &mut places {
+            for level in 0..DIGITS {
+                let parent = place.digits[..level].to_vec();
+                let key = place
+                    .inside
+                    .get(level)
+                    .map_or(Some(place.cpu as u32), |id| *id);
+                place.digits[level] = *children.entry((parent.clone(), key)).or_insert_with(|| {
+                    let count = counts.entry(parent).or_default();
+                    *count += 1;
+                    *count - 1
+                });
+            }
+        }
+        let platform = places.iter().map(|place| place.cpu).collect();
+        places.sort_by_key(|place| place.digits);
+        let compact: Vec<usize> = places.iter().map(|place| place.cpu).collect();
+        let mut scattered: Vec<&Place> = places.iter().collect();
+        scattered.sort_by_key(|place| {
+            let mut digits = place.digits;
+            digits.reverse();
+            digits
+        });
+        let scatter = scattered.iter().map(|place| place.cpu).collect();
+        let mut processors = Self {
+            places,
+            compact,
+            platform,
+            scatter,
+            sizes: Vec::new(),
+        };
+        let largest = |level: usize| {
+            processors
+                .grouped(|place| place.inside[level])
+                .iter()
+                .map(Vec::len)
+                .max()
+        };
+        processors.sizes = (0..LEVELS.len()).rev().filter_map(largest).collect();
+        processors
+    }
+
+    /// Those with one key together, in compact order, the groups in the order of their first.
+    fn grouped<K: PartialEq>(&self, key: impl Fn(&Place) -> K) -> Vec<Vec<usize>> {
+        let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
+        for place in &self.places {
+            let key = key(place);
+            match groups.iter_mut().rev().find(|(other, _)| *other == key) {
+                Some((_, group)) => group.push(place.cpu),
+                None => groups.push((key, vec![place.cpu])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// In the order of a layout.
+    pub(crate) fn listed(&self, layout: Layout) -> &[usize] {
+        match layout {
+            Layout::Platform => &self.platform,
+            Layout::Compact => &self.compact,
+            Layout::Scatter => &self.scatter,
+        }
+    }
+
+    /// The processors of each package or NUMA node, in compact order.
+    pub(crate) fn groups(&self, kind: Kind) -> Vec<Vec<usize>> {
+        let level = LEVELS.iter().position(|level| *level == kind).unwrap_or(0);
+        self.grouped(|place| place.inside[level])
+    }
+
+    /// The processors of each part of a shape, in compact order. Caches are cut at the borders of NUMA nodes if `cut`.
+    pub(crate) fn parts(&self, shape: Shape, cut: bool) -> Vec<CpuSet> {
+        let [package, numa, l3, l2, core] = [0, 1, 2, 3, 4];
+        let of_cache = |level: usize| {
+            self.grouped(|place| {
+                let cache = match level {
+                    1 => place.l1,
+                    2 => place.inside[l2],
+                    _ => place.inside[l3],
+                };
+                let alone = cache.is_none().then_some(place.cpu);
+                (cut.then_some(place.inside[numa]), cache, alone)
+            })
+        };
+        let groups = match shape {
+            Shape::Node => vec![self.compact.clone()],
+            Shape::Socket => self.grouped(|place| place.inside[package]),
+            Shape::Numa => self.grouped(|place| place.inside[numa]),
+            Shape::Core => self.grouped(|place| {
+                let alone = place.inside[core].is_none().then_some(place.cpu);
+                (place.inside[package], place.inside[core], alone)
+            }),
+            Shape::Cache(level) => of_cache(level as usize),
+            Shape::LargestCache => {
+                let caches = (1..=3).map(of_cache);
+                caches
+                    .max_by_key(|groups| groups.iter().map(Vec::len).max())
+                    .unwrap_or_default()
+            }
+        };
+        groups
+            .into_iter()
+            .map(|group| group.into_iter().collect())
+            .collect()
+    }
+
+    /// Sorts domains by the place in `list` of what `lead` chooses of them.
+    pub(crate) fn sort(&self, domains: &mut [CpuSet], list: &[usize], lead: Lead) {
+        let mut places = vec![usize::MAX; self.platform.last().map_or(0, |last| last + 1)];
+        for (place, cpu) in list.iter().enumerate() {
+            places[*cpu] = place;
+        }
+        domains.sort_by_cached_key(|domain| match lead {
+            Lead::Smallest => domain.first().map(|cpu| places[cpu]),
+            Lead::First => domain.iter().map(|cpu| places[cpu]).min(),
+        });
+    }
+}
+
+/// Which processor of a domain stands for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lead {
+    /// The one with the smallest number.
+    Smallest,
+    /// The first in the list.
+    First,
+}
+
+impl Place {
+    fn new(pu: Object<'_>, cpu: usize) -> Self {
+        let around = |kind| match kind {
+            Kind::Numa => pu.nearest_numa().map(|numa| numa.logical()),
+            kind => pu.ancestor(kind).map(|object| object.logical()),
+        };
+        Self {
+            cpu,
+            inside: LEVELS.map(around),
+            l1: around(Kind::L1),
+            digits: [0; DIGITS],
+        }
+    }
+}

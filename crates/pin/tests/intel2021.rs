@@ -1,0 +1,60 @@
+//! The rules of Intel MPI 2021, against what its launcher did.
+
+use std::collections::BTreeMap;
+
+use oxmpi_pin::{Compat, Settings, place};
+use oxmpi_topo::{CpuSet, Machine};
+
+/// Its first lines say what the columns are.
+const ROWS: &str = include_str!("intel2021.txt");
+
+fn rows() -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = ROWS.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('\t').collect())
+}
+
+fn machines() -> BTreeMap<&'static str, Machine> {
+    let machine = |row: Vec<&'static str>| {
+        let ["machine", name, synthetic, there @ ..] = &row[..] else {
+            return None;
+        };
+        let machine = Machine::from_synthetic(synthetic).unwrap();
+        let machine = match there.first() {
+            Some(list) => machine.restrict(&list.parse().unwrap()),
+            None => machine,
+        };
+        Some((*name, machine))
+    };
+    rows().filter_map(machine).collect()
+}
+
+#[test]
+fn every_row_is_explained() {
+    let machines = machines();
+    let mut count = 0;
+    for row in rows().filter(|row| row[0] != "machine") {
+        let [name, ranks, mask, variables @ .., expected] = &row[..] else {
+            panic!("{row:?}");
+        };
+        let machine = &machines[name];
+        let value = |name: &str| {
+            let mut found = variables
+                .iter()
+                .filter_map(|variable| variable.split_once('='));
+            found
+                .find(|(other, _)| *other == name)
+                .map(|(_, value)| value)
+        };
+        let (settings, _) = Settings::read(Compat::Intel2021, value).unwrap();
+        let mask: Option<CpuSet> = (*mask != "-").then(|| mask.parse().unwrap());
+        let placement = place(machine, &settings, mask.as_ref(), ranks.parse().unwrap());
+        let ours: Vec<String> = placement
+            .ranks
+            .iter()
+            .map(|rank| rank.cpus.to_string())
+            .collect();
+        assert_eq!(format!("=>{}", ours.join("|")), **expected, "{row:?}");
+        count += 1;
+    }
+    assert!(count > 4600, "the rows are gone: {count}");
+}
