@@ -14,6 +14,7 @@ pub(super) enum Format {
     /// For people, as lstopo prints it.
     #[default]
     Text,
+    Json,
     Svg,
     Xml,
     Synthetic,
@@ -24,6 +25,7 @@ const NAMES: &[(&str, Format)] = &[
     ("text", Format::Text),
     ("txt", Format::Text),
     ("console", Format::Text),
+    ("json", Format::Json),
     ("svg", Format::Svg),
     ("xml", Format::Xml),
     ("synthetic", Format::Synthetic),
@@ -41,7 +43,7 @@ impl Format {
         found.map(|(_, format)| *format).ok_or_else(|| {
             let near = nearest(name, NAMES.iter().map(|(known, _)| *known));
             let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            format!("unknown format; {hint}known are text, svg, xml and synthetic")
+            format!("unknown format; {hint}known are text, svg, xml, json and synthetic")
         })
     }
 
@@ -53,7 +55,7 @@ impl Format {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         Self::named(&ending).map_err(|_| {
             format!(
-                "{}: the ending names no format; known are .txt, .svg, .xml and .synthetic, or give --format",
+                "{}: the ending names no format; known are .txt, .svg, .xml, .json and .synthetic, or give --format",
                 path.display()
             )
         })
@@ -66,6 +68,7 @@ impl Format {
     pub(super) fn print(self, machine: &Machine, options: &Options) -> Result<String, String> {
         Ok(match self {
             Self::Text => text(machine, options),
+            Self::Json => machine.to_json(&options.subject.name()) + "\n",
             Self::Svg => picture(machine, options),
             Self::Xml => machine.to_xml(),
             Self::Synthetic => machine.to_synthetic().map_err(|why| why.to_string())? + "\n",
@@ -75,11 +78,14 @@ impl Format {
 
 /// As lstopo prints it.
 fn text(machine: &Machine, options: &Options) -> String {
-    let numbers = options.numbers;
+    let mut shown = machine.text().numbers(options.numbers);
+    if options.each_function {
+        shown = shown.each_function();
+    }
     match options.what {
-        What::Tree => machine.text().numbers(numbers).to_string(),
-        What::Only(kind) => machine.text().numbers(numbers).only(kind).to_string(),
-        What::Distances => machine.distances_text(numbers).to_string(),
+        What::Tree => shown.to_string(),
+        What::Only(kind) => shown.only(kind).to_string(),
+        What::Distances => machine.distances_text(options.numbers).to_string(),
         What::CoreKinds => machine.core_kinds_text().to_string(),
     }
 }

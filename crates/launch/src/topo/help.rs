@@ -4,8 +4,8 @@ pub(super) const TEXT: &str = "\
 Usage: oxmpi topo [OPTIONS] [FILE]
 
 Shows a machine: packages, NUMA nodes, caches, cores, processors and devices. Without options that
-is this machine as text. FILE gets it in the format that its ending names (.txt, .svg,
-.xml, .synthetic); `-` is standard output.
+is this machine as text. FILE gets it in the format that its ending names (.txt, .svg, .xml, .json,
+.synthetic); `-` is standard output.
 
   oxmpi topo                                  this machine
   oxmpi topo machine.svg                      a picture of it
@@ -26,11 +26,12 @@ Which machine:
       --record DIR     write the files that this machine is read from into DIR, new or empty
 
 How it is shown:
-      --format F       text, svg, xml (hwloc's, version 2) or synthetic; also --of,
-                       --output-format
+      --format F       text, svg, xml (hwloc's, version 2), json (docs/formats.md) or synthetic;
+                       also --of, --output-format
   -f, --force          overwrite FILE if it exists
   -l, --logical        logical numbers only, as L#0
   -p, --physical       the operating system's numbers only, as P#0
+      --no-collapse    a line for each PCI function, also where several are alike
       --only KIND      only objects of this kind, a line each: package, core, l3, numa, pu ...
       --distances      only matrices of distances
       --cpukinds       only kinds of cores

@@ -26,6 +26,7 @@ const NAMES: &[&str] = &[
     "--input",
     "--logical",
     "--merge",
+    "--no-collapse",
     "--no-io",
     "--of",
     "--only",
@@ -61,6 +62,8 @@ pub(super) struct Options {
     pub(super) what: What,
     pub(super) restrict: Option<Restriction>,
     pub(super) view: View,
+    /// Whether PCI functions that are alike have a line each.
+    pub(super) each_function: bool,
 }
 
 /// What is shown of the machine.
@@ -173,6 +176,7 @@ fn read(arguments: Vec<OsString>) -> Result<Wish, lexopt::Error> {
             Long("disallowed") => options.view.disallowed = true,
             Long("merge") => options.view.levels = Levels::Structure,
             Long("no-io") => options.view.devices = Devices::None,
+            Long("no-collapse") => options.each_function = true,
             Long("whole-io") => options.view.devices = Devices::All,
             Long("distances") => options.show(What::Distances)?,
             Long("cpukinds") => options.show(What::CoreKinds)?,
@@ -247,15 +251,31 @@ impl Options {
         Ok(())
     }
 
-    /// Checks that what is shown can be shown in that format.
+    /// Checks that the format has what is wanted of it.
     fn check(&self) -> Result<(), String> {
-        match self.what {
-            What::Tree => Ok(()),
-            _ if self.format == Format::Text => Ok(()),
-            What::Only(_) => Err("--only is for text".into()),
-            What::Distances => Err("--distances is for text".into()),
-            What::CoreKinds => Err("--cpukinds is for text".into()),
-        }
+        let numbered = matches!(self.format, Format::Text | Format::Svg);
+        let text = self.format == Format::Text;
+        let wanted = [
+            (
+                matches!(self.what, What::Only(_)),
+                text,
+                "--only is for text",
+            ),
+            (
+                self.what == What::Distances,
+                text,
+                "--distances is for text",
+            ),
+            (self.what == What::CoreKinds, text, "--cpukinds is for text"),
+            (self.each_function, text, "--no-collapse is for text"),
+            (
+                self.numbers != Numbers::Both,
+                numbered,
+                "-l and -p are for text and svg",
+            ),
+        ];
+        let wrong = wanted.iter().find(|(is_wanted, has, _)| *is_wanted && !has);
+        wrong.map_or(Ok(()), |(_, _, why)| Err((*why).into()))
     }
 }
 

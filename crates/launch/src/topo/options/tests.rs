@@ -25,8 +25,8 @@ fn without_words_this_machine_is_shown_as_text() {
 fn the_file_names_the_format_unless_it_is_given() {
     let format = |line| options(line).format;
     assert_eq!(format("a.b/machine.xml"), Format::Xml);
-    assert_eq!(format("m.TXT"), Format::Text);
-    assert_eq!(format("--format text m.xml"), Format::Text);
+    assert_eq!(format("m.SVG"), Format::Svg);
+    assert_eq!(format("--format json m.xml"), Format::Json);
     assert_eq!(format("--of synthetic m"), Format::Synthetic);
     assert_eq!(format("--output-format console"), Format::Text);
     let target = Target::File {
@@ -89,8 +89,8 @@ fn mistakes_are_answered_with_what_would_be_right() {
             "no kind of object; did you mean `Core`? known are Machine",
         ),
         (
-            "--format xlm",
-            "unknown format; did you mean `xml`? known are text",
+            "--format jsno",
+            "unknown format; did you mean `json`? known are text",
         ),
         (
             "--source linus",
@@ -105,7 +105,9 @@ fn mistakes_are_answered_with_what_would_be_right() {
         ("a.xml b.xml", "unexpected argument"),
         ("--source cpuid -i m.xml", "--source is for this machine"),
         ("--only core m.xml", "--only is for text"),
-        ("--cpukinds --of xml", "--cpukinds is for text"),
+        ("--no-collapse m.svg", "--no-collapse is for text"),
+        ("-p --of xml", "-l and -p are for text and svg"),
+        ("--cpukinds --of json", "--cpukinds is for text"),
         ("--distances --of xml", "--distances is for text"),
         ("--distances --only core", "each show a part; give one"),
         ("--record d --of xml", "--record writes all of this machine"),

@@ -1,5 +1,7 @@
 //! `oxmpi topo` as a command: streams, files, exit codes.
 
+mod live;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;

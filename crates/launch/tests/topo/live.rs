@@ -1,0 +1,150 @@
+//! This machine, as each source tells of it.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{Folder, shown, text, topo};
+
+/// Says that nothing was tested, and why.
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// lstopo with these words, as if the environment said nothing of hwloc; `None` unless it is of the version whose texts
+/// are ours.
+fn lstopo(words: &[&str]) -> Option<String> {
+    let run = |words: &[&str]| {
+        let mut command = Command::new("lstopo-no-graphics");
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("HWLOC_") {
+                command.env_remove(name);
+            }
+        }
+        let output = command.args(words).output().ok()?;
+        output
+            .status
+            .success()
+            .then(|| text(&output.stdout).to_owned())
+    };
+    run(&["--version"]).filter(|version| version.trim_end().contains(" 2.9"))?;
+    run(words)
+}
+
+#[test]
+fn texts_are_those_of_lstopo() {
+    for words in [
+        &[][..],
+        &["--no-io"],
+        &["--no-io", "-p"],
+        &["--no-io", "-l"],
+        &["--merge", "--no-io"],
+        &["--only", "core"],
+        &["--restrict", "binding", "--no-io"],
+        &["--distances"],
+    ] {
+        match lstopo(words) {
+            Some(expected) => assert_eq!(shown(words), expected, "{words:?}"),
+            None => return skip("no lstopo-no-graphics of version 2.9"),
+        }
+    }
+}
+
+/// The objects of some kinds in JSON: type, processors, and size of caches.
+fn objects(json: &str) -> Vec<[Value; 3]> {
+    let json: Value = serde_json::from_str(json).unwrap();
+    let kinds = [
+        "Package", "Core", "PU", "L1Cache", "L1iCache", "L2Cache", "L3Cache",
+    ];
+    let objects = json["objects"].as_array().unwrap().iter();
+    let kept = objects.filter(|object| kinds.iter().any(|kind| object["type"] == *kind));
+    kept.map(|object| ["type", "cpus", "size"].map(|key| object[key].clone()))
+        .collect()
+}
+
+#[test]
+fn cpuid_tells_what_sys_tells() {
+    let output = topo(&["--source", "cpuid", "--format", "json"]);
+    if !output.status.success() {
+        return skip(text(&output.stderr));
+    }
+    let ours = objects(text(&output.stdout));
+    let linux = objects(&shown(&[
+        "--source",
+        "linux",
+        "--format",
+        "json",
+        "--restrict",
+        "binding",
+    ]));
+    assert_eq!(ours, linux);
+    // Where all are alike one of them can tell as much.
+    let kinds: Value = serde_json::from_slice(&output.stdout).unwrap();
+    if kinds.get("core_kinds").is_none() {
+        let local = topo(&["--source", "cpuid-local", "--format", "json"]);
+        assert_eq!(objects(text(&local.stdout)).len(), ours.len());
+    }
+}
+
+#[test]
+fn a_record_of_this_machine_is_this_machine() {
+    let folder = Folder::new();
+    let directory = folder.path("new");
+    let said = topo(&["--record", &directory]);
+    assert!(said.status.success(), "{said:?}");
+    let counted = format!(" files in {directory}; look through them before you give them away\n");
+    assert!(text(&said.stdout).ends_with(&counted), "{said:?}");
+    for words in [
+        &["--all"][..],
+        &["--only", "pu"],
+        &["--distances"],
+        &["--format", "xml", "--all"],
+    ] {
+        let recorded = [&["-i", &directory], words].concat();
+        assert_eq!(shown(&recorded), shown(words), "{words:?}");
+    }
+    let cpuid = topo(&["--source", "cpuid", "--of", "xml"]);
+    if cpuid.status.success() {
+        let dumps = format!("{directory}/cpuid");
+        assert_eq!(shown(&["-i", &dumps, "--of", "xml"]), text(&cpuid.stdout));
+    }
+    let status = fs::read_to_string(format!("{directory}/proc/self/status")).unwrap();
+    assert!(
+        status.lines().all(|line| line.contains("_allowed")),
+        "{status}"
+    );
+
+    let again = topo(&["--record", &directory]);
+    assert_eq!(again.status.code(), Some(1));
+    assert_eq!(
+        text(&again.stderr),
+        format!("oxmpi: {directory}: is not empty\n")
+    );
+}
+
+#[test]
+fn every_source_answers_or_says_why_not() {
+    for source in [
+        "linux",
+        "cpuid",
+        "cpuid-local",
+        "cpuinfo",
+        "flat",
+        "hwloc",
+        "probe",
+    ] {
+        let output = topo(&["--source", source, "--only", "pu"]);
+        let (shown, said) = (text(&output.stdout), text(&output.stderr));
+        match output.status.code() {
+            Some(0) => assert!(shown.starts_with("PU L#0 (P#"), "{source}: {shown}"),
+            Some(1) => assert!(said.starts_with("oxmpi: "), "{source}: {said}"),
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+    let flat = topo(&["--source", "flat", "--only", "pu"]);
+    assert!(
+        text(&flat.stderr).contains("assumed to be flat"),
+        "{flat:?}"
+    );
+}
