@@ -17,8 +17,12 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use config::Config;
+use core::ops::RangeInclusive;
 
 const DEVICES: &str = "/sys/bus/pci/devices";
+
+/// Class and subclass of a bridge between PCI buses.
+const PCI_BRIDGE: u16 = 0x0604;
 
 /// All functions and bridges, in the order of their addresses.
 pub(super) struct Functions(Vec<DeviceFacts>);
@@ -76,24 +80,40 @@ fn slots(files: &Reader<'_, impl Files>) -> BTreeMap<(u32, u8, u8), Vec<Info>> {
 
 fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<DeviceFacts, Error> {
     let directory = format!("{DEVICES}/{address}");
-    let number = |name| files.hexadecimal::<u16>(&format!("{directory}/{name}"));
-    let config = Config(files.bytes(&format!("{directory}/config"), config::LARGEST));
-    let class: u32 = files.hexadecimal(&format!("{directory}/class"))?;
+    let number = |name| -> Result<u16, Error> {
+        let number = files.hexadecimal(&format!("{directory}/{name}"))?;
+        Ok(number.unwrap_or(0))
+    };
+    let config = format!("{directory}/config");
+    let config = Config::new(files, &config);
+    let class: u32 = files
+        .hexadecimal(&format!("{directory}/class"))?
+        .unwrap_or(0);
+    let class_and_subclass = (class >> 8) as u16;
+    let revision: Option<u8> = files.hexadecimal(&format!("{directory}/revision"))?;
     let pci = Pci {
         address,
-        class: (class >> 8) as u16,
+        class: class_and_subclass,
         interface: class as u8,
         vendor: number("vendor")?,
         device: number("device")?,
         subvendor: number("subsystem_vendor")?,
         subdevice: number("subsystem_device")?,
-        revision: config.revision(),
-        link_speed: match config.link() {
-            Some(link) => config::speed(link),
-            None => config::speed(current_link(files, &directory)?),
-        },
+        revision: revision.unwrap_or_else(|| config.revision()),
+        link_speed: config::speed(match (current_link(files, &directory)?, revision) {
+            (Some(link), _) => link,
+            // The kernel has a file for the revision, so it would have one for the link if there were any.
+            (None, Some(_)) => (0, 0),
+            (None, None) => config.link().unwrap_or((0, 0)),
+        }),
     };
-    let buses = config.buses().filter(|_| pci.class == 0x0604);
+    let buses = match class_and_subclass {
+        PCI_BRIDGE => match buses(files, &directory)? {
+            Some(buses) => Some(buses),
+            None => config.buses(),
+        },
+        _ => None,
+    };
     let mut facts = DeviceFacts::new(match buses {
         Some(_) => DeviceKind::PciBridge,
         None => DeviceKind::Pci,
@@ -108,18 +128,33 @@ fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<Devic
     Ok(facts)
 }
 
-/// Generation and width of a link, where the kernel tells them.
-fn current_link(files: &Reader<'_, impl Files>, directory: &str) -> Result<(u8, u8), Error> {
-    let speed = files.text(&format!("{directory}/current_link_speed"));
-    let generation = config::generation(&speed.unwrap_or_default());
-    Ok(match generation {
-        0 => (0, 0),
-        _ => {
-            let width = files.number(&format!("{directory}/current_link_width"))?;
-            let width = width.and_then(|width| u8::try_from(width).ok());
-            (generation, width.unwrap_or(0))
-        }
+/// The buses behind a bridge, where the kernel tells them: from 4.13 on.
+fn buses(
+    files: &Reader<'_, impl Files>,
+    directory: &str,
+) -> Result<Option<RangeInclusive<u8>>, Error> {
+    let bus = |name| -> Result<Option<u8>, Error> {
+        let bus = files.number(&format!("{directory}/{name}"))?;
+        Ok(bus.and_then(|bus| u8::try_from(bus).ok()))
+    };
+    let first = bus("secondary_bus_number")?;
+    Ok(match first.zip(bus("subordinate_bus_number")?) {
+        Some((first, last)) => Some(first..=last),
+        None => None,
     })
+}
+
+/// Generation and width of a link, where the kernel tells them: from 4.13 on.
+fn current_link(
+    files: &Reader<'_, impl Files>,
+    directory: &str,
+) -> Result<Option<(u8, u8)>, Error> {
+    let Some(speed) = files.text(&format!("{directory}/current_link_speed")) else {
+        return Ok(None);
+    };
+    let width = files.number(&format!("{directory}/current_link_width"))?;
+    let width = width.and_then(|width| u8::try_from(width).ok());
+    Ok(Some((config::generation(&speed), width.unwrap_or(0))))
 }
 
 impl Functions {

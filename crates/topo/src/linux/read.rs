@@ -50,20 +50,19 @@ impl<'a, F: Files> Reader<'a, F> {
         text.map(number).transpose()
     }
 
-    /// A number in hexadecimal digits with `0x` before them; 0 if the file is missing or empty.
-    pub(super) fn hexadecimal<N: TryFrom<u64> + Default>(&self, path: &str) -> Result<N, Error> {
-        let Some(text) = self.text(path) else {
-            return Ok(N::default());
-        };
-        let digits = text.strip_prefix("0x").unwrap_or(&text);
-        let number = u64::from_str_radix(digits, 16).ok();
-        number
-            .and_then(|number| N::try_from(number).ok())
-            .ok_or_else(|| {
+    /// A number in hexadecimal digits with `0x` before them.
+    pub(super) fn hexadecimal<N: TryFrom<u64>>(&self, path: &str) -> Result<Option<N>, Error> {
+        let number = |text: String| {
+            let digits = text.strip_prefix("0x").unwrap_or(&text);
+            let number = u64::from_str_radix(digits, 16).ok();
+            let number = number.and_then(|number| N::try_from(number).ok());
+            number.ok_or_else(|| {
                 let expected = "a hexadecimal number that is not too large for its purpose";
                 let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
                 Error::new(&text, cause).in_file(path)
             })
+        };
+        self.text(path).map(number).transpose()
     }
 
     /// The first bytes of a file that holds no text.

@@ -112,8 +112,9 @@ pub(super) fn cxl<F: Files>(
 ) -> Result<(), Error> {
     facts.subtype = Some(String::from("CXLMem"));
     for (file, name) in [("ram/size", "CXLRAMSize"), ("pmem/size", "CXLPMEMSize")] {
-        let bytes: u64 = files.hexadecimal(&format!("{path}/{file}"))?;
-        let some = (bytes > 0).then(|| Info::new(name, (bytes >> 10).to_string()));
+        let bytes: Option<u64> = files.hexadecimal(&format!("{path}/{file}"))?;
+        let some = bytes.filter(|bytes| *bytes > 0);
+        let some = some.map(|bytes| Info::new(name, (bytes >> 10).to_string()));
         facts.infos.extend(some);
     }
     tell(files, path, facts, &[("serial", "SerialNumber")]);
@@ -128,10 +129,11 @@ pub(super) fn network<F: Files>(
     tell(files, path, facts, &[("address", "Address")]);
     // Of interfaces on an RDMA device's port, its number.
     if !files.names(&format!("{path}/device/infiniband")).is_empty() {
-        let port: u64 = match files.number(&format!("{path}/dev_port"))? {
-            Some(port) => port.into(),
-            None => files.hexadecimal::<u32>(&format!("{path}/dev_id"))?.into(),
+        let port = match files.number(&format!("{path}/dev_port"))? {
+            Some(port) => Some(port),
+            None => files.hexadecimal(&format!("{path}/dev_id"))?,
         };
+        let port = u64::from(port.unwrap_or(0));
         facts.infos.push(Info::new("Port", (port + 1).to_string()));
     }
     let is_cassini = || !files.names(&format!("{path}/device/cxi")).is_empty();

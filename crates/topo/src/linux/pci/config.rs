@@ -1,9 +1,13 @@
-//! The configuration space of a PCI function: what no file of its own tells.
+//! The configuration space of a PCI function, for what older kernels have no files for.
 
+use super::super::Files;
+use super::super::read::Reader;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::ops::RangeInclusive;
 
 /// The part that all functions have. The kernel gives all of it to the administrator only, others get 64 bytes.
-pub(super) const LARGEST: usize = 256;
+const LARGEST: usize = 256;
 
 const STATUS: usize = 0x06;
 const HAS_CAPABILITIES: u8 = 0x10;
@@ -16,13 +20,31 @@ const CAPABILITIES: usize = 0x34;
 const EXPRESS: u8 = 0x10;
 const LINK_STATUS: usize = 0x12;
 
-/// What could be read of it. Bytes that are missing are all ones, as the bus gives them.
-pub(super) struct Config(pub(super) Option<alloc::vec::Vec<u8>>);
+/// The configuration space, read when first asked for: each word of it is a transaction on the bus, which in a virtual
+/// machine takes some microseconds.
+pub(super) struct Config<'a, F> {
+    files: &'a Reader<'a, F>,
+    path: &'a str,
+    bytes: OnceCell<Vec<u8>>,
+}
 
-impl Config {
+impl<'a, F: Files> Config<'a, F> {
+    pub(super) fn new(files: &'a Reader<'a, F>, path: &'a str) -> Self {
+        Self {
+            files,
+            path,
+            bytes: OnceCell::new(),
+        }
+    }
+
+    /// Bytes that are missing are all ones, as the bus gives them.
     fn byte(&self, at: usize) -> u8 {
-        let bytes = self.0.as_deref().unwrap_or_default();
-        bytes.get(at).copied().unwrap_or(0xff)
+        let read = || self.files.bytes(self.path, LARGEST).unwrap_or_default();
+        self.bytes
+            .get_or_init(read)
+            .get(at)
+            .copied()
+            .unwrap_or(0xff)
     }
 
     pub(super) fn revision(&self) -> u8 {
