@@ -21,6 +21,7 @@ mod infos;
 mod numa;
 mod pci;
 mod read;
+mod recording;
 #[cfg(feature = "std")]
 mod root;
 mod tiers;
@@ -30,6 +31,7 @@ mod topology;
 mod tests;
 
 pub use files::Files;
+pub use recording::Recording;
 #[cfg(feature = "std")]
 pub use root::Root;
 

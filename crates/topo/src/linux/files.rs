@@ -55,6 +55,8 @@ pub(super) fn inside<T>(files: &BTreeMap<String, T>, path: &str) -> Vec<String> 
     let from = files.range(String::from(path)..).map(|(file, _)| file);
     let below = from.take_while(|file| file.starts_with(path));
     let mut names: Vec<String> = below.filter_map(name).collect();
+    // `a-b` stands between `a` and `a/b`.
+    names.sort_unstable();
     names.dedup();
     names
 }

@@ -138,10 +138,8 @@ fn buses(
         Ok(bus.and_then(|bus| u8::try_from(bus).ok()))
     };
     let first = bus("secondary_bus_number")?;
-    Ok(match first.zip(bus("subordinate_bus_number")?) {
-        Some((first, last)) => Some(first..=last),
-        None => None,
-    })
+    let both = first.zip(bus("subordinate_bus_number")?);
+    Ok(both.map(|(first, last)| first..=last))
 }
 
 /// Generation and width of a link, where the kernel tells them: from 4.13 on.

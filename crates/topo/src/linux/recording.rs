@@ -1,0 +1,145 @@
+//! The files of a recorded machine in one text, small enough for a test or a report.
+
+use super::Files;
+use super::files::inside;
+use crate::error::Error;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use oxmpi_text::Span;
+
+/// Files in memory, read from a text of such lines:
+///
+/// | line | is |
+/// |---|---|
+/// | `/sys/devices` | the path of a file or a directory |
+/// | ` online\|0-3` | after a blank the name of an entry of the directory with that path, after a bar the first line of its content |
+/// | `\|0-3` | a line of the content of the path or the entry before |
+/// | `=8680d357` | bytes of it, in hexadecimal |
+///
+/// A path or a name may be followed by ` -> ` and where a symbolic link leads to. Links are told, not followed: files
+/// behind one stand under its own path.
+///
+/// ```
+/// use oxmpi_topo::Machine;
+/// use oxmpi_topo::linux::Recording;
+///
+/// let files = Recording::parse("/sys/devices/system/cpu\n online|0-3\n")?;
+/// assert_eq!(Machine::from_linux(&files)?.online().len(), 4);
+/// # Ok::<(), oxmpi_topo::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording(BTreeMap<String, Entry>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Entry {
+    content: Vec<u8>,
+    link: Option<String>,
+}
+
+impl Recording {
+    /// Reads the text.
+    ///
+    /// # Errors
+    ///
+    /// Names the first line that is none of the above.
+    ///
+    /// # Cost
+    ///
+    /// Memory for the content and the whole path of each file.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut files = Self::default();
+        let (mut directory, mut current) = (String::new(), String::new());
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let wrong = |expected| {
+                let end = start + line.trim_end_matches('\n').len();
+                let cause = oxmpi_text::Error::new(Span { start, end }, expected);
+                Error::in_lines(text, cause)
+            };
+            let words = line.strip_suffix('\n').unwrap_or(line);
+            match (words.as_bytes().first(), words.get(1..)) {
+                (None, _) => {}
+                (Some(b'/'), _) => {
+                    directory = files.add(words);
+                    current.clone_from(&directory);
+                }
+                (Some(b' '), Some(entry)) if !directory.is_empty() => {
+                    let (name, content) = match entry.split_once('|') {
+                        Some((name, content)) => (name, Some(content)),
+                        None => (entry, None),
+                    };
+                    current = files.add(&format!("{directory}/{name}"));
+                    files.extend(&current, content.map(str::as_bytes), b"\n");
+                }
+                (Some(b'|'), Some(content)) if !current.is_empty() => {
+                    files.extend(&current, Some(content.as_bytes()), b"\n");
+                }
+                (Some(b'='), Some(digits)) if !current.is_empty() => {
+                    let bytes =
+                        bytes(digits).ok_or_else(|| wrong("pairs of hexadecimal digits"))?;
+                    files.extend(&current, Some(&bytes), b"");
+                }
+                _ => return Err(wrong("a path, then names, content or bytes of files")),
+            }
+            start += line.len();
+        }
+        Ok(files)
+    }
+
+    /// Adds a path, which a link may follow; returns the path.
+    fn add(&mut self, words: &str) -> String {
+        let (path, link) = match words.split_once(" -> ") {
+            Some((path, link)) => (path, Some(String::from(link))),
+            None => (words, None),
+        };
+        let entry = self.0.entry(String::from(path)).or_default();
+        entry.link = link.or(entry.link.take());
+        String::from(path)
+    }
+
+    fn extend(&mut self, path: &str, content: Option<&[u8]>, end: &[u8]) {
+        if let (Some(entry), Some(content)) = (self.0.get_mut(path), content) {
+            entry.content.extend_from_slice(content);
+            entry.content.extend_from_slice(end);
+        }
+    }
+
+    /// Every path in order, with its content, empty for directories, and with where it leads to, if it is a link.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8], Option<&str>)> {
+        let entries = self.0.iter();
+        entries.map(|(path, entry)| (&**path, &*entry.content, entry.link.as_deref()))
+    }
+}
+
+/// The bytes that pairs of hexadecimal digits are.
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| {
+        let digit = |place: usize| char::from(*pair.get(place)?).to_digit(16);
+        Some((digit(0)? * 16 + digit(1)?) as u8)
+    };
+    pairs.map(byte).collect()
+}
+
+impl Files for Recording {
+    fn read(&self, path: &str) -> Option<String> {
+        let entry = self.0.get(path)?;
+        Some(String::from_utf8_lossy(&entry.content).into_owned())
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        inside(&self.0, path)
+    }
+
+    fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        let mut bytes = self.0.get(path)?.content.clone();
+        bytes.truncate(most);
+        Some(bytes)
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        self.0.get(path)?.link.clone()
+    }
+}
