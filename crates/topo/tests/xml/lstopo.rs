@@ -53,7 +53,7 @@ fn assert_same(name: &str, copy: &str, ours: &str) {
     );
 }
 
-fn lstopo(file: &Path, flags: &[&str]) -> Output {
+pub(crate) fn lstopo(file: &Path, flags: &[&str]) -> Output {
     Command::new("lstopo-no-graphics")
         .args(flags)
         .arg("-i")
@@ -66,7 +66,7 @@ fn lstopo(file: &Path, flags: &[&str]) -> Output {
 }
 
 /// Whether the installed lstopo is the one that the differences were found with.
-fn is_installed() -> bool {
+pub(crate) fn is_installed() -> bool {
     let version = Command::new("lstopo-no-graphics").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     let known = version
@@ -78,7 +78,7 @@ fn is_installed() -> bool {
     known
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 

@@ -7,6 +7,11 @@ mod errors;
 mod hostile;
 mod lstopo;
 mod model;
+#[cfg(feature = "std")]
+mod recorded;
+#[cfg(feature = "std")]
+#[path = "../recording/mod.rs"]
+mod recording;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use proptest::prelude::*;

@@ -1,0 +1,91 @@
+//! Machines that were read from /proc and /sys, written as XML.
+
+use super::lstopo::{is_installed, lstopo, stdout};
+use super::recording::recording;
+use oxmpi_topo::{Device, Machine, Object};
+use std::fs;
+use std::path::Path;
+
+/// The recorded machines beside the tests, by name.
+fn machines() -> Vec<(String, Machine)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    let paths = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|kind| kind == "files"));
+    let machines: Vec<_> = files
+        .map(|path| {
+            let files = recording(&fs::read_to_string(&path).unwrap());
+            let name = path.file_stem().unwrap().to_str().unwrap().to_string();
+            (name, Machine::from_linux(&files).unwrap())
+        })
+        .collect();
+    assert!(machines.len() >= 12, "the recordings are gone");
+    machines
+}
+
+/// All that XML can say of a machine, a line each.
+fn facts(machine: &Machine) -> Vec<String> {
+    let object = |object: Object<'_>| {
+        let around = object.parent().map(|parent| parent.id());
+        let memory = (object.local_memory(), object.side_caches());
+        let told = (object.subtype(), object.infos(), object.cache());
+        format!("{object:?} in {around:?} {memory:?} {told:?}")
+    };
+    let device = |device: Device<'_>| {
+        let place = (
+            device.near().id(),
+            device.parent().map(|parent| parent.id()),
+        );
+        let told = (device.name(), device.subtype(), device.infos());
+        format!(
+            "{device:?} at {place:?} {told:?} {:?} {:?}",
+            device.pci(),
+            device.behind()
+        )
+    };
+    let mut facts: Vec<String> = machine.iter().map(object).collect();
+    facts.extend(machine.devices().map(device));
+    facts.extend(
+        machine
+            .distances()
+            .iter()
+            .map(|matrix| format!("{matrix:?}")),
+    );
+    facts.extend(machine.core_kinds().iter().map(|kind| format!("{kind:?}")));
+    let sets = [
+        machine.offline(),
+        machine.allowed(),
+        machine.allowed_memory(),
+    ];
+    facts.extend(sets.map(|set| format!("{set:?}")));
+    facts
+}
+
+#[test]
+fn recorded_machines_come_back() {
+    for (name, machine) in machines() {
+        let written = machine.to_xml();
+        let again = Machine::from_xml(&written).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(facts(&again), facts(&machine), "{name}\n{written}");
+    }
+}
+
+#[test]
+fn lstopo_reads_recorded_machines_without_complaint() {
+    if !is_installed() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, machine) in machines() {
+        let file = folder.join(format!("{name}.linux.xml"));
+        fs::write(&file, machine.to_xml()).unwrap();
+        let output = lstopo(&file, &[]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
+        assert_eq!(
+            stdout(&output),
+            machine.default_view().text().to_string(),
+            "{name}"
+        );
+    }
+}
