@@ -9,6 +9,9 @@ use roxmltree::{Document, Node, ParsingOptions};
 /// The parser compares each attribute of an element with all others.
 const MOST_ATTRIBUTES: usize = 1024;
 
+/// What declares a namespace. The parser gives every element a list of all around it.
+const NAMESPACE: &str = "xmlns";
+
 /// The most elements and texts between elements: room for eight of each in every object.
 const MOST_NODES: u32 = 1 << 21;
 
@@ -25,32 +28,50 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
 
 /// Finds what the parser would need memory or time out of proportion for. hwloc never writes such.
 fn refuse(text: &str) -> Result<(), Error> {
-    if let Some(start) = text.find("xmlns") {
-        let end = start + "xmlns".len();
-        return Err(Error::new(
-            Span { start, end },
-            "no namespace, which no file of hwloc's declares",
-        ));
-    }
+    let has_namespaces = text.contains(NAMESPACE);
     let mut start = 0;
     for tag in text.split_inclusive('<') {
-        let end = start + tag.len();
+        let part = |from: usize, length: usize| Span {
+            start: start + from,
+            end: start + from + length,
+        };
         if tag.starts_with("!ENTITY") {
-            let end = start + "!ENTITY".len();
-            return Err(Error::new(
-                Span { start, end },
-                "no declaration of an entity, which could make a small file large",
-            ));
+            let expected = "no declaration of an entity, which could make a small file large";
+            return Err(Error::new(part(0, "!ENTITY".len()), expected));
         }
-        if tag.bytes().filter(|byte| *byte == b'=').count() > MOST_ATTRIBUTES {
-            return Err(Error::new(
-                Span { start, end },
-                "an element with at most 1024 attributes",
-            ));
+        let signs = tag.bytes().filter(|byte| *byte == b'=').count();
+        if signs > MOST_ATTRIBUTES {
+            let mut names = outside_values(tag).filter(|(_, c)| *c == '=');
+            if let Some((at, _)) = names.nth(MOST_ATTRIBUTES) {
+                return Err(Error::new(part(at, 1), "at most 1024 attributes"));
+            }
         }
-        start = end;
+        let is_namespace = |(at, _): &(usize, char)| tag[*at..].starts_with(NAMESPACE);
+        if has_namespaces && let Some((at, _)) = outside_values(tag).find(is_namespace) {
+            let expected = "no namespace, which no file of hwloc's declares";
+            return Err(Error::new(part(at, NAMESPACE.len()), expected));
+        }
+        start += tag.len();
     }
     Ok(())
+}
+
+/// What stands in a tag outside of quotes.
+fn outside_values(tag: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut quote = None;
+    let is_outside = move |(_, c): &(usize, char)| match quote {
+        None if matches!(c, '"' | '\'') => {
+            quote = Some(*c);
+            false
+        }
+        None => true,
+        Some(begun) => {
+            quote = quote.filter(|_| begun != *c);
+            false
+        }
+    };
+    let chars = tag.char_indices().filter(is_outside);
+    chars.take_while(|(_, c)| *c != '>')
 }
 
 fn malformed(text: &str, error: &roxmltree::Error) -> Error {
