@@ -26,6 +26,8 @@ echo 0-1 > "$few/cpuset.mems"
     picture disallowed --disallowed
 )
 
+# Files that describe the machine, shown again.
 oxmpi topo --source linux --format xml > /out/whole.xml
 lstopo-no-graphics --input /out/whole.xml > /out/xml.oxmpi
-cp /out/whole.hwloc /out/xml.hwloc
+oxmpi topo --record /out/record
+oxmpi topo --input /out/record > /out/record.oxmpi

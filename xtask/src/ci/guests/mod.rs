@@ -44,14 +44,19 @@ const CASES: [Case; 2] = [
 
 const LOOK: &str = include_str!("look.sh");
 
-/// What both sides print, and what of the machine it shows.
-const PICTURES: [(&str, &str); 6] = [
-    ("whole", "all of it"),
-    ("distances", "its distances"),
-    ("few", "what a cgroup leaves of it"),
-    ("disallowed", "all of it from inside the cgroup"),
-    ("cpuid", "what cpuid tells of it"),
-    ("xml", "oxmpi's XML of it, read by hwloc"),
+/// What ours prints, what hwloc prints, and what of the machine both show.
+const PICTURES: [(&str, &str, &str); 7] = [
+    ("whole", "whole", "all of it"),
+    ("distances", "distances", "its distances"),
+    ("few", "few", "what a cgroup leaves of it"),
+    (
+        "disallowed",
+        "disallowed",
+        "all of it from inside the cgroup",
+    ),
+    ("cpuid", "cpuid", "what cpuid tells of it"),
+    ("xml", "whole", "oxmpi's XML of it, read by hwloc"),
+    ("record", "whole", "oxmpi's recording of it, read by oxmpi"),
 ];
 
 /// Boots each machine and compares what is said of it.
@@ -77,9 +82,9 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
             return Err(format!("{name}: {}:\n{}", run.ending, run.console).into());
         }
         let read = |file: &str| repo.shell.read_file(run.out.join(file));
-        for (picture, what) in PICTURES {
-            let theirs = read(&format!("{picture}.hwloc"))?;
-            let ours = read(&format!("{picture}.oxmpi"))?;
+        for (ours, theirs, what) in PICTURES {
+            let ours = read(&format!("{ours}.oxmpi"))?;
+            let theirs = read(&format!("{theirs}.hwloc"))?;
             same(&ours, &theirs).map_err(|line| format!("{name}: {what}: {line}\n{ours}"))?;
             println!("{name}: {what}: as hwloc");
             tally += Tally::ONE;
