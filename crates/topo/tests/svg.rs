@@ -1,12 +1,15 @@
-//! The pictures under `docs/pictures` are what the crate draws today.
+//! Pictures of recorded machines; and those under `docs/pictures` are what the crate draws today.
 //!
 //! `OXMPI_BLESS=1 cargo test -p oxmpi-topo --test svg` writes those that differ: look at them before they are committed.
-#![cfg(feature = "svg")]
+#![cfg(all(feature = "svg", feature = "xml"))]
 
 use oxmpi_topo::render::svg::{Overlay, Palette, Style, SvgOptions};
 use oxmpi_topo::{Kind, Machine};
+use recording::recording;
 use std::path::Path;
 use std::{env, fs};
+
+mod recording;
 
 /// Two packages of four cores with two threads each.
 const SMALL: &str = "package:2 [numa(memory=64GiB)] l3:1(size=32MiB) l2:4(size=1MiB) l1d:1(size=32KiB) \
@@ -51,12 +54,18 @@ fn committed_pictures_are_up_to_date() {
         return;
     }
     let (small, four_nodes) = (machine(SMALL), machine(FOUR_NODES));
+    let devices = Machine::from_xml(include_str!("xml/24em64t-2n6c2t-pci.xml")).unwrap();
+    let devices = devices.default_view();
     let pictures = [
         (
             "2x4x2",
             small.to_svg(&titled("2 packages x 4 cores x 2 threads")),
         ),
         ("2x4x2-ranks", small.to_svg(&ranks(&small))),
+        (
+            "devices",
+            devices.to_svg(&titled("2 packages x 6 cores x 2 threads with devices")),
+        ),
         (
             "4-nodes",
             four_nodes.to_svg(&titled("2 packages, 4 NUMA nodes")),
@@ -78,4 +87,37 @@ fn committed_pictures_are_up_to_date() {
         differ, [""; 0],
         "run with OXMPI_BLESS=1 and look at the difference"
     );
+}
+
+/// Every processor is there once, whether it runs, is allowed, or neither.
+#[test]
+fn recorded_machines_are_drawn_whole() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "files")
+        {
+            continue;
+        }
+        let files = recording(&fs::read_to_string(&path).unwrap());
+        let machine = Machine::from_linux(&files).unwrap();
+        let svg = machine.to_svg(&SvgOptions::default());
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let titles = document
+            .descendants()
+            .filter(|node| node.has_tag_name("title"));
+        let names = titles.filter_map(|node| node.text()?.lines().next());
+        let mut drawn: Vec<usize> = names
+            .filter(|name| name.starts_with("PU "))
+            .filter_map(|name| name.rsplit_once("P#")?.1.parse().ok())
+            .collect();
+        drawn.sort_unstable();
+        let all = machine.online() | machine.offline();
+        assert_eq!(drawn, all.iter().collect::<Vec<_>>(), "{}", path.display());
+        count += 1;
+    }
+    assert!(count >= 12, "the recordings are gone");
 }

@@ -47,7 +47,7 @@ use alloc::vec::Vec;
 pub struct SvgOptions {
     /// Lines above the picture; none at first. A date is the caller's to give: this crate reads no clock.
     pub title: Vec<String>,
-    /// Which numbers objects have; both at first.
+    /// Which numbers objects have; both at first, except for caches, which then have the logical one only.
     pub numbers: Numbers,
     /// Whether devices are shown; true at first.
     pub devices: bool,

@@ -21,6 +21,8 @@ pub(super) const BRIDGE: u32 = 10;
 pub(super) struct Cell {
     pub(super) least: Size,
     pub(super) content: Content,
+    /// Whether it stays as wide as it needs where there is more room.
+    pub(super) is_rigid: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +90,11 @@ impl Fit {
         let ratio = f64::from(width) / f64::from(height) / self.aspect;
         ratio.max(1.0 / ratio)
     }
+
+    /// The same with the room that it takes: 1 for a square of one pixel where a square is wanted.
+    pub(super) fn cost(self, size: Size) -> f64 {
+        self.misfit(size) * f64::from(size.width) * f64::from(size.height)
+    }
 }
 
 impl Cell {
@@ -106,6 +113,7 @@ impl Cell {
         Self {
             least,
             content: Content::Panel { face, inner },
+            is_rigid: false,
         }
     }
 
@@ -146,7 +154,7 @@ impl Cell {
     pub(super) fn grids(cells: Vec<Self>, fit: Fit) -> Option<Self> {
         const MOST: usize = 3;
         let runs = cells.chunk_by(|a, b| a.least == b.least).count();
-        if !(2..=MOST).contains(&runs) || cells.len() == runs {
+        if !(2..=MOST).contains(&runs) || cells.len() < 2 * runs {
             return Self::grid(cells, fit);
         }
         let each = Fit {
@@ -165,6 +173,14 @@ impl Cell {
         Self::column(grids)
     }
 
+    /// In the number of columns, 16 at most, whose size has the least cost.
+    pub(super) fn best(cells: Vec<Self>, cost: impl Fn(Size) -> f64) -> Option<Self> {
+        let numbers = 1..=cells.len().min(16);
+        let cost = |columns: usize| cost(Tracks::of(&cells, columns).size());
+        let columns = numbers.min_by(|a, b| cost(*a).total_cmp(&cost(*b)));
+        Self::table(cells, columns?)
+    }
+
     /// In this many columns.
     pub(super) fn table(mut cells: Vec<Self>, columns: usize) -> Option<Self> {
         if cells.len() < 2 {
@@ -174,6 +190,7 @@ impl Cell {
         Some(Self {
             least: tracks.size(),
             content: Content::Grid { cells, tracks },
+            is_rigid: false,
         })
     }
 
@@ -201,12 +218,19 @@ impl Cell {
                 reach,
                 behind,
             },
+            is_rigid: false,
         }
     }
 
     /// Whether it is a box with nothing but text in it.
     pub(super) fn is_empty(&self) -> bool {
         matches!(&self.content, Content::Panel { inner: None, .. })
+    }
+
+    /// The same cell, which takes no more room than it needs.
+    pub(super) fn rigid(mut self) -> Self {
+        self.is_rigid = true;
+        self
     }
 
     /// The same cell, asking for more room.

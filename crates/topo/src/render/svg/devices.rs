@@ -2,7 +2,7 @@
 //! behind them, speeds of links on the lines.
 
 use super::boxes::Face;
-use super::cells::{Cell, Fit};
+use super::cells::Cell;
 use super::labels;
 use super::layout::line;
 use super::palette::Look;
@@ -14,13 +14,10 @@ use alloc::vec::Vec;
 /// Pixels that a device's name takes at most.
 const NAME: u32 = 190;
 
-/// The devices and all that is behind them. Bridges with nothing behind them are left out, as in lstopo.
-pub(super) fn cells<'m>(devices: impl Iterator<Item = Device<'m>>, fit: Fit) -> Option<Cell> {
-    let cells = runs(devices.collect())
-        .into_iter()
-        .map(|run| cell(&run))
-        .collect();
-    Cell::grid(cells, fit)
+/// A cell for each of the devices and all that is behind it. Bridges with nothing behind them are left out, as in lstopo.
+pub(super) fn cells<'m>(devices: impl Iterator<Item = Device<'m>>) -> Vec<Cell> {
+    let runs = runs(devices.collect());
+    runs.iter().map(|run| cell(run).rigid()).collect()
 }
 
 /// Devices that are shown as one box, each list not empty: PCI functions one after the other that are the same product
@@ -31,7 +28,7 @@ fn runs(devices: Vec<Device<'_>>) -> Vec<Vec<Device<'_>>> {
         let product = |device: Device<'_>| {
             let pci = device.pci().filter(|_| device.kind() == DeviceKind::Pci);
             let pci = pci.filter(|_| device.children().len() == 0);
-            pci.map(|pci| (pci.vendor, pci.device, pci.class, pci.link_speed))
+            pci.map(|pci| (pci.vendor, pci.device, pci.subvendor, pci.subdevice))
         };
         match runs.last_mut() {
             Some(run) if product(device).is_some() && product(run[0]) == product(device) => {

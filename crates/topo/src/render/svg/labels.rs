@@ -31,8 +31,8 @@ pub(super) fn bytes(size: u64) -> String {
 pub(super) fn speed(bytes_per_second: u64) -> String {
     let tenths = bytes_per_second / 100_000_000;
     match tenths {
-        0 => format!("{} MB/s", bytes_per_second / 1_000_000),
-        1..1000 => format!("{}.{} GB/s", tenths / 10, tenths % 10),
+        0..10 => format!("{} MB/s", bytes_per_second / 1_000_000),
+        10..1000 => format!("{}.{} GB/s", tenths / 10, tenths % 10),
         _ => format!("{} GB/s", tenths / 10),
     }
 }
@@ -160,12 +160,15 @@ pub(super) fn cache(cache: Cache) -> String {
     words.join(", ")
 }
 
-/// Kind and name or address, without a domain that is 0.
+/// Kind and name, or address and class; without a domain that is 0.
 pub(super) fn device(device: Device<'_>) -> String {
     let text = clean(&device.to_string());
-    match (device.kind(), device.subtype()) {
-        (kind, Some(subtype)) if kind.is_of_system() => format!("{text} ({})", clean(subtype)),
-        _ => text.replacen(" 0000:", " ", 1),
+    match (device.kind(), device.subtype(), device.pci()) {
+        (DeviceKind::Pci, _, Some(pci)) => {
+            format!("{} ({})", text.replacen(" 0000:", " ", 1), pci.class_name())
+        }
+        (_, Some(subtype), _) => format!("{text} ({})", clean(subtype)),
+        _ => text,
     }
 }
 

@@ -160,7 +160,8 @@ impl<'a> Layout<'a> {
         let bars = core::iter::once(cache).chain(beside);
         cells.extend(Cell::row(bars.map(|bar| self.leaf(bar)).collect()));
         let above = stacked(&cells);
-        cells.extend(beside.and_then(|_| self.devices(cache)));
+        let outer = beside.map(|_| self.devices(cache));
+        cells.extend(outer.and_then(|devices| Cell::grid(devices, self.above(above))));
         let last = beside.unwrap_or(cache);
         cells.extend(self.inside(last, above));
         let is_one_of_several = cache.siblings().next().is_some();
@@ -193,34 +194,42 @@ impl<'a> Layout<'a> {
         Cell::grid(nodes, self.fit)
     }
 
-    /// What is inside an object, and the devices near it.
+    /// What is inside an object, and the devices near it, at the right or below.
     fn inside(&self, object: Object<'_>, above: Size) -> Option<Cell> {
         let fit = self.above(above);
         let children = object.children().map(|child| self.object(child)).collect();
-        match (Cell::grids(children, fit), self.devices(object)) {
-            (Some(children), Some(devices)) => {
-                let (a, b) = (children.least, devices.least);
-                let beside = Size {
-                    width: a.width + GAP + b.width,
-                    height: a.height.max(b.height),
-                };
-                let below = stacked([&children, &devices]);
-                let cells = Vec::from([children, devices]);
-                match fit.misfit(beside) <= fit.misfit(below) {
-                    true => Cell::row(cells),
-                    false => Cell::column(cells),
-                }
-            }
-            (children, devices) => children.or(devices),
+        let (children, devices) = (Cell::grids(children, fit), self.devices(object));
+        let Some(children) = children else {
+            return Cell::grid(devices, fit);
+        };
+        let a = children.least;
+        let at_right = |b: Size| {
+            fit.cost(Size {
+                width: a.width + GAP + b.width,
+                height: a.height.max(b.height),
+            })
+        };
+        let below = |b: Size| {
+            fit.cost(Size {
+                width: a.width.max(b.width),
+                height: a.height + GAP + b.height,
+            })
+        };
+        let column = Cell::best(devices.clone(), at_right);
+        match (column, Cell::best(devices, below)) {
+            (Some(column), Some(row)) => match at_right(column.least) <= below(row.least) {
+                true => Cell::row(Vec::from([children, column])),
+                false => Cell::column(Vec::from([children, row])),
+            },
+            _ => Some(children),
         }
     }
 
     /// The devices attached to an object and to its NUMA nodes.
-    fn devices(&self, object: Object<'_>) -> Option<Cell> {
+    fn devices(&self, object: Object<'_>) -> Vec<Cell> {
         let near = core::iter::once(object).chain(object.memory());
         let roots = near.flat_map(|object| object.devices());
-        let wanted = roots.filter(|_| self.options.devices);
-        devices::cells(wanted, self.fit)
+        devices::cells(roots.filter(|_| self.options.devices))
     }
 
     /// Processors that are switched off: they are at no place in the tree.

@@ -135,7 +135,7 @@ impl Look {
             Self::Pu => ("#ffffff", "#333333"),
             Self::Offline => ("#dddddd", "#888888"),
             Self::Bridge => ("#ffffff", "#444444"),
-            Self::Pci => of_two(("#d2e7a4", "#5d7430"), ("#e3dcef", "#5f4b8b")),
+            Self::Pci => of_two(("#f0f7df", "#5d7430"), ("#e3dcef", "#5f4b8b")),
             Self::SystemDevice => ("#e8e8e8", "#777777"),
             Self::Legend => ("#fafafa", "#999999"),
         }
@@ -218,7 +218,10 @@ impl Palette {
             );
             let _ = writeln!(sheet, "{picture} .dot{class}{{fill:{line};stroke:#ffffff}}");
         }
-        let _ = writeln!(sheet, "{picture} .wire{{fill:none;stroke:#444444}}");
+        let _ = writeln!(
+            sheet,
+            "{picture} .wire{{fill:none;stroke:#444444;shape-rendering:crispEdges}}"
+        );
         let _ = write!(sheet, "{picture} .offline{{stroke-dasharray:3 2}}");
         sheet
     }

@@ -28,7 +28,10 @@ impl Cell {
         scene
     }
 
-    fn place(self, area: Area, scene: &mut Scene) {
+    fn place(self, mut area: Area, scene: &mut Scene) {
+        if self.is_rigid {
+            area.size.width = self.least.width;
+        }
         match self.content {
             Content::Panel { face, inner } => panel(face, inner.map(|inner| *inner), area, scene),
             Content::Grid { cells, tracks } => grid(cells, &tracks, area, scene),

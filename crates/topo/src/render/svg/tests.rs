@@ -1,5 +1,7 @@
 //! Laws of every picture: what is where, whatever the machine.
 
+mod devices;
+
 use super::boxes::{Area, Scene, Shape, Size, Text};
 use super::palette::{CLASSES, INK, Look, Palette};
 use super::widths::Font;
@@ -323,7 +325,7 @@ fn sizes_are_short_and_speeds_have_units() {
         assert_eq!(labels::bytes(size), text);
     }
     assert_eq!(labels::speed(15_753_846_153), "15.7 GB/s");
-    assert_eq!(labels::speed(66_000_000), "66 MB/s");
+    assert_eq!(labels::speed(250_000_000), "250 MB/s");
     assert_eq!(labels::speed(126_000_000_000), "126 GB/s");
 }
 
@@ -360,4 +362,21 @@ fn texts_and_outlines_stand_out() {
             assert!(contrast(line, "#ffffff") >= 3.0, "outline {class}");
         }
     }
+}
+
+/// Every machine whose XML the crate keeps.
+#[test]
+#[cfg(feature = "xml")]
+fn pictures_of_known_machines_are_in_order() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/xml");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "xml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            check(&Machine::from_xml(&text).unwrap(), &SvgOptions::default());
+            count += 1;
+        }
+    }
+    assert!(count >= 11, "the machines are gone");
 }
