@@ -16,6 +16,9 @@ picture distances --distances
 
 oxmpi topo --source cpuid > /out/cpuid.oxmpi
 HWLOC_COMPONENTS=x86,stop lstopo-no-graphics > /out/cpuid.hwloc
+for source in linux cpuid; do
+    oxmpi topo --source $source --format json > "/out/$source.json"
+done
 
 mkdir "$few"
 echo 2-4,6-9 > "$few/cpuset.cpus"

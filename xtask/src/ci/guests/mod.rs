@@ -1,9 +1,10 @@
 //! Emulated machines of many processors: what `oxmpi topo` says of one from inside, against hwloc
-//! there.
+//! there, and from cpuid against /sys.
 
 use crate::guest::{Ending, Host, Job, Machine, which};
 use crate::steps::{Outcome, Tally};
 use crate::{Repo, Result};
+use serde_json::Value;
 use std::time::Duration;
 
 /// A guest boots in 10 seconds, on a busy host in a minute.
@@ -15,6 +16,8 @@ struct Case {
     machine: Machine,
     /// Sets `few` to a folder that is yet to be made, of a cgroup that limits processors.
     before: &'static str,
+    /// How many objects of each kind hwloc must then see.
+    objects: [(&'static str, usize); 6],
 }
 
 const CASES: [Case; 2] = [
@@ -25,6 +28,14 @@ const CASES: [Case; 2] = [
             mount -t cgroup2 cgroup /sys/fs/cgroup
             echo +cpuset > /sys/fs/cgroup/cgroup.subtree_control
             few=/sys/fs/cgroup/few",
+        objects: [
+            ("Package", 2),
+            ("NUMANode", 4),
+            ("L3", 2),
+            ("L2", 8),
+            ("Core", 8),
+            ("PU", 16),
+        ],
     },
     Case {
         name: "shared level 2 caches, one processor offline",
@@ -39,6 +50,14 @@ const CASES: [Case; 2] = [
             mount -t cgroup -o cpuset cgroup /sys/fs/cgroup/cpuset
             echo 0 > /sys/devices/system/cpu/cpu5/online
             few=/sys/fs/cgroup/cpuset/few",
+        objects: [
+            ("Package", 2),
+            ("NUMANode", 4),
+            ("L3", 2),
+            ("L2", 4),
+            ("Core", 8),
+            ("PU", 15),
+        ],
     },
 ];
 
@@ -82,6 +101,12 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
             return Err(format!("{name}: {}:\n{}", run.ending, run.console).into());
         }
         let read = |file: &str| repo.shell.read_file(run.out.join(file));
+        let seen = read("whole.hwloc")?;
+        for (kind, count) in case.objects {
+            if seen.matches(&format!("{kind} L#")).count() != count {
+                return Err(format!("{name}: the guest has not {count} {kind}:\n{seen}").into());
+            }
+        }
         for (ours, theirs, what) in PICTURES {
             let ours = read(&format!("{ours}.oxmpi"))?;
             let theirs = read(&format!("{theirs}.hwloc"))?;
@@ -89,6 +114,11 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
             println!("{name}: {what}: as hwloc");
             tally += Tally::ONE;
         }
+        let processors = |file| -> Result<String> { in_processors(&read(file)?) };
+        same(&processors("cpuid.json")?, &processors("linux.json")?)
+            .map_err(|line| format!("{name}: cpuid, with /sys in hwloc's place: {line}"))?;
+        println!("{name}: cpuid tells what /sys tells");
+        tally += Tally::ONE;
     }
     Ok(tally.into())
 }
@@ -111,11 +141,31 @@ fn same(ours: &str, theirs: &str) -> std::result::Result<(), String> {
     Ok(())
 }
 
+/// The objects in a machine's JSON that processors are made of, one a line: what cpuid can tell.
+///
+/// # Errors
+/// When there are none.
+fn in_processors(json: &str) -> Result<String> {
+    let machine: Value = serde_json::from_str(json)?;
+    let objects = machine["objects"].as_array().ok_or("no objects")?;
+    let lines = objects.iter().filter_map(|object| {
+        let kind = object["type"].as_str()?;
+        let part = ["Package", "Die", "Core", "PU"].contains(&kind) || kind.contains("Cache");
+        let field = |name: &str| object[name].to_string();
+        part.then(|| [kind, &field("os"), &field("cpus"), &field("size")].join(" ") + "\n")
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        return Err("no processors in the JSON".into());
+    }
+    Ok(lines)
+}
+
 #[cfg(test)]
 mod tests {
-    //! Where two texts differ.
+    //! Where two texts differ, and what of a machine cpuid can tell.
 
-    use super::same;
+    use super::{in_processors, same};
 
     #[test]
     fn the_first_line_that_differs_is_shown() {
@@ -126,5 +176,21 @@ mod tests {
         assert_eq!(line, "line 2 is the end, and hwloc's is 'c'");
         let line = same("a", "a\n").unwrap_err();
         assert_eq!(line, "line 2 is the end, and hwloc's is the end");
+    }
+
+    #[test]
+    fn memory_is_not_what_processors_are_made_of() {
+        let json = r#"{"objects": [
+            {"type": "Machine", "cpus": "0-1"},
+            {"type": "NUMANode", "cpus": "0-1", "os": 0, "memory": 7},
+            {"type": "Group", "cpus": "0"},
+            {"type": "L2Cache", "cpus": "0-1", "size": 4096},
+            {"type": "PU", "cpus": "1", "os": 1}
+        ]}"#;
+        let lines = "L2Cache null \"0-1\" 4096\nPU 1 \"1\" null\n";
+        assert_eq!(in_processors(json).unwrap(), lines);
+        assert!(in_processors("{}").is_err());
+        assert!(in_processors(r#"{"objects": [{"type": "Machine"}]}"#).is_err());
+        assert!(in_processors("").is_err());
     }
 }
