@@ -52,8 +52,14 @@ impl<'m> Object<'m> {
     /// The NUMA node with the smallest set of processors that holds all of its own; among equals the one with the
     /// smallest number.
     pub fn nearest_numa(self) -> Option<Self> {
-        iter::once(self)
-            .chain(self.ancestors())
+        // Nodes may be attached to an object inside it that has the same processors.
+        let same = |object: &Self| {
+            let mut children = object.children();
+            children.find(|child| child.cpus() == object.cpus())
+        };
+        let innermost = iter::successors(Some(self), same).last()?;
+        iter::once(innermost)
+            .chain(innermost.ancestors())
             .find_map(|object| object.memory().next())
     }
 
@@ -111,5 +117,46 @@ impl Machine {
         self.distances()
             .iter()
             .find_map(|matrix| matrix.between(from, to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpuset::CpuSet;
+
+    #[test]
+    fn a_node_inside_with_the_same_processors_is_near() {
+        let machine = Machine::from_synthetic("package:1 [numa] core:2 pu:1").unwrap();
+        let numa = machine.logical(Kind::Numa, 0);
+        assert_eq!(
+            numa.and_then(Object::parent),
+            machine.logical(Kind::Package, 0)
+        );
+        assert_eq!(machine.root().nearest_numa(), numa);
+        assert_eq!(machine.pu(1).and_then(Object::nearest_numa), numa);
+    }
+
+    #[test]
+    fn the_innermost_of_nested_nodes_is_nearest() {
+        let machine = Machine::from_synthetic("[numa] package:2 [numa] core:2 pu:1").unwrap();
+        let os = |object: Object<'_>| object.nearest_numa().and_then(Object::os);
+        assert_eq!(os(machine.root()), Some(2));
+        assert_eq!(machine.pu(3).and_then(os), Some(1));
+    }
+
+    #[test]
+    fn a_missing_processor_breaks_uniformity() {
+        let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
+        assert!(machine.is_uniform());
+        assert!(!machine.restrict(&(0..7).collect::<CpuSet>()).is_uniform());
+        assert!(machine.restrict(&(0..4).collect::<CpuSet>()).is_uniform());
+    }
+
+    #[test]
+    fn caches_come_from_the_inside() {
+        let machine = Machine::from_synthetic("l3:1 l2:2 l1d:1 l1i:1 pu:2").unwrap();
+        let kinds = machine.pu(3).unwrap().caches().map(Object::kind);
+        assert!(kinds.eq([Kind::L1i, Kind::L1, Kind::L2, Kind::L3]));
     }
 }

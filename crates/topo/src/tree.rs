@@ -106,12 +106,22 @@ impl Tree {
         }
     }
 
-    /// Puts children in the order of their first processors and NUMA nodes in the order of their numbers, everywhere.
+    /// Puts children in the order of their first processors, those without any last and in the order of their first NUMA
+    /// nodes, and NUMA nodes in the order of their numbers, everywhere.
     pub(crate) fn sort(&mut self) {
-        self.children
-            .sort_by(|a, b| a.facts.cpus.cmp(&b.facts.cpus));
+        self.children.sort_by(|a, b| {
+            let processors = a.facts.cpus.cmp(&b.facts.cpus);
+            processors.then_with(|| a.first_node().cmp(&b.first_node()))
+        });
         self.memory.sort_by_key(|numa| numa.facts.os);
         self.children.iter_mut().for_each(Self::sort);
+    }
+
+    /// The smallest number of a NUMA node in it.
+    fn first_node(&self) -> Option<u32> {
+        let own = self.memory.iter().filter_map(|numa| numa.facts.os);
+        let inside = self.children.iter().filter_map(Self::first_node);
+        own.chain(inside).min()
     }
 
     /// The tree of these objects, given in any order: each inside the smallest that holds all its processors, and
