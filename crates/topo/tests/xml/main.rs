@@ -3,6 +3,7 @@
 //! `OXMPI_XML=DIR cargo test -p oxmpi-topo --test xml` also takes all `DIR/*.xml` there and back.
 #![cfg(feature = "xml")]
 
+mod attributes;
 mod errors;
 mod hostile;
 mod lstopo;
