@@ -7,13 +7,20 @@
 
 mod affinity;
 mod balanced;
+mod granularity;
+mod layers;
 mod map;
 mod message;
+mod method;
 mod places;
+mod placing;
+mod policy;
 mod proclist;
 mod report;
+mod sorted;
 mod subset;
 mod team;
+mod told;
 
 pub use team::{Request, Team, bind};
 

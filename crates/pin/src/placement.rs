@@ -87,7 +87,10 @@ pub enum WarningCode {
     GranularityTooCoarse,
     /// `balanced-unavailable`: `balanced` has no meaning on this machine.
     BalancedUnavailable,
-    /// `setting-unreadable`: a setting of threads that does not read and is left out. Argument: its name.
+    /// `team-clipped`: a team has more threads than are placed. Arguments: asked, placed.
+    TeamClipped,
+    /// `setting-unreadable`: a setting of threads that does not read and is left out. Argument: its text, if that is
+    /// part of the warning.
     SettingUnreadable,
     /// `setting-overridden`: one setting is ignored because of another. Arguments: the ignored, the other.
     SettingOverridden,
@@ -114,6 +117,7 @@ impl fmt::Display for WarningCode {
             Self::NoSuchLevel => "no-such-level",
             Self::GranularityTooCoarse => "granularity-too-coarse",
             Self::BalancedUnavailable => "balanced-unavailable",
+            Self::TeamClipped => "team-clipped",
             Self::SettingUnreadable => "setting-unreadable",
             Self::SettingOverridden => "setting-overridden",
         })

@@ -50,12 +50,9 @@ fn uneven(map: &Map, threads: usize, fine: bool) -> Option<Vec<CpuSet>> {
     let level = deepest_numbered(map);
     let width: usize = map.ratios[level + 1..].iter().product();
     let mut units: Vec<Vec<usize>> = Vec::new();
-    let mut last = None;
-    for row in &map.rows {
-        let part = &row.ordinals[..=level];
-        if last != Some(part) {
+    for (row, starts) in map.rows.iter().zip(map.starts(map.depth() - 1 - level)) {
+        if starts {
             units.push(Vec::new());
-            last = Some(part);
         }
         units.last_mut()?.push(row.cpu);
     }

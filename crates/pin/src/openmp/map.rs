@@ -1,6 +1,5 @@
 //! The topology map: the hardware threads that a team may use, as OpenMP runtimes see them.
 
-use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
@@ -16,17 +15,20 @@ pub(crate) enum Level {
     Thread,
 }
 
-/// One hardware thread. All lists are by level, outermost first.
+/// The most levels that a map can have.
+const MOST: usize = 4;
+
+/// One hardware thread. All lists are by level, outermost first, and end in zeros where there are fewer levels.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// The operating system's number.
     pub(crate) cpu: usize,
     /// The numbers that the hardware gives to what it is in, on all levels of the machine.
-    pub(crate) ids: Vec<u32>,
+    pub(crate) ids: [u32; MOST],
     /// Its place among the children of what is around it, on all levels of the machine.
-    pub(crate) everywhere: Vec<usize>,
+    pub(crate) everywhere: [usize; MOST],
     /// The same on the levels of the map.
-    pub(crate) ordinals: Vec<usize>,
+    pub(crate) ordinals: [usize; MOST],
 }
 
 /// The hardware threads of a machine, in the order of their numbers.
@@ -40,36 +42,59 @@ pub(crate) struct Map {
     pub(crate) ratios: Vec<usize>,
     /// Never empty.
     pub(crate) rows: Vec<Row>,
+    /// The rows of processors, by the processors' numbers: number, row.
+    by_cpu: Vec<(usize, usize)>,
+}
+
+/// The parts of a map that a thread may wander over.
+pub(crate) struct Parts {
+    /// Each part once, in the order of the map.
+    pub(crate) sets: Vec<CpuSet>,
+    /// The part of each row.
+    pub(crate) of_row: Vec<usize>,
 }
 
 /// What a hardware thread is in on one level: the hardware's number, and one that tells equals apart.
 type Id = (u32, u32);
 
+/// A processor and what it is in on each level of the machine.
+struct Member {
+    ids: [Id; MOST],
+    cpu: usize,
+}
+
 impl Map {
     /// The map of those processors of `machine` that are in `processors`; all if it has none of them.
+    ///
+    /// # Cost
+    /// A sort of the processors.
     pub(crate) fn new(machine: &Machine, processors: &CpuSet, levels: Levels) -> Self {
         let with_dies = levels == Levels::Current && machine.objects(Kind::Die).len() > 0;
         let all: Vec<Level> = [Level::Package, Level::Die, Level::Core, Level::Thread]
             .into_iter()
             .filter(|level| *level != Level::Die || with_dies)
             .collect();
-        let row = |pu: Object<'_>| {
-            let ids: Vec<Id> = all.iter().map(|level| id(pu, *level)).collect();
-            (ids, pu.cpus().first().unwrap_or(0))
+        let member = |pu: Object<'_>| {
+            let mut ids = [(0, 0); MOST];
+            for (at, level) in all.iter().enumerate() {
+                ids[at] = id(pu, *level);
+            }
+            let cpu = pu.cpus().first().unwrap_or(0);
+            Member { ids, cpu }
         };
-        let mut rows: Vec<(Vec<Id>, usize)> = machine.objects(Kind::Pu).map(row).collect();
-        if rows.iter().any(|(_, cpu)| processors.contains(*cpu)) {
-            rows.retain(|(_, cpu)| processors.contains(*cpu));
+        let mut members: Vec<Member> = machine.objects(Kind::Pu).map(member).collect();
+        if members.iter().any(|one| processors.contains(one.cpu)) {
+            members.retain(|one| processors.contains(one.cpu));
         }
-        rows.sort();
-        Self::of_rows(all, &rows, levels)
+        members.sort_unstable_by_key(|one| (one.ids, one.cpu));
+        Self::of_members(all, &members, levels)
     }
 
-    fn of_rows(all: Vec<Level>, sorted: &[(Vec<Id>, usize)], levels: Levels) -> Self {
-        let mut ordinals: Vec<Vec<usize>> = Vec::new();
-        for (at, (ids, _)) in sorted.iter().enumerate() {
-            let before = at.checked_sub(1).map(|at| (&sorted[at].0, &ordinals[at]));
-            ordinals.push(follow(before, ids));
+    fn of_members(all: Vec<Level>, sorted: &[Member], levels: Levels) -> Self {
+        let mut ordinals: Vec<[usize; MOST]> = Vec::with_capacity(sorted.len());
+        for (at, member) in sorted.iter().enumerate() {
+            let before = at.checked_sub(1).map(|at| (&sorted[at].ids, ordinals[at]));
+            ordinals.push(follow(before, &member.ids));
         }
         let ratio = |level: usize| ordinals.iter().map(|row| row[level] + 1).max().unwrap_or(1);
         let is_in = |level: &usize| match all[*level] {
@@ -78,23 +103,31 @@ impl Map {
             Level::Core | Level::Thread => levels == Levels::Current || ratio(*level) > 1,
         };
         let kept: Vec<usize> = (0..all.len()).filter(is_in).collect();
-        let rows = sorted.iter().zip(&ordinals);
+        let row = |(member, everywhere): (&Member, &[usize; MOST])| {
+            let mut ordinals = [0; MOST];
+            for (at, level) in kept.iter().enumerate() {
+                ordinals[at] = everywhere[*level];
+            }
+            Row {
+                cpu: member.cpu,
+                ids: member.ids.map(|id| id.0),
+                everywhere: *everywhere,
+                ordinals,
+            }
+        };
+        let rows: Vec<Row> = sorted.iter().zip(&ordinals).map(row).collect();
+        let mut by_cpu: Vec<(usize, usize)> = rows.iter().map(|row| row.cpu).zip(0..).collect();
+        by_cpu.sort_unstable();
         Self {
             levels: kept.iter().map(|level| all[*level]).collect(),
             ratios: kept.iter().map(|level| ratio(*level)).collect(),
-            rows: rows
-                .map(|((ids, cpu), ordinals)| Row {
-                    cpu: *cpu,
-                    ids: ids.iter().map(|id| id.0).collect(),
-                    ordinals: kept.iter().map(|level| ordinals[*level]).collect(),
-                    everywhere: ordinals.clone(),
-                })
-                .collect(),
+            rows,
+            by_cpu,
             all,
         }
     }
 
-    /// How many levels the map has.
+    /// How many levels the map has: from 1 to 4.
     pub(crate) fn depth(&self) -> usize {
         self.levels.len()
     }
@@ -110,19 +143,20 @@ impl Map {
         self.ratios.iter().product::<usize>() == self.rows.len()
     }
 
-    /// How many parts the first `depth` levels make.
-    pub(crate) fn count(&self, depth: usize) -> usize {
-        let parts = self
-            .rows
-            .iter()
-            .map(|row| &row.ordinals[..depth.min(self.depth())]);
-        parts.collect::<BTreeSet<_>>().len()
+    /// How many of the innermost levels lie below one; `None` if it is not in the map.
+    pub(crate) fn below(&self, level: Level) -> Option<usize> {
+        let place = self.levels.iter().position(|other| *other == level);
+        place.map(|place| self.depth() - 1 - place)
+    }
+
+    /// How many of the innermost levels are hardware threads inside a core: 1 or, where these are not in the map, 0.
+    pub(crate) fn inside_cores(&self) -> usize {
+        usize::from(self.levels.last() == Some(&Level::Thread))
     }
 
     /// How many cores it has.
     pub(crate) fn cores(&self) -> usize {
-        let threads = usize::from(self.levels.last() == Some(&Level::Thread));
-        self.count(self.depth() - threads)
+        self.starts(self.inside_cores()).filter(|new| *new).count()
     }
 
     /// All processors.
@@ -130,60 +164,67 @@ impl Map {
         self.rows.iter().map(|row| row.cpu).collect()
     }
 
-    /// The row of a processor.
-    pub(crate) fn row_of(&self, cpu: u64) -> Option<&Row> {
-        self.rows.iter().find(|row| row.cpu as u64 == cpu)
+    /// The number of the row of a processor.
+    pub(crate) fn row_of(&self, cpu: usize) -> Option<usize> {
+        let found = self.by_cpu.binary_search_by_key(&cpu, |(cpu, _)| *cpu);
+        found.ok().map(|at| self.by_cpu[at].1)
     }
 
-    /// The processors that one thread may wander over that is bound to `row`, when the `folded` innermost levels are one.
-    ///
-    /// # Cost
-    /// A search, and the processors of the place: rows of one place stand together.
-    pub(crate) fn place(&self, row: &Row, folded: usize) -> CpuSet {
-        let part = &row.ordinals[..self.depth().saturating_sub(folded)];
-        let begin = |other: &Row| &other.ordinals[..part.len()] < part;
-        let first = self.rows.partition_point(begin);
-        let inside = self.rows[first..]
-            .iter()
-            .take_while(|other| other.ordinals[..part.len()] == *part);
-        inside.map(|row| row.cpu).collect()
+    /// For each row, whether a new part begins with it when the `folded` innermost levels are one.
+    pub(crate) fn starts(&self, folded: usize) -> impl Iterator<Item = bool> {
+        let kept = self.depth().saturating_sub(folded);
+        let part = move |row: &Row| {
+            let mut part = row.ordinals;
+            part[kept..].fill(0);
+            part
+        };
+        let mut before = None;
+        self.rows.iter().map(move |row| {
+            let part = Some(part(row));
+            core::mem::replace(&mut before, part) != part
+        })
+    }
+
+    /// The parts of the map when the `folded` innermost levels are one.
+    pub(crate) fn parts(&self, folded: usize) -> Parts {
+        let mut sets: Vec<CpuSet> = Vec::new();
+        let mut of_row = Vec::with_capacity(self.rows.len());
+        for (row, starts) in self.rows.iter().zip(self.starts(folded)) {
+            match sets.last_mut() {
+                Some(part) if !starts => part.insert(row.cpu),
+                _ => sets.push(CpuSet::one(row.cpu)),
+            }
+            of_row.push(sets.len() - 1);
+        }
+        Parts { sets, of_row }
     }
 }
 
 /// The number of what `pu` is in on a level.
 fn id(pu: Object<'_>, level: Level) -> Id {
     let around = |kind| {
-        let object = pu.ancestor(kind);
-        object.map_or((0, 0), |object| {
-            let logical = object.logical();
-            (object.os().unwrap_or(logical), logical)
-        })
+        let object = pu.ancestor(kind)?;
+        let logical = object.logical();
+        Some((object.os().unwrap_or(logical), logical))
     };
+    let of_its_own = (pu.logical(), pu.logical());
     match level {
-        Level::Package => around(Kind::Package),
-        Level::Die => around(Kind::Die),
-        Level::Core => match pu.ancestor(Kind::Core) {
-            Some(_) => around(Kind::Core),
-            None => (pu.logical(), pu.logical()),
-        },
+        Level::Package => around(Kind::Package).unwrap_or_default(),
+        Level::Die => around(Kind::Die).unwrap_or_default(),
+        Level::Core => around(Kind::Core).unwrap_or(of_its_own),
         Level::Thread => (pu.thread().unwrap_or(0), pu.logical()),
     }
 }
 
 /// The ordinals of the row that follows `before`.
-fn follow(before: Option<(&Vec<Id>, &Vec<usize>)>, ids: &[Id]) -> Vec<usize> {
-    let Some((last, ordinals)) = before else {
-        return ids.iter().map(|_| 0).collect();
+fn follow(before: Option<(&[Id; MOST], [usize; MOST])>, ids: &[Id; MOST]) -> [usize; MOST] {
+    let Some((last, mut ordinals)) = before else {
+        return [0; MOST];
     };
-    let changed = last
-        .iter()
-        .zip(ids)
-        .position(|(last, id)| last != id)
-        .unwrap_or(ids.len());
-    let next = |(level, ordinal): (usize, &usize)| match level {
-        _ if level < changed => *ordinal,
-        _ if level == changed => ordinal + 1,
-        _ => 0,
-    };
-    ordinals.iter().enumerate().map(next).collect()
+    let changed = last.iter().zip(ids).position(|(last, id)| last != id);
+    if let Some(changed) = changed {
+        ordinals[changed] += 1;
+        ordinals[changed + 1..].fill(0);
+    }
+    ordinals
 }

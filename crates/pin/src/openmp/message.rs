@@ -39,12 +39,26 @@ pub(crate) enum Message {
     Upwards(u64, u64),
     /// A range of too many.
     RangeTooLong(u64, u64, i64),
-    /// A processor that is not there or not allowed.
-    NoSuchProcessor(u64),
+    /// A list of more processors than we take.
+    ListTooLong(usize),
+    /// A processor that is not there or not allowed; places that run down may name one below 0.
+    NoSuchProcessor(i64),
     /// None of a list is there.
     NoProcessorLeft,
     /// `balanced` without a granularity.
     GranularityChosen,
+    /// Places that do not read.
+    PlacesSyntax,
+    /// A value that is none of those of a setting.
+    BadValue(String),
+    /// A part of the machine that does not read.
+    SubsetSyntax(String),
+    /// A part of the machine that names a level that it has not.
+    SubsetLevel(&'static str),
+    /// A part of the machine that has no processor.
+    SubsetEmpty,
+    /// A team of more threads than we place: asked, placed.
+    TeamTooLarge(u32, u32),
     /// A granularity whose level the machine has not.
     NoSuchLevel(&'static str),
     /// A granularity that makes one place of the whole machine.
@@ -65,9 +79,17 @@ impl Message {
             Self::NoIntegers(_) => WarningCode::IntegersIgnored,
             Self::NoProclist | Self::ProclistAlone | Self::ProclistIdle => WarningCode::Proclist,
             Self::ListSyntax => WarningCode::ListSyntax,
-            Self::ZeroStride | Self::Downwards(..) | Self::Upwards(..) | Self::RangeTooLong(..) => {
-                WarningCode::ListRange
+            Self::ZeroStride
+            | Self::Downwards(..)
+            | Self::Upwards(..)
+            | Self::RangeTooLong(..)
+            | Self::ListTooLong(_) => WarningCode::ListRange,
+            Self::PlacesSyntax | Self::BadValue(_) | Self::SubsetSyntax(_) => {
+                WarningCode::SettingUnreadable
             }
+            Self::SubsetLevel(_) => WarningCode::NoSuchLevel,
+            Self::SubsetEmpty => WarningCode::NoProcessorLeft,
+            Self::TeamTooLarge(..) => WarningCode::TeamClipped,
             Self::NoSuchProcessor(_) => WarningCode::NoSuchProcessor,
             Self::NoProcessorLeft => WarningCode::NoProcessorLeft,
             Self::GranularityChosen => WarningCode::GranularityChosen,
@@ -83,11 +105,16 @@ impl Message {
             Self::Invalid(text)
             | Self::Repeated(text)
             | Self::Trailing(text)
-            | Self::ManyIntegers(text) => [text.clone()].into(),
-            Self::ManyForLogical(number) | Self::NoSuchProcessor(number) => {
-                [number.to_string()].into()
+            | Self::ManyIntegers(text)
+            | Self::BadValue(text)
+            | Self::SubsetSyntax(text) => [text.clone()].into(),
+            Self::ManyForLogical(number) => [number.to_string()].into(),
+            Self::NoSuchProcessor(number) => [number.to_string()].into(),
+            Self::ListTooLong(most) => [most.to_string()].into(),
+            Self::TeamTooLarge(asked, placed) => [asked.to_string(), placed.to_string()].into(),
+            Self::NoIntegers(word) | Self::NoSuchLevel(word) | Self::SubsetLevel(word) => {
+                [word.to_string()].into()
             }
-            Self::NoIntegers(word) | Self::NoSuchLevel(word) => [word.to_string()].into(),
             Self::Downwards(from, to) | Self::Upwards(from, to) => {
                 [from.to_string(), to.to_string()].into()
             }
@@ -101,16 +128,13 @@ impl Message {
 
     /// The warning, for the setting that goes by `name`.
     pub(crate) fn about(&self, name: &str) -> Warning {
-        let own = !matches!(
-            self,
+        let text = match self {
             Self::NoSuchProcessor(_)
-                | Self::NoProcessorLeft
-                | Self::TooCoarse
-                | Self::Overridden(..)
-        );
-        let text = match own {
-            true => alloc::format!("{name}: {self}"),
-            false => self.to_string(),
+            | Self::NoProcessorLeft
+            | Self::TooCoarse
+            | Self::Overridden(..) => self.to_string(),
+            Self::SubsetLevel(_) | Self::SubsetEmpty => alloc::format!("{name} {self}"),
+            _ => alloc::format!("{name}: {self}"),
         };
         Warning {
             code: self.code(),
@@ -157,6 +181,24 @@ impl fmt::Display for Message {
             }
             Self::RangeTooLong(from, to, stride) => {
                 write!(f, "range error (({to}-{from})/{stride} too big), {no_affinity}")
+            }
+            Self::ListTooLong(most) => {
+                write!(f, "more than {most} processors in a list, {no_affinity}")
+            }
+            Self::PlacesSyntax => f.write_str("syntax error, using cores."),
+            Self::BadValue(text) => write!(f, "\"{text}\" is an invalid value; ignored."),
+            Self::SubsetSyntax(text) => write!(
+                f,
+                "invalid value \"{text}\", valid format is \"N<item>[@N][,...][,Nt] (<item> can be S, N, L2, C, T  for Socket, NUMA Node, L2 Cache, Core, Thread)\"."
+            ),
+            Self::SubsetLevel(level) => {
+                write!(f, "ignored: {level}: level not detected in machine topology.")
+            }
+            Self::SubsetEmpty => f.write_str(
+                "ignored: all hardware resources would be filtered, please reduce the filter.",
+            ),
+            Self::TeamTooLarge(asked, placed) => {
+                write!(f, "{asked} threads asked, the first {placed} are placed.")
             }
             Self::NoSuchProcessor(number) => write!(f, "Ignoring invalid OS proc ID {number}."),
             Self::NoProcessorLeft => {

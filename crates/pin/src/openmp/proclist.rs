@@ -2,10 +2,15 @@
 
 use alloc::vec::Vec;
 
+use oxmpi_text::{Error, Span};
+
 use crate::openmp::message::Message;
 
-/// The most processors in one range.
+/// The most processors in one range, as runtimes have it.
 const LONGEST: u64 = 65_536;
+
+/// The most processors in a list, so that a hostile one stays small.
+const MOST: usize = 1 << 17;
 
 /// One place of an explicit list: the numbers of its processors, as the operating system gives them.
 pub(crate) type Item = Vec<u64>;
@@ -19,20 +24,25 @@ pub(crate) type Item = Vec<u64>;
 /// The items, and how many bytes of the text they took: the caller says what may follow.
 ///
 /// # Errors
-/// What is wrong with a list that begins as none.
-pub(crate) fn parse(text: &str) -> Result<(Vec<Item>, usize), Message> {
+/// What is wrong with a list that begins as none, in the words of a runtime, and where.
+pub(crate) fn parse(text: &str) -> Result<(Vec<Item>, usize), (Message, Error)> {
     let mut reader = Reader { text, at: 0 };
     let mut items = Vec::new();
+    let mut total = 0;
     loop {
         reader.blanks();
-        if reader.eat('{') {
-            items.push(reader.set()?);
-        } else if let Some(from) = reader.number() {
-            reader.range(from, &mut items)?;
-        } else if items.is_empty() {
-            return Err(Message::ListSyntax);
-        } else {
-            return Ok((items, reader.at));
+        let start = reader.at;
+        let before = items.len();
+        let read = match (reader.eat('{'), reader.number()) {
+            (true, first) => reader.set(first).map(|set| items.push(set)),
+            (false, Some(from)) => reader.range(from, &mut items),
+            (false, None) if items.is_empty() => Err(Message::ListSyntax),
+            (false, None) => return Ok((items, reader.at)),
+        };
+        total += items[before..].iter().map(Vec::len).sum::<usize>();
+        read.map_err(|message| reader.wrong(message, start))?;
+        if total > MOST {
+            return Err(reader.wrong(Message::ListTooLong(MOST), start));
         }
         reader.blanks();
         reader.eat(',');
@@ -50,6 +60,20 @@ impl Reader<'_> {
         &self.text[self.at..]
     }
 
+    /// A message with its place: what does not read, or the whole item that began at `start`.
+    fn wrong(&self, message: Message, start: usize) -> (Message, Error) {
+        let (start, end, expected) = match message {
+            Message::ListSyntax => {
+                let length = self.rest().chars().next().map_or(0, char::len_utf8);
+                let expected = "numbers, ranges such as 0-6:2, and sets such as {0,4}";
+                (self.at, self.at + length, expected)
+            }
+            Message::ListTooLong(_) => (start, self.at, "at most 131072 processors in all"),
+            _ => (start, self.at, "a range such as 0-6, 0-6:2 or 6-0:-1"),
+        };
+        (message, Error::new(Span { start, end }, expected))
+    }
+
     fn blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
@@ -61,8 +85,9 @@ impl Reader<'_> {
         found
     }
 
-    /// A number; too large ones are the largest that a runtime knows.
+    /// A number behind blanks; too large ones are the largest that a runtime knows.
     fn number(&mut self) -> Option<u64> {
+        self.blanks();
         let rest = self.rest();
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let number = (digits > 0).then(|| saturated(&rest[..digits]));
@@ -70,18 +95,17 @@ impl Reader<'_> {
         number
     }
 
-    /// The numbers of `{..}`, behind the brace.
-    fn set(&mut self) -> Result<Item, Message> {
-        let mut set = Item::new();
+    /// The numbers of `{..}`, behind the first.
+    fn set(&mut self, first: Option<u64>) -> Result<Item, Message> {
+        let mut set = Item::from([first.ok_or(Message::ListSyntax)?]);
         loop {
             self.blanks();
+            self.eat(',');
             match self.number() {
                 Some(number) => set.push(number),
-                None if !set.is_empty() && self.eat('}') => return Ok(set),
+                None if self.eat('}') => return Ok(set),
                 None => return Err(Message::ListSyntax),
             }
-            self.blanks();
-            self.eat(',');
         }
     }
 
@@ -94,14 +118,12 @@ impl Reader<'_> {
             items.push([from].into());
             return Ok(());
         }
-        self.blanks();
         let to = self.number().ok_or(Message::ListSyntax)?;
         self.blanks();
         let mut stride = 1;
         if self.eat(':') {
             self.blanks();
             let sign = if self.eat('-') { -1 } else { 1 };
-            self.blanks();
             stride = sign * self.number().ok_or(Message::ListSyntax)? as i64;
         }
         let step = stride.unsigned_abs();

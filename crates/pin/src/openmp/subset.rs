@@ -1,25 +1,57 @@
-//! `KMP_HW_SUBSET`: a part of the machine, counted level by level: `1s,4c@2,1t`.
+//! `KMP_HW_SUBSET`, once `KMP_PLACE_THREADS`: a part of the machine, counted level by level: `1s,4c@2,1t`.
 
 use alloc::vec::Vec;
 
-use oxmpi_text::{Error, Scanner, Span, Words};
+use oxmpi_text::{Error, Expected, Scanner, Words};
+use oxmpi_topo::{CpuSet, Machine};
 
+use crate::openmp::layers::{self, Layer};
 use crate::openmp::map::{Level, Map};
+use crate::openmp::message::Message;
+
+/// What a cut counts: a level of every map, or a layer that may be equivalent to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Level(Level),
+    Layer(Layer),
+}
 
 /// So many of the parts of a level in each part around them, from one on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    level: Level,
+    part: Part,
     count: usize,
     offset: usize,
 }
 
+const PARTS: [(&[&str], Part); 10] = [
+    (&["s", "socket", "sockets"], Part::Level(Level::Package)),
+    (&["c", "core", "cores"], Part::Level(Level::Core)),
+    (&["t", "thread", "threads"], Part::Level(Level::Thread)),
+    (&["d", "die", "dice"], Part::Layer(Layer::Die)),
+    (
+        &["n", "numa_domain", "numa_domains"],
+        Part::Layer(Layer::Numa),
+    ),
+    (&["tile", "tiles"], Part::Layer(Layer::Tile)),
+    (&["module", "modules"], Part::Layer(Layer::Module)),
+    (&["l3", "l3_cache", "l3_caches"], Part::Layer(Layer::L3)),
+    (&["l2", "l2_cache", "l2_caches"], Part::Layer(Layer::L2)),
+    (&["l1", "l1_cache", "l1_caches"], Part::Layer(Layer::L1)),
+];
 const NAMES: Words = Words(&[
-    "s", "socket", "sockets", "d", "die", "dice", "c", "core", "cores", "t", "thread", "threads",
+    "socket",
+    "die",
+    "numa_domain",
+    "l3_cache",
+    "l2_cache",
+    "core",
+    "thread",
+    "a level behind its count, such as 2c",
 ]);
-const LEVELS: [Level; 4] = [Level::Package, Level::Die, Level::Core, Level::Thread];
 
-/// Reads the setting: items `<count><level>[@<offset>]`, with commas or `x` between them. A count of `*` or none is all.
+/// Reads the setting: items `<count><level>[@<offset>]`, with commas or `x` between them. A count of `*` or none
+/// is all.
 ///
 /// # Errors
 /// Where an item does not read, or a level comes twice.
@@ -28,66 +60,115 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
     let mut cuts: Vec<Cut> = Vec::new();
     loop {
         scanner.skip_blanks();
-        let digits = scanner.peek().is_some_and(|c| c.is_ascii_digit());
-        let count = match digits {
-            true => small(&mut scanner, "how many of a level, at least 1")?,
-            false => {
-                scanner.eat('*');
-                usize::MAX
-            }
-        };
-        let word = scanner.take_while(|c| c.is_ascii_alphabetic() && c != 'x' && c != 'X');
-        let found = NAMES.find(&word.text.to_ascii_lowercase());
-        let found = found.map_err(|error| Error {
-            span: word.span,
-            ..error
-        })?;
-        let level = LEVELS[found / 3];
-        if count == 0 || cuts.iter().any(|cut| cut.level == level) {
-            let span = Span {
-                start: word.span.start,
-                end: word.span.end,
-            };
-            return Err(Error::new(
-                span,
-                "each level once, with a count of at least 1",
-            ));
+        let start = scanner.clone();
+        let cut = cut(&mut scanner)?;
+        if cut.count == 0 || cuts.iter().any(|other| other.part == cut.part) {
+            let expected = "each level once, with a count of at least 1";
+            return Err(start.wrong(Expected::Text(expected)));
         }
-        let offset = match scanner.eat('@') {
-            true => small(&mut scanner, "the first of them, from 0")?,
-            false => 0,
-        };
-        cuts.push(Cut {
-            level,
-            count,
-            offset,
-        });
+        cuts.push(cut);
         scanner.skip_blanks();
+        if scanner.is_done() {
+            return Ok(cuts);
+        }
         if !scanner.eat(',') && !scanner.eat('x') && !scanner.eat('X') {
-            break;
+            return Err(scanner.wrong(Expected::Text("a comma or x between levels, such as 2c,1t")));
         }
     }
-    scanner.end("items such as 2s,4c@2,1t")?;
-    Ok(cuts)
 }
 
-fn small(scanner: &mut Scanner<'_>, what: &'static str) -> Result<usize, Error> {
-    scanner
-        .number(what)
-        .map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+/// `4c@2`.
+fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let count = match scanner.peek().is_some_and(is_digit) {
+        true => number(scanner)?,
+        false => {
+            scanner.eat('*');
+            usize::MAX
+        }
+    };
+    let part = part(scanner)?;
+    let offset = match scanner.eat('@') {
+        true => number(scanner)?,
+        false => 0,
+    };
+    Ok(Cut {
+        part,
+        count,
+        offset,
+    })
+}
+
+/// The longest name of a part that comes next.
+fn part(scanner: &mut Scanner<'_>) -> Result<Part, Error> {
+    let rest = scanner.rest();
+    let begins = |name: &&&str| {
+        let begin = rest.get(..name.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(name))
+    };
+    let longest = |(names, part): &(&[&'static str], Part)| {
+        let found = names.iter().filter(begins).map(|name| name.len()).max();
+        found.map(|length| (length, *part))
+    };
+    let found = PARTS
+        .iter()
+        .filter_map(longest)
+        .max_by_key(|(length, _)| *length);
+    match found {
+        Some((length, part)) => {
+            for letter in rest[..length].chars() {
+                scanner.eat(letter);
+            }
+            Ok(part)
+        }
+        None => Err(scanner.wrong(Expected::OneOf(NAMES.0))),
+    }
+}
+
+fn number(scanner: &mut Scanner<'_>) -> Result<usize, Error> {
+    let number = scanner.number("a number")?;
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 /// The processors that are left of `map`: on each level that is named those counted; on others all.
-pub(crate) fn left(map: &Map, cuts: &[Cut]) -> oxmpi_topo::CpuSet {
+///
+/// # Errors
+/// A level that the machine has not; cuts that leave nothing.
+pub(crate) fn left(machine: &Machine, map: &Map, cuts: &[Cut]) -> Result<CpuSet, Message> {
+    let mut left: Vec<(usize, &Cut)> = Vec::with_capacity(cuts.len());
+    for cut in cuts {
+        left.push((place(machine, map, cut.part)?, cut));
+    }
     let is_in = |ordinals: &[usize]| {
-        cuts.iter().all(|cut| {
-            let place = map.all.iter().position(|level| *level == cut.level);
-            place.is_none_or(|place| {
-                let ordinal = ordinals[place];
-                ordinal >= cut.offset && ordinal - cut.offset < cut.count
-            })
+        left.iter().all(|(place, cut)| {
+            let ordinal = ordinals[*place];
+            ordinal >= cut.offset && ordinal - cut.offset < cut.count
         })
     };
     let rows = map.rows.iter().filter(|row| is_in(&row.everywhere));
-    rows.map(|row| row.cpu).collect()
+    let left: CpuSet = rows.map(|row| row.cpu).collect();
+    match left.is_empty() {
+        true => Err(Message::SubsetEmpty),
+        false => Ok(left),
+    }
+}
+
+/// Which of the machine's levels a part is.
+fn place(machine: &Machine, map: &Map, part: Part) -> Result<usize, Message> {
+    let of_level = |level| map.all.iter().position(|other| *other == level);
+    match part {
+        Part::Level(level) => of_level(level).ok_or(Message::SubsetEmpty),
+        Part::Layer(layer) => {
+            let die = (layer == Layer::Die)
+                .then(|| of_level(Level::Die))
+                .flatten();
+            let equivalent = || {
+                let layers = layers::equivalent(machine, map);
+                let (_, level) = layers.into_iter().find(|(other, _)| *other == layer)?;
+                of_level(level)
+            };
+            die.or_else(equivalent)
+                .ok_or(Message::SubsetLevel(layer.name()))
+        }
+    }
 }

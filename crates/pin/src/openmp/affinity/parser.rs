@@ -1,0 +1,334 @@
+//! Reads `KMP_AFFINITY` as a runtime does.
+
+use alloc::vec::Vec;
+
+use oxmpi_text::{Error, Span, Words};
+
+use crate::openmp::affinity::words::{LEVELS, PARAMETERS, SWITCHES, Switch, TYPES, granularities};
+use crate::openmp::affinity::{Affinity, Granularity, Type};
+use crate::openmp::message::Message;
+use crate::openmp::proclist::{self, saturated};
+use crate::openmp::{Dialect, Levels, Rules};
+
+/// A setting, read.
+pub(crate) struct Read {
+    pub(crate) affinity: Affinity,
+    /// What is wrong in it, in the words of a runtime, and where, and what would have been right.
+    pub(crate) wrong: Vec<(Message, Error)>,
+}
+
+/// Reads a setting: what is wrong in it is told and left out, and the rest counts.
+pub(crate) fn parse(text: &str, dialect: Dialect) -> Read {
+    let mut parser = Parser {
+        text,
+        at: 0,
+        dialect,
+        affinity: Affinity::default(),
+        seen: Vec::new(),
+        integers: Vec::new(),
+        wrong: Vec::new(),
+    };
+    parser.blanks();
+    while parser.at < text.len() {
+        parser.parameter();
+    }
+    parser.end()
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    dialect: Dialect,
+    affinity: Affinity,
+    /// Parameters that were set.
+    seen: Vec<&'static str>,
+    integers: Vec<(u64, Span)>,
+    wrong: Vec<(Message, Error)>,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    }
+
+    fn warn(&mut self, message: Message, start: usize, end: usize, expected: &'static str) {
+        let error = Error::new(Span { start, end }, expected);
+        self.wrong.push((message, error));
+    }
+
+    fn begins_with(&self, word: &str) -> bool {
+        let begin = self.rest().get(..word.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        let found = self.begins_with(word);
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    /// The longest word of a list that the text goes on with; longest, as some begin like others.
+    fn eat_one_of<T: Copy>(&mut self, words: impl Iterator<Item = (&'static str, T)>) -> Option<T> {
+        let (word, meaning) = words
+            .filter(|(word, _)| self.begins_with(word))
+            .max_by_key(|(word, _)| word.len())?;
+        self.at += word.len();
+        Some(meaning)
+    }
+
+    fn digits(&mut self) -> Option<u64> {
+        let rest = self.rest();
+        let length = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        self.at += length;
+        (length > 0).then(|| saturated(&rest[..length]))
+    }
+
+    /// One parameter, and the comma behind it.
+    fn parameter(&mut self) {
+        let start = self.at;
+        let new = self.dialect.levels == Levels::Current;
+        let switches = SWITCHES
+            .into_iter()
+            .filter(|(_, switch, _)| new || *switch != Switch::Reset)
+            .map(|(word, switch, on)| (word, (switch, on)));
+        if let Some(kind) = self.eat_one_of(TYPES.into_iter()) {
+            if self.may_set("type", start) {
+                self.affinity.kind = kind;
+            }
+        } else if let Some((switch, on)) = self.eat_one_of(switches) {
+            self.switch(switch, on, start);
+        } else if self.eat("granularity") || self.eat("gran") {
+            if !self.granularity(start) {
+                return self.skip(start);
+            }
+        } else if self.eat("proclist") {
+            match self.proclist(start) {
+                Ok(true) => {}
+                Ok(false) => return self.skip(start),
+                Err(wrong) => {
+                    self.wrong.push(wrong);
+                    return self.skip_list();
+                }
+            }
+        } else if let Some(number) = self.digits() {
+            if self.integers.len() == 2 {
+                let message = Message::ManyIntegers(self.text[start..].into());
+                self.warn(
+                    message,
+                    start,
+                    self.at,
+                    "no more than two integers, permute and offset",
+                );
+            } else {
+                let end = self.at;
+                self.integers.push((number, Span { start, end }));
+            }
+        } else {
+            return self.skip(start);
+        }
+        self.behind();
+    }
+
+    fn switch(&mut self, switch: Switch, on: bool, start: usize) {
+        if !self.may_replace(switch.name(), start) {
+            return;
+        }
+        match switch {
+            Switch::Verbose => self.affinity.verbose = on,
+            Switch::Warnings => self.affinity.warnings = on,
+            Switch::Respect => self.affinity.respect = on,
+            Switch::Duplicates => self.affinity.duplicates = on,
+            Switch::Reset => {}
+        }
+    }
+
+    /// Notes that a parameter is set; tells when it was before.
+    fn may_set(&mut self, name: &'static str, start: usize) -> bool {
+        let first = !self.seen.contains(&name);
+        match first {
+            true => self.seen.push(name),
+            false => {
+                let message = Message::Repeated(self.text[start..self.at].into());
+                self.warn(message, start, self.at, "each parameter once");
+            }
+        }
+        first
+    }
+
+    /// The same for a modifier: where the document rules, later ones replace earlier ones.
+    fn may_replace(&mut self, name: &'static str, start: usize) -> bool {
+        self.dialect.rules == Rules::Documented || self.may_set(name, start)
+    }
+
+    /// What follows the word `granularity`; false if it is none.
+    fn granularity(&mut self, start: usize) -> bool {
+        self.blanks();
+        if !self.eat("=") {
+            return false;
+        }
+        self.blanks();
+        let again = self.seen.contains(&"granularity");
+        let by_value = self.dialect.levels == Levels::Current;
+        if again && by_value && self.dialect.rules == Rules::Runtime {
+            // The value is left for what stands behind a parameter.
+            return true;
+        }
+        let value = match self.eat_one_of(granularities(self.dialect)) {
+            Some(value) => Some(value),
+            None => self.digits().map(Granularity::Levels),
+        };
+        if value.is_some() && self.may_replace("granularity", start) {
+            self.affinity.granularity = value;
+            self.seen.push("granularity");
+        }
+        value.is_some()
+    }
+
+    /// What follows the word `proclist`; false if it is none.
+    fn proclist(&mut self, start: usize) -> Result<bool, (Message, Error)> {
+        self.blanks();
+        if !self.eat("=") {
+            return Ok(false);
+        }
+        self.blanks();
+        if !self.eat("[") {
+            return Ok(false);
+        }
+        let start_of_list = self.at;
+        let read = proclist::parse(self.rest());
+        let (items, length) =
+            read.map_err(|(message, error)| (message, error.moved(start_of_list)))?;
+        self.at += length;
+        if !self.eat("]") {
+            return Ok(false);
+        }
+        if self.may_set("proclist", start) {
+            self.affinity.proclist = items;
+        }
+        Ok(true)
+    }
+
+    /// Leaves out what began at `start`, up to the next comma.
+    fn skip(&mut self, start: usize) {
+        let end = self
+            .rest()
+            .find(',')
+            .map_or(self.text.len(), |comma| self.at + comma);
+        let text = &self.text[start..end];
+        let value = text
+            .split_once('=')
+            .filter(|(name, _)| name.trim().starts_with("gran"));
+        let (words, from) = match value {
+            Some((_, value)) => (LEVELS, end - value.len()),
+            None => (PARAMETERS, start),
+        };
+        let error = unknown(words, &self.text[from..end]).moved(from);
+        self.wrong.push((Message::Invalid(text.into()), error));
+        self.at = (end + 1).min(self.text.len());
+        self.blanks();
+    }
+
+    /// Leaves out a list that does not read.
+    fn skip_list(&mut self) {
+        let close = self.rest().find(']').unwrap_or(self.rest().len());
+        self.at += close;
+        let comma = self
+            .rest()
+            .find(',')
+            .map_or(self.rest().len(), |comma| comma + 1);
+        self.at += comma;
+        self.blanks();
+    }
+
+    /// What stands behind a parameter: a comma or the end, and all else is too much.
+    fn behind(&mut self) {
+        self.blanks();
+        let rest = self.rest();
+        if !rest.is_empty() && !rest.starts_with(',') {
+            let end = rest.find(',').unwrap_or(rest.len());
+            let message = Message::Trailing(rest[..end].into());
+            self.warn(message, self.at, self.at + end, "a comma or the end");
+            self.at += end;
+        }
+        self.eat(",");
+        self.blanks();
+    }
+
+    /// What the parameters mean together.
+    fn end(mut self) -> Read {
+        let listed = self.seen.contains(&"proclist");
+        let all = self.text.len();
+        match self.affinity.kind {
+            Type::Default if listed => {
+                self.affinity.kind = Type::Explicit;
+                self.warn(Message::ProclistAlone, 0, all, "explicit with the list");
+            }
+            Type::Explicit => {}
+            _ if listed => self.warn(Message::ProclistIdle, 0, all, "explicit with a list"),
+            _ => {}
+        }
+        self.share_integers();
+        let affinity = &mut self.affinity;
+        if affinity.kind == Type::Explicit && !listed {
+            affinity.kind = Type::None;
+        }
+        let chosen = matches!(affinity.granularity, None | Some(Granularity::Levels(_)));
+        if affinity.kind == Type::Balanced && chosen && (affinity.verbose || affinity.warnings) {
+            let expected = "granularity=core or granularity=fine with balanced";
+            self.warn(Message::GranularityChosen, 0, all, expected);
+        }
+        Read {
+            affinity: self.affinity,
+            wrong: self.wrong,
+        }
+    }
+
+    /// What the integers mean to the type.
+    fn share_integers(&mut self) {
+        let (first, second) = (
+            self.integers.first().copied(),
+            self.integers.get(1).copied(),
+        );
+        let number = |integer: Option<(u64, Span)>| integer.map_or(0, |(number, _)| number);
+        match self.affinity.kind {
+            Type::Logical | Type::Physical => {
+                self.affinity.offset = number(first);
+                if let Some((number, span)) = second {
+                    let message = Message::ManyForLogical(number);
+                    self.warn(message, span.start, span.end, "one integer, the offset");
+                }
+            }
+            Type::Compact | Type::Scatter | Type::Balanced => {
+                self.affinity.permute = number(first);
+                self.affinity.offset = number(second);
+            }
+            kind => {
+                if kind == Type::Explicit && !self.seen.contains(&"proclist") {
+                    let expected = "a list with explicit, such as explicit,proclist=[0,2]";
+                    self.warn(Message::NoProclist, 0, self.text.len(), expected);
+                }
+                if let Some((_, span)) = first {
+                    let message = Message::NoIntegers(kind.word());
+                    self.warn(message, span.start, span.end, "no integer with this type");
+                }
+            }
+        }
+    }
+}
+
+/// What would have been right in the place of `typed`.
+fn unknown(words: Words, typed: &str) -> Error {
+    let found = words.find(&typed.trim().to_ascii_lowercase());
+    let error = found
+        .err()
+        .unwrap_or(Error::new(Span::whole(typed), "another word"));
+    Error {
+        span: Span::whole(typed),
+        ..error
+    }
+}

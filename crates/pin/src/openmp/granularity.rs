@@ -1,0 +1,49 @@
+//! What a thread may wander over: how many of the innermost levels of the map are one place.
+
+use oxmpi_topo::Machine;
+
+use crate::openmp::affinity::{Affinity, Granularity};
+use crate::openmp::layers::{self, Layer};
+use crate::openmp::map::{Level, Map};
+use crate::openmp::message::Message;
+
+/// How many of the innermost levels one place takes in, and what is to be told of it. More than the map has are possible:
+/// then one place is the whole map.
+pub(crate) fn folded(
+    machine: &Machine,
+    map: &Map,
+    granularity: Option<Granularity>,
+) -> (usize, Option<Message>) {
+    let known = match granularity {
+        Some(Granularity::Thread) => Some(0),
+        None | Some(Granularity::Core) => Some(map.inside_cores()),
+        Some(Granularity::Package) => Some(map.depth() - 1),
+        Some(Granularity::Levels(levels)) => Some(usize::try_from(levels).unwrap_or(usize::MAX)),
+        Some(Granularity::Layer(layer)) => of_layer(machine, map, layer),
+    };
+    match (known, granularity) {
+        (Some(folded), _) => (folded, None),
+        (None, Some(Granularity::Layer(layer))) => {
+            (map.inside_cores(), Some(Message::NoSuchLevel(layer.name())))
+        }
+        (None, _) => (map.inside_cores(), None),
+    }
+}
+
+fn of_layer(machine: &Machine, map: &Map, layer: Layer) -> Option<usize> {
+    let die = (layer == Layer::Die).then(|| map.below(Level::Die));
+    die.flatten().or_else(|| {
+        let layers = layers::equivalent(machine, map);
+        let (_, level) = layers.into_iter().find(|(other, _)| *other == layer)?;
+        map.below(level)
+    })
+}
+
+/// Whether `balanced` gives each thread one processor.
+pub(crate) fn is_fine(map: &Map, affinity: &Affinity) -> bool {
+    match affinity.granularity {
+        Some(Granularity::Thread) => true,
+        Some(Granularity::Package) => map.ratio(Level::Core) <= 1,
+        _ => map.ratio(Level::Thread) <= 1,
+    }
+}

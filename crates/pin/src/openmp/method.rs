@@ -1,0 +1,115 @@
+//! Which of the settings counts. `KMP_AFFINITY` with a type goes before `GOMP_CPU_AFFINITY`, and that before `OMP_PLACES`
+//! and `OMP_PROC_BIND`.
+
+use alloc::vec::Vec;
+
+use crate::openmp::affinity::{Affinity, Granularity, Type};
+use crate::openmp::message::Message;
+use crate::openmp::places::{Part, Places};
+use crate::openmp::policy::Policy;
+use crate::openmp::proclist::{self, Item};
+use crate::openmp::team::Request;
+use crate::openmp::told::Told;
+
+pub(crate) const KMP_AFFINITY: &str = "KMP_AFFINITY";
+const GOMP_CPU_AFFINITY: &str = "GOMP_CPU_AFFINITY";
+pub(crate) const OMP_PLACES: &str = "OMP_PLACES";
+const OMP_PROC_BIND: &str = "OMP_PROC_BIND";
+
+/// How threads are bound.
+pub(crate) enum Method {
+    /// To all processors of the map.
+    Nothing,
+    /// To what they have.
+    Untouched,
+    /// By a setting whose name this is.
+    Affinity(&'static str, Affinity),
+    Places(Places, Policy),
+}
+
+impl Method {
+    /// Chooses; tells what it leaves out and what does not read.
+    pub(crate) fn choose(request: &Request<'_>, affinity: &Affinity, told: &mut Told) -> Self {
+        let standard = [
+            (OMP_PLACES, request.omp_places),
+            (OMP_PROC_BIND, request.omp_proc_bind),
+        ];
+        let gomp = (GOMP_CPU_AFFINITY, request.gomp_cpu_affinity);
+        match (affinity.kind, request.gomp_cpu_affinity) {
+            (Type::Default, Some(text)) => {
+                let method = Self::of_list(text, affinity, told);
+                told.overridden(&standard, GOMP_CPU_AFFINITY);
+                method
+            }
+            (Type::Default, None) => Self::of_places(request, told),
+            (kind, _) => {
+                told.overridden(&[gomp, standard[0], standard[1]], KMP_AFFINITY);
+                match kind {
+                    Type::None => Self::Nothing,
+                    Type::Disabled => Self::Untouched,
+                    _ => Self::Affinity(KMP_AFFINITY, affinity.clone()),
+                }
+            }
+        }
+    }
+
+    /// A list as libgomp takes it, with modifiers of the other setting.
+    fn of_list(text: &str, affinity: &Affinity, told: &mut Told) -> Self {
+        match whole_list(text) {
+            Ok(proclist) => Self::Affinity(
+                GOMP_CPU_AFFINITY,
+                Affinity {
+                    kind: Type::Explicit,
+                    granularity: affinity.granularity.or(Some(Granularity::Thread)),
+                    proclist,
+                    ..affinity.clone()
+                },
+            ),
+            Err((message, error)) => {
+                told.wrong(GOMP_CPU_AFFINITY, text, &message, error);
+                Self::Nothing
+            }
+        }
+    }
+
+    fn of_places(request: &Request<'_>, told: &mut Told) -> Self {
+        let places = request.omp_places.map(|text| {
+            let read = Places::parse(text);
+            read.unwrap_or_else(|error| {
+                told.wrong(OMP_PLACES, text, &Message::PlacesSyntax, error);
+                Places::Parts(Part::Cores, usize::MAX)
+            })
+        });
+        let policy = request.omp_proc_bind.and_then(|text| {
+            let read = Policy::parse(text);
+            let bad = |error| {
+                told.wrong(OMP_PROC_BIND, text, &Message::BadValue(text.into()), error);
+            };
+            read.map_err(bad).ok()
+        });
+        match (places, policy) {
+            (_, Some(Policy::False)) | (None, None) => Self::Nothing,
+            (Some(places), policy) => Self::Places(places, policy.unwrap_or(Policy::Spread)),
+            (None, Some(policy)) => Self::Places(Places::Parts(Part::Cores, usize::MAX), policy),
+        }
+    }
+}
+
+/// A list that is the whole text; none of it is a list without processors.
+fn whole_list(text: &str) -> Result<Vec<Item>, (Message, oxmpi_text::Error)> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let (list, length) = proclist::parse(text)?;
+    let end = oxmpi_text::Span {
+        start: length,
+        end: text.len(),
+    };
+    match text[length..].trim().is_empty() {
+        true => Ok(list),
+        false => {
+            let error = oxmpi_text::Error::new(end, "nothing behind the list");
+            Err((Message::ListSyntax, error))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The places of the threads of a team, by each of the methods.
+
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, Machine};
+
+use crate::openmp::affinity::{Affinity, Type};
+use crate::openmp::granularity::{folded, is_fine};
+use crate::openmp::map::{Map, Parts};
+use crate::openmp::message::Message;
+use crate::openmp::method::OMP_PLACES;
+use crate::openmp::places::{Places, by_list, by_name};
+use crate::openmp::policy::Policy;
+use crate::openmp::proclist::Item;
+use crate::openmp::{Dialect, Levels, Rules, balanced, sorted};
+
+/// What placing threads goes by, and what is to be told of it, with the settings that it is about.
+pub(crate) struct Placing<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) map: &'a Map,
+    pub(crate) dialect: Dialect,
+    /// The threads asked; 0 stands for the default team.
+    pub(crate) asked: usize,
+    pub(crate) messages: Vec<(&'static str, Message)>,
+}
+
+impl Placing<'_> {
+    /// How many threads the team has, whose places have so many processors.
+    pub(crate) fn threads(&self, processors: usize) -> usize {
+        match (self.asked, self.dialect.rules) {
+            (0, Rules::Documented) => self.machine.online().len(),
+            (0, Rules::Runtime) => processors,
+            (asked, _) => asked,
+        }
+    }
+
+    /// The places of threads by `KMP_AFFINITY` or a list; `None` where they are not bound after all.
+    pub(crate) fn by_affinity(
+        &mut self,
+        name: &'static str,
+        affinity: &Affinity,
+    ) -> Option<Vec<CpuSet>> {
+        let (map, depth) = (self.map, self.map.depth());
+        let old = self.dialect.levels == Levels::Documented;
+        let threads = self.threads(map.rows.len());
+        if affinity.kind == Type::Balanced && old && depth <= 1 {
+            self.messages.push((name, Message::NoBalanced));
+            return None;
+        }
+        let (folded, _) = folded(self.machine, map, affinity.granularity);
+        self.tell_too_coarse(name, folded);
+        match affinity.kind {
+            Type::Explicit => {
+                let places = self.listed(name, &affinity.proclist, &map.parts(folded));
+                self.or_nothing(name, places, |places| {
+                    places.iter().cycle().take(threads).cloned().collect()
+                })
+            }
+            Type::Balanced => {
+                let bound = balanced::bind(map, threads, is_fine(map, affinity));
+                if bound.is_none() {
+                    self.messages.push((name, Message::NoBalanced));
+                }
+                bound
+            }
+            _ => {
+                let rules = self.dialect.rules;
+                Some(sorted::bind(map, affinity, folded, rules, threads))
+            }
+        }
+    }
+
+    /// The places of threads by `OMP_PLACES` and `OMP_PROC_BIND`.
+    pub(crate) fn by_places(
+        &mut self,
+        places: &Places,
+        policy: Policy,
+        affinity: &Affinity,
+    ) -> Option<Vec<CpuSet>> {
+        let map = self.map;
+        let asked = affinity.granularity;
+        let folded = asked.map(|asked| folded(self.machine, map, Some(asked)).0);
+        let is_counted = matches!(places, Places::Parts(_, count) if *count < usize::MAX);
+        let mut messages = Vec::new();
+        let places: Vec<CpuSet> = match (places, folded) {
+            (Places::List(list), _) => {
+                let parts = map.parts(folded.unwrap_or(0));
+                by_list::places(map, &parts, list, self.dialect.rules, &mut messages)
+            }
+            (Places::Parts(part, count), None) => {
+                let places = by_name::places(self.machine, map, *part, &mut messages);
+                places.into_iter().take(*count).collect()
+            }
+            (Places::Parts(_, count), Some(folded)) => {
+                map.parts(folded).sets.into_iter().take(*count).collect()
+            }
+        };
+        self.messages
+            .extend(messages.into_iter().map(|message| (OMP_PLACES, message)));
+        self.tell_too_coarse(OMP_PLACES, folded.unwrap_or(0));
+        let processors = match is_counted {
+            true => places.iter().map(CpuSet::len).sum(),
+            false => map.rows.len(),
+        };
+        let threads = self.threads(processors);
+        let levels = self.dialect.levels;
+        self.or_nothing(OMP_PLACES, places, |places| {
+            let dealt = policy.deal(threads, places.len(), levels).into_iter();
+            dealt.map(|place| places[place].clone()).collect()
+        })
+    }
+
+    fn tell_too_coarse(&mut self, name: &'static str, folded: usize) {
+        if folded >= self.map.depth() {
+            self.messages.push((name, Message::TooCoarse));
+        }
+    }
+
+    /// The threads at places, unless there is none.
+    fn or_nothing(
+        &mut self,
+        name: &'static str,
+        places: Vec<CpuSet>,
+        share: impl Fn(&[CpuSet]) -> Vec<CpuSet>,
+    ) -> Option<Vec<CpuSet>> {
+        if places.is_empty() {
+            self.messages.push((name, Message::NoProcessorLeft));
+            return None;
+        }
+        Some(share(&places))
+    }
+
+    /// One place for each item of a list: the places of its processors together.
+    fn listed(&mut self, name: &'static str, list: &[Item], parts: &Parts) -> Vec<CpuSet> {
+        let mut places = Vec::new();
+        for item in list {
+            let mut place = CpuSet::new();
+            for number in item {
+                let cpu = usize::try_from(*number).unwrap_or(usize::MAX);
+                match self.map.row_of(cpu) {
+                    Some(row) => place = &place | &parts.sets[parts.of_row[row]],
+                    None => self
+                        .messages
+                        .push((name, Message::NoSuchProcessor(*number as i64))),
+                }
+            }
+            if !place.is_empty() {
+                places.push(place);
+            }
+        }
+        places
+    }
+}

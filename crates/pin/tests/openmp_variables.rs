@@ -1,0 +1,112 @@
+//! The variables beside `KMP_AFFINITY`, against what OpenMP runtimes did.
+
+use std::collections::BTreeMap;
+
+use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, bind};
+use oxmpi_topo::{CpuSet, Machine};
+
+/// Its first lines say what the columns are.
+const ROWS: &str = include_str!("openmp_variables.txt");
+/// The machines are here.
+const MACHINES: &str = include_str!("openmp.txt");
+
+fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('\t').collect())
+}
+
+/// A machine as the text of /proc/cpuinfo would show it.
+fn machine(processors: &str) -> Machine {
+    let record = |processor: &str| {
+        let [cpu, package, core, thread] =
+            processor.split(':').collect::<Vec<_>>().try_into().unwrap();
+        format!(
+            "processor : {cpu}\nphysical id : {package}\ncore id : {core}\nthread id : {thread}\n\n"
+        )
+    };
+    let text: String = processors.split(' ').map(record).collect();
+    Machine::from_cpuinfo(&text).unwrap()
+}
+
+/// What libomp 14 does otherwise than 19, which is what we follow; what both refuse but the standard has; and a text of
+/// which both take the first half in silence.
+fn is_exception(
+    runtime: &str,
+    threads: &str,
+    variables: &BTreeMap<String, String>,
+    warnings: &[String],
+) -> bool {
+    let says = |part: &str| warnings.iter().any(|text| text.contains(part));
+    let places = variables.get("OMP_PLACES");
+    let counted = places.is_some_and(|text| text.contains('('));
+    let old = (counted && threads == "0")
+        || says("too many requested")
+        || says("level not detected")
+        || says("KMP_AFFINITY: granularity setting: NUMA domain")
+        || variables
+            .get("OMP_PROC_BIND")
+            .is_some_and(|text| ["foo", ""].contains(&text.as_str()));
+    let excludes = places.is_some_and(|text| text.contains('!'));
+    let cut_short = |text: &String| text == "1s2c";
+    let half_read = variables.values().any(cut_short);
+    excludes || half_read || (runtime == "libomp14" && old)
+}
+
+#[test]
+fn every_row_is_explained() {
+    let named = |row: Vec<&'static str>| (row[0] == "machine").then(|| (row[1], machine(row[2])));
+    let machines: BTreeMap<&str, Machine> = rows(MACHINES).filter_map(named).collect();
+    let dialect = Dialect {
+        levels: Levels::Current,
+        rules: Rules::Runtime,
+    };
+    let mut exceptions = 0;
+    let mut count = 0;
+    for row in rows(ROWS) {
+        let [
+            name,
+            runtime,
+            threads,
+            mask,
+            variables,
+            expected,
+            warnings @ ..,
+        ] = &row[..]
+        else {
+            panic!("{row:?}");
+        };
+        let mask: Option<CpuSet> = (*mask != "-").then(|| mask.parse().unwrap());
+        let variables: BTreeMap<String, String> = serde_json::from_str(variables).unwrap();
+        let variable = |name| variables.get(name).map(String::as_str);
+        let request = Request {
+            kmp_affinity: variable("KMP_AFFINITY"),
+            gomp_cpu_affinity: variable("GOMP_CPU_AFFINITY"),
+            omp_places: variable("OMP_PLACES"),
+            omp_proc_bind: variable("OMP_PROC_BIND"),
+            kmp_hw_subset: variable("KMP_HW_SUBSET"),
+            kmp_place_threads: variable("KMP_PLACE_THREADS"),
+            mask: mask.as_ref(),
+            threads: threads.parse().unwrap(),
+        };
+        let text = |json: &&str| -> String {
+            let text: String = serde_json::from_str(json).unwrap();
+            text.replace("using \"cores\".", "using cores.")
+        };
+        let theirs: Vec<String> = warnings.iter().map(text).collect();
+        if is_exception(runtime, threads, &variables, &theirs) {
+            exceptions += 1;
+            continue;
+        }
+        let team = bind(&machines[name], &request, dialect);
+        let sets: Vec<String> = team.threads.iter().map(|cpus| cpus.to_string()).collect();
+        let ours: Vec<&str> = team
+            .warnings
+            .iter()
+            .map(|warning| warning.text.as_str())
+            .collect();
+        assert_eq!(format!("=>{}", sets.join("|")), **expected, "{row:?}");
+        assert_eq!(ours, theirs, "{row:?}");
+        count += 1;
+    }
+    assert_eq!((count, exceptions), (524, 47));
+}
