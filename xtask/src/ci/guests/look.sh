@@ -1,6 +1,5 @@
-# Runs in a guest after `few` is set to a folder of its cgroups: what oxmpi and hwloc say of the same
-# machine goes to /out/NAME.oxmpi and /out/NAME.hwloc.
-set -eu
+# Runs in a guest, where any failure ends it, after `few` is set to a folder of its cgroups: what
+# oxmpi and hwloc say of the same machine goes to /out/NAME.oxmpi and /out/NAME.hwloc.
 
 # picture NAME [OPTION]: as both print it.
 picture() {

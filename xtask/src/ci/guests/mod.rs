@@ -93,7 +93,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
     for case in &CASES {
         let name = case.name;
         let job = Job {
-            script: format!("{}\n{LOOK}", case.before),
+            script: format!("set -eu\n{}\n{LOOK}", case.before),
             files: vec![oxmpi.clone(), lstopo.clone()],
         };
         let run = host.boot(repo, "ci", case.machine, &job, LIMIT)?;
