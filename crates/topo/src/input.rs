@@ -5,7 +5,7 @@
 //! | a directory with `sys` or `proc` in it | a recorded machine, [`linux`](crate::linux) |
 //! | a directory with `pu0` or others of that kind in it | [cpuid dumps](crate::cpuid::Dump) |
 //! | a directory that holds just one directory | what that one is, since archives have a folder on top |
-//! | a file that exists, or `-` for standard input | by its content [hwloc's XML](crate::xml), a text of [/proc/cpuinfo](crate::cpuinfo), or a line with a [synthetic string](crate::synthetic) |
+//! | a file that exists, or `-` for standard input | by its content [hwloc's XML](crate::xml), a [recording in one text](crate::linux::Recording), a text of [/proc/cpuinfo](crate::cpuinfo), or a line with a [synthetic string](crate::synthetic) |
 //! | anything else | a [synthetic string](crate::synthetic) |
 //!
 //! XML needs the feature `xml`. What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB long, folders on top
@@ -19,8 +19,9 @@ mod tests;
 pub use error::Error;
 
 use crate::cpuid::Dump;
-use crate::linux::Root;
+use crate::linux::{Recording, Root};
 use crate::machine::Machine;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use std::fs::{self, File};
@@ -39,6 +40,8 @@ const MOST_FOLDERS: usize = 4;
 pub enum Form {
     /// A directory with recorded /proc and /sys.
     Recording,
+    /// The same in one text, a [`Recording`](crate::linux::Recording).
+    RecordingText,
     /// A directory with [cpuid dumps](crate::cpuid::Dump).
     CpuidDumps,
     /// The text of [hwloc's XML](crate::xml).
@@ -63,12 +66,15 @@ impl Form {
     }
 
     /// What a text with this content is, as far as can be seen without reading it: what begins with `<` is
-    /// XML, where lines have keys such as `processor` it is a cpuinfo file, and else one line of printable characters is a
+    /// XML, with `/` a recording, where lines have keys such as `processor` it is a cpuinfo file, and else one line of printable characters is a
     /// synthetic string. `None` for anything else.
     pub fn of_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.starts_with('<') {
             return Some(Self::Xml);
+        }
+        if text.starts_with('/') {
+            return Some(Self::RecordingText);
         }
         let is_record = |line: &str| {
             let key = line.split(':').next().map(str::trim_end);
@@ -123,6 +129,12 @@ impl Machine {
             Some(Form::Xml) => Self::from_xml(text),
             #[cfg(not(feature = "xml"))]
             Some(Form::Xml) => return Err(Error::without_xml(name)),
+            Some(Form::RecordingText) => {
+                let files = Recording::parse(text);
+                let files = files.map_err(|error| Error::wrong(error.in_file(name)))?;
+                let machine = Self::from_linux(&files);
+                return machine.map_err(|error| Error::wrong(error.below(&format!("{name}:"))));
+            }
             Some(Form::Cpuinfo) => Self::from_cpuinfo(text),
             Some(Form::Synthetic) => Self::from_synthetic(text.trim()),
             _ => return Err(Error::no_text(name)),

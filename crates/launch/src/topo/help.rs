@@ -16,8 +16,8 @@ is this machine as text. FILE gets it in the format that its ending names (.txt,
 
 Which machine:
   -i, --input X        a directory with recorded /proc and /sys, or with cpuid dumps (pu0, pu1 ...);
-                       an hwloc XML file (version 2 or 3); a /proc/cpuinfo file; a synthetic string;
-                       or `-`, one of these texts on standard input. They are told apart by what is
+                       an hwloc XML file (version 2 or 3); a /proc/cpuinfo file; a recording in one
+                       text; a synthetic string; or `-`, such a text on standard input. They are told apart by what is
                        there; what is no file or directory is a synthetic string.
       --source S       who is asked about this machine: linux, its /proc and /sys (usual); cpuid,
                        that instruction on every processor; cpuid-local, on one, all others taken
@@ -38,7 +38,7 @@ How it is shown:
 
 What of it:
       --restrict SET   only these processors: a list `0-3,8`, a mask `0xff`, or `binding` for those
-                       that this command may run on
+                       that this command, or the one that made a recording, may run on
       --no-io          no devices
       --whole-io       all devices, also those that say little, such as bridges of a board
       --merge          only levels that add structure

@@ -1,8 +1,8 @@
 //! The part of a machine that is wanted.
 
-use oxmpi_topo::Machine;
+use oxmpi_topo::{CpuSet, Machine};
 
-use super::options::{Options, Restriction};
+use super::options::{Options, Restriction, Subject};
 use super::source;
 
 /// The machine as the options want it.
@@ -12,21 +12,30 @@ use super::source;
 pub(super) fn of(machine: &Machine, options: &Options) -> Result<Machine, String> {
     let seen = machine.view(&options.view);
     match &options.restrict {
-        Some(restriction) => restricted(&seen, restriction),
+        Some(Restriction::To(set)) => restricted(&seen, set),
+        Some(Restriction::Binding) => restricted(&seen, &binding(machine, &options.subject)?),
         None => Ok(seen),
     }
 }
 
-fn restricted(machine: &Machine, restriction: &Restriction) -> Result<Machine, String> {
-    let wanted = match restriction {
-        Restriction::To(set) => set.clone(),
-        Restriction::Binding => source::processors()?,
-    };
+fn restricted(machine: &Machine, wanted: &CpuSet) -> Result<Machine, String> {
     match wanted.intersects(machine.online()) {
-        true => Ok(machine.restrict(&wanted)),
+        true => Ok(machine.restrict(wanted)),
         false => Err(format!(
             "--restrict: the machine has none of the processors {wanted}; it has {}",
             machine.online()
         )),
+    }
+}
+
+/// The processors that this process may run on, or the one that recorded another machine.
+fn binding(machine: &Machine, subject: &Subject) -> Result<CpuSet, String> {
+    match subject {
+        Subject::This(_) => source::processors(),
+        Subject::Input(input) => {
+            let unknown =
+                || format!("--restrict binding: {input} does not say who was bound where");
+            machine.bound().cloned().ok_or_else(unknown)
+        }
     }
 }

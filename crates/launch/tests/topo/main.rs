@@ -1,6 +1,7 @@
 //! `oxmpi topo` as a command: streams, files, exit codes.
 
 mod live;
+mod recorded;
 
 use std::fs;
 use std::io::Write;
@@ -206,6 +207,11 @@ fn a_wrong_command_line_has_a_code_of_its_own() {
     assert_eq!(code, 1);
     assert!(
         said.contains("the machine has none of the processors 7; it has 0-3"),
+        "{said}"
+    );
+    let (code, said) = refused(&["-i", "pu:4", "--restrict", "binding"]);
+    assert!(
+        code == 1 && said.contains("pu:4 does not say who was bound where"),
         "{said}"
     );
 }

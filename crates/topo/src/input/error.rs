@@ -83,7 +83,7 @@ impl fmt::Display for Error {
             ),
             Why::NoText(name) => write!(
                 f,
-                "{name}: neither hwloc XML nor a cpuinfo file nor one line with a synthetic string"
+                "{name}: neither hwloc XML nor a recording nor a cpuinfo file nor a line with a synthetic string"
             ),
             #[cfg(not(feature = "xml"))]
             Why::WithoutXml(name) => write!(f, "{name}: is XML; the feature `xml` is not built in"),

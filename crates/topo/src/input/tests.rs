@@ -91,6 +91,21 @@ fn a_recording_is_found_also_under_folders() {
 }
 
 #[test]
+fn a_recording_may_be_one_text() {
+    let folder = Folder::new();
+    let text = "/sys/devices/system/cpu\n online|0-2\n";
+    let machine = Machine::from_input(&folder.write("right", text)).unwrap();
+    assert_eq!(machine.source(), Source::Linux);
+    assert_eq!(machine.online().len(), 3);
+    let wrong = folder.write("wrong", "/sys/devices/system/cpu\nonline\n");
+    assert!(error(&wrong).starts_with(&format!("{wrong}:2: expected ")));
+    let wrong = folder.write("content", "/sys/devices/system/cpu\n online|x\n");
+    let said = error(&wrong);
+    let place = format!("{wrong}:/sys/devices/system/cpu/online: expected ");
+    assert!(said.starts_with(&place), "{said}");
+}
+
+#[test]
 fn a_wrong_file_of_a_recording_is_named_with_its_directory() {
     let folder = Folder::new();
     let online = folder.write("name/sys/devices/system/cpu/online", "0-x\n");
@@ -172,7 +187,7 @@ fn a_file_may_hold_a_synthetic_string() {
 
 #[test]
 fn texts_are_told_by_their_content() {
-    use Form::{Cpuinfo, Synthetic, Xml};
+    use Form::{Cpuinfo, RecordingText, Synthetic, Xml};
     for (text, form) in [
         ("processor\t: 0\nphysical id\t: 0\n", Some(Cpuinfo)),
         ("vendor_id : IBM/S390\ncpu number : 0\n", Some(Cpuinfo)),
@@ -180,6 +195,7 @@ fn texts_are_told_by_their_content() {
         ("package:2 pu:2\n", Some(Synthetic)),
         ("<?xml version=\"1.0\"?>\nprocessor: 0\n", Some(Xml)),
         ("\u{feff}\n <topology>", Some(Xml)),
+        ("/proc/cpuinfo\n|processor: 0\n", Some(RecordingText)),
         ("processors:2", Some(Synthetic)),
         ("a line\nand another\n", None),
         ("\u{1}\u{2}ELF", None),
@@ -197,7 +213,8 @@ fn texts_are_told_by_their_content() {
     let said = error(&wrong);
     assert!(said.starts_with(&format!("{wrong}:2: expected ")), "{said}");
     let strange = folder.write("strange", "one\ntwo\n");
-    let neither = "neither hwloc XML nor a cpuinfo file nor one line with a synthetic string";
+    let neither =
+        "neither hwloc XML nor a recording nor a cpuinfo file nor a line with a synthetic string";
     assert_eq!(error(&strange), format!("{strange}: {neither}"));
 }
 

@@ -1,5 +1,7 @@
 //! A recording reads as the machine it was made of, and keeps nothing that is nobody's business.
 
+use oxmpi_topo::linux::Recording;
+
 use super::*;
 
 /// A directory that goes with its test.
@@ -73,6 +75,30 @@ fn a_recording_is_the_machine() {
     assert_eq!(expected.online().len(), 2);
     assert_eq!(Machine::from_linux(&Root::new(to)).unwrap(), expected);
     assert_eq!(of_system(&Root::new(to)), entries, "recorded again");
+}
+
+#[test]
+fn records_of_recorded_machines_are_these_machines() {
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../topo/tests/machines");
+    let folder = Folder::new("machines");
+    let mut count = 0;
+    for entry in fs::read_dir(machines).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "files") {
+            let files = Recording::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+            let to = folder.0.join(path.file_stem().unwrap());
+            store(&of_system(&files), &to).unwrap();
+            let recorded = Machine::from_linux(&Root::new(&to)).unwrap();
+            assert_eq!(
+                recorded,
+                Machine::from_linux(&files).unwrap(),
+                "{}",
+                path.display()
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 12, "the recordings are gone");
 }
 
 #[test]
