@@ -145,7 +145,7 @@ impl Tree {
         let around = numa
             .iter()
             .map(|numa| Facts::new(Kind::Group, None, numa.cpus.clone()));
-        let groups = new_groups(groups.into_iter().chain(around), &objects, &all);
+        let groups = new_groups(groups.into_iter().chain(around), &objects, &all, notes);
         objects.extend(groups);
         objects.sort_by_key(|object| (Reverse(object.cpus.len()), object.kind));
 
@@ -156,10 +156,7 @@ impl Tree {
             let mut owners = object.cpus.iter().map(|cpu| owner[cpu]);
             let parent = owners.next().unwrap_or(0);
             if owners.any(|other| other != parent) {
-                notes.push(format!(
-                    "{} of processors {} overlaps others and was left out",
-                    object.kind, object.cpus
-                ));
+                notes.push(overlaps(&object));
                 continue;
             }
             let around = &nodes[parent].1.facts;
@@ -268,11 +265,33 @@ impl Tree {
     }
 }
 
-/// Those groups whose sets no object but a PU has, the first of equals.
-fn new_groups(wanted: impl Iterator<Item = Facts>, objects: &[Facts], all: &CpuSet) -> Vec<Facts> {
+/// Those groups whose sets no object but a PU has, the first of equals. A group never drives an object out: if they
+/// overlap, it is the group that is left out, with a note.
+fn new_groups(
+    wanted: impl Iterator<Item = Facts>,
+    objects: &[Facts],
+    all: &CpuSet,
+    notes: &mut Vec<String>,
+) -> Vec<Facts> {
     let places = objects.iter().filter(|object| object.kind != Kind::Pu);
-    let places = places.map(|object| object.cpus.clone());
-    let mut known: BTreeSet<CpuSet> = places.chain([all.clone()]).collect();
+    let sets = places.clone().map(|object| object.cpus.clone());
+    let mut known: BTreeSet<CpuSet> = sets.chain([all.clone()]).collect();
     let new = |group: &Facts| !group.cpus.is_empty() && known.insert(group.cpus.clone());
-    wanted.filter(new).collect()
+    let fits = |group: &Facts| {
+        let nests = |object: &Facts| {
+            let (inner, outer) = (&group.cpus, &object.cpus);
+            !inner.intersects(outer) || inner.is_subset(outer) || outer.is_subset(inner)
+        };
+        let fits = places.clone().all(nests);
+        if !fits {
+            notes.push(overlaps(group));
+        }
+        fits
+    };
+    wanted.filter(new).filter(fits).collect()
+}
+
+fn overlaps(object: &Facts) -> String {
+    let Facts { kind, cpus, .. } = object;
+    format!("{kind} of processors {cpus} overlaps others and was left out")
 }

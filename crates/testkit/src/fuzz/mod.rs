@@ -13,6 +13,7 @@ mod frames;
 mod pmi;
 mod settings;
 mod synthetic;
+mod sysfs;
 mod xml;
 
 pub use cpuid::cpuid;
@@ -21,6 +22,7 @@ pub use frames::frames;
 pub use pmi::pmi;
 pub use settings::settings;
 pub use synthetic::synthetic;
+pub use sysfs::sysfs;
 pub use xml::xml;
 
 /// What a target does with its bytes; panics on a finding.
@@ -34,5 +36,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("pmi", pmi),
     ("settings", settings),
     ("synthetic", synthetic),
+    ("sysfs", sysfs),
     ("xml", xml),
 ];
