@@ -41,8 +41,14 @@ fn check(machine: &Machine) {
     // Each device is behind one with a smaller number, so that no way up is endless.
     for device in machine.devices() {
         let parent = device.parent();
-        assert!(parent.is_none_or(|parent| parent.id() < device.id()), "{device}");
-        assert!(parent.is_none_or(|parent| parent.near() == device.near()), "{device}");
+        assert!(
+            parent.is_none_or(|parent| parent.id() < device.id()),
+            "{device}"
+        );
+        assert!(
+            parent.is_none_or(|parent| parent.near() == device.near()),
+            "{device}"
+        );
     }
     for matrix in machine.distances() {
         let ends = matrix.ends().len();
