@@ -44,7 +44,7 @@ impl<'a, F: Files> Recorder<'a, F> {
 
 impl Seen {
     /// The path without links in it, each link noted; `None` if they go round in a circle or out of the root.
-    fn follow(&mut self, files: &impl Files, path: &str) -> Option<String> {
+    pub(super) fn follow(&mut self, files: &impl Files, path: &str) -> Option<String> {
         let mut real = String::new();
         let mut rest: Vec<String> = Vec::new();
         let push = |rest: &mut Vec<String>, path: &str| {
