@@ -36,14 +36,14 @@ const COMMANDS: &[Command] = &[
         main: bench::main,
     },
     Command {
-        name: "settings",
-        about: "every setting, its value, and where the value came from",
-        main: settings::main,
-    },
-    Command {
         name: "topo",
         about: "this machine, or any that is described: as text, picture or data",
         main: topo::main,
+    },
+    Command {
+        name: "settings",
+        about: "every setting, its value, and where the value came from",
+        main: settings::main,
     },
     Command {
         name: "info",

@@ -176,6 +176,7 @@ fn find(path: &Path) -> Result<(PathBuf, Form), Error> {
 fn names(directory: &Path) -> Result<Vec<String>, Error> {
     let unreadable = |why| Error::unreadable(&directory.to_string_lossy(), why);
     let entries = fs::read_dir(directory).map_err(unreadable)?;
+    let entries = entries.take(Machine::MOST_OBJECTS);
     let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().to_string()));
     names.collect::<io::Result<_>>().map_err(unreadable)
 }

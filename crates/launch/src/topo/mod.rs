@@ -52,7 +52,9 @@ fn show(options: &Options) -> Result<(), String> {
         Subject::This(choice) => choice.read()?,
         Subject::Input(input) => Machine::from_input(input).map_err(|why| why.to_string())?,
     };
-    machine.notes().for_each(complain::error);
+    for note in machine.notes() {
+        complain::error(format_args!("{}: {note}", options.subject.name()));
+    }
     let part = part::of(&machine, options)?;
     let text = options.format.print(&part, options)?;
     target::put(&text, &options.target)

@@ -100,6 +100,7 @@ impl Subject {
     pub(super) fn name(&self) -> String {
         match self {
             Self::This(_) => host::name(),
+            Self::Input(input) if input == "-" => "standard input".into(),
             Self::Input(input) => {
                 let path = Path::new(input)
                     .file_name()

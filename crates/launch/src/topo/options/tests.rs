@@ -22,6 +22,16 @@ fn without_words_this_machine_is_shown_as_text() {
 }
 
 #[test]
+fn machines_are_called_as_they_were_named() {
+    let name = |line: &str| options(line).subject.name();
+    assert_eq!(name("-i package:2"), "package:2");
+    assert_eq!(name("-i -"), "standard input");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    assert_eq!(name(&format!("-i {manifest}")), "Cargo.toml");
+    assert_eq!(name(""), host::name());
+}
+
+#[test]
 fn the_file_names_the_format_unless_it_is_given() {
     let format = |line| options(line).format;
     assert_eq!(format("a.b/machine.xml"), Format::Xml);
