@@ -15,8 +15,10 @@ const BRIDGE: &str = "Bridge";
 const PCI: &str = "PCIDev";
 const OS: &str = "OSDev";
 
-/// The info by which version 2 keeps a device of memory that hwloc would take for one of storage.
-const MEMORY: (&str, &str) = ("OSDevType", "Memory");
+/// The info by which version 2 tells devices of memory from those of storage where their names do not.
+const OS_TYPE: &str = "OSDevType";
+const MEMORY: &str = "Memory";
+const STORAGE: &str = "Storage";
 
 /// The numbers of OS devices in version 2, the bits in version 3. What is several things at once is the first of them.
 const OS_TYPES: [(DeviceKind, u32, u32); 7] = [
@@ -86,16 +88,29 @@ pub(super) fn read(
 /// Finds out which devices of storage in version 2 are of memory.
 fn settle(facts: &mut DeviceFacts, version: u32) {
     if version == 2 && facts.kind == DeviceKind::Storage {
-        let told = facts.infos.iter().position(is_memory);
-        if told.is_some() || is_called_memory(facts.name.as_deref(), facts.subtype.as_deref()) {
+        let is_memory = match facts.infos.iter().position(is_os_type) {
+            Some(at) => facts.infos.remove(at).value == MEMORY,
+            None => is_called_memory(facts.name.as_deref(), facts.subtype.as_deref()),
+        };
+        if is_memory {
             facts.kind = DeviceKind::Memory;
         }
-        told.map(|at| facts.infos.remove(at));
     }
 }
 
-fn is_memory(info: &Info) -> bool {
-    (info.name.as_str(), info.value.as_str()) == MEMORY
+fn is_os_type(info: &Info) -> bool {
+    info.name == OS_TYPE && [MEMORY, STORAGE].contains(&info.value.as_str())
+}
+
+/// What the info says that a device needs in version 2, if it needs one.
+fn os_type(device: Device<'_>) -> Option<&'static str> {
+    let (kind, other) = match device.kind() {
+        DeviceKind::Memory => (MEMORY, false),
+        DeviceKind::Storage => (STORAGE, true),
+        _ => return None,
+    };
+    let misleads = is_called_memory(device.name(), device.subtype()) == other;
+    (misleads || device.infos().iter().any(is_os_type)).then_some(kind)
 }
 
 /// How hwloc 3 knows devices of memory in version 2.
@@ -269,9 +284,7 @@ pub(super) fn write(printer: &mut Printer, device: Device<'_>, bridges: u32) {
     }
     let number = OS_TYPES.iter().find(|(other, ..)| *other == kind);
     printer.option("osdev_type", number.map(|(_, two, _)| two));
-    if kind == DeviceKind::Memory && !is_called_memory(device.name(), device.subtype()) {
-        infos::write_one(printer, MEMORY.0, Some(MEMORY.1));
-    }
+    infos::write_one(printer, OS_TYPE, os_type(device));
     infos::write(printer, device.infos());
     for child in device.children() {
         write(printer, child, bridges + u32::from(is_bridge));

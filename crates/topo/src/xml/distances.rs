@@ -117,11 +117,9 @@ pub(super) fn read(
     Ok((matrix.with_ends(&ends), all))
 }
 
-/// Writes the matrices of a machine, those between objects of one type first, as readers stop at others.
+/// Writes the matrices of a machine.
 pub(super) fn write(printer: &mut Printer, machine: &Machine) {
-    let is_mixed = |matrix: &&Distances| common_type(machine, matrix).is_none();
-    let (mixed, same): (Vec<_>, Vec<_>) = machine.distances().iter().partition(is_mixed);
-    for matrix in same.into_iter().chain(mixed) {
+    for matrix in machine.distances() {
         write_one(printer, machine, matrix);
     }
 }

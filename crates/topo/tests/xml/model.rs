@@ -155,6 +155,10 @@ fn types_of_os_devices_are_bits_since_version_3() {
     };
     assert_eq!(kind("osdev_type=\"1\""), Some(DeviceKind::Storage));
     assert_eq!(kind("osdev_type=\"2\""), Some(DeviceKind::Memory));
+    assert_eq!(
+        kind("osdev_type=\"1\" subtype=\"CXLMem\""),
+        Some(DeviceKind::Storage)
+    );
     assert_eq!(kind("osdev_type=\"4\""), Some(DeviceKind::Gpu));
     assert_eq!(kind("osdev_type=\"12\""), Some(DeviceKind::CoProcessor));
     assert_eq!(kind("osdev_type=\"48\""), Some(DeviceKind::Rdma));

@@ -77,7 +77,12 @@ fn lstopo_reads_recorded_machines_without_complaint() {
         return;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // It warns of such domains and leaves out what is in them.
+    let is_wide = |device: Device<'_>| device.behind().is_some_and(|behind| behind.domain > 0xffff);
     for (name, machine) in machines() {
+        if machine.devices().any(is_wide) {
+            continue;
+        }
         let file = folder.join(format!("{name}.linux.xml"));
         fs::write(&file, machine.to_xml()).unwrap();
         let output = lstopo(&file, &[]);
