@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, bind};
+use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Machine};
 
 /// Its first lines say what the columns are.
 const ROWS: &str = include_str!("openmp_variables.txt");
+/// And these.
+const REPORTS: &str = include_str!("openmp_reports.txt");
 /// The machines are here.
 const MACHINES: &str = include_str!("openmp.txt");
 
@@ -52,14 +54,37 @@ fn is_exception(
     excludes || half_read || (runtime == "libomp14" && old)
 }
 
-#[test]
-fn every_row_is_explained() {
+fn machines() -> BTreeMap<&'static str, Machine> {
     let named = |row: Vec<&'static str>| (row[0] == "machine").then(|| (row[1], machine(row[2])));
-    let machines: BTreeMap<&str, Machine> = rows(MACHINES).filter_map(named).collect();
+    rows(MACHINES).filter_map(named).collect()
+}
+
+type Variables = BTreeMap<String, String>;
+
+/// What a runtime of today does under these variables.
+fn team(machine: &Machine, variables: &Variables, mask: &str, threads: &str) -> Team {
+    let mask: Option<CpuSet> = (mask != "-").then(|| mask.parse().unwrap());
+    let variable = |name| variables.get(name).map(String::as_str);
+    let request = Request {
+        kmp_affinity: variable("KMP_AFFINITY"),
+        gomp_cpu_affinity: variable("GOMP_CPU_AFFINITY"),
+        omp_places: variable("OMP_PLACES"),
+        omp_proc_bind: variable("OMP_PROC_BIND"),
+        kmp_hw_subset: variable("KMP_HW_SUBSET"),
+        kmp_place_threads: variable("KMP_PLACE_THREADS"),
+        mask: mask.as_ref(),
+        threads: threads.parse().unwrap(),
+    };
     let dialect = Dialect {
         levels: Levels::Current,
         rules: Rules::Runtime,
     };
+    bind(machine, &request, dialect)
+}
+
+#[test]
+fn every_row_is_explained() {
+    let machines = machines();
     let mut exceptions = 0;
     let mut count = 0;
     for row in rows(ROWS) {
@@ -75,19 +100,7 @@ fn every_row_is_explained() {
         else {
             panic!("{row:?}");
         };
-        let mask: Option<CpuSet> = (*mask != "-").then(|| mask.parse().unwrap());
-        let variables: BTreeMap<String, String> = serde_json::from_str(variables).unwrap();
-        let variable = |name| variables.get(name).map(String::as_str);
-        let request = Request {
-            kmp_affinity: variable("KMP_AFFINITY"),
-            gomp_cpu_affinity: variable("GOMP_CPU_AFFINITY"),
-            omp_places: variable("OMP_PLACES"),
-            omp_proc_bind: variable("OMP_PROC_BIND"),
-            kmp_hw_subset: variable("KMP_HW_SUBSET"),
-            kmp_place_threads: variable("KMP_PLACE_THREADS"),
-            mask: mask.as_ref(),
-            threads: threads.parse().unwrap(),
-        };
+        let variables: Variables = serde_json::from_str(variables).unwrap();
         let text = |json: &&str| -> String {
             let text: String = serde_json::from_str(json).unwrap();
             text.replace("using \"cores\".", "using cores.")
@@ -97,7 +110,7 @@ fn every_row_is_explained() {
             exceptions += 1;
             continue;
         }
-        let team = bind(&machines[name], &request, dialect);
+        let team = team(&machines[name], &variables, mask, threads);
         let sets: Vec<String> = team.threads.iter().map(|cpus| cpus.to_string()).collect();
         let ours: Vec<&str> = team
             .warnings
@@ -109,4 +122,25 @@ fn every_row_is_explained() {
         count += 1;
     }
     assert_eq!((count, exceptions), (524, 47));
+}
+
+#[test]
+fn reports_are_those_of_the_runtime() {
+    let machines = machines();
+    let mut lines = REPORTS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .peekable();
+    let mut count = 0;
+    while let Some(head) = lines.next() {
+        let printed = core::iter::from_fn(|| lines.next_if(|line| line.starts_with("  ")));
+        let printed: Vec<&str> = printed.map(|line| &line[2..]).collect();
+        let [name, _, threads, mask, variables] =
+            head.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let variables = serde_json::from_str(variables).unwrap();
+        let team = team(&machines[name], &variables, mask, threads);
+        assert_eq!(team.report, printed, "{head}");
+        count += 1;
+    }
+    assert_eq!(count, 11);
 }

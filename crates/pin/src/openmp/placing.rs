@@ -21,6 +21,8 @@ pub(crate) struct Placing<'a> {
     pub(crate) dialect: Dialect,
     /// The threads asked; 0 stands for the default team.
     pub(crate) asked: usize,
+    /// How many of the innermost levels of the map one place takes in.
+    pub(crate) folded: usize,
     pub(crate) messages: Vec<(&'static str, Message)>,
 }
 
@@ -48,7 +50,8 @@ impl Placing<'_> {
             return None;
         }
         let (folded, _) = folded(self.machine, map, affinity.granularity);
-        self.tell_too_coarse(name, folded);
+        self.folded = folded;
+        self.tell_too_coarse(name);
         match affinity.kind {
             Type::Explicit => {
                 let places = self.listed(name, &affinity.proclist, &map.parts(folded));
@@ -82,22 +85,28 @@ impl Placing<'_> {
         let folded = asked.map(|asked| folded(self.machine, map, Some(asked)).0);
         let is_counted = matches!(places, Places::Parts(_, count) if *count < usize::MAX);
         let mut messages = Vec::new();
-        let places: Vec<CpuSet> = match (places, folded) {
-            (Places::List(list), _) => {
-                let parts = map.parts(folded.unwrap_or(0));
+        self.folded = folded.unwrap_or(0);
+        let places: Vec<CpuSet> = match places {
+            Places::List(list) => {
+                let parts = map.parts(self.folded);
                 by_list::places(map, &parts, list, self.dialect.rules, &mut messages)
             }
-            (Places::Parts(part, count), None) => {
-                let places = by_name::places(self.machine, map, *part, &mut messages);
+            Places::Parts(part, count) => {
+                let grain = match folded {
+                    Some(folded) => by_name::Grain::Levels(folded),
+                    None => by_name::grain(self.machine, map, *part, &mut messages),
+                };
+                if let by_name::Grain::Levels(folded) = grain {
+                    self.folded = folded;
+                }
+                let places = by_name::places(self.machine, map, grain);
                 places.into_iter().take(*count).collect()
             }
-            (Places::Parts(_, count), Some(folded)) => {
-                map.parts(folded).sets.into_iter().take(*count).collect()
-            }
         };
+        let messages = messages.into_iter();
         self.messages
-            .extend(messages.into_iter().map(|message| (OMP_PLACES, message)));
-        self.tell_too_coarse(OMP_PLACES, folded.unwrap_or(0));
+            .extend(messages.map(|message| (OMP_PLACES, message)));
+        self.tell_too_coarse(OMP_PLACES);
         let processors = match is_counted {
             true => places.iter().map(CpuSet::len).sum(),
             false => map.rows.len(),
@@ -110,8 +119,8 @@ impl Placing<'_> {
         })
     }
 
-    fn tell_too_coarse(&mut self, name: &'static str, folded: usize) {
-        if folded >= self.map.depth() {
+    fn tell_too_coarse(&mut self, name: &'static str) {
+        if self.folded >= self.map.depth() {
             self.messages.push((name, Message::TooCoarse));
         }
     }

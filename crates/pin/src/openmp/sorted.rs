@@ -42,7 +42,7 @@ pub(crate) fn bind(
         rows.retain(|(_, starts, _)| *starts);
     }
     // The innermost levels first, the innermost of them the most significant.
-    rows.sort_by_key(|(row, ..)| {
+    rows.sort_by_cached_key(|(row, ..)| {
         let mut key = row.ordinals;
         key[..depth].rotate_right(inner);
         key[..inner].reverse();

@@ -12,8 +12,9 @@ use crate::openmp::map::Map;
 use crate::openmp::message::Message;
 use crate::openmp::method::{KMP_AFFINITY, Method};
 use crate::openmp::placing::Placing;
+use crate::openmp::report::{self, Manner};
 use crate::openmp::told::Told;
-use crate::openmp::{Dialect, Levels, report, subset};
+use crate::openmp::{Dialect, Levels, subset};
 use crate::placement::Warning;
 
 /// What is asked of the placement of one team: the variables as a user wrote them, `None` where one is not set.
@@ -78,13 +79,17 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     let cuts = cuts(request, &mut told);
     let method = Method::choose(request, &affinity, &mut told);
     let mut messages = Vec::new();
-    let mut map = Map::new(machine, usable, dialect.levels);
-    if let Some(cuts) = cuts {
-        match subset::left(machine, &map, &cuts) {
-            Ok(left) => map = Map::new(machine, &left, dialect.levels),
-            Err(message) => messages.push((KMP_HW_SUBSET, message)),
+    let whole = Map::new(machine, usable, dialect.levels);
+    let part = cuts.map(|cuts| subset::left(machine, &whole, &cuts));
+    let part = match part {
+        Some(Ok(left)) => Some(Map::new(machine, &left, dialect.levels)),
+        Some(Err(message)) => {
+            messages.push((KMP_HW_SUBSET, message));
+            None
         }
-    }
+        None => None,
+    };
+    let map = part.as_ref().unwrap_or(&whole);
 
     let asked = request.threads.min(Team::LARGEST);
     if asked < request.threads {
@@ -95,12 +100,13 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     }
     let mut placing = Placing {
         machine,
-        map: &map,
+        map,
         dialect,
         asked: asked as usize,
+        folded: 0,
         messages,
     };
-    let (folded, unknown) = folded(machine, &map, affinity.granularity);
+    let (_, unknown) = folded(machine, map, affinity.granularity);
     placing
         .messages
         .extend(unknown.map(|message| (KMP_AFFINITY, message)));
@@ -123,20 +129,27 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     let standard = placing.threads(map.rows.len());
     let threads = bound.unwrap_or_else(|| vec![everywhere(); standard]);
 
-    let shown = match (is_bound, &method) {
-        (true, _) => threads.as_slice(),
-        (false, Method::Untouched) => &[],
-        (false, _) if dialect.levels == Levels::Current => &threads,
-        (false, _) => &[],
+    let manner = match (&method, is_bound) {
+        (Method::Untouched, _) => Manner::Disabled,
+        (Method::Nothing, _) | (_, false) => Manner::None,
+        (Method::Places(..), _) if request.omp_places.is_some() => Manner::Places,
+        (Method::Places(..), _) => Manner::Policy,
+        (Method::Affinity(_, affinity), _) if affinity.kind == Type::Balanced => Manner::Balanced,
+        (Method::Affinity(..), _) => Manner::Affinity,
+    };
+    let shown = match (manner, dialect.levels) {
+        (Manner::Disabled, _) | (Manner::None, Levels::Documented) => &[],
+        _ => threads.as_slice(),
     };
     let facts = report::Facts {
         machine,
-        map: &map,
+        map,
+        whole: part.as_ref().map(|_| &whole),
         mask: if affinity.respect { usable } else { &mask },
         respected: affinity.respect,
-        folded,
+        manner,
+        folded: placing.folded,
         bound: shown,
-        is_balanced: affinity.kind == Type::Balanced,
     };
     let report = match affinity.verbose {
         true => report::lines(&facts, dialect.levels),

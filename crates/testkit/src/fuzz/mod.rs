@@ -10,6 +10,7 @@
 mod cpuid;
 mod cpuinfo;
 mod frames;
+mod openmp;
 mod pmi;
 mod settings;
 mod synthetic;
@@ -19,6 +20,7 @@ mod xml;
 pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
 pub use frames::frames;
+pub use openmp::openmp;
 pub use pmi::pmi;
 pub use settings::settings;
 pub use synthetic::synthetic;
@@ -33,6 +35,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("cpuid", cpuid),
     ("cpuinfo", cpuinfo),
     ("frames", frames),
+    ("openmp", openmp),
     ("pmi", pmi),
     ("settings", settings),
     ("synthetic", synthetic),

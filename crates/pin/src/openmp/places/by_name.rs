@@ -18,33 +18,48 @@ pub(crate) enum Part {
     NumaDomains,
 }
 
-/// The places of a name. Cores stand in for memory that the machine's source does not tell of, sockets for caches.
-pub(crate) fn places(
+/// What makes places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grain {
+    /// So many of the innermost levels of the map.
+    Levels(usize),
+    /// Objects of the machine.
+    Objects(Kind),
+}
+
+/// What the places of a name are. Cores stand in for memory that the machine's source does not tell of, sockets for
+/// caches.
+pub(crate) fn grain(
     machine: &Machine,
     map: &Map,
     part: Part,
     messages: &mut Vec<Message>,
-) -> Vec<CpuSet> {
-    let sockets = map.depth() - 1;
-    let folded = match part {
-        Part::Threads => 0,
-        Part::Cores => map.inside_cores(),
+) -> Grain {
+    let sockets = Grain::Levels(map.depth() - 1);
+    match part {
+        Part::Threads => Grain::Levels(0),
+        Part::Cores => Grain::Levels(map.inside_cores()),
         Part::Sockets => sockets,
         Part::LastCaches => {
             let caches = [Kind::L5, Kind::L4, Kind::L3, Kind::L2, Kind::L1];
             let is_there = |kind: &Kind| machine.objects(*kind).len() > 0;
-            match caches.into_iter().find(is_there) {
-                Some(kind) => return objects(machine, map, kind),
-                None => sockets,
-            }
+            let last = caches.into_iter().find(is_there);
+            last.map_or(sockets, Grain::Objects)
         }
-        Part::NumaDomains if knows_memory(machine) => return objects(machine, map, Kind::Numa),
+        Part::NumaDomains if knows_memory(machine) => Grain::Objects(Kind::Numa),
         Part::NumaDomains => {
             messages.push(Message::NoSuchLevel(Layer::Numa.name()));
-            map.inside_cores()
+            Grain::Levels(map.inside_cores())
         }
-    };
-    map.parts(folded).sets
+    }
+}
+
+/// The places that a grain makes.
+pub(crate) fn places(machine: &Machine, map: &Map, grain: Grain) -> Vec<CpuSet> {
+    match grain {
+        Grain::Levels(folded) => map.parts(folded).sets,
+        Grain::Objects(kind) => objects(machine, map, kind),
+    }
 }
 
 /// What the map has of each object of a kind; a processor in none of them is a place of its own.

@@ -1,0 +1,152 @@
+//! The wording of LLVM's runtimes, 14 to 19.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use oxmpi_topo::{CpuSet, Source};
+
+use crate::openmp::layers;
+use crate::openmp::map::{Level, Map, Row};
+use crate::openmp::report::{Facts, Manner, respected, uniform};
+
+/// Threads that the runtime keeps for itself: they have the numbers behind the first thread's.
+const HIDDEN: usize = 8;
+
+/// The lines. The numbers of processes and threads are left open.
+pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
+    let how = match facts.machine.source() {
+        Source::Cpuinfo => "parsing /proc/cpuinfo.".to_string(),
+        Source::Flat => "using \"flat\" OS <-> physical proc mapping.".to_string(),
+        Source::CpuidGlobal | Source::CpuidLocal => "decoding x2APIC ids.".to_string(),
+        other => format!("using {other}."),
+    };
+    let mut lines = Vec::new();
+    if facts.manner != Manner::Disabled {
+        let mask = Runs(facts.mask);
+        lines.push(format!(
+            "KMP_AFFINITY: Initial OS proc set {}: {mask}",
+            respected(facts)
+        ));
+    }
+    lines.push(format!("KMP_AFFINITY: {how}"));
+    match facts.whole {
+        Some(whole) => {
+            lines.extend(topology("KMP_AFFINITY", facts, whole));
+            lines.extend(topology("KMP_HW_SUBSET", facts, facts.map));
+        }
+        None => lines.extend(topology("KMP_AFFINITY", facts, facts.map)),
+    }
+    // The setting that made the places, the one that bound the first thread, and that of the others.
+    let [places, first, others] = match facts.manner {
+        Manner::Places => ["OMP_PLACES", "OMP_PROC_BIND", "OMP_PROC_BIND"],
+        Manner::Policy => ["KMP_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"],
+        _ => ["KMP_AFFINITY"; 3],
+    };
+    let is_bound = !matches!(facts.manner, Manner::None | Manner::Disabled);
+    if is_bound && facts.folded > 0 && facts.folded < facts.map.depth() {
+        lines.push(format!(
+            "{places}: Threads may migrate across {} innermost levels of machine",
+            facts.folded
+        ));
+    }
+    let hidden = match facts.manner {
+        Manner::Balanced => 0,
+        _ => HIDDEN,
+    };
+    let bound = facts.bound.iter().enumerate();
+    lines.extend(bound.map(|(thread, cpus)| {
+        let (name, number) = match thread {
+            0 => (first, 0),
+            _ => (others, thread + hidden),
+        };
+        let set = Runs(cpus);
+        format!("{name}: pid <PID> tid <TID> thread {number} bound to OS proc set {set}")
+    }));
+    lines
+}
+
+/// What is said of a map, under the name of the setting that made it so.
+fn topology(name: &str, facts: &Facts<'_>, map: &Map) -> Vec<String> {
+    let line = |text: fmt::Arguments<'_>| format!("{name}: {text}");
+    let is_whole = facts.manner != Manner::Disabled;
+    let mut lines = Vec::from([
+        line(format_args!("{} available OS procs", map.rows.len())),
+        line(format_args!("{} topology", uniform(map))),
+    ]);
+    if is_whole {
+        let layers = layers::equivalent(facts.machine, map).into_iter();
+        lines.extend(layers.map(|(layer, level)| {
+            let (layer, level) = (layer.name(), words(level).0);
+            line(format_args!(
+                "topology layer \"{layer}\" is equivalent to \"{level}\"."
+            ))
+        }));
+    }
+    lines.push(line(format_args!(
+        "{} ({} total cores)",
+        shape(map),
+        map.cores()
+    )));
+    if is_whole {
+        lines.push(line(format_args!("OS proc to physical thread map:")));
+        let maps = |row: &Row| {
+            let levels = map.all.iter().zip(&row.ids);
+            let words = levels.map(|(level, id)| format!("{} {id} ", words(*level).0));
+            let place: String = words.collect();
+            line(format_args!("OS proc {} maps to {place}", row.cpu))
+        };
+        lines.extend(map.rows.iter().map(maps));
+    }
+    lines
+}
+
+/// `0-3,5,6`: numbers, three and more in a row as a range.
+struct Runs<'a>(&'a CpuSet);
+
+impl fmt::Display for Runs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut numbers = self.0.iter().peekable();
+        let mut comma = "";
+        while let Some(first) = numbers.next() {
+            let mut last = first;
+            while let Some(next) = numbers.next_if_eq(&(last + 1)) {
+                last = next;
+            }
+            match last - first {
+                0 => write!(f, "{comma}{first}")?,
+                1 => write!(f, "{comma}{first},{last}")?,
+                _ => write!(f, "{comma}{first}-{last}")?,
+            }
+            comma = ",";
+        }
+        Ok(())
+    }
+}
+
+/// One and many of a level.
+fn words(level: Level) -> (&'static str, &'static str) {
+    match level {
+        Level::Package => ("socket", "sockets"),
+        Level::Die => ("die", "dice"),
+        Level::Core => ("core", "cores"),
+        Level::Thread => ("thread", "threads"),
+    }
+}
+
+/// `2 sockets x 2 cores/socket x 2 threads/core`.
+fn shape(map: &Map) -> String {
+    let mut around = None;
+    let mut text = String::new();
+    for (level, count) in map.levels.iter().zip(&map.ratios) {
+        let (one, many) = words(*level);
+        let word = if *count == 1 { one } else { many };
+        text += &match around {
+            None => format!("{count} {word}"),
+            Some(around) => format!(" x {count} {word}/{around}"),
+        };
+        around = Some(one);
+    }
+    text
+}

@@ -1,0 +1,212 @@
+//! Settings of threads that are wrong or hostile: what is told, and that it stays small.
+
+use oxmpi_pin::WarningCode;
+use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
+use oxmpi_topo::Machine;
+
+fn team(request: &Request<'_>) -> Team {
+    let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
+    bind(&machine, request, Dialect::default())
+}
+
+fn affinity(text: &str) -> Team {
+    team(&Request {
+        kmp_affinity: Some(text),
+        ..Request::default()
+    })
+}
+
+/// Each hint without its first line, so that the caret's place is checked, and what was expected.
+fn assert_hint(team: &Team, expected: &str, shown: &str) {
+    let [hint] = &team.hints[..] else {
+        panic!("{team:?}");
+    };
+    let (first, rest) = hint.split_once('\n').unwrap();
+    assert!(first.contains(expected), "{first}");
+    assert_eq!(rest, shown);
+}
+
+#[test]
+fn a_hint_shows_the_place_and_what_would_have_been_right() {
+    assert_hint(
+        &affinity("verbose,compcat"),
+        "did you mean `compact`?",
+        "  verbose,compcat\n          ^^^^^^^",
+    );
+    assert_hint(
+        &affinity("granularity=cor,compact"),
+        "fine, thread, core",
+        "  granularity=cor,compact\n              ^^^",
+    );
+    assert_hint(
+        &affinity("compactx"),
+        "a comma or the end",
+        "  compactx\n         ^",
+    );
+    assert_hint(
+        &affinity("scatter,1,2,3"),
+        "no more than two integers",
+        "  scatter,1,2,3\n              ^",
+    );
+    assert_hint(
+        &affinity("logical,1,2"),
+        "one integer, the offset",
+        "  logical,1,2\n            ^",
+    );
+    assert_hint(
+        &affinity("none,7"),
+        "no integer with this type",
+        "  none,7\n       ^",
+    );
+    assert_hint(
+        &affinity("scatter,compact"),
+        "each parameter once",
+        "  scatter,compact\n          ^^^^^^^",
+    );
+    assert_hint(
+        &affinity("explicit"),
+        "proclist=[0,2]",
+        "  explicit\n  ^^^^^^^^",
+    );
+}
+
+#[test]
+fn a_hint_shows_the_place_in_a_list() {
+    for (list, expected, carets) in [
+        ("0,{1;2}", "sets such as {0,4}", "      ^"),
+        ("0,3-1", "a range such as 0-6", "    ^^^"),
+        ("0-4:0", "a range such as 0-6", "  ^^^^^"),
+    ] {
+        let setting = Request {
+            gomp_cpu_affinity: Some(list),
+            ..Request::default()
+        };
+        assert_hint(&team(&setting), expected, &format!("  {list}\n{carets}"));
+        let inside = affinity(&format!("explicit,proclist=[{list}]"));
+        let hint = inside.hints.first().unwrap();
+        let indent = " ".repeat("explicit,proclist=[".len());
+        assert!(hint.ends_with(&format!("\n{indent}{carets}")), "{hint}");
+    }
+}
+
+#[test]
+fn each_variable_has_hints() {
+    let places = Request {
+        omp_places: Some("{0},{1"),
+        ..Request::default()
+    };
+    assert_hint(&team(&places), "`}` at the end", "  {0},{1\n        ^");
+    let policy = Request {
+        omp_proc_bind: Some("spraed"),
+        ..Request::default()
+    };
+    assert_hint(
+        &team(&policy),
+        "did you mean `spread`?",
+        "  spraed\n  ^^^^^^",
+    );
+    let subset = Request {
+        kmp_hw_subset: Some("1s,2q"),
+        ..Request::default()
+    };
+    assert_hint(&team(&subset), "core", "  1s,2q\n      ^");
+}
+
+#[test]
+fn a_long_list_is_refused() {
+    let long = vec!["0-65535"; 10_000].join(",");
+    let team = affinity(&format!("proclist=[{long}],explicit"));
+    assert_eq!(team.warnings[0].code, WarningCode::ListRange);
+    assert!(team.threads.iter().all(|cpus| cpus.len() == 8));
+    let places = vec!["{0:65536}:65536"; 1000].join(",");
+    let request = Request {
+        omp_places: Some(&places),
+        ..Request::default()
+    };
+    let team = self::team(&request);
+    assert_eq!(team.warnings[0].code, WarningCode::SettingUnreadable);
+}
+
+#[test]
+fn a_large_team_is_clipped() {
+    for kmp_affinity in [None, Some("compact"), Some("balanced,granularity=core")] {
+        let team = team(&Request {
+            kmp_affinity,
+            threads: u32::MAX,
+            ..Request::default()
+        });
+        assert_eq!(team.threads.len(), Team::LARGEST as usize);
+        assert_eq!(team.warnings[0].code, WarningCode::TeamClipped);
+    }
+}
+
+/// A machine without packages and cores, and one of a single processor.
+#[test]
+fn machines_without_levels() {
+    for shape in ["pu:4", "pu:1", "core:3 pu:1", "numa:2 pu:3"] {
+        let machine = Machine::from_synthetic(shape).unwrap();
+        let pus = machine.online().len();
+        for levels in [Levels::Documented, Levels::Current] {
+            for text in [
+                "compact",
+                "scatter,1",
+                "physical,3",
+                "balanced",
+                "granularity=socket,compact",
+            ] {
+                let request = Request {
+                    kmp_affinity: Some(text),
+                    ..Request::default()
+                };
+                let rules = Rules::Runtime;
+                let team = bind(&machine, &request, Dialect { levels, rules });
+                assert_eq!(team.threads.len(), pus);
+                assert!(
+                    team.threads
+                        .iter()
+                        .all(|cpus| cpus.is_subset(machine.online()))
+                );
+            }
+        }
+    }
+}
+
+/// `!` takes places and processors out of a list: OpenMP has it, LLVM's runtimes have not.
+#[test]
+fn exclusion() {
+    let places = |text| {
+        let team = team(&Request {
+            omp_places: Some(text),
+            omp_proc_bind: Some("close"),
+            threads: 3,
+            ..Request::default()
+        });
+        assert_eq!(team.warnings, []);
+        team.threads
+            .iter()
+            .map(|cpus| cpus.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(places("{0:2}:4:2,!{2:2}"), ["0-1", "4-5", "6-7"]);
+    assert_eq!(places("{0:4,!2},{4},{5}"), ["0-1,3", "4", "5"]);
+}
+
+/// By the standard a processor that is not there is left out, and no more.
+#[test]
+fn places_beyond_the_mask() {
+    let mask = "1,3-7".parse().unwrap();
+    let request = Request {
+        omp_places: Some("{0:4},{0}:4:2"),
+        omp_proc_bind: Some("close"),
+        mask: Some(&mask),
+        threads: 3,
+        ..Request::default()
+    };
+    let standard = team(&request);
+    let sets: Vec<String> = standard
+        .threads
+        .iter()
+        .map(|cpus| cpus.to_string())
+        .collect();
+    assert_eq!(sets, ["1,3", "4", "6"]);
+}

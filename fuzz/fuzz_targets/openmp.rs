@@ -1,0 +1,4 @@
+//! The settings of OpenMP threads.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| oxmpi_testkit::fuzz::openmp(data));
