@@ -62,6 +62,7 @@ mod raw;
 mod request;
 mod scope;
 pub mod settings;
+pub mod threads;
 mod value;
 mod world;
 
