@@ -18,8 +18,10 @@
 //! # Ok::<(), oxmpi_pin::topo::Error>(())
 //! ```
 //!
-//! It sets no affinity, reads no environment and no `/proc`: who calls it applies the result. It
-//! places processes, not yet their threads.
+//! Threads inside a process are placed by [`openmp`], as `KMP_AFFINITY`, `OMP_PLACES` and their like
+//! say.
+//!
+//! It sets no affinity, reads no environment and no `/proc`: who calls it applies the result.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,9 +1,26 @@
-//! OpenMP threads inside a process: `KMP_AFFINITY` of Intel's and LLVM's runtimes.
+//! OpenMP threads inside a process: `KMP_AFFINITY` of Intel's and LLVM's runtimes, `OMP_PLACES` and `OMP_PROC_BIND` of the
+//! standard, `GOMP_CPU_AFFINITY`, and `KMP_HW_SUBSET`.
 //!
-//! The setting was described once, and runtimes went on since. Two switches say whom to follow, see [`Dialect`].
+//! ```
+//! use oxmpi_pin::openmp::{Dialect, Request, bind};
+//! use oxmpi_pin::topo::Machine;
 //!
-//! Sources: "Thread Affinity Interface" of Intel's compiler documentation; observations of the runtimes of LLVM 14 and 19
-//! and Intel 2018.
+//! let machine = Machine::from_synthetic("package:2 core:2 pu:2")?;
+//! let request = Request { kmp_affinity: Some("scatter"), threads: 3, ..Request::default() };
+//! let team = bind(&machine, &request, Dialect::default());
+//! let cpus: Vec<_> = team.threads.iter().map(|cpus| cpus.to_string()).collect();
+//! assert_eq!(cpus, ["0-1", "4-5", "2-3"]);
+//! # Ok::<(), oxmpi_pin::topo::Error>(())
+//! ```
+//!
+//! The data flows one way: settings are read (`affinity`, `proclist`, `places`, `policy`, `subset`), `method` says which
+//! of them counts, the machine becomes a `map` of levels, `placing` puts the threads on it (`sorted`, `balanced`,
+//! `places`), and `report` tells of it.
+//!
+//! `KMP_AFFINITY` was described once, and runtimes went on since. Two switches say whom to follow, see [`Dialect`].
+//!
+//! Sources: "Thread Affinity Interface (Linux* and Windows*)" of Intel's compiler documentation; OpenMP 5.2, chapter 21;
+//! observations of the runtimes of LLVM 14 and 19 and Intel 2018.
 
 mod affinity;
 mod balanced;
@@ -21,6 +38,7 @@ mod sorted;
 mod subset;
 mod team;
 mod told;
+mod variables;
 
 pub use team::{Request, Team, bind};
 

@@ -64,16 +64,10 @@ type Variables = BTreeMap<String, String>;
 /// What a runtime of today does under these variables.
 fn team(machine: &Machine, variables: &Variables, mask: &str, threads: &str) -> Team {
     let mask: Option<CpuSet> = (mask != "-").then(|| mask.parse().unwrap());
-    let variable = |name| variables.get(name).map(String::as_str);
     let request = Request {
-        kmp_affinity: variable("KMP_AFFINITY"),
-        gomp_cpu_affinity: variable("GOMP_CPU_AFFINITY"),
-        omp_places: variable("OMP_PLACES"),
-        omp_proc_bind: variable("OMP_PROC_BIND"),
-        kmp_hw_subset: variable("KMP_HW_SUBSET"),
-        kmp_place_threads: variable("KMP_PLACE_THREADS"),
         mask: mask.as_ref(),
         threads: threads.parse().unwrap(),
+        ..Request::of(|name| variables.get(name).map(String::as_str))
     };
     let dialect = Dialect {
         levels: Levels::Current,

@@ -10,11 +10,7 @@ use crate::openmp::policy::Policy;
 use crate::openmp::proclist::{self, Item};
 use crate::openmp::team::Request;
 use crate::openmp::told::Told;
-
-pub(crate) const KMP_AFFINITY: &str = "KMP_AFFINITY";
-const GOMP_CPU_AFFINITY: &str = "GOMP_CPU_AFFINITY";
-pub(crate) const OMP_PLACES: &str = "OMP_PLACES";
-const OMP_PROC_BIND: &str = "OMP_PROC_BIND";
+use crate::openmp::variables::{GOMP_CPU_AFFINITY, KMP_AFFINITY, OMP_PLACES, OMP_PROC_BIND};
 
 /// How threads are bound.
 pub(crate) enum Method {

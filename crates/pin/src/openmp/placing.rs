@@ -8,10 +8,10 @@ use crate::openmp::affinity::{Affinity, Type};
 use crate::openmp::granularity::{folded, is_fine};
 use crate::openmp::map::{Map, Parts};
 use crate::openmp::message::Message;
-use crate::openmp::method::OMP_PLACES;
 use crate::openmp::places::{Places, by_list, by_name};
 use crate::openmp::policy::Policy;
 use crate::openmp::proclist::Item;
+use crate::openmp::variables::OMP_PLACES;
 use crate::openmp::{Dialect, Levels, Rules, balanced, sorted};
 
 /// What placing threads goes by, and what is to be told of it, with the settings that it is about.

@@ -10,10 +10,14 @@ use crate::openmp::affinity::{self, Type};
 use crate::openmp::granularity::folded;
 use crate::openmp::map::Map;
 use crate::openmp::message::Message;
-use crate::openmp::method::{KMP_AFFINITY, Method};
+use crate::openmp::method::Method;
 use crate::openmp::placing::Placing;
 use crate::openmp::report::{self, Manner};
 use crate::openmp::told::Told;
+use crate::openmp::variables::{
+    GOMP_CPU_AFFINITY, KMP_AFFINITY, KMP_HW_SUBSET, KMP_PLACE_THREADS, OMP_NUM_THREADS, OMP_PLACES,
+    OMP_PROC_BIND,
+};
 use crate::openmp::{Dialect, Levels, subset};
 use crate::placement::Warning;
 
@@ -36,6 +40,32 @@ pub struct Request<'a> {
     pub mask: Option<&'a CpuSet>,
     /// The threads of the team; 0 stands for as many as the runtime starts by itself.
     pub threads: u32,
+}
+
+impl<'a> Request<'a> {
+    /// The names of the variables.
+    pub const VARIABLES: [&'static str; 6] = [
+        KMP_AFFINITY,
+        GOMP_CPU_AFFINITY,
+        OMP_PLACES,
+        OMP_PROC_BIND,
+        KMP_HW_SUBSET,
+        KMP_PLACE_THREADS,
+    ];
+
+    /// What an environment asks: `variable` gives the text of a variable, if it is set. No mask, and the default team.
+    pub fn of(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
+        Self {
+            kmp_affinity: variable(KMP_AFFINITY),
+            gomp_cpu_affinity: variable(GOMP_CPU_AFFINITY),
+            omp_places: variable(OMP_PLACES),
+            omp_proc_bind: variable(OMP_PROC_BIND),
+            kmp_hw_subset: variable(KMP_HW_SUBSET),
+            kmp_place_threads: variable(KMP_PLACE_THREADS),
+            mask: None,
+            threads: 0,
+        }
+    }
 }
 
 /// Where the threads of one team run.
@@ -162,10 +192,6 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
         report,
     }
 }
-
-const OMP_NUM_THREADS: &str = "OMP_NUM_THREADS";
-const KMP_HW_SUBSET: &str = "KMP_HW_SUBSET";
-const KMP_PLACE_THREADS: &str = "KMP_PLACE_THREADS";
 
 /// The part of the machine that is asked for, if that reads.
 fn cuts(request: &Request<'_>, told: &mut Told) -> Option<Vec<subset::Cut>> {
