@@ -24,6 +24,7 @@
 
 mod affinity;
 mod balanced;
+mod bind;
 mod granularity;
 mod layers;
 mod map;
@@ -40,7 +41,8 @@ mod team;
 mod told;
 mod variables;
 
-pub use team::{Request, Team, bind};
+pub use bind::bind;
+pub use team::{Request, Team};
 
 /// Which levels a topology map has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

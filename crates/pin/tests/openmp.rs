@@ -1,42 +1,36 @@
 //! Teams of threads, against what OpenMP runtimes did.
 
-use std::collections::BTreeMap;
+mod made_up;
 
+use made_up::{ROWS, machines, rows};
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, bind};
-use oxmpi_topo::{CpuSet, Machine};
-
-/// Its first lines say what the columns are.
-const ROWS: &str = include_str!("openmp.txt");
-
-fn rows() -> impl Iterator<Item = Vec<&'static str>> {
-    let lines = ROWS.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split('\t').collect())
-}
-
-/// A machine as the text of /proc/cpuinfo would show it.
-fn machine(processors: &str) -> Machine {
-    let record = |processor: &str| {
-        let [cpu, package, core, thread] =
-            processor.split(':').collect::<Vec<_>>().try_into().unwrap();
-        format!(
-            "processor : {cpu}\nphysical id : {package}\ncore id : {core}\nthread id : {thread}\n\n"
-        )
-    };
-    let text: String = processors.split(' ').map(record).collect();
-    Machine::from_cpuinfo(&text).unwrap()
-}
+use oxmpi_pin::{Warning, WarningCode};
+use oxmpi_topo::CpuSet;
 
 fn text(json: &str) -> String {
     serde_json::from_str(json).unwrap()
 }
 
+/// The warnings of what a setting says, whatever the machine.
+const IN_THE_TEXT: [WarningCode; 9] = [
+    WarningCode::ParameterInvalid,
+    WarningCode::ParameterRepeated,
+    WarningCode::TrailingCharacters,
+    WarningCode::TooManyIntegers,
+    WarningCode::IntegersIgnored,
+    WarningCode::Proclist,
+    WarningCode::ListSyntax,
+    WarningCode::ListRange,
+    WarningCode::GranularityChosen,
+];
+
 #[test]
 fn every_row_is_explained() {
-    let named = |row: Vec<&'static str>| (row[0] == "machine").then(|| (row[1], machine(row[2])));
-    let machines: BTreeMap<&str, Machine> = rows().filter_map(named).collect();
+    let machines = machines();
     let mut exceptions = 0;
+    let mut hints = 0;
     let mut count = 0;
-    for row in rows().filter(|row| row[0] != "machine") {
+    for row in rows(ROWS).filter(|row| row[0] != "machine") {
         let [
             name,
             runtime,
@@ -81,6 +75,22 @@ fn every_row_is_explained() {
                 |word| *text == format!("KMP_AFFINITY: parameter invalid, ignoring \"{word}\".");
             *runtime == "libomp14" && (is("reset") || is("noreset"))
         };
+        // Each part that does not read is shown, with what would have been right.
+        let is_of_text = |warning: &&Warning| IN_THE_TEXT.contains(&warning.code);
+        assert_eq!(
+            team.hints.len(),
+            team.warnings.iter().filter(is_of_text).count(),
+            "{row:?}"
+        );
+        for hint in &team.hints {
+            let is_shown = hint.lines().count() == 3 && hint.ends_with('^');
+            assert!(
+                hint.starts_with("KMP_AFFINITY: expected ") && is_shown,
+                "{hint}"
+            );
+        }
+        hints += team.hints.len();
+
         let before = theirs.len();
         theirs.retain(|text| !too_new(text));
         exceptions += before - theirs.len();
@@ -89,4 +99,5 @@ fn every_row_is_explained() {
     }
     assert!(count >= 1163, "the rows are gone: {count}");
     assert_eq!(exceptions, 4);
+    assert!(hints > 0);
 }

@@ -1,7 +1,10 @@
 //! The variables beside `KMP_AFFINITY`, against what OpenMP runtimes did.
 
+mod made_up;
+
 use std::collections::BTreeMap;
 
+use made_up::{machines, rows};
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -9,26 +12,6 @@ use oxmpi_topo::{CpuSet, Machine};
 const ROWS: &str = include_str!("openmp_variables.txt");
 /// And these.
 const REPORTS: &str = include_str!("openmp_reports.txt");
-/// The machines are here.
-const MACHINES: &str = include_str!("openmp.txt");
-
-fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split('\t').collect())
-}
-
-/// A machine as the text of /proc/cpuinfo would show it.
-fn machine(processors: &str) -> Machine {
-    let record = |processor: &str| {
-        let [cpu, package, core, thread] =
-            processor.split(':').collect::<Vec<_>>().try_into().unwrap();
-        format!(
-            "processor : {cpu}\nphysical id : {package}\ncore id : {core}\nthread id : {thread}\n\n"
-        )
-    };
-    let text: String = processors.split(' ').map(record).collect();
-    Machine::from_cpuinfo(&text).unwrap()
-}
 
 /// What libomp 14 does otherwise than 19, which is what we follow; what both refuse but the standard has; and a text of
 /// which both take the first half in silence.
@@ -52,11 +35,6 @@ fn is_exception(
     let cut_short = |text: &String| text == "1s2c";
     let half_read = variables.values().any(cut_short);
     excludes || half_read || (runtime == "libomp14" && old)
-}
-
-fn machines() -> BTreeMap<&'static str, Machine> {
-    let named = |row: Vec<&'static str>| (row[0] == "machine").then(|| (row[1], machine(row[2])));
-    rows(MACHINES).filter_map(named).collect()
 }
 
 type Variables = BTreeMap<String, String>;

@@ -1,14 +1,18 @@
 //! `KMP_AFFINITY=[<modifier>,...]<type>[,<permute>][,<offset>]`.
 
 mod parser;
+mod together;
 mod words;
 
 use alloc::vec::Vec;
 
+use oxmpi_text::Error;
+
 use crate::openmp::layers::Layer;
+use crate::openmp::message::Message;
 use crate::openmp::proclist::Item;
 
-pub(crate) use parser::{Read, parse};
+pub(crate) use parser::parse;
 
 /// How threads are bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,4 +73,11 @@ impl Default for Affinity {
             offset: 0,
         }
     }
+}
+
+/// A setting, read.
+pub(crate) struct Read {
+    pub(crate) affinity: Affinity,
+    /// What is wrong in it, in the words of a runtime, and where, and what would have been right.
+    pub(crate) wrong: Vec<(Message, Error)>,
 }

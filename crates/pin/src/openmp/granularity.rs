@@ -14,20 +14,18 @@ pub(crate) fn folded(
     map: &Map,
     granularity: Option<Granularity>,
 ) -> (usize, Option<Message>) {
-    let known = match granularity {
-        Some(Granularity::Thread) => Some(0),
-        None | Some(Granularity::Core) => Some(map.inside_cores()),
-        Some(Granularity::Package) => Some(map.depth() - 1),
-        Some(Granularity::Levels(levels)) => Some(usize::try_from(levels).unwrap_or(usize::MAX)),
-        Some(Granularity::Layer(layer)) => of_layer(machine, map, layer),
+    let by_cores = map.inside_cores();
+    let folded = match granularity {
+        Some(Granularity::Thread) => 0,
+        None | Some(Granularity::Core) => by_cores,
+        Some(Granularity::Package) => map.depth() - 1,
+        Some(Granularity::Levels(levels)) => usize::try_from(levels).unwrap_or(usize::MAX),
+        Some(Granularity::Layer(layer)) => match of_layer(machine, map, layer) {
+            Some(folded) => folded,
+            None => return (by_cores, Some(Message::NoSuchLevel(layer.name()))),
+        },
     };
-    match (known, granularity) {
-        (Some(folded), _) => (folded, None),
-        (None, Some(Granularity::Layer(layer))) => {
-            (map.inside_cores(), Some(Message::NoSuchLevel(layer.name())))
-        }
-        (None, _) => (map.inside_cores(), None),
-    }
+    (folded, None)
 }
 
 fn of_layer(machine: &Machine, map: &Map, layer: Layer) -> Option<usize> {

@@ -8,10 +8,11 @@ use crate::openmp::affinity::{Affinity, Type};
 use crate::openmp::granularity::{folded, is_fine};
 use crate::openmp::map::{Map, Parts};
 use crate::openmp::message::Message;
+use crate::openmp::method::Method;
 use crate::openmp::places::{Places, by_list, by_name};
 use crate::openmp::policy::Policy;
 use crate::openmp::proclist::Item;
-use crate::openmp::variables::OMP_PLACES;
+use crate::openmp::variables::{KMP_AFFINITY, OMP_PLACES};
 use crate::openmp::{Dialect, Levels, Rules, balanced, sorted};
 
 /// What placing threads goes by, and what is to be told of it, with the settings that it is about.
@@ -36,12 +37,20 @@ impl Placing<'_> {
         }
     }
 
+    /// The places of threads by a method; `None` where they are not bound, or not after all.
+    pub(crate) fn by(&mut self, method: &Method, affinity: &Affinity) -> Option<Vec<CpuSet>> {
+        let (_, unknown) = folded(self.machine, self.map, affinity.granularity);
+        let unknown = unknown.map(|message| (KMP_AFFINITY, message));
+        self.messages.extend(unknown);
+        match method {
+            Method::Nothing | Method::Untouched => None,
+            Method::Affinity(name, affinity) => self.by_affinity(name, affinity),
+            Method::Places(places, policy) => self.by_places(places, *policy, affinity),
+        }
+    }
+
     /// The places of threads by `KMP_AFFINITY` or a list; `None` where they are not bound after all.
-    pub(crate) fn by_affinity(
-        &mut self,
-        name: &'static str,
-        affinity: &Affinity,
-    ) -> Option<Vec<CpuSet>> {
+    fn by_affinity(&mut self, name: &'static str, affinity: &Affinity) -> Option<Vec<CpuSet>> {
         let (map, depth) = (self.map, self.map.depth());
         let old = self.dialect.levels == Levels::Documented;
         let threads = self.threads(map.rows.len());
@@ -74,7 +83,7 @@ impl Placing<'_> {
     }
 
     /// The places of threads by `OMP_PLACES` and `OMP_PROC_BIND`.
-    pub(crate) fn by_places(
+    fn by_places(
         &mut self,
         places: &Places,
         policy: Policy,

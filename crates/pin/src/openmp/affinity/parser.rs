@@ -5,17 +5,13 @@ use alloc::vec::Vec;
 use oxmpi_text::{Error, Span, Words};
 
 use crate::openmp::affinity::words::{LEVELS, PARAMETERS, SWITCHES, Switch, TYPES, granularities};
-use crate::openmp::affinity::{Affinity, Granularity, Type};
+use crate::openmp::affinity::{Affinity, Granularity, Read};
 use crate::openmp::message::Message;
 use crate::openmp::proclist::{self, saturated};
 use crate::openmp::{Dialect, Levels, Rules};
 
-/// A setting, read.
-pub(crate) struct Read {
-    pub(crate) affinity: Affinity,
-    /// What is wrong in it, in the words of a runtime, and where, and what would have been right.
-    pub(crate) wrong: Vec<(Message, Error)>,
-}
+/// `granularity`, cut short.
+const GRAN: &str = "gran";
 
 /// Reads a setting: what is wrong in it is told and left out, and the rest counts.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> Read {
@@ -35,15 +31,15 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> Read {
     parser.end()
 }
 
-struct Parser<'a> {
-    text: &'a str,
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a str,
     at: usize,
     dialect: Dialect,
-    affinity: Affinity,
+    pub(super) affinity: Affinity,
     /// Parameters that were set.
-    seen: Vec<&'static str>,
-    integers: Vec<(u64, Span)>,
-    wrong: Vec<(Message, Error)>,
+    pub(super) seen: Vec<&'static str>,
+    pub(super) integers: Vec<(u64, Span)>,
+    pub(super) wrong: Vec<(Message, Error)>,
 }
 
 impl<'a> Parser<'a> {
@@ -56,7 +52,14 @@ impl<'a> Parser<'a> {
         self.at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
     }
 
-    fn warn(&mut self, message: Message, start: usize, end: usize, expected: &'static str) {
+    /// Tells of a part of the text.
+    pub(super) fn warn(
+        &mut self,
+        message: Message,
+        start: usize,
+        end: usize,
+        expected: &'static str,
+    ) {
         let error = Error::new(Span { start, end }, expected);
         self.wrong.push((message, error));
     }
@@ -102,7 +105,7 @@ impl<'a> Parser<'a> {
             }
         } else if let Some((switch, on)) = self.eat_one_of(switches) {
             self.switch(switch, on, start);
-        } else if self.eat("granularity") || self.eat("gran") {
+        } else if self.eat("granularity") || self.eat(GRAN) {
             if !self.granularity(start) {
                 return self.skip(start);
             }
@@ -220,9 +223,13 @@ impl<'a> Parser<'a> {
             .find(',')
             .map_or(self.text.len(), |comma| self.at + comma);
         let text = &self.text[start..end];
+        let is_granularity = |name: &str| {
+            let begin = name.get(..GRAN.len());
+            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(GRAN))
+        };
         let value = text
             .split_once('=')
-            .filter(|(name, _)| name.trim().starts_with("gran"));
+            .filter(|(name, _)| is_granularity(name));
         let (words, from) = match value {
             Some((_, value)) => (LEVELS, end - value.len()),
             None => (PARAMETERS, start),
@@ -257,67 +264,6 @@ impl<'a> Parser<'a> {
         }
         self.eat(",");
         self.blanks();
-    }
-
-    /// What the parameters mean together.
-    fn end(mut self) -> Read {
-        let listed = self.seen.contains(&"proclist");
-        let all = self.text.len();
-        match self.affinity.kind {
-            Type::Default if listed => {
-                self.affinity.kind = Type::Explicit;
-                self.warn(Message::ProclistAlone, 0, all, "explicit with the list");
-            }
-            Type::Explicit => {}
-            _ if listed => self.warn(Message::ProclistIdle, 0, all, "explicit with a list"),
-            _ => {}
-        }
-        self.share_integers();
-        let affinity = &mut self.affinity;
-        if affinity.kind == Type::Explicit && !listed {
-            affinity.kind = Type::None;
-        }
-        let chosen = matches!(affinity.granularity, None | Some(Granularity::Levels(_)));
-        if affinity.kind == Type::Balanced && chosen && (affinity.verbose || affinity.warnings) {
-            let expected = "granularity=core or granularity=fine with balanced";
-            self.warn(Message::GranularityChosen, 0, all, expected);
-        }
-        Read {
-            affinity: self.affinity,
-            wrong: self.wrong,
-        }
-    }
-
-    /// What the integers mean to the type.
-    fn share_integers(&mut self) {
-        let (first, second) = (
-            self.integers.first().copied(),
-            self.integers.get(1).copied(),
-        );
-        let number = |integer: Option<(u64, Span)>| integer.map_or(0, |(number, _)| number);
-        match self.affinity.kind {
-            Type::Logical | Type::Physical => {
-                self.affinity.offset = number(first);
-                if let Some((number, span)) = second {
-                    let message = Message::ManyForLogical(number);
-                    self.warn(message, span.start, span.end, "one integer, the offset");
-                }
-            }
-            Type::Compact | Type::Scatter | Type::Balanced => {
-                self.affinity.permute = number(first);
-                self.affinity.offset = number(second);
-            }
-            kind => {
-                if kind == Type::Explicit && !self.seen.contains(&"proclist") {
-                    let expected = "a list with explicit, such as explicit,proclist=[0,2]";
-                    self.warn(Message::NoProclist, 0, self.text.len(), expected);
-                }
-                if let Some((_, span)) = first {
-                    let message = Message::NoIntegers(kind.word());
-                    self.warn(message, span.start, span.end, "no integer with this type");
-                }
-            }
-        }
     }
 }
 

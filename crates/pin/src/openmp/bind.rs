@@ -1,0 +1,136 @@
+//! From settings to the processors of each thread of a team.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use oxmpi_topo::Machine;
+
+use crate::openmp::affinity::{self, Affinity, Type};
+use crate::openmp::map::Map;
+use crate::openmp::message::Message;
+use crate::openmp::method::Method;
+use crate::openmp::placing::Placing;
+use crate::openmp::report::{self, Manner};
+use crate::openmp::team::{Request, Team};
+use crate::openmp::told::Told;
+use crate::openmp::variables::{KMP_AFFINITY, KMP_HW_SUBSET, KMP_PLACE_THREADS, OMP_NUM_THREADS};
+use crate::openmp::{Dialect, Levels, subset};
+
+/// Places the threads of a team on `machine`. Nothing makes it fail: what is wrong in a setting is warned of and left out,
+/// as runtimes do. `KMP_AFFINITY` with a type goes before `GOMP_CPU_AFFINITY`, and that before `OMP_PLACES` and
+/// `OMP_PROC_BIND`.
+///
+/// # Cost
+/// A sort of the processors, and a set for each thread; allocates. For set-up only.
+pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team {
+    let mut told = Told::default();
+    let affinity = read(request, dialect, &mut told);
+    let cuts = cuts(request, &mut told);
+    let method = Method::choose(request, &affinity, &mut told);
+    let asked = team_size(request, &mut told);
+
+    let all = machine.online();
+    let mask = request.mask.map_or_else(|| all.clone(), |mask| mask & all);
+    let is_masked = affinity.respect && !mask.is_empty();
+    let usable = if is_masked { &mask } else { all };
+    let whole = Map::new(machine, usable, dialect.levels);
+    let left = cuts.map(|cuts| subset::left(machine, &whole, &cuts));
+    let (part, refused) = match left.transpose() {
+        Ok(left) => (
+            left.map(|left| Map::new(machine, &left, dialect.levels)),
+            None,
+        ),
+        Err(message) => (None, Some((KMP_HW_SUBSET, message))),
+    };
+    let map = part.as_ref().unwrap_or(&whole);
+
+    let mut placing = Placing {
+        machine,
+        map,
+        dialect,
+        asked,
+        folded: 0,
+        messages: Vec::from_iter(refused),
+    };
+    let bound = placing.by(&method, &affinity);
+    if affinity.verbose || (affinity.warnings && !matches!(method, Method::Nothing)) {
+        for (name, message) in &placing.messages {
+            told.say(name, message);
+        }
+    }
+    let manner = manner(&method, bound.is_some(), request);
+    let unbound = || match manner {
+        Manner::Disabled if !mask.is_empty() => mask.clone(),
+        _ => map.cpus(),
+    };
+    let threads = bound.unwrap_or_else(|| vec![unbound(); placing.threads(map.rows.len())]);
+
+    let facts = report::Facts {
+        machine,
+        map,
+        whole: part.as_ref().map(|_| &whole),
+        mask: if affinity.respect { usable } else { &mask },
+        respected: affinity.respect,
+        manner,
+        folded: placing.folded,
+        bound: match (manner, dialect.levels) {
+            (Manner::Disabled, _) | (Manner::None, Levels::Documented) => &[],
+            _ => &threads,
+        },
+    };
+    let report = match affinity.verbose {
+        true => report::lines(&facts, dialect.levels),
+        false => Vec::new(),
+    };
+    Team {
+        threads,
+        warnings: told.warnings,
+        hints: told.hints,
+        report,
+    }
+}
+
+/// `KMP_AFFINITY`, which has the modifiers for all.
+fn read(request: &Request<'_>, dialect: Dialect, told: &mut Told) -> Affinity {
+    let text = request.kmp_affinity.unwrap_or_default();
+    let read = affinity::parse(text, dialect);
+    for (message, error) in read.wrong {
+        told.wrong(KMP_AFFINITY, text, &message, error);
+    }
+    read.affinity
+}
+
+/// The part of the machine that is asked for, if that reads.
+fn cuts(request: &Request<'_>, told: &mut Told) -> Option<Vec<subset::Cut>> {
+    let new = request.kmp_hw_subset.map(|text| (KMP_HW_SUBSET, text));
+    let old = request
+        .kmp_place_threads
+        .map(|text| (KMP_PLACE_THREADS, text));
+    let (name, text) = new.or(old)?;
+    let read = subset::parse(text);
+    let bad = |error| told.wrong(name, text, &Message::SubsetSyntax(text.into()), error);
+    read.map_err(bad).ok()
+}
+
+/// The threads asked, as many as are placed; 0 for the default team.
+fn team_size(request: &Request<'_>, told: &mut Told) -> usize {
+    let placed = request.threads.min(Team::LARGEST);
+    if placed < request.threads {
+        let message = Message::TeamTooLarge(request.threads, placed);
+        told.say(OMP_NUM_THREADS, &message);
+    }
+    placed as usize
+}
+
+/// By what the threads are bound in the end.
+fn manner(method: &Method, is_bound: bool, request: &Request<'_>) -> Manner {
+    match method {
+        Method::Untouched => Manner::Disabled,
+        _ if !is_bound => Manner::None,
+        Method::Nothing => Manner::None,
+        Method::Places(..) if request.omp_places.is_some() => Manner::Places,
+        Method::Places(..) => Manner::Policy,
+        Method::Affinity(_, affinity) if affinity.kind == Type::Balanced => Manner::Balanced,
+        Method::Affinity(..) => Manner::Affinity,
+    }
+}
