@@ -31,6 +31,7 @@ extern crate alloc;
 mod documented;
 pub mod intel;
 mod intel2021;
+mod metrics;
 pub mod openmp;
 pub mod openmpi;
 mod place;
@@ -38,6 +39,7 @@ mod placement;
 mod processors;
 mod settings;
 
+pub use metrics::Metrics;
 /// The machines that placement is about, so that one import is enough.
 pub use oxmpi_topo as topo;
 pub use place::place;

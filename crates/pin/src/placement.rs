@@ -89,8 +89,8 @@ pub enum WarningCode {
     BalancedUnavailable,
     /// `team-clipped`: a team has more threads than are placed. Arguments: asked, placed.
     TeamClipped,
-    /// `setting-unreadable`: a setting of threads that does not read and is left out. Argument: its text, if that is
-    /// part of the warning.
+    /// `setting-unreadable`: a setting that does not read. Of threads it is left out; argument: its text, if that is part of
+    /// the warning. Of ranks, callers warn so of [`Unreadable`](crate::Unreadable); argument: its name.
     SettingUnreadable,
     /// `setting-overridden`: one setting is ignored because of another. Arguments: the ignored, the other.
     SettingOverridden,

@@ -1,0 +1,94 @@
+//! How a placement lies on a machine, in numbers: what neighbouring ranks share, and what is left idle.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, Kind, Machine};
+
+use crate::placement::{Placement, RankPlace};
+
+/// The parts of a machine whose sharing is counted, the smallest first.
+const SHARED: [Kind; 4] = [Kind::Core, Kind::L2, Kind::L3, Kind::Numa];
+
+/// What a placement means for the traffic of its ranks and for the use of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metrics {
+    /// Pairs of ranks that follow each other: one less than the ranks.
+    pub pairs: usize,
+    /// For cores, L2 caches, L3 caches and NUMA nodes, as far as the machine has them, how many pairs share one: both ranks
+    /// may run on it.
+    pub shared: Vec<(Kind, usize)>,
+    /// Pairs without a NUMA node that both may run on; 0 where the machine shows no NUMA nodes.
+    pub numa_crossings: usize,
+    /// Ranks whose processors no NUMA node has all of.
+    pub across_numa: Vec<u32>,
+    /// Allowed processors that no rank has.
+    pub idle: CpuSet,
+    /// Ranks that share a processor with another, while some processor is idle.
+    pub crowded: Vec<u32>,
+}
+
+impl Metrics {
+    /// Measures a placement on the machine it was made for.
+    ///
+    /// # Cost
+    /// About ranks times cores; allocates. For people, not for the start of a job.
+    pub fn new(machine: &Machine, placement: &Placement) -> Self {
+        let ranks = &placement.ranks;
+        let kinds = SHARED
+            .into_iter()
+            .filter(|kind| machine.objects(*kind).len() > 0);
+        let shared: Vec<(Kind, usize)> = kinds
+            .map(|kind| (kind, sharing(machine, kind, ranks)))
+            .collect();
+        let pairs = ranks.len().saturating_sub(1);
+        let near = shared.iter().find(|(kind, _)| *kind == Kind::Numa);
+        let used = ranks
+            .iter()
+            .fold(CpuSet::new(), |used, rank| &used | &rank.cpus);
+        let idle = &placement.allowed - &used;
+        let crowded = match idle.is_empty() {
+            true => Vec::new(),
+            false => crowded(ranks),
+        };
+        Self {
+            pairs,
+            numa_crossings: near.map_or(0, |(_, near)| pairs - near),
+            across_numa: across_numa(machine, ranks),
+            shared,
+            idle,
+            crowded,
+        }
+    }
+}
+
+/// Pairs of neighbours that both may run on one object of this kind.
+fn sharing(machine: &Machine, kind: Kind, ranks: &[RankPlace]) -> usize {
+    let pairs = ranks.windows(2).filter(|pair| {
+        let mut objects = machine.objects(kind).map(|object| object.cpus());
+        objects.any(|cpus| pair.iter().all(|rank| rank.cpus.intersects(cpus)))
+    });
+    pairs.count()
+}
+
+/// Ranks that no NUMA node holds.
+fn across_numa(machine: &Machine, ranks: &[RankPlace]) -> Vec<u32> {
+    let is_across = |rank: &&RankPlace| {
+        let mut nodes = machine.objects(Kind::Numa);
+        nodes.len() > 0 && !nodes.any(|node| rank.cpus.is_subset(node.cpus()))
+    };
+    let across = ranks.iter().filter(is_across);
+    across.map(|rank| rank.rank).collect()
+}
+
+/// Ranks with a processor that another has, too.
+fn crowded(ranks: &[RankPlace]) -> Vec<u32> {
+    let last = ranks.iter().filter_map(|rank| rank.cpus.last()).max();
+    let mut users = vec![0_u32; last.map_or(0, |last| last + 1)];
+    for cpu in ranks.iter().flat_map(|rank| &rank.cpus) {
+        users[cpu] += 1;
+    }
+    let is_crowded = |rank: &&RankPlace| rank.cpus.iter().any(|cpu| users[cpu] > 1);
+    let crowded = ranks.iter().filter(is_crowded);
+    crowded.map(|rank| rank.rank).collect()
+}
