@@ -9,6 +9,8 @@ mod complain;
 mod info;
 mod run;
 mod settings;
+mod table;
+mod target;
 mod topo;
 
 use std::ffi::OsString;

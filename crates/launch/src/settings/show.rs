@@ -3,7 +3,9 @@
 use oxmpi::settings::Value;
 use serde_json::json;
 
-const COLUMNS: [&str; 5] = ["name", "value", "from", "default", "type"];
+use crate::table::aligned;
+
+const COLUMNS: [&str; 6] = ["name", "value", "from", "default", "type", "meaning"];
 
 /// The columns of one setting.
 fn fields(value: &Value) -> [String; 5] {
@@ -19,23 +21,13 @@ fn fields(value: &Value) -> [String; 5] {
 
 /// A table with a line for each setting, and a last line when there are more than these of `all`.
 pub(super) fn table(values: &[&Value], all: usize) -> String {
-    let rows: Vec<_> = values.iter().map(|value| fields(value)).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0).max(COLUMNS[column].len())
-    };
-    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
-    let line = |cells: &[&str], last: &str| {
-        let padded = cells
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &width)| format!("{cell:width$}  "));
-        format!("{}{last}\n", padded.collect::<String>())
-    };
-    let mut text = line(&COLUMNS, "meaning");
-    for (row, value) in rows.iter().zip(values) {
-        text += &line(&row.each_ref().map(String::as_str), value.setting.short);
-    }
+    let mut rows = vec![COLUMNS.map(String::from).to_vec()];
+    rows.extend(values.iter().map(|value| {
+        let mut row = fields(value).to_vec();
+        row.push(value.setting.short.into());
+        row
+    }));
+    let mut text = aligned(&rows);
     let hidden = all - values.len();
     if hidden > 0 {
         text += &format!("{hidden} more: `oxmpi settings --level 3` shows all\n");

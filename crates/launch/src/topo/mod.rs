@@ -1,7 +1,7 @@
 //! `oxmpi topo`: this machine, or any that is described, as text, picture or data.
 //!
 //! Data goes one way: what was typed (`options`), the machine that it names (`source` for this one), the part
-//! of it that is wanted (`part`), its form (`format`), and where that goes (`target`).
+//! of it that is wanted (`part`), its form (`format`), and where that goes (`crate::target`).
 
 mod format;
 mod help;
@@ -9,7 +9,6 @@ mod options;
 mod part;
 mod record;
 mod source;
-mod target;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -17,7 +16,9 @@ use std::process::ExitCode;
 use oxmpi_topo::Machine;
 
 use crate::complain::{self, USAGE, VERSION};
+use crate::target;
 use options::{Options, Subject, Wish};
+pub(crate) use source::processors;
 
 /// Runs `oxmpi topo` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {

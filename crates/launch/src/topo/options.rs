@@ -13,6 +13,7 @@ use oxmpi_topo::{CpuSet, Kind};
 use super::format::Format;
 use super::source::Choice;
 use crate::complain;
+use crate::target::Target;
 
 /// Names of all long options.
 const NAMES: &[&str] = &[
@@ -109,16 +110,6 @@ impl Subject {
             }
         }
     }
-}
-
-/// Where the answer goes.
-#[derive(Debug, Default, PartialEq)]
-pub(super) enum Target {
-    /// Standard output.
-    #[default]
-    Output,
-    /// A file, which may be overwritten only if it may.
-    File { path: PathBuf, overwrite: bool },
 }
 
 /// Processors to which the machine is restricted.
@@ -232,10 +223,7 @@ impl Words {
             (None, Some(file)) => Format::of_file(file)?,
             (None, None) => Format::default(),
         };
-        options.target = match file {
-            Some(path) => Target::File { path, overwrite },
-            None => Target::Output,
-        };
+        options.target = Target::new(file, overwrite);
         options.check()?;
         Ok(Wish::Show(options))
     }

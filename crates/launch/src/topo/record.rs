@@ -18,8 +18,8 @@ use oxmpi_topo::linux::{Files, Root};
 use layout::Entry;
 use recorder::Recorder;
 
-use super::{source, target};
-use crate::complain;
+use super::source;
+use crate::{complain, target};
 
 /// The file that says what the rest is.
 const README: &str = "\

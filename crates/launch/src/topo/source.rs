@@ -86,7 +86,7 @@ impl Choice {
 ///
 /// # Errors
 /// What the system says, as a sentence.
-pub(super) fn processors() -> Result<CpuSet, String> {
+pub(crate) fn processors() -> Result<CpuSet, String> {
     let mask = affinity::current();
     let mask = mask.map_err(|why| format!("the processors of this process: {why}"))?;
     Ok(affinity::cpus(&mask).collect())

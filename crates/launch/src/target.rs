@@ -5,14 +5,33 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::options::Target;
 use crate::complain;
+
+/// Where the answer goes.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) enum Target {
+    /// Standard output.
+    #[default]
+    Output,
+    /// A file, which may be overwritten only if it may.
+    File { path: PathBuf, overwrite: bool },
+}
+
+impl Target {
+    /// The file, if one is named.
+    pub(crate) fn new(file: Option<PathBuf>, overwrite: bool) -> Self {
+        match file {
+            Some(path) => Self::File { path, overwrite },
+            None => Self::Output,
+        }
+    }
+}
 
 /// Puts the text there.
 ///
 /// # Errors
 /// A sentence with the file's name. The file is then as it was before.
-pub(super) fn put(text: &str, target: &Target) -> Result<(), String> {
+pub(crate) fn put(text: &str, target: &Target) -> Result<(), String> {
     match target {
         Target::Output => complain::answer(text),
         Target::File { path, overwrite } => {
@@ -55,7 +74,7 @@ fn write(text: &str, path: &Path, overwrite: bool) -> io::Result<()> {
 ///
 /// # Errors
 /// If the path ends in no name: `/`, or `..`.
-pub(super) fn beside(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidFilename)?;
     let mut hidden = OsString::from(".");
     hidden.push(name);
