@@ -7,6 +7,7 @@
 mod bench;
 mod complain;
 mod info;
+mod pin;
 mod run;
 mod settings;
 mod table;
@@ -41,6 +42,11 @@ const COMMANDS: &[Command] = &[
         name: "topo",
         about: "this machine, or any that is described: as text, picture or data",
         main: topo::main,
+    },
+    Command {
+        name: "pin",
+        about: "where ranks and threads would run, here or on another machine, and why",
+        main: pin::main,
     },
     Command {
         name: "settings",

@@ -1,0 +1,168 @@
+//! Many cases from a file, a line each, and their answers, a line each.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use oxmpi_pin::openmp::Dialect;
+use oxmpi_topo::Machine;
+use serde::Deserialize;
+
+use super::case::{self, Case, Variables};
+use super::json;
+
+/// The longest line, in bytes.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// The most machines that are kept; then all are forgotten.
+const MOST_MACHINES: usize = 256;
+
+/// A line of the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    machine: String,
+    #[serde(default)]
+    env: Variables,
+    #[serde(default = "one")]
+    ranks: u32,
+    threads: Option<u32>,
+    mask: Option<String>,
+    compat: Option<String>,
+    levels: Option<String>,
+    rules: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Answers every case of the file, `-` for standard input, on standard output.
+///
+/// # Errors
+/// A sentence if the file does not read, or if some lines are no cases; the others are answered then.
+pub(super) fn run(path: &Path) -> Result<(), String> {
+    let (name, file): (_, Box<dyn Read>) = match path.as_os_str() == "-" {
+        true => ("standard input".into(), Box::new(io::stdin().lock())),
+        false => {
+            let name = path.display().to_string();
+            let file = File::open(path).map_err(|why| format!("{name}: {why}"))?;
+            (name, Box::new(file))
+        }
+    };
+    let mut batch = Batch {
+        name,
+        machines: BTreeMap::new(),
+        wrong: Vec::new(),
+    };
+    batch.answer(BufReader::new(file), io::stdout().lock())?;
+    match batch.wrong.first() {
+        None => Ok(()),
+        Some(first) => Err(format!(
+            "{}: cannot be answered: {} of its lines, the first is line {first}; their `error` says why",
+            batch.name,
+            batch.wrong.len()
+        )),
+    }
+}
+
+struct Batch {
+    /// What errors call the file.
+    name: String,
+    machines: BTreeMap<String, Result<Rc<Machine>, String>>,
+    /// Numbers of lines that are no cases.
+    wrong: Vec<usize>,
+}
+
+impl Batch {
+    fn answer(&mut self, mut lines: impl BufRead, mut to: impl Write) -> Result<(), String> {
+        for number in 1.. {
+            let mut line = Vec::new();
+            let read = lines
+                .by_ref()
+                .take(LONGEST_LINE)
+                .read_until(b'\n', &mut line)
+                .map_err(|why| format!("{}: {why}", self.name))?;
+            if read == 0 {
+                break;
+            }
+            if read as u64 == LONGEST_LINE {
+                return Err(format!(
+                    "{}:{number}: longer than {} MiB",
+                    self.name,
+                    LONGEST_LINE >> 20
+                ));
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let answer = match self.case(&line) {
+                Ok((machine, case)) => case.answer(&machine),
+                Err(why) => {
+                    self.wrong.push(number);
+                    Err(format!("{}:{number}: {why}", self.name))
+                }
+            };
+            // A reader that has seen enough is no mistake.
+            if to.write_all(json::line(&answer).as_bytes()).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The case of a line, and its machine.
+    fn case(&mut self, line: &[u8]) -> Result<(Rc<Machine>, Case), String> {
+        let line: Line = serde_json::from_slice(line).map_err(|why| {
+            let text = why.to_string();
+            let place = format!(" at line {} column {}", why.line(), why.column());
+            format!(
+                "{} (column {})",
+                text.strip_suffix(&place).unwrap_or(&text),
+                why.column()
+            )
+        })?;
+        let named = |name: &str, why: String| format!("{name}: {why}");
+        let mask = line.mask.as_deref().map(case::processors).transpose();
+        let compat = line.compat.as_deref().map(case::compat).transpose();
+        let levels = line.levels.as_deref().map(case::levels).transpose();
+        let rules = line.rules.as_deref().map(case::rules).transpose();
+        let case = Case {
+            variables: line.env,
+            bind_to: None,
+            ranks: line.ranks,
+            threads: line.threads,
+            mask: mask.map_err(|why| named("mask", why))?,
+            compat: compat
+                .map_err(|why| named("compat", why))?
+                .unwrap_or_default(),
+            dialect: Dialect {
+                levels: levels
+                    .map_err(|why| named("levels", why))?
+                    .unwrap_or_default(),
+                rules: rules
+                    .map_err(|why| named("rules", why))?
+                    .unwrap_or_default(),
+            },
+        };
+        let machine = self.machine(&line.machine);
+        Ok((machine.map_err(|why| named("machine", why))?, case))
+    }
+
+    fn machine(&mut self, input: &str) -> Result<Rc<Machine>, String> {
+        if input == "-" {
+            return Err("standard input is not for machines here".into());
+        }
+        if self.machines.len() == MOST_MACHINES && !self.machines.contains_key(input) {
+            self.machines.clear();
+        }
+        let read = || match Machine::from_input(input) {
+            Ok(machine) => Ok(Rc::new(machine)),
+            Err(why) => Err(why.to_string()),
+        };
+        let machine = self.machines.entry(input.into()).or_insert_with(read);
+        machine.clone()
+    }
+}

@@ -1,0 +1,198 @@
+//! One case: a job with its settings, and where its ranks and threads would run.
+
+use std::collections::BTreeMap;
+
+use oxmpi_pin::openmp::{self, Dialect, Levels, Request, Rules, Team};
+use oxmpi_pin::openmpi::BindTo;
+use oxmpi_pin::{Compat, Placement, Settings, VARIABLES, Warning, WarningCode, place};
+use oxmpi_text::Words;
+use oxmpi_topo::{CpuSet, Machine};
+
+/// Values of environment variables, by name.
+pub(super) type Variables = BTreeMap<String, String>;
+
+/// The variables of OpenMP runtimes that place threads.
+const OF_THREADS: [&str; 6] = [
+    "KMP_AFFINITY",
+    "KMP_HW_SUBSET",
+    "KMP_PLACE_THREADS",
+    "GOMP_CPU_AFFINITY",
+    "OMP_PLACES",
+    "OMP_PROC_BIND",
+];
+
+/// All variables that count.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    VARIABLES.into_iter().chain(OF_THREADS)
+}
+
+/// The most ranks of a case.
+const MOST_RANKS: u32 = 1 << 16;
+
+/// The most threads of all ranks of a case together: each has a set of processors in the answer.
+const MOST_THREADS: usize = 1 << 20;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Case {
+    /// Settings; variables that do not count are left alone.
+    pub(super) variables: Variables,
+    /// Open MPI's `--bind-to`, which goes before variables.
+    pub(super) bind_to: Option<BindTo>,
+    /// Ranks on the machine.
+    pub(super) ranks: u32,
+    /// Threads of each rank, 0 for the team that the runtime starts by itself; `None`: threads are not asked for.
+    pub(super) threads: Option<u32>,
+    /// The mask that the job inherits; `None`: all processors.
+    pub(super) mask: Option<CpuSet>,
+    pub(super) compat: Compat,
+    pub(super) dialect: Dialect,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            variables: Variables::new(),
+            bind_to: None,
+            ranks: 1,
+            threads: None,
+            mask: None,
+            compat: Compat::default(),
+            dialect: Dialect::default(),
+        }
+    }
+}
+
+/// What is answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) placement: Placement,
+    /// A team for each rank, if threads were asked for.
+    pub(super) teams: Option<Vec<Team>>,
+    /// Of pinning, then of the threads of the first rank.
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl Case {
+    /// Where ranks and threads would run on this machine.
+    ///
+    /// # Errors
+    /// A setting that does not read, with a caret, if the rules are the documented ones; numbers that are too large.
+    pub(super) fn answer(&self, machine: &Machine) -> Result<Answer, String> {
+        if !(1..=MOST_RANKS).contains(&self.ranks) {
+            return Err(format!("{} ranks: expected 1 to {MOST_RANKS}", self.ranks));
+        }
+        let value = |name: &str| self.variables.get(name).map(String::as_str);
+        let (read, unreadable) =
+            Settings::read(self.compat, value).map_err(|wrong| wrong.to_string())?;
+        let omp_threads = read.omp_threads;
+        let settings = self.bind_to.map_or(read, Settings::from);
+        let mut warnings: Vec<Warning> = unreadable
+            .iter()
+            .map(|wrong| Warning {
+                code: WarningCode::SettingUnreadable,
+                args: vec![wrong.name.into()],
+                text: wrong.to_string(),
+            })
+            .collect();
+        let placement = place(machine, &settings, self.mask.as_ref(), self.ranks);
+        warnings.extend(placement.warnings.iter().cloned());
+        let team = self.threads.map(|threads| match threads {
+            0 => omp_threads.unwrap_or(0),
+            threads => threads,
+        });
+        let teams = team
+            .map(|threads| self.teams(machine, &placement, threads))
+            .transpose()?;
+        let first = teams.iter().flatten().next();
+        warnings.extend(first.iter().flat_map(|team| team.warnings.iter().cloned()));
+        Ok(Answer {
+            placement,
+            teams,
+            warnings,
+        })
+    }
+
+    /// The team of each rank, inside the rank's processors.
+    fn teams(
+        &self,
+        machine: &Machine,
+        placement: &Placement,
+        threads: u32,
+    ) -> Result<Vec<Team>, String> {
+        let of_each = match threads {
+            0 => machine.online().len(),
+            threads => threads as usize,
+        };
+        let ranks = placement.ranks.len();
+        if ranks * of_each > MOST_THREADS {
+            return Err(format!(
+                "{ranks} ranks with {of_each} threads each: expected at most {MOST_THREADS} threads"
+            ));
+        }
+        let value = |name: &str| self.variables.get(name).map(String::as_str);
+        let team = |cpus: &CpuSet| {
+            let request = Request {
+                kmp_affinity: value("KMP_AFFINITY"),
+                gomp_cpu_affinity: value("GOMP_CPU_AFFINITY"),
+                omp_places: value("OMP_PLACES"),
+                omp_proc_bind: value("OMP_PROC_BIND"),
+                kmp_hw_subset: value("KMP_HW_SUBSET"),
+                kmp_place_threads: value("KMP_PLACE_THREADS"),
+                mask: Some(cpus),
+                threads,
+            };
+            openmp::bind(machine, &request, self.dialect)
+        };
+        Ok(placement
+            .ranks
+            .iter()
+            .map(|rank| team(&rank.cpus))
+            .collect())
+    }
+}
+
+/// The rules of this name.
+///
+/// # Errors
+/// Names all; the newer rules of Intel MPI are known by name only.
+pub(super) fn compat(text: &str) -> Result<Compat, String> {
+    if text == "intel-2021-ipl2" {
+        let why = "the rules `intel-2021-ipl2` are not there yet; `intel-2021` are those of the engine `legacy`";
+        return Err(why.into());
+    }
+    text.parse()
+        .map_err(|error: oxmpi_text::Error| error.show(text).to_string())
+}
+
+/// The levels of the map of threads.
+///
+/// # Errors
+/// Names both.
+pub(super) fn levels(text: &str) -> Result<Levels, String> {
+    let all = [Levels::Documented, Levels::Current];
+    word(&Words(&["documented", "current"]), text).map(|found| all[found])
+}
+
+/// The rules of settings of threads.
+///
+/// # Errors
+/// Names both.
+pub(super) fn rules(text: &str) -> Result<Rules, String> {
+    let all = [Rules::Documented, Rules::Runtime];
+    word(&Words(&["documented", "runtime"]), text).map(|found| all[found])
+}
+
+/// Processors as a list.
+///
+/// # Errors
+/// Where it does not read.
+pub(super) fn processors(text: &str) -> Result<CpuSet, String> {
+    CpuSet::parse_list(text).map_err(|error| error.to_string())
+}
+
+fn word(words: &Words, text: &str) -> Result<usize, String> {
+    words
+        .find(text)
+        .map_err(|error| error.show(text).to_string())
+}

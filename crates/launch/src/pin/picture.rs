@@ -1,0 +1,32 @@
+//! An answer as a picture of the machine.
+
+use oxmpi_topo::Machine;
+use oxmpi_topo::render::svg::{Overlay, Style, SvgOptions};
+
+use super::case::Answer;
+
+/// The machine with its ranks in colours, and a mark for each thread of a rank on each of its processors.
+pub(super) fn svg(machine: &Machine, answer: &Answer, title: &str) -> String {
+    let mut drawn = SvgOptions::default();
+    drawn.title.push(title.into());
+    drawn.devices = false;
+    let ranks = &answer.placement.ranks;
+    for rank in ranks {
+        let class = rank.rank as usize;
+        let label = format!("rank {}", rank.rank);
+        drawn
+            .overlays
+            .push(Overlay::new(label, rank.cpus.clone(), class));
+    }
+    let teams = answer.teams.iter().flatten();
+    for (rank, team) in ranks.iter().zip(teams) {
+        for (thread, cpus) in team.threads.iter().enumerate() {
+            let label = format!("rank {} thread {thread}", rank.rank);
+            // Another colour than the rank's own, on which the mark is.
+            let class = rank.rank as usize + 1 + thread;
+            let mark = Overlay::new(label, cpus.clone(), class).with_style(Style::Mark);
+            drawn.overlays.push(mark);
+        }
+    }
+    machine.to_svg(&drawn)
+}

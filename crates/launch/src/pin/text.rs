@@ -1,0 +1,127 @@
+//! An answer for people.
+
+use oxmpi_pin::Metrics;
+use oxmpi_pin::openmp::Team;
+use oxmpi_topo::{Kind, Machine};
+
+use super::case::Answer;
+use super::words;
+use crate::table::aligned;
+
+/// The table of ranks, what could not be done as asked, why it is so if that is wanted, and what it means.
+pub(super) fn page(machine: &Machine, answer: &Answer, explain: bool) -> String {
+    let mut parts = vec![table(machine, answer)];
+    parts.extend(warnings(answer));
+    if explain {
+        parts.push(format!("{}\n", answer.placement.explanation));
+        parts.extend(report(answer));
+    }
+    let rows = metrics(machine, answer).into_iter();
+    let rows: Vec<_> = rows.map(|(name, value)| vec![name, value]).collect();
+    parts.push(aligned(&rows));
+    parts.join("\n")
+}
+
+fn table(machine: &Machine, answer: &Answer) -> String {
+    let mut head = vec!["rank", "processors", "where", "NUMA node"];
+    if answer.teams.is_some() {
+        head.push("threads");
+    }
+    let mut rows = vec![head.into_iter().map(String::from).collect()];
+    for (number, rank) in answer.placement.ranks.iter().enumerate() {
+        let mut row = vec![
+            rank.rank.to_string(),
+            rank.cpus.to_string(),
+            words::place(machine, &rank.cpus),
+            words::nodes(machine, &rank.cpus),
+        ];
+        row.extend(
+            answer
+                .teams
+                .as_ref()
+                .map(|teams| words::team(&teams[number].threads)),
+        );
+        rows.push(row);
+    }
+    aligned(&rows)
+}
+
+/// The warnings, each behind a word that says so, then where settings of threads do not read; nothing if there are none.
+pub(super) fn warnings(answer: &Answer) -> Option<String> {
+    let warnings = answer.warnings.iter();
+    let warnings = warnings.map(|warning| format!("warning: {}\n", warning.text));
+    let first = answer.teams.iter().flatten().next();
+    let hints = first.iter().flat_map(|team| &team.hints);
+    let lines: String = warnings
+        .chain(hints.map(|hint| format!("{hint}\n")))
+        .collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// What the OpenMP runtime of the first rank would report, where `verbose` asks for it.
+fn report(answer: &Answer) -> Option<String> {
+    let first = answer.teams.iter().flatten().next()?;
+    let lines = first.report.iter().map(|line| format!("{line}\n"));
+    (!first.report.is_empty())
+        .then(|| format!("The threads of rank 0:\n{}", lines.collect::<String>()))
+}
+
+/// What the placement means: a name and a value each.
+pub(super) fn metrics(machine: &Machine, answer: &Answer) -> Vec<(String, String)> {
+    let metrics = Metrics::new(machine, &answer.placement);
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut say = |name: &str, value: String| rows.push((name.into(), value));
+    let of_pairs = |count: usize| format!("{count} of {}", metrics.pairs);
+    for (kind, count) in &metrics.shared {
+        say(
+            &format!("neighbouring ranks that share {}", object(*kind)),
+            of_pairs(*count),
+        );
+    }
+    say(
+        "neighbouring ranks on different NUMA nodes",
+        of_pairs(metrics.numa_crossings),
+    );
+    say("ranks across NUMA nodes", numbers(&metrics.across_numa));
+    let idle = match metrics.idle.is_empty() {
+        true => "none".into(),
+        false => format!("{} ({})", metrics.idle.len(), metrics.idle),
+    };
+    say("idle processors", idle);
+    say(
+        "ranks that share a processor while another is idle",
+        numbers(&metrics.crowded),
+    );
+    if let Some(teams) = &answer.teams {
+        say(
+            "ranks with more threads than processors",
+            numbers(&overfull(answer, teams)),
+        );
+    }
+    rows
+}
+
+fn object(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Core => "a core",
+        Kind::L2 => "an L2 cache",
+        Kind::L3 => "an L3 cache",
+        _ => "a NUMA node",
+    }
+}
+
+/// Ranks whose teams are larger than their sets.
+fn overfull(answer: &Answer, teams: &[Team]) -> Vec<u32> {
+    let ranks = answer.placement.ranks.iter().zip(teams);
+    let overfull = ranks.filter(|(rank, team)| team.threads.len() > rank.cpus.len());
+    overfull.map(|(rank, _)| rank.rank).collect()
+}
+
+/// How many, and which.
+fn numbers(ranks: &[u32]) -> String {
+    let set: oxmpi_topo::CpuSet = ranks.iter().map(|rank| *rank as usize).collect();
+    match ranks.len() {
+        0 => "none".into(),
+        count => format!("{count} ({set})"),
+    }
+}
