@@ -114,5 +114,5 @@ fn reports_are_those_of_the_runtime() {
         assert_eq!(team.report, printed, "{head}");
         count += 1;
     }
-    assert_eq!(count, 11);
+    assert_eq!(count, 15);
 }

@@ -50,6 +50,7 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
         dialect,
         asked,
         folded: 0,
+        taken: None,
         messages: Vec::from_iter(refused),
     };
     let bound = placing.by(&method, &affinity);
@@ -65,10 +66,13 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     };
     let threads = bound.unwrap_or_else(|| vec![unbound(); placing.threads(map.rows.len())]);
 
+    let taken = placing.taken.as_ref();
+    let taken = taken.map(|cpus| Map::new(machine, cpus, dialect.levels));
     let facts = report::Facts {
         machine,
         map,
         whole: part.as_ref().map(|_| &whole),
+        taken: taken.as_ref(),
         mask: if affinity.respect { usable } else { &mask },
         respected: affinity.respect,
         manner,

@@ -1,4 +1,6 @@
 //! Layers that are no level of the map since each of their parts is a part of a level: caches, memory, dies.
+//!
+//! All that the machine's source tells of are found. LLVM's runtimes, unless built with hwloc, know of fewer.
 
 use alloc::vec::Vec;
 

@@ -24,6 +24,8 @@ pub(crate) struct Placing<'a> {
     pub(crate) asked: usize,
     /// How many of the innermost levels of the map one place takes in.
     pub(crate) folded: usize,
+    /// The processors of the places, where not all that could be are taken.
+    pub(crate) taken: Option<CpuSet>,
     pub(crate) messages: Vec<(&'static str, Message)>,
 }
 
@@ -92,7 +94,6 @@ impl Placing<'_> {
         let map = self.map;
         let asked = affinity.granularity;
         let folded = asked.map(|asked| folded(self.machine, map, Some(asked)).0);
-        let is_counted = matches!(places, Places::Parts(_, count) if *count < usize::MAX);
         let mut messages = Vec::new();
         self.folded = folded.unwrap_or(0);
         let places: Vec<CpuSet> = match places {
@@ -108,18 +109,19 @@ impl Placing<'_> {
                 if let by_name::Grain::Levels(folded) = grain {
                     self.folded = folded;
                 }
-                let places = by_name::places(self.machine, map, grain);
-                places.into_iter().take(*count).collect()
+                let mut places = by_name::places(self.machine, map, grain);
+                if *count < places.len() {
+                    places.truncate(*count);
+                    self.taken = places.iter().cloned().reduce(|all, place| &all | &place);
+                }
+                places
             }
         };
         let messages = messages.into_iter();
         self.messages
             .extend(messages.map(|message| (OMP_PLACES, message)));
         self.tell_too_coarse(OMP_PLACES);
-        let processors = match is_counted {
-            true => places.iter().map(CpuSet::len).sum(),
-            false => map.rows.len(),
-        };
+        let processors = self.taken.as_ref().map_or(map.rows.len(), CpuSet::len);
         let threads = self.threads(processors);
         let levels = self.dialect.levels;
         self.or_nothing(OMP_PLACES, places, |places| {

@@ -34,6 +34,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) map: &'a Map,
     /// The map before a part of it was asked for.
     pub(crate) whole: Option<&'a Map>,
+    /// The map of the places, where not all that could be are taken.
+    pub(crate) taken: Option<&'a Map>,
     /// The mask that the process came with.
     pub(crate) mask: &'a CpuSet,
     pub(crate) respected: bool,

@@ -51,6 +51,9 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
             facts.folded
         ));
     }
+    if let Some(taken) = facts.taken {
+        lines.extend(topology("OMP_PLACES", facts, taken));
+    }
     let hidden = match facts.manner {
         Manner::Balanced => 0,
         _ => HIDDEN,
