@@ -58,11 +58,12 @@ pub enum Levels {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
     /// A later modifier negates an earlier one; the integer of `logical` and `physical` is a plain offset; a team has as
-    /// many threads as the machine has hardware threads.
+    /// many threads as the machine has hardware threads; of a list of places a processor that is missing is left out, and
+    /// no more.
     #[default]
     Documented,
     /// The first modifier counts and later ones are warned of; that integer counts cores; a team has as many threads as
-    /// the mask has processors.
+    /// the mask has processors; in a list of places a missing processor ends its range.
     Runtime,
 }
 

@@ -79,7 +79,8 @@ fn policy(scanner: &mut Scanner<'_>) -> Result<Policy, Error> {
     Ok(POLICIES[found])
 }
 
-/// More threads than places: some places get one thread more than others, at equal distances.
+/// More threads than places: some places get one thread more than others, at equal distances. The standard leaves open
+/// which; these are those of LLVM's runtimes. libgomp 12 starts at the first place again with the threads that are left.
 fn crowded(threads: usize, places: usize) -> Vec<usize> {
     let counts = shares(threads, places);
     let repeated = |(place, count)| core::iter::repeat_n(place, count);
