@@ -254,6 +254,7 @@ fn what_is_wrong_is_shown_with_what_would_be_right() {
             &["-n", "2", "--levels", "curent"],
             "did you mean `current`?",
         ),
+        (&["-n", "2", "--mask", ""], "no processor is in this set"),
         (&["-n", "0"], "expected a number from 1 on"),
         (&["-t", "2"], "how many ranks?"),
         (&["-n", "70000"], "expected 1 to 65536"),

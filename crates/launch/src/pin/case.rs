@@ -11,19 +11,9 @@ use oxmpi_topo::{CpuSet, Machine};
 /// Values of environment variables, by name.
 pub(super) type Variables = BTreeMap<String, String>;
 
-/// The variables of OpenMP runtimes that place threads.
-const OF_THREADS: [&str; 6] = [
-    "KMP_AFFINITY",
-    "KMP_HW_SUBSET",
-    "KMP_PLACE_THREADS",
-    "GOMP_CPU_AFFINITY",
-    "OMP_PLACES",
-    "OMP_PROC_BIND",
-];
-
 /// All variables that count.
 pub(super) fn known() -> impl Iterator<Item = &'static str> {
-    VARIABLES.into_iter().chain(OF_THREADS)
+    VARIABLES.into_iter().chain(Request::VARIABLES)
 }
 
 /// The most ranks of a case.
@@ -133,14 +123,9 @@ impl Case {
         let value = |name: &str| self.variables.get(name).map(String::as_str);
         let team = |cpus: &CpuSet| {
             let request = Request {
-                kmp_affinity: value("KMP_AFFINITY"),
-                gomp_cpu_affinity: value("GOMP_CPU_AFFINITY"),
-                omp_places: value("OMP_PLACES"),
-                omp_proc_bind: value("OMP_PROC_BIND"),
-                kmp_hw_subset: value("KMP_HW_SUBSET"),
-                kmp_place_threads: value("KMP_PLACE_THREADS"),
                 mask: Some(cpus),
                 threads,
+                ..Request::of(value)
             };
             openmp::bind(machine, &request, self.dialect)
         };
@@ -186,9 +171,13 @@ pub(super) fn rules(text: &str) -> Result<Rules, String> {
 /// Processors as a list.
 ///
 /// # Errors
-/// Where it does not read.
+/// Where it does not read, or that it names none.
 pub(super) fn processors(text: &str) -> Result<CpuSet, String> {
-    CpuSet::parse_list(text).map_err(|error| error.to_string())
+    match CpuSet::parse_list(text) {
+        Ok(set) if set.is_empty() => Err("no processor is in this set".into()),
+        Ok(set) => Ok(set),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn word(words: &Words, text: &str) -> Result<usize, String> {

@@ -93,3 +93,6 @@ pub(super) fn team(threads: &[CpuSet]) -> String {
     };
     runs.map(run).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests;
