@@ -8,12 +8,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use oxmpi_topo::{CpuSet, DeviceKind, Machine};
+use oxmpi_topo::{CpuSet, Machine};
 
 use crate::intel::{Cell, Domain, Layout, ProcessorList, Shape, Size};
 use crate::intel2021::list_of;
 use crate::placement::{Warning, WarningCode};
 use crate::processors::Processors;
+use crate::rdma;
 use crate::settings::Settings;
 use deal::{Candidates, deal};
 use explain::{How, explain};
@@ -38,7 +39,10 @@ pub(crate) fn place(
     if settings.cell == Some(Cell::Core) {
         processors = processors.first_of_cores();
     }
-    let near = near_rdma(machine, settings);
+    let near = match settings.respect_hca {
+        true => rdma::near(machine),
+        false => CpuSet::new(),
+    };
     match (&settings.domain, &settings.processors) {
         (Some(domain), list) => {
             if list.is_some() {
@@ -74,21 +78,6 @@ pub(crate) fn place(
             &near,
             warnings,
         ),
-    }
-}
-
-/// The processors near the RDMA devices, if that is not all of them.
-fn near_rdma(machine: &Machine, settings: &Settings) -> CpuSet {
-    if !settings.respect_hca {
-        return CpuSet::new();
-    }
-    let devices = machine
-        .devices()
-        .filter(|device| device.kind() == DeviceKind::Rdma);
-    let near = devices.fold(CpuSet::new(), |near, device| &near | device.near().cpus());
-    match near == *machine.online() {
-        true => CpuSet::new(),
-        false => near,
     }
 }
 

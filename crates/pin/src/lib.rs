@@ -28,6 +28,7 @@
 
 extern crate alloc;
 
+mod conflicts;
 mod documented;
 pub mod intel;
 mod intel2021;
@@ -37,8 +38,10 @@ pub mod openmpi;
 mod place;
 mod placement;
 mod processors;
+mod rdma;
 mod settings;
 
+pub use conflicts::conflicts;
 pub use metrics::Metrics;
 /// The machines that placement is about, so that one import is enough.
 pub use oxmpi_topo as topo;

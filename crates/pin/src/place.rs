@@ -9,7 +9,7 @@ use oxmpi_topo::{CpuSet, Machine};
 
 use crate::placement::{Placement, RankPlace, Warning, WarningCode};
 use crate::settings::{Compat, Settings};
-use crate::{documented, intel2021};
+use crate::{documented, intel2021, openmpi};
 
 /// Places `ranks` ranks on `machine`.
 ///
@@ -36,6 +36,10 @@ pub fn place(
     } else if !settings.pin {
         explanation += &format!("Pinning is off: not pinned, every rank may use all of {allowed}.");
         vec![allowed.clone()]
+    } else if let Some(mapping) = &settings.mapping {
+        let (domains, why) = openmpi::place(machine, &allowed, mapping, &mut warnings);
+        explanation += &why;
+        domains
     } else if settings.compat == Compat::Documented {
         let (domains, why) =
             documented::place(machine, &allowed, settings, ranks as usize, &mut warnings);

@@ -94,6 +94,16 @@ pub enum WarningCode {
     SettingUnreadable,
     /// `setting-overridden`: one setting is ignored because of another. Arguments: the ignored, the other.
     SettingOverridden,
+    /// `threads-exceed-domain`: a rank has fewer processors than threads. Arguments: rank, threads, its processors.
+    ThreadsExceedDomain,
+    /// `processor-shared`: two ranks on one processor. Arguments: both ranks, what they share, the idle processors.
+    ProcessorShared,
+    /// `sibling-shared`: two ranks on one core while another is idle. Arguments: both ranks, the core, an idle one.
+    SiblingShared,
+    /// `domain-across-numa`: a rank reaches over the border of a NUMA node. Arguments: rank, its processors.
+    DomainAcrossNuma,
+    /// `far-from-rdma`: ranks away from the active RDMA port. Arguments: the ranks, the processors near it.
+    FarFromRdma,
 }
 
 impl fmt::Display for WarningCode {
@@ -120,6 +130,11 @@ impl fmt::Display for WarningCode {
             Self::TeamClipped => "team-clipped",
             Self::SettingUnreadable => "setting-unreadable",
             Self::SettingOverridden => "setting-overridden",
+            Self::ThreadsExceedDomain => "threads-exceed-domain",
+            Self::ProcessorShared => "processor-shared",
+            Self::SiblingShared => "sibling-shared",
+            Self::DomainAcrossNuma => "domain-across-numa",
+            Self::FarFromRdma => "far-from-rdma",
         })
     }
 }

@@ -86,22 +86,7 @@ impl Processors {
 
     fn of(mut places: Vec<Place>) -> Self {
         places.sort_by_key(|place| place.cpu);
-        let mut children: BTreeMap<(Vec<usize>, Option<u32>), usize> = BTreeMap::new();
-        let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-        for place in &mut places {
-            for level in 0..DIGITS {
-                let parent = place.digits[..level].to_vec();
-                let key = place
-                    .inside
-                    .get(level)
-                    .map_or(Some(place.cpu as u32), |id| *id);
-                place.digits[level] = *children.entry((parent.clone(), key)).or_insert_with(|| {
-                    let count = counts.entry(parent).or_default();
-                    *count += 1;
-                    *count - 1
-                });
-            }
-        }
+        number_in_parents(&mut places);
         let platform = places.iter().map(|place| place.cpu).collect();
         places.sort_by_key(|place| place.digits);
         let compact: Vec<usize> = places.iter().map(|place| place.cpu).collect();
@@ -204,6 +189,29 @@ impl Processors {
             Lead::Smallest => domain.first().map(|cpu| places[cpu]),
             Lead::First => domain.iter().map(|cpu| places[cpu]).min(),
         });
+    }
+}
+
+/// Gives each processor its digits, from its place among those with the same parent on each level.
+fn number_in_parents(places: &mut [Place]) {
+    // What was met so far, by its parent and number: its own number here, and its digit.
+    let mut met: BTreeMap<(usize, Option<u32>), (usize, usize)> = BTreeMap::new();
+    // By the number of a parent, how many children were met; the first parent is the machine.
+    let mut children = vec![0];
+    for place in places {
+        let mut parent = 0;
+        for (level, id) in place.inside.iter().enumerate() {
+            let (child, digit) = *met.entry((parent, *id)).or_insert_with(|| {
+                let digit = children[parent];
+                children[parent] += 1;
+                children.push(0);
+                (children.len() - 1, digit)
+            });
+            place.digits[level] = digit;
+            parent = child;
+        }
+        place.digits[DIGITS - 1] = children[parent];
+        children[parent] += 1;
     }
 }
 

@@ -5,6 +5,7 @@ use oxmpi_topo::CpuSet;
 
 use crate::intel::{Cell, Domain, Order, ProcessorList};
 use crate::intel2021;
+use crate::openmpi::Mapping;
 
 /// Whose rules placing follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Settings {
     pub compat: Compat,
     /// Whether ranks are pinned at all.
     pub pin: bool,
+    /// Open MPI's options; where there are any, only these and the inherited mask count.
+    pub mapping: Option<Mapping>,
     /// What one rank gets; `None`: not set, so that [`processors`](Self::processors) count, or else size `auto`.
     pub domain: Option<Domain>,
     /// One processor for each rank. Ignored where a domain is set.
@@ -66,6 +69,7 @@ impl Default for Settings {
         Self {
             compat: Compat::Documented,
             pin: true,
+            mapping: None,
             domain: None,
             processors: None,
             order: Order::default(),
@@ -75,6 +79,23 @@ impl Default for Settings {
             respect_hca: true,
             omp_threads: None,
         }
+    }
+}
+
+impl Settings {
+    /// Whether the caches of the machine matter: not for the usual settings, so that a machine may then be read without its
+    /// caches, which is much faster.
+    pub fn needs_caches(&self) -> bool {
+        if let Some(mapping) = &self.mapping {
+            return mapping.needs_caches();
+        }
+        let far_apart = matches!(self.order, Order::Scatter | Order::Spread);
+        let domain = self.domain.as_ref().is_some_and(Domain::needs_caches);
+        let listed = self
+            .processors
+            .as_ref()
+            .is_some_and(ProcessorList::needs_caches);
+        self.pin && (far_apart || domain || listed)
     }
 }
 
@@ -350,6 +371,7 @@ impl Settings {
         Ok(Self {
             compat: text("pin_compat").parse()?,
             pin: switch(text("pin"))?,
+            mapping: None,
             domain: domain.is_set.then(|| domain.text.parse()).transpose()?,
             processors: optional(text("pin_processor_list"))?,
             order: text("pin_order").parse()?,

@@ -65,28 +65,6 @@ fn what_is_not_known_is_answered_with_what_is() {
 }
 
 #[test]
-fn bind_to_is_a_domain_in_the_order_of_the_machine() {
-    for (text, domain) in [
-        ("hwthread", "1"),
-        ("core", "core"),
-        ("socket", "socket"),
-        ("package", "socket"),
-        ("numa", "numa"),
-    ] {
-        let settings = Settings::from(text.parse::<BindTo>().unwrap());
-        assert_eq!(
-            (
-                settings.domain.unwrap().to_string().as_str(),
-                settings.order
-            ),
-            (domain, Order::Compact)
-        );
-        assert!(settings.pin);
-    }
-    assert!(!Settings::from("none".parse::<BindTo>().unwrap()).pin);
-}
-
-#[test]
 fn rows_accept_their_defaults_which_are_the_defaults() {
     let default = |name| {
         SETTINGS

@@ -5,7 +5,8 @@ pub(crate) mod flags;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use oxmpi_text::whole;
+use oxmpi_pin::openmpi::{self, MapBy, Mapping};
+use oxmpi_text::{Error, whole};
 
 use super::hosts;
 use flags::Effect;
@@ -24,8 +25,8 @@ pub(crate) struct Options {
     pub(crate) settings: Vec<(String, String)>,
     /// Hosts named, on the command line and in host files.
     pub(crate) hosts: Vec<String>,
-    /// To what ranks are bound, as typed.
-    pub(crate) bind_to: Option<String>,
+    /// How ranks are mapped and bound, as Open MPI's options say; `None` without any.
+    pub(crate) mapping: Option<Mapping>,
     /// Whether two ranks on one processor are what the user wants.
     pub(crate) oversubscribe: bool,
     /// Whether every line of output says which rank wrote it.
@@ -140,7 +141,13 @@ fn apply(
             let text = |part: OsString| part.to_string_lossy().into_owned();
             options.settings.push((text(name), text(value)));
         }
-        Effect::BindTo => options.bind_to = Some(values[0].to_string_lossy().into_owned()),
+        Effect::CpuSet => mapping(options).cpu_set = Some(read(values[0], openmpi::cpu_set)?),
+        Effect::MapBy => {
+            let map_by = read(values[0], str::parse::<MapBy>)?;
+            options.oversubscribe |= map_by.oversubscribe;
+            mapping(options).map_by = Some(map_by);
+        }
+        Effect::BindTo => mapping(options).bind_to = Some(read(values[0], str::parse)?),
         Effect::Oversubscribe => options.oversubscribe = true,
         Effect::DisplayMap => options.display_map = true,
         Effect::ReportBindings => options.report_bindings = true,
@@ -150,6 +157,16 @@ fn apply(
         Effect::Nothing => {}
     }
     Ok(())
+}
+
+fn mapping(options: &mut Options) -> &mut Mapping {
+    options.mapping.get_or_insert_default()
+}
+
+/// The value of an option; what is wrong is shown with a caret.
+fn read<T>(value: &OsStr, parse: impl Fn(&str) -> Result<T, Error>) -> Result<T, String> {
+    let text = value.to_string_lossy();
+    parse(&text).map_err(|error| error.show(&text).to_string())
 }
 
 fn ranks(value: &OsStr) -> Result<u32, String> {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use oxmpi::settings::{Assignment, Sources, TABLE, Values, resolve};
 use oxmpi_os::affinity;
-use oxmpi_pin::openmpi::{BindTo, Report};
-use oxmpi_pin::{Placement, place};
+use oxmpi_pin::openmpi::Report;
+use oxmpi_pin::{Placement, Warning, WarningCode, conflicts, place};
 use oxmpi_text::Product;
 use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::{CpuSet, Machine};
@@ -24,34 +24,36 @@ pub(crate) struct Pinning {
 }
 
 impl Pinning {
-    /// Places `ranks` ranks as settings and `--bind-to` ask, on the processors in `inherited`.
+    /// Places `ranks` ranks as settings and options ask, on the processors in `inherited`.
     ///
     /// # Errors
     /// A setting that is not understood, with a caret; a file of this machine that does not read.
     pub(crate) fn new(options: &Options, inherited: &CpuSet, ranks: u32) -> Result<Self, String> {
         let mut values = settings(options)?;
-        let wanted = match &options.bind_to {
+        let wanted = match &options.mapping {
             None => values.pinning(),
-            Some(text) => {
-                let bind_to: BindTo = text.parse().map_err(|error: oxmpi_text::Error| {
-                    format!("--bind-to: {}", error.show(text))
-                })?;
-                bind_to.into()
-            }
+            Some(mapping) => mapping.clone().into(),
         };
-        let machine = Machine::from_linux(&WithoutCaches(Root::live()))
-            .map_err(|error| format!("cannot read this machine: {error}"))?;
-        let placement = place(&machine, &wanted, Some(inherited), ranks);
-        let mut warnings = std::mem::take(&mut values.warnings);
-        warnings.extend(
-            placement
-                .warnings
-                .iter()
-                .map(|warning| warning.text.clone()),
-        );
-        if !options.oversubscribe {
-            warnings.extend(shared(&placement));
+        let root = Root::live();
+        let machine = match wanted.needs_caches() {
+            true => Machine::from_linux(&root),
+            false => Machine::from_linux(&WithoutCaches(root)),
+        };
+        let machine = machine.map_err(|error| format!("cannot read this machine: {error}"))?;
+        if let Some(mapping) = &options.mapping {
+            let checked = mapping.check(&machine);
+            checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;
         }
+        let placement = place(&machine, &wanted, Some(inherited), ranks);
+        let threads = values.pinning().omp_threads;
+        let meant = |warning: &Warning| {
+            options.oversubscribe && warning.code == WarningCode::ProcessorShared
+        };
+        let found = conflicts(&machine, &placement, threads);
+        let found = found.into_iter().filter(|warning| !meant(warning));
+        let mut warnings = std::mem::take(&mut values.warnings);
+        let told = placement.warnings.iter().cloned().chain(found);
+        warnings.extend(told.map(|warning| warning.text));
         let typed = values
             .exports()
             .map(|(name, value)| (name.into(), value.into()))
@@ -118,34 +120,8 @@ fn settings(options: &Options) -> Result<Values, String> {
     resolve(TABLE, &sources).map_err(|bad| bad.to_string())
 }
 
-/// A sentence when pinning puts two ranks on one processor.
-fn shared(placement: &Placement) -> Option<String> {
-    if !placement.is_pinned() {
-        return None;
-    }
-    let mut taken = CpuSet::new();
-    let second = placement.ranks.iter().find(|place| {
-        let meets = place.cpus.intersects(&taken);
-        taken = &taken | &place.cpus;
-        meets
-    })?;
-    let first = placement
-        .ranks
-        .iter()
-        .find(|place| place.cpus.intersects(&second.cpus))?;
-    Some(format!(
-        "{} ranks on {} processors: rank {} shares {} with rank {}, and others may do so; \
-         --oversubscribe says that this is meant",
-        placement.ranks.len(),
-        placement.allowed.len(),
-        second.rank,
-        second.cpus,
-        first.rank
-    ))
-}
-
-/// This machine's files but for caches, which no domain of ours is made of: they are most files,
-/// and a job should start fast.
+/// This machine's files but for caches, for settings that do not ask for them: they are most files, and a job should
+/// start fast.
 struct WithoutCaches(Root);
 
 impl Files for WithoutCaches {
@@ -168,29 +144,7 @@ impl Files for WithoutCaches {
 
 #[cfg(test)]
 mod tests {
-    use oxmpi_pin::Settings;
-
     use super::*;
-
-    fn placed(synthetic: &str, settings: Settings, ranks: u32) -> Placement {
-        let machine = Machine::from_synthetic(synthetic).expect("a machine");
-        place(&machine, &settings, None, ranks)
-    }
-
-    #[test]
-    fn ranks_that_share_are_told_once() {
-        assert_eq!(shared(&placed("core:4 pu:1", Settings::default(), 4)), None);
-        let text = shared(&placed("core:2 pu:1", Settings::default(), 4)).expect("they share");
-        assert!(
-            text.starts_with("4 ranks on 2 processors: rank 2 shares 0 with rank 0"),
-            "{text}"
-        );
-        let unpinned = Settings {
-            pin: false,
-            ..Settings::default()
-        };
-        assert_eq!(shared(&placed("core:2 pu:1", unpinned, 4)), None);
-    }
 
     #[test]
     fn this_machine_is_read_without_its_caches() {

@@ -120,6 +120,16 @@ const WORDS: Words = Words(&[
     "a number of processors",
     "[masks in hexadecimal]",
 ]);
+impl Domain {
+    /// Whether it is made of caches, or of processors far apart, which caches tell.
+    pub(crate) fn needs_caches(&self) -> bool {
+        matches!(
+            self,
+            Self::Shape(Shape::Cache(_) | Shape::LargestCache) | Self::Size(_, Layout::Scatter)
+        )
+    }
+}
+
 const SIZE: &str = "a number of processors from 1 to 4294967295";
 const MASK: &str = "a mask in hexadecimal with at least one bit, such as 55 or 0x3";
 const LAYOUTS: Words = Words(&["platform", "compact", "scatter"]);

@@ -149,6 +149,23 @@ impl Members {
     }
 }
 
+impl ProcessorList {
+    /// Whether its amounts are caches, or it wants processors far apart, which caches tell.
+    pub(crate) fn needs_caches(&self) -> bool {
+        let Self::Of(members) = self else {
+            return false;
+        };
+        let amounts = [
+            members.grain,
+            members.shift,
+            members.preoffset,
+            members.postoffset,
+        ];
+        let is_cache = |amount| matches!(amount, Some(Amount::Part(Part::Cache(_))));
+        matches!(members.map, Some(Map::Scatter | Map::Spread)) || amounts.into_iter().any(is_cache)
+    }
+}
+
 impl FromStr for ProcessorList {
     type Err = Error;
 

@@ -4,8 +4,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use oxmpi_pin::intel::{Domain, Order};
-use oxmpi_pin::openmpi::BindTo;
+use oxmpi_pin::intel::{Cell, Domain, Order, ProcessorList};
+use oxmpi_pin::openmpi::{BindTo, MapBy, cpu_set};
 use oxmpi_text::{Error, List, Nanos, Ranges, Size, duration, size, switch};
 
 /// Reads `data` as every kind of setting, if it is text.
@@ -21,7 +21,11 @@ pub fn settings(data: &[u8]) {
         refused_in_place(text, (row.check)(text));
     }
     refused_in_place(text, switch(text));
-    refused_in_place(text, text.parse::<BindTo>());
+    refused_in_place(text, text.parse::<Cell>());
+    refused_in_place(text, text.parse::<ProcessorList>());
+    refused_in_place(text, cpu_set(text));
+    read_back::<BindTo>(text);
+    read_back::<MapBy>(text);
     read_back::<Domain>(text);
     read_back::<Order>(text);
     if let Some(bytes) = refused_in_place(text, size(text)) {

@@ -26,6 +26,8 @@ pub(crate) enum Effect {
     VariableForAll,
     Export,
     Setting,
+    CpuSet,
+    MapBy,
     BindTo,
     Oversubscribe,
     DisplayMap,
@@ -113,9 +115,21 @@ const FLAGS: &[(&str, &[Flag])] = &[
         "Processors",
         &[
             Flag {
+                names: &["cpu-set"],
+                values: &["LIST"],
+                help: "processors of the job, by their logical numbers: 0-3,8",
+                effect: Effect::CpuSet,
+            },
+            Flag {
+                names: &["map-by"],
+                values: &["WHAT"],
+                help: "what ranks take in turn: slot, core, socket, numa, socket:PE=4 ...",
+                effect: Effect::MapBy,
+            },
+            Flag {
                 names: &["bind-to"],
                 values: &["WHAT"],
-                help: "bind each rank to a core, socket, numa or hwthread, or to none",
+                help: "bind each rank to a core, socket, numa, l3cache, hwthread ..., or to none",
                 effect: Effect::BindTo,
             },
             Flag {

@@ -1,0 +1,183 @@
+//! Where ranks and threads are in each other's way, on one machine.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use oxmpi_topo::{CpuSet, Kind, Machine};
+
+use crate::placement::{Placement, RankPlace, Warning, WarningCode};
+use crate::rdma;
+
+/// What a user should know of a placement before the job starts: each kind of conflict at most once, with the first rank that
+/// has it as the example.
+///
+/// - [`ThreadsExceedDomain`](WarningCode::ThreadsExceedDomain): `threads` (of each rank, as `OMP_NUM_THREADS` says) exceed the
+///   processors of a rank.
+/// - [`ProcessorShared`](WarningCode::ProcessorShared): pinning puts two ranks on one processor.
+/// - [`SiblingShared`](WarningCode::SiblingShared): two ranks have hardware threads of one core while another core is idle.
+/// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): the processors of a rank reach over the border of a NUMA node without
+///   taking in whole ones.
+/// - [`FarFromRdma`](WarningCode::FarFromRdma): a rank has no processor near an active RDMA port.
+///
+/// Ranks that are not pinned conflict in nothing: the system moves them.
+///
+/// # Cost
+/// About ranks times processors of a rank, and ranks times NUMA nodes; allocates. For set-up only.
+pub fn conflicts(machine: &Machine, placement: &Placement, threads: Option<u32>) -> Vec<Warning> {
+    if !placement.is_pinned() {
+        return Vec::new();
+    }
+    let ranks = &placement.ranks;
+    let warnings = [
+        threads.and_then(|threads| too_many_threads(ranks, threads)),
+        processor_shared(placement),
+        sibling_shared(machine, placement),
+        across_numa(machine, placement),
+        far_from_rdma(machine, ranks),
+    ];
+    warnings.into_iter().flatten().collect()
+}
+
+fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
+    let rank = ranks
+        .iter()
+        .find(|rank| rank.cpus.len() < threads as usize)?;
+    let RankPlace { rank, cpus } = rank;
+    let count = cpus.len();
+    Some(Warning {
+        code: WarningCode::ThreadsExceedDomain,
+        args: [rank.to_string(), threads.to_string(), cpus.to_string()].into(),
+        text: format!(
+            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} processors ({cpus}): threads take turns on \
+             them; pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
+        ),
+    })
+}
+
+/// The first rank that takes something of an earlier one, with that one and what both take; `takes` says what.
+fn first_meeting(
+    ranks: &[RankPlace],
+    takes: impl Fn(usize) -> Option<usize>,
+) -> Option<(&RankPlace, &RankPlace, usize)> {
+    let mut takers: BTreeMap<usize, &RankPlace> = BTreeMap::new();
+    ranks.iter().find_map(|rank| {
+        let taken = |cpu| {
+            let thing = takes(cpu)?;
+            let first = *takers.entry(thing).or_insert(rank);
+            (first.rank != rank.rank).then_some((first, rank, thing))
+        };
+        rank.cpus.iter().find_map(taken)
+    })
+}
+
+fn processor_shared(placement: &Placement) -> Option<Warning> {
+    let (first, second, _) = first_meeting(&placement.ranks, Some)?;
+    let both = &first.cpus & &second.cpus;
+    let used = placement.ranks.iter();
+    let used = used.fold(CpuSet::new(), |used, rank| &used | &rank.cpus);
+    let idle = &placement.allowed - &used;
+    let idle_too = match idle.is_empty() {
+        true => "".into(),
+        false => format!(" while {idle} stay idle"),
+    };
+    Some(Warning {
+        code: WarningCode::ProcessorShared,
+        args: [
+            first.rank.to_string(),
+            second.rank.to_string(),
+            both.to_string(),
+            idle.to_string(),
+        ]
+        .into(),
+        text: format!(
+            "{} ranks on {} processors: rank {} shares {both} with rank {}, and others may do so{idle_too}; \
+             --oversubscribe says that this is meant",
+            placement.ranks.len(),
+            placement.allowed.len(),
+            second.rank,
+            first.rank,
+        ),
+    })
+}
+
+fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
+    let cores = machine.objects(Kind::Core).enumerate();
+    let core_of: BTreeMap<usize, usize> = cores
+        .flat_map(|(place, core)| core.cpus().iter().map(move |cpu| (cpu, place)))
+        .collect();
+    let is_used = |core: &CpuSet| {
+        placement
+            .ranks
+            .iter()
+            .any(|rank| rank.cpus.intersects(core))
+    };
+    let (first, second, core) = first_meeting(&placement.ranks, |cpu| core_of.get(&cpu).copied())?;
+    let cpus = machine.objects(Kind::Core).nth(core)?.cpus();
+    // On the same processor is another warning; so it is nothing that one rank's threads share.
+    if first.cpus.intersects(&second.cpus) {
+        return None;
+    }
+    let idle = machine
+        .objects(Kind::Core)
+        .map(|core| core.cpus() & &placement.allowed)
+        .find(|core| !core.is_empty() && !is_used(core))?;
+    Some(Warning {
+        code: WarningCode::SiblingShared,
+        args: [
+            first.rank.to_string(),
+            second.rank.to_string(),
+            cpus.to_string(),
+            idle.to_string(),
+        ]
+        .into(),
+        text: format!(
+            "ranks {} and {} share a core (its hardware threads are {cpus}) while another is idle ({idle}); \
+             I_MPI_PIN_DOMAIN=core or --bind-to core gives each rank a core of its own",
+            first.rank, second.rank
+        ),
+    })
+}
+
+fn across_numa(machine: &Machine, placement: &Placement) -> Option<Warning> {
+    let nodes: Vec<CpuSet> = machine
+        .objects(Kind::Numa)
+        .map(|node| node.cpus() & &placement.allowed)
+        .filter(|node| !node.is_empty())
+        .collect();
+    let straddles = |rank: &&RankPlace| {
+        let met = nodes.iter().filter(|node| node.intersects(&rank.cpus));
+        let met: Vec<&CpuSet> = met.collect();
+        met.len() > 1 && met.iter().any(|node| !node.is_subset(&rank.cpus))
+    };
+    let RankPlace { rank, cpus } = placement.ranks.iter().find(straddles)?;
+    Some(Warning {
+        code: WarningCode::DomainAcrossNuma,
+        args: [rank.to_string(), cpus.to_string()].into(),
+        text: format!(
+            "the processors of rank {rank} ({cpus}) are in more than one NUMA node: part of its memory is far from part of \
+             them; a size that divides a node's processors, or I_MPI_PIN_DOMAIN=numa, keeps ranks inside"
+        ),
+    })
+}
+
+fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> {
+    let near = rdma::near(machine);
+    if near.is_empty() {
+        return None;
+    }
+    let far = ranks.iter().filter(|rank| !rank.cpus.intersects(&near));
+    let far: CpuSet = far.map(|rank| rank.rank as usize).collect();
+    if far.is_empty() {
+        return None;
+    }
+    Some(Warning {
+        code: WarningCode::FarFromRdma,
+        args: [far.to_string(), near.to_string()].into(),
+        text: format!(
+            "ranks {far} run on another NUMA node than the active RDMA port (near processors {near}): their messages to other \
+             hosts cross the machine"
+        ),
+    })
+}

@@ -1,0 +1,247 @@
+//! From `--cpu-set`, `--map-by` and `--bind-to` to the processors of each rank.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use oxmpi_text::{Error, Span};
+use oxmpi_topo::{CpuSet, Kind, Machine};
+
+use super::{BindTo, By, Level, MapBy};
+use crate::Settings;
+use crate::placement::{Warning, WarningCode};
+use crate::processors::Processors;
+
+/// The options of one job. What is not given follows from the others:
+///
+/// - Ranks are mapped by `slot`: they take the parts they are bound to in the order of the machine.
+/// - Ranks are bound to what they are mapped by; with `slot`, `node` or `PE=n` to cores, and with nothing but `--cpu-set` to
+///   one hardware thread each.
+///
+/// Open MPI's own defaults depend on its release and on the number of ranks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapping {
+    /// `--cpu-set`: the processors of the job by their logical numbers (their place in the order of the machine, as `lstopo`
+    /// counts them), as a set: the order in which they were typed does not matter.
+    pub cpu_set: Option<CpuSet>,
+    /// `--map-by`.
+    pub map_by: Option<MapBy>,
+    /// `--bind-to`.
+    pub bind_to: Option<BindTo>,
+}
+
+/// Reads `--cpu-set`: numbers and ranges such as `0-3,8`.
+///
+/// # Errors
+/// What does not read, and a list of nothing.
+pub fn cpu_set(text: &str) -> Result<CpuSet, Error> {
+    let set = CpuSet::parse_list(text).map_err(|error| error.cause())?;
+    match set.is_empty() {
+        true => Err(Error::new(Span::whole(text), CPU_SET)),
+        false => Ok(set),
+    }
+}
+
+const CPU_SET: &str = "logical numbers of processors such as 0-3,8";
+
+/// Numbers of `--cpu-set` that the machine does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownProcessors {
+    /// These.
+    pub numbers: CpuSet,
+    /// How many processors it has.
+    pub count: usize,
+}
+
+impl fmt::Display for UnknownProcessors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { numbers, count } = self;
+        let last = count.saturating_sub(1);
+        write!(
+            f,
+            "no processors {numbers} here: expected logical numbers from 0 to {last}, the {count} processors of this machine \
+             in its order"
+        )
+    }
+}
+
+impl core::error::Error for UnknownProcessors {}
+
+impl Mapping {
+    /// Whether the machine has all the processors of `--cpu-set`. Placing leaves out those that it has not, with a warning.
+    ///
+    /// # Errors
+    /// Those that it has not.
+    pub fn check(&self, machine: &Machine) -> Result<(), UnknownProcessors> {
+        let count = machine.objects(Kind::Pu).count();
+        let wanted = self.cpu_set.iter().flatten();
+        let numbers: CpuSet = wanted.filter(|number| *number >= count).collect();
+        match numbers.is_empty() {
+            true => Ok(()),
+            false => Err(UnknownProcessors { numbers, count }),
+        }
+    }
+
+    /// Whether the caches of the machine matter.
+    pub(crate) fn needs_caches(&self) -> bool {
+        let by = self.map_by.and_then(|map_by| match map_by.by {
+            By::Level(level) => Some(level),
+            By::Slot | By::Node => None,
+        });
+        let levels = [by, self.level()];
+        levels.into_iter().flatten().any(Level::is_cache)
+    }
+
+    /// What each rank is bound to; `None`: to nothing.
+    fn level(&self) -> Option<Level> {
+        let parts = self.map_by.and_then(|map_by| map_by.parts);
+        match (self.bind_to, self.map_by.map(|map_by| map_by.by)) {
+            (Some(BindTo::None), _) => None,
+            (Some(BindTo::Level(level)), _) => Some(level),
+            (None, Some(By::Level(level))) if parts.is_none() => Some(level),
+            (None, None) if self.cpu_set.is_some() => Some(Level::HwThread),
+            (None, _) => Some(Level::Core),
+        }
+    }
+}
+
+impl From<Mapping> for Settings {
+    fn from(mapping: Mapping) -> Self {
+        Self {
+            mapping: Some(mapping),
+            ..Self::default()
+        }
+    }
+}
+
+/// The processors of the ranks, in turn from the first again behind the last, and why; never empty. `allowed` is what the
+/// job may use, not empty.
+pub(crate) fn place(
+    machine: &Machine,
+    allowed: &CpuSet,
+    mapping: &Mapping,
+    warnings: &mut Vec<Warning>,
+) -> (Vec<CpuSet>, String) {
+    let usable = usable(machine, allowed, mapping, warnings);
+    let of_set = match &mapping.cpu_set {
+        Some(numbers) => format!(", those with logical numbers {numbers}"),
+        None => String::new(),
+    };
+    let Some(level) = mapping.level() else {
+        let why = format!("Not bound, as asked: every rank may use all of {usable}{of_set}.");
+        return (Vec::from([usable]), why);
+    };
+    let processors = Processors::new(machine, &usable);
+    let level = there(level, machine, warnings);
+    let parts = level.parts(&processors);
+    let by = mapping.map_by.map_or(By::Slot, |map_by| map_by.by);
+    let each = mapping.map_by.and_then(|map_by| map_by.parts).unwrap_or(1) as usize;
+    if each > parts.len() {
+        warnings.push(too_many_parts(each, level, parts.len()));
+    }
+    let each = each.min(parts.len());
+    let objects = match by {
+        By::Slot | By::Node => Vec::from([usable.clone()]),
+        By::Level(by) => there(by, machine, warnings).parts(&processors),
+    };
+    let seats = |object: &CpuSet| {
+        let here = parts.iter().filter(|part| part.intersects(object));
+        let here: Vec<&CpuSet> = here.collect();
+        let seats = here.chunks_exact(each);
+        seats.map(union).collect::<Vec<CpuSet>>()
+    };
+    let mut offers: Vec<Vec<CpuSet>> = objects.iter().map(seats).collect();
+    // Parts larger than what ranks are mapped by are taken one after the other.
+    if offers.iter().all(Vec::is_empty) {
+        offers = Vec::from([seats(&usable)]);
+    }
+    let domains = in_turn(&offers);
+    let several = match each {
+        1 => String::new(),
+        each => format!("{each} of "),
+    };
+    let why = format!(
+        "Mapped by {by}, bound to {several}{level}: {} places on {} processors{of_set}.",
+        domains.len(),
+        usable.len()
+    );
+    (domains, why)
+}
+
+/// The processors of `--cpu-set` that the job may use, or all that it may use.
+fn usable(
+    machine: &Machine,
+    allowed: &CpuSet,
+    mapping: &Mapping,
+    warnings: &mut Vec<Warning>,
+) -> CpuSet {
+    let Some(numbers) = &mapping.cpu_set else {
+        return allowed.clone();
+    };
+    if let Err(unknown) = mapping.check(machine) {
+        warnings.push(Warning {
+            code: WarningCode::NoSuchProcessor,
+            args: [unknown.numbers.to_string()].into(),
+            text: format!("--cpu-set: {unknown}; they are left out"),
+        });
+    }
+    let pus = machine.objects(Kind::Pu).filter_map(|pu| pu.cpus().first());
+    let chosen = pus
+        .enumerate()
+        .filter(|(place, _)| numbers.contains(*place));
+    let chosen: CpuSet = chosen.map(|(_, cpu)| cpu).collect();
+    let outside = &chosen - allowed;
+    if !outside.is_empty() {
+        warnings.push(Warning {
+            code: WarningCode::NotAllowed,
+            args: [outside.to_string(), allowed.to_string()].into(),
+            text: format!(
+                "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are left \
+                 out; allow them (mask of the job) to insist"
+            ),
+        });
+    }
+    let usable = &chosen & allowed;
+    match usable.is_empty() {
+        true => allowed.clone(),
+        false => usable,
+    }
+}
+
+/// The level itself, or what stands for it on this machine.
+fn there(level: Level, machine: &Machine, warnings: &mut Vec<Warning>) -> Level {
+    let there = level.on(machine);
+    if there != level {
+        warnings.push(Warning {
+            code: WarningCode::NoSuchLevel,
+            args: [level.to_string()].into(),
+            text: format!("this machine does not tell of any {level}; {there} is taken instead"),
+        });
+    }
+    there
+}
+
+fn too_many_parts(asked: usize, level: Level, count: usize) -> Warning {
+    Warning {
+        code: WarningCode::SizeClipped,
+        args: [asked.to_string(), count.to_string()].into(),
+        text: format!(
+            "PE={asked} asks for more than there is ({level}: {count}): each rank gets all of them; allow more \
+             processors (mask of the job, --cpu-set) to insist"
+        ),
+    }
+}
+
+fn union(parts: &[&CpuSet]) -> CpuSet {
+    parts.iter().fold(CpuSet::new(), |all, part| &all | *part)
+}
+
+/// The first of each, then the second of each, and so on.
+fn in_turn(offers: &[Vec<CpuSet>]) -> Vec<CpuSet> {
+    let turns = offers.iter().map(Vec::len).max().unwrap_or(0);
+    (0..turns)
+        .flat_map(|turn| offers.iter().filter_map(move |offer| offer.get(turn)))
+        .cloned()
+        .collect()
+}
