@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use oxmpi_text::nearest;
+use oxmpi_text::{Printable, nearest};
 
 /// Exit code of a command that was not called as it should be.
 pub(crate) const USAGE: u8 = 2;
@@ -12,9 +12,14 @@ pub(crate) const USAGE: u8 = 2;
 /// The answer to `--version`.
 pub(crate) const VERSION: &str = concat!("oxmpi ", env!("CARGO_PKG_VERSION"), "\n");
 
-/// Prints what is wrong.
+/// Prints what is wrong. It may quote names of files and devices, which must not command the terminal.
 pub(crate) fn error(what: impl Display) {
-    eprintln!("oxmpi: {what}");
+    let what = what.to_string();
+    let lines: Vec<String> = what
+        .split('\n')
+        .map(|line| Printable(line).to_string())
+        .collect();
+    eprintln!("oxmpi: {}", lines.join("\n"));
 }
 
 /// Prints what was asked for. A reader that has seen enough (`| head`) is no mistake.

@@ -5,8 +5,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::complain;
-
 /// Where the answer goes.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) enum Target {
@@ -33,7 +31,9 @@ impl Target {
 /// A sentence with the file's name. The file is then as it was before.
 pub(crate) fn put(text: &str, target: &Target) -> Result<(), String> {
     match target {
-        Target::Output => complain::answer(text),
+        Target::Output => {
+            print(text).map_err(|why| format!("standard output: cannot be written: {why}"))?
+        }
         Target::File { path, overwrite } => {
             write(text, path, *overwrite).map_err(|why| match why.kind() {
                 ErrorKind::AlreadyExists => {
@@ -44,6 +44,16 @@ pub(crate) fn put(text: &str, target: &Target) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Prints to the end. A reader that has seen enough (`| head`) is no mistake.
+fn print(text: &str) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    let printed = output.write_all(text.as_bytes());
+    match printed.and_then(|()| output.flush()) {
+        Err(why) if why.kind() != ErrorKind::BrokenPipe => Err(why),
+        _ => Ok(()),
+    }
 }
 
 /// Writes beside the file first, so that a full disk or an end halfway leaves no half of it.

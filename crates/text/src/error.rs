@@ -1,5 +1,6 @@
 //! The one error of every grammar, and how it is shown.
 
+use crate::printable::printable;
 use core::fmt;
 
 /// A part of a text, in bytes: from `start` up to but not including `end`.
@@ -173,12 +174,8 @@ impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write as _;
         let limit = if self.1 { NEIGHBOURHOOD } else { usize::MAX };
-        for c in self.0.chars().take(limit) {
-            f.write_char(if c.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            })?;
+        for letter in self.0.chars().take(limit) {
+            f.write_char(printable(letter))?;
         }
         if self.1 { f.write_str("...") } else { Ok(()) }
     }

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod printable;
 mod ranges;
 mod scan;
 mod setting;
@@ -31,6 +32,7 @@ mod units;
 mod words;
 
 pub use error::{Error, Expected, Shown, Span};
+pub use printable::Printable;
 pub use ranges::{List, Range, Ranges};
 pub use scan::{Scanner, Token};
 pub use setting::{Alias, EnvName, Level, Product, Setting, Table};

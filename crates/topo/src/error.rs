@@ -49,11 +49,13 @@ impl Error {
         self
     }
 
-    /// The same, the file being in a directory: a recorded machine's.
+    /// The same, the file being in a directory: a recorded machine's. What is wrong with several files is of the
+    /// directory.
     #[cfg(feature = "std")]
     pub(crate) fn below(mut self, directory: &str) -> Self {
-        if let Some(file) = &mut self.file {
-            file.insert_str(0, directory.trim_end_matches('/'));
+        match &mut self.file {
+            Some(file) => file.insert_str(0, directory.trim_end_matches('/')),
+            None => self.file = Some(directory.trim_end_matches(['/', ':']).to_string()),
         }
         self
     }

@@ -118,3 +118,14 @@ fn further_texts_are_those_of_lstopo() {
         compare(Path::new(&directory));
     }
 }
+
+#[test]
+fn names_from_outside_stay_on_their_line() {
+    let files = recording(
+        "/sys/devices/system/cpu\n online|0\n\
+         /sys/bus/pci/devices/0000:00:03.0\n class|0x020000\n\
+         /sys/class/net\n a\x1b[2J\u{202e} -> ../../devices/pci0000:00/0000:00:03.0/net/a\n",
+    );
+    let shown = Machine::from_linux(&files).unwrap().text().to_string();
+    assert!(shown.contains("Net \"a\u{fffd}[2J\u{fffd}\"\n"), "{shown}");
+}

@@ -55,7 +55,7 @@ pub(super) fn write(directory: &Path) -> Result<(), String> {
     let failed = |why: io::Error| match why.kind() {
         ErrorKind::DirectoryNotEmpty => format!("{}: is not empty", directory.display()),
         ErrorKind::InvalidFilename => format!("{}: give a new name", directory.display()),
-        ErrorKind::NotADirectory => format!("{}: is a file", directory.display()),
+        ErrorKind::NotADirectory => format!("{}: is a file or a link", directory.display()),
         _ => format!("{}: cannot be written: {why}", directory.display()),
     };
     let files = entries

@@ -215,3 +215,22 @@ fn a_wrong_command_line_has_a_code_of_its_own() {
         "{said}"
     );
 }
+
+#[test]
+fn what_is_quoted_does_not_command_the_terminal() {
+    let (code, said) = refused(&["-i", "a\x1b[2J\nb"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("oxmpi: a\u{fffd}[2J\n"), "{said:?}");
+    assert!(!said.contains('\x1b'), "{said:?}");
+}
+
+#[test]
+fn a_full_standard_output_is_told() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    command.args(["topo", "-i", "pu:2"]).stdout(full.unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("oxmpi: standard output: "), "{said}");
+}

@@ -106,6 +106,24 @@ fn a_recording_may_be_one_text() {
 }
 
 #[test]
+fn a_recording_in_one_text_takes_bounded_memory() {
+    let directory = format!("/{}\n", "a".repeat(509));
+    let refusal = |text: String| Machine::from_text(&text, "text").unwrap_err().to_string();
+    assert!(Machine::from_text(&format!("{directory} b\n"), "text").is_ok());
+    let said = refusal(format!("{directory} bc\n"));
+    assert!(
+        said.starts_with("text:2: expected a path of at most 512 bytes"),
+        "{said}"
+    );
+    let names: String = (0..1 << 20).map(|name| format!(" {name}\n")).collect();
+    let said = refusal(format!("/\n{names}"));
+    assert!(
+        said.starts_with("text:1048577: expected at most 1048576 files"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_wrong_file_of_a_recording_is_named_with_its_directory() {
     let folder = Folder::new();
     let online = folder.write("name/sys/devices/system/cpu/online", "0-x\n");
@@ -130,6 +148,11 @@ fn cpuid_dumps_are_read() {
     let wrong = folder.write("name/pu1", "1 0 0 0 0 => 1\n");
     let said = error(&folder.path("name"));
     assert!(said.starts_with(&format!("{wrong}:1: expected ")), "{said}");
+    // What is wrong with no one file has the directory's name.
+    folder.write("name/pu1", "");
+    let said = error(&folder.path("name"));
+    let place = format!("{}: expected ", folder.path("name"));
+    assert!(said.starts_with(&place), "{said}");
 }
 
 #[test]

@@ -9,6 +9,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use oxmpi_text::Span;
 
+/// The longest path, in bytes: three times those of large machines. An entry of a directory says little and stands for
+/// a whole path, so that a small text could take much memory.
+const LONGEST_PATH: usize = 512;
+
+/// The most files and directories: 128 for each of 8,192 processors.
+const MOST_ENTRIES: usize = 1 << 20;
+
 /// Files in memory, read from a text of such lines:
 ///
 /// | line | is |
@@ -43,7 +50,8 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// Names the first line that is none of the above.
+    /// Names the first line that is none of the above, or that has a path of more than 512 bytes or the 1,048,577th
+    /// path.
     ///
     /// # Cost
     ///
@@ -62,7 +70,7 @@ impl Recording {
             match (words.as_bytes().first(), words.get(1..)) {
                 (None, _) => {}
                 (Some(b'/'), _) => {
-                    directory = files.add(words);
+                    directory = files.add(words).map_err(wrong)?;
                     current.clone_from(&directory);
                 }
                 (Some(b' '), Some(entry)) if !directory.is_empty() => {
@@ -70,7 +78,7 @@ impl Recording {
                         Some((name, content)) => (name, Some(content)),
                         None => (entry, None),
                     };
-                    current = files.add(&format!("{directory}/{name}"));
+                    current = files.add(&format!("{directory}/{name}")).map_err(wrong)?;
                     files.extend(&current, content.map(str::as_bytes), b"\n");
                 }
                 (Some(b'|'), Some(content)) if !current.is_empty() => {
@@ -89,14 +97,24 @@ impl Recording {
     }
 
     /// Adds a path, which a link may follow; returns the path.
-    fn add(&mut self, words: &str) -> String {
+    ///
+    /// # Errors
+    ///
+    /// Says what would have been right if this asks for too much memory.
+    fn add(&mut self, words: &str) -> Result<String, &'static str> {
         let (path, link) = match words.split_once(" -> ") {
             Some((path, link)) => (path, Some(String::from(link))),
             None => (words, None),
         };
+        if path.len() > LONGEST_PATH {
+            return Err("a path of at most 512 bytes");
+        }
+        if self.0.len() == MOST_ENTRIES && !self.0.contains_key(path) {
+            return Err("at most 1048576 files and directories");
+        }
         let entry = self.0.entry(String::from(path)).or_default();
         entry.link = link.or(entry.link.take());
-        String::from(path)
+        Ok(String::from(path))
     }
 
     fn extend(&mut self, path: &str, content: Option<&[u8]>, end: &[u8]) {

@@ -8,6 +8,7 @@ use crate::object::{Cache, Info, Object};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use oxmpi_text::Printable;
 
 /// Bytes in powers of 1024 as lstopo writes them, `32KB`; three digits where a unit is not full, such as `1.25MB`.
 pub(super) fn bytes(size: u64) -> String {
@@ -37,21 +38,9 @@ pub(super) fn speed(bytes_per_second: u64) -> String {
     }
 }
 
-/// What a line of a picture can hold of a text from outside: control characters, those that turn the direction of
-/// writing, and what XML forbids are replaced.
+/// What a line of a picture can hold of a text from outside.
 pub(super) fn clean(text: &str) -> String {
-    let is_forbidden = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
-    };
-    let replaced = |letter| {
-        if is_forbidden(letter) {
-            '\u{fffd}'
-        } else {
-            letter
-        }
-    };
-    text.chars().map(replaced).collect()
+    Printable(text).to_string()
 }
 
 /// The name of its kind in a picture: `L1d` of a cache for data alone, a group's subtype.

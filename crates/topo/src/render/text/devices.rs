@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Formatter};
+use oxmpi_text::Printable;
 
 /// Where PCI functions that are equal but for their addresses follow each other: virtual functions mostly.
 pub(super) struct Runs {
@@ -90,7 +91,7 @@ impl<'m> Writer<'m> {
         };
         write!(f, "{kind}")?;
         if let Some(subtype) = device.subtype() {
-            write!(f, "({subtype})")?;
+            write!(f, "({})", Printable(subtype))?;
         }
         if let Some(pci) = device.pci().filter(|_| is_function(&device)) {
             f.write_str(" ")?;
@@ -98,7 +99,7 @@ impl<'m> Writer<'m> {
             write!(f, " ({})", pci.class_name())?;
         }
         match device.name().filter(|_| device.kind().is_of_system()) {
-            Some(name) => write!(f, " \"{name}\""),
+            Some(name) => write!(f, " \"{}\"", Printable(name)),
             None => Ok(()),
         }
     }

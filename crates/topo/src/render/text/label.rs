@@ -5,6 +5,7 @@ use crate::kind::Kind;
 use crate::levels::GroupNumber;
 use crate::object::Object;
 use core::fmt::{self, Formatter};
+use oxmpi_text::Printable;
 
 /// An object as one line shows it: `Package L#0`, `NUMANode(HBM) L#1 (P#4 16GB)`.
 pub(super) struct Label<'m> {
@@ -33,7 +34,7 @@ impl<'m> Label<'m> {
             _ => write!(f, "{kind}")?,
         }
         match self.object.subtype() {
-            Some(subtype) => write!(f, "({subtype})"),
+            Some(subtype) => write!(f, "({})", Printable(subtype)),
             None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Formatter};
+use oxmpi_text::Printable;
 
 /// The matrices of distances as text; made by [`Machine::distances_text`].
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +68,8 @@ impl DistancesText<'_> {
             Measure::Unknown => ("distance", 0),
         };
         let bits = bit + if matrix.is_of_user() { 2 } else { 1 } + if is_mixed { 16 } else { 0 };
-        let (name, count) = (matrix.name().unwrap_or("(null)"), matrix.ends().len());
+        let name = Printable(matrix.name().unwrap_or("(null)"));
+        let count = matrix.ends().len();
         write!(
             f,
             "Relative {meaning} matrix (name {name} kind {bits}) between {count} "
@@ -146,7 +148,7 @@ impl DistancesText<'_> {
                 let address = || device.pci().map(|pci| pci.address.to_string());
                 device
                     .name()
-                    .map(String::from)
+                    .map(|name| Printable(name).to_string())
                     .or_else(address)
                     .unwrap_or_default()
             }
@@ -187,10 +189,15 @@ impl fmt::Display for CoreKindsText<'_> {
                 text("LinuxCapacity", kind.capacity),
             ];
             for (name, value) in known.into_iter().flatten() {
-                writeln!(f, "  {name} = {value}")?;
+                writeln!(f, "  {name} = {}", Printable(&value))?;
             }
             for info in &kind.infos {
-                writeln!(f, "  {} = {}", info.name, info.value)?;
+                writeln!(
+                    f,
+                    "  {} = {}",
+                    Printable(&info.name),
+                    Printable(&info.value)
+                )?;
             }
         }
         Ok(())
