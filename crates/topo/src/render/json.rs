@@ -5,7 +5,7 @@
 //! let machine = Machine::from_synthetic("core:2 pu:1")?;
 //! let json = machine.to_json("two cores");
 //! assert!(json.starts_with(r#"{"format":"oxmpi-topo","version":1,"machine":"two cores","source":"synthetic""#));
-//! assert!(json.contains(r#"{"type":"Core","cpus":"1","os":1,"logical":1,"parent":0}"#));
+//! assert!(json.contains(r#"{"type":"Core","cpus":"1","os":1}"#));
 //! # Ok::<(), oxmpi_topo::Error>(())
 //! ```
 
@@ -22,13 +22,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
 use devices::DeviceJson;
-use objects::ObjectJson;
+use objects::{DetailsJson, ObjectJson};
 use serde::{Serialize, Serializer};
 use tables::{CoreKindJson, DistancesJson};
 
 impl Machine {
     /// The machine as JSON in one line, all that is known of it: objects in depth-first order with NUMA nodes before
-    /// children, devices, distances, kinds of cores. `name` is what the reader is told the machine is called.
+    /// children, details of these, devices, distances, kinds of cores. `name` is what the reader is told the machine is called.
     ///
     /// The format is described with the others of this project, in `docs/formats.md`; fields may be added to it as long as
     /// `version` stays.
@@ -46,6 +46,7 @@ struct MachineJson<'m> {
     source: &'static str,
     generator: &'static str,
     objects: Vec<ObjectJson<'m>>,
+    details: Vec<DetailsJson<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<DeviceJson<'m>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -79,14 +80,17 @@ impl<T: Display> Serialize for Shown<T> {
 impl<'m> MachineJson<'m> {
     fn of(machine: &'m Machine, name: &'m str) -> Self {
         let groups = Groups::of(machine);
-        let objects = machine.iter();
         Self {
             format: "oxmpi-topo",
             version: 1,
             machine: name,
             source: word(machine.source()),
             generator: concat!("oxmpi-topo ", env!("CARGO_PKG_VERSION")),
-            objects: objects.map(|it| ObjectJson::of(it, &groups)).collect(),
+            objects: machine.iter().map(ObjectJson::of).collect(),
+            details: machine
+                .iter()
+                .map(|it| DetailsJson::of(it, &groups))
+                .collect(),
             devices: machine.devices().map(DeviceJson::of).collect(),
             distances: machine.distances().iter().map(DistancesJson::of).collect(),
             core_kinds: machine.core_kinds().iter().map(CoreKindJson::of).collect(),

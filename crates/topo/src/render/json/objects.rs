@@ -8,6 +8,7 @@ use crate::object::{Cache, Object};
 use alloc::vec::Vec;
 use serde::Serialize;
 
+/// What recorded machines tell of an object, and no more, so that the two lists can be compared as they are.
 #[derive(Serialize)]
 pub(super) struct ObjectJson<'m> {
     #[serde(rename = "type")]
@@ -19,6 +20,11 @@ pub(super) struct ObjectJson<'m> {
     size: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<u64>,
+}
+
+/// What else is known of an object.
+#[derive(Serialize)]
+pub(super) struct DetailsJson<'m> {
     logical: u32,
     /// Of a group, its level among those of groups.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,10 +56,8 @@ struct CacheJson {
 }
 
 impl<'m> ObjectJson<'m> {
-    pub(super) fn of(object: Object<'m>, groups: &Groups) -> Self {
+    pub(super) fn of(object: Object<'m>) -> Self {
         let kind = object.kind();
-        let group = groups.number(object);
-        let side_caches = object.side_caches().iter();
         let is_numbered = !kind.is_cache() && kind != Kind::Group;
         Self {
             kind: kind.name(),
@@ -61,6 +65,15 @@ impl<'m> ObjectJson<'m> {
             os: object.os().filter(|_| is_numbered),
             size: object.cache().map(|cache| cache.size),
             memory: (kind == Kind::Numa).then(|| object.local_memory().unwrap_or(0)),
+        }
+    }
+}
+
+impl<'m> DetailsJson<'m> {
+    pub(super) fn of(object: Object<'m>, groups: &Groups) -> Self {
+        let group = groups.number(object);
+        let side_caches = object.side_caches().iter();
+        Self {
             logical: group.map_or(object.logical(), |group| group.logical),
             level: group.map(|group| group.level),
             parent: object.parent().map(|parent| parent.id().0),
