@@ -17,8 +17,9 @@ is this machine as text. FILE gets it in the format that its ending names (.txt,
 Which machine:
   -i, --input X        a directory with recorded /proc and /sys, or with cpuid dumps (pu0, pu1 ...);
                        an hwloc XML file (version 2 or 3); a /proc/cpuinfo file; a recording in one
-                       text; a synthetic string; or `-`, such a text on standard input. They are told apart by what is
-                       there; what is no file or directory is a synthetic string.
+                       text; a synthetic string; or `-`, such a text on standard input. They are
+                       told apart by what is there; what is no file or directory is a synthetic
+                       string.
       --source S       who is asked about this machine: linux, its /proc and /sys (usual); cpuid,
                        that instruction on every processor; cpuid-local, on one, all others taken
                        to be alike; cpuinfo, /proc/cpuinfo; flat, nobody; hwloc, where it is built

@@ -27,10 +27,10 @@ A machine as `oxmpi topo --record` found it: the files of /proc and /sys that sa
 caches, memory and devices lie, and in `cpuid` what the instruction cpuid answers on each processor.
 `oxmpi topo --input DIRECTORY` shows the machine.
 
-Of /proc/self/status, /proc/mounts and /proc/cpuinfo only the lines are kept that tell of processors
-and control groups. What was listed but not read is an empty directory. No file holds serial numbers,
-but some name control groups, network interfaces and other devices: look through them before you give
-them away.
+Of /proc/self/status, /proc/mounts, /proc/cpuinfo and /run/udev/data only the lines are kept that tell
+of processors, control groups and models of disks. What was listed but not read is an empty directory,
+and what holds a serial number is an empty file. Some files name the host, control groups and devices,
+and the addresses of network cards: look through them before you give them away.
 ";
 
 /// Writes a recording of this machine into a new or empty directory, all of it or nothing.

@@ -46,6 +46,14 @@ pub(super) fn kept(path: &str, content: &[u8]) -> Vec<u8> {
             matches!(kind, Some("cgroup" | "cgroup2" | "cpuset"))
         }),
         "/proc/cpuinfo" => lines(content, |line| !line.starts_with("Serial")),
+        _ if path.starts_with("/run/udev/data/") => lines(content, |line| {
+            let key = line.split('=').next();
+            matches!(
+                key,
+                Some("E:ID_TYPE" | "E:ID_VENDOR" | "E:ID_MODEL" | "E:ID_REVISION")
+            )
+        }),
+        _ if path.ends_with("/serial") || path.ends_with("/uuid") => Vec::new(),
         _ => content.to_vec(),
     }
 }
