@@ -44,7 +44,7 @@ fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if ["I_MPI_", "OMP_", "KMP_", "GOMP_"]
+        if ["I_MPI_", "OXMPI_", "OMP_", "KMP_", "GOMP_"]
             .iter()
             .any(|prefix| text.starts_with(prefix))
         {

@@ -27,7 +27,8 @@ The job:
                        string; also -i, --input. Without it, this machine with this process's mask
       --mask LIST      the mask that the job inherits, such as 0-3,8
 
-Settings, which go before those of the environment:
+Settings, which go before those of the environment. There our own names, such as OXMPI_PIN_DOMAIN and
+OXMPI_PIN_COMPAT, count too; settings in files do not:
       --set NAME=VALUE I_MPI_PIN, I_MPI_PIN_DOMAIN, I_MPI_PIN_ORDER, I_MPI_PIN_PROCESSOR_LIST,
                        I_MPI_PIN_CELL, I_MPI_PIN_PROCESSOR_EXCLUDE_LIST, I_MPI_PIN_RESPECT_CPUSET,
                        I_MPI_PIN_RESPECT_HCA; OMP_NUM_THREADS, OMP_PLACES, OMP_PROC_BIND,

@@ -1,11 +1,13 @@
 //! `oxmpi pin`: where ranks and threads would run, here or on another machine.
 //!
-//! Data goes one way: what was typed (`options`), the question in it (`case`), the answer as text (`text`, `compare`),
-//! picture (`picture`) or data (`json`), and where that goes (`crate::target`). `batch` puts many questions.
+//! Data goes one way: what was typed (`options`) and what is set (`environment`), the question in both (`case`), the
+//! answer as text (`text`, `compare`), picture (`picture`) or data (`json`), and where that goes (`crate::target`).
+//! `batch` puts many questions.
 
 mod batch;
 mod case;
 mod compare;
+mod environment;
 mod help;
 mod json;
 mod options;

@@ -10,6 +10,7 @@ use oxmpi_pin::openmpi::BindTo;
 use oxmpi_text::nearest;
 
 use super::case::{self, Case, Variables};
+use super::environment::{Environment, unknown};
 use crate::complain;
 use crate::target::Target;
 
@@ -127,6 +128,7 @@ struct Words {
     options: Options,
     ranks: Option<u32>,
     ppn: Option<u32>,
+    compat: Option<Compat>,
     set: Variables,
     format: Option<Format>,
     file: Option<PathBuf>,
@@ -162,7 +164,7 @@ fn read(arguments: Vec<OsString>) -> Result<Wish, lexopt::Error> {
                 set("I_MPI_PIN_PROCESSOR_LIST", parser.value()?.string()?);
             }
             Long("bind-to") => case.bind_to = Some(parser.value()?.parse_with(bind_to)?),
-            Long("compat") => case.compat = parser.value()?.parse_with(case::compat)?,
+            Long("compat") => words.compat = Some(parser.value()?.parse_with(case::compat)?),
             Long("levels") => case.dialect.levels = parser.value()?.parse_with(case::levels)?,
             Long("rules") => case.dialect.rules = parser.value()?.parse_with(case::rules)?,
             Long("format") => words.format = Some(parser.value()?.parse_with(format)?),
@@ -204,11 +206,14 @@ impl Words {
             ));
         }
         options.case.ranks = here;
+        let environment = Environment::read(std::env::vars_os())?;
+        options.notes.extend(environment.notes);
         let case = &mut options.case;
+        case.compat = self.compat.or(environment.compat).unwrap_or_default();
         if case.bind_to.is_some() && case.compat != Compat::Documented {
             return Err("--bind-to is Open MPI's, --compat is about Intel MPI; give one".into());
         }
-        case.variables = environment(&mut options.notes)?;
+        case.variables = environment.variables;
         if let Some(threads) = case.threads.filter(|threads| *threads > 0) {
             case.variables
                 .insert("OMP_NUM_THREADS".into(), threads.to_string());
@@ -231,29 +236,6 @@ impl Words {
     }
 }
 
-/// The variables of this process that count. Of others that look like settings of pinning a note is made.
-fn environment(notes: &mut Vec<String>) -> Result<Variables, String> {
-    let mut variables = Variables::new();
-    for (name, value) in std::env::vars_os() {
-        let Some(name) = name.to_str() else { continue };
-        if case::known().any(|known| known == name) {
-            let value = value
-                .into_string()
-                .map_err(|_| format!("{name}: the value is not UTF-8"))?;
-            variables.insert(name.into(), value);
-        } else if name.starts_with("I_MPI_PIN") {
-            notes.push(format!("ignored: {}", unknown(name)));
-        }
-    }
-    Ok(variables)
-}
-
-fn unknown(variable: &str) -> String {
-    let near = nearest(variable, case::known());
-    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    format!("unknown variable `{variable}`{hint}")
-}
-
 /// `NAME=VALUE` with a name that counts.
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
@@ -261,7 +243,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         .ok_or("expected NAME=VALUE, such as I_MPI_PIN_DOMAIN=core")?;
     match case::known().any(|known| known == name) {
         true => Ok((name.into(), value.into())),
-        false => Err(unknown(name)),
+        false => Err(unknown(name, case::known())),
     }
 }
 

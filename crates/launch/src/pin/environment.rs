@@ -1,0 +1,75 @@
+//! The settings in this process's environment.
+
+use std::ffi::OsString;
+
+use oxmpi_pin::{Compat, SETTINGS};
+use oxmpi_text::nearest;
+
+use super::case::{self, Variables};
+
+/// What the environment says.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Environment {
+    /// Of the variables that count, those that are set.
+    pub(super) variables: Variables,
+    /// Whose rules placing follows, if it says so.
+    pub(super) compat: Option<Compat>,
+    /// Names that look like settings of pinning and are none, a sentence each.
+    pub(super) notes: Vec<String>,
+}
+
+impl Environment {
+    /// Reads variables. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for those of Intel MPI and go before them, as for
+    /// `oxmpi run`.
+    ///
+    /// # Errors
+    /// A value that is not text, or rules that are not known.
+    pub(super) fn read(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, String> {
+        let mut read = Self::default();
+        let mut ours = Variables::new();
+        let names: Vec<String> = SETTINGS.iter().map(|row| row.env().to_string()).collect();
+        for (name, value) in variables {
+            let Some(name) = name.to_str() else { continue };
+            let value = || {
+                value
+                    .into_string()
+                    .map_err(|_| format!("{name}: the value is not UTF-8"))
+            };
+            let row = names.iter().position(|known| known == name);
+            match row.map(|row| SETTINGS[row].aliases.first()) {
+                Some(Some(alias)) => drop(ours.insert(alias.name.into(), value()?)),
+                Some(None) => {
+                    let compat = case::compat(&value()?);
+                    read.compat = Some(compat.map_err(|why| format!("{name}: {why}"))?);
+                }
+                None if case::known().any(|known| known == name) => {
+                    read.variables.insert(name.into(), value()?);
+                }
+                None if ["I_MPI_PIN", "OXMPI_PIN"]
+                    .iter()
+                    .any(|known| name.starts_with(known)) =>
+                {
+                    let mut known: Vec<&str> = case::known().collect();
+                    known.extend(names.iter().map(String::as_str));
+                    read.notes
+                        .push(format!("ignored: {}", unknown(name, known)));
+                }
+                None => {}
+            }
+        }
+        read.variables.extend(ours);
+        Ok(read)
+    }
+}
+
+/// A sentence about a variable that is none of the known.
+pub(super) fn unknown<'a>(variable: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(variable, known);
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    format!("unknown variable `{variable}`{hint}")
+}
+
+#[cfg(test)]
+mod tests;
