@@ -13,6 +13,8 @@ pub(crate) struct Host {
     pub(super) kernel: PathBuf,
     /// A statically linked busybox: the guests' shell and tools.
     pub(super) busybox: PathBuf,
+    /// LLVM's OpenMP runtime, for programs in guests.
+    pub(crate) libomp: PathBuf,
 }
 
 /// Why there can be no guests here.
@@ -84,12 +86,14 @@ impl Host {
         let host = Host {
             kernel: cache.join("vmlinux"),
             busybox: cache.join("busybox"),
+            libomp: cache.join("libomp.so.5"),
         };
         let missing: Vec<_> = PROGRAMS
             .iter()
             .filter(|program| !program.is_here())
             .collect();
-        if missing.is_empty() && host.kernel.exists() && host.busybox.exists() {
+        let kept = [&host.kernel, &host.busybox, &host.libomp];
+        if missing.is_empty() && kept.iter().all(|path| path.exists()) {
             return Ok(host);
         }
         if !on_path("apt-get") || !on_path("dpkg-deb") {
@@ -120,6 +124,10 @@ impl Host {
         if !self.busybox.exists() {
             let busybox = apt.file(repo, "busybox-static", "./bin/busybox")?;
             keep(repo, &self.busybox, &busybox)?;
+        }
+        if !self.libomp.exists() {
+            let libomp = apt.file(repo, "libomp5-14", "./usr/lib/llvm-14/lib/libomp.so.5")?;
+            keep(repo, &self.libomp, &libomp)?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Emulated machines of many processors: what `oxmpi topo` says of one from inside, against hwloc
-//! there, and from cpuid against /sys.
+//! there, and from cpuid against /sys; and whether ranks and threads run where `oxmpi pin` says.
+
+mod place;
 
 use crate::guest::{Ending, Host, Job, Machine, which};
 use crate::steps::{Outcome, Tally};
@@ -120,6 +122,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
         println!("{name}: cpuid tells what /sys tells");
         tally += Tally::ONE;
     }
+    tally += place::check(repo, &host)?;
     Ok(tally.into())
 }
 
