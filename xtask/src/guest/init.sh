@@ -9,6 +9,8 @@ exec </dev/null >/dev/console 2>&1
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t tmpfs tmpfs /tmp
+mkdir -p /dev/shm
+mount -t tmpfs shm /dev/shm
 stty -F /dev/console -onlcr
 echo "guest: kernel $(uname -r), $(nproc) processors, up after $(cut -d' ' -f1 /proc/uptime) s"
 cd /job

@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
             ),
             Some((runtime, threads)) => (
                 format!(" -t {threads} --rules runtime --levels current"),
-                format!("sh -c './threads-{runtime} | sed \"s/^/$PMI_RANK /\"'"),
+                format!("sh -c 'set -o pipefail; ./threads-{runtime} | sed \"s/^/$PMI_RANK /\"'"),
             ),
         };
         let team = self.threads.map_or(String::new(), |(_, threads)| {
