@@ -30,7 +30,8 @@ Steps, in order; name some to run only those:
     ranks     every example as a job of 1, 2, 3, 4 and 8 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
     managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
-    guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside
+    guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
+              and OpenMP threads there, where `oxmpi pin` says they run
 
 A step that needs what is not here is skipped and named; with `--no-skip` that is a failure where
 apt, pip or cargo could have given it. The last line is `N passed, N failed, N skipped`: tests one
