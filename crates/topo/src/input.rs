@@ -8,8 +8,8 @@
 //! | a file that exists, or `-` for standard input | by its content [hwloc's XML](crate::xml), a [recording in one text](crate::linux::Recording), a text of [/proc/cpuinfo](crate::cpuinfo), or a line with a [synthetic string](crate::synthetic) |
 //! | anything else | a [synthetic string](crate::synthetic) |
 //!
-//! XML needs the feature `xml`. What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB long, folders on top
-//! are at most four.
+//! XML needs the feature `xml`. What exists wins: a file named `4` is read, `./4` or not. A text is at most 64 MiB
+//! long, folders on top are at most four.
 
 mod error;
 
@@ -65,9 +65,9 @@ impl Form {
         dumps.then_some(Self::CpuidDumps)
     }
 
-    /// What a text with this content is, as far as can be seen without reading it: what begins with `<` is
-    /// XML, with `/` a recording, where lines have keys such as `processor` it is a cpuinfo file, and else one line of printable characters is a
-    /// synthetic string. `None` for anything else.
+    /// What a text with this content is, as far as can be seen without reading it: what begins with `<` is XML, with
+    /// `/` a recording, where lines have keys such as `processor` it is a cpuinfo file, and else one line of printable
+    /// characters is a synthetic string. `None` for anything else.
     pub fn of_text(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.starts_with('<') {

@@ -45,8 +45,9 @@ impl Machine {
 
     /// The machine as hwloc's XML of version 2, which every hwloc since 2.0 reads. [`from_xml`](Self::from_xml) makes
     /// an equal machine of it, except for what the format cannot say: what this process was
-    /// [bound](Self::bound) to, numbers of objects that hwloc does not number, and devices attached to a NUMA node,
-    /// which are written at the object around it.
+    /// [bound](Self::bound) to, numbers of objects that hwloc does not number, devices attached to a NUMA node,
+    /// which are written at the object around it, and an order of siblings other than that of their first processors,
+    /// which a [view](Self::view) of some of the processors may have.
     pub fn to_xml(&self) -> String {
         topology::write(self)
     }

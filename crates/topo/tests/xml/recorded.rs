@@ -2,7 +2,7 @@
 
 use super::lstopo::{is_installed, lstopo, stdout};
 use super::recording::recording;
-use oxmpi_topo::{Device, Machine, Object};
+use oxmpi_topo::{Device, Kind, Machine, Object};
 use std::fs;
 use std::path::Path;
 
@@ -68,6 +68,21 @@ fn recorded_machines_come_back() {
         let written = machine.to_xml();
         let again = Machine::from_xml(&written).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(facts(&again), facts(&machine), "{name}\n{written}");
+    }
+}
+
+#[test]
+fn siblings_are_written_in_the_order_of_their_processors() {
+    for (name, machine) in machines() {
+        let written = machine.default_view().to_xml();
+        let number = |line: &str| {
+            let line = line.split_once("\"PU\" os_index=\"")?.1;
+            line.split('"').next()?.parse().ok()
+        };
+        let numbers: Vec<u32> = written.lines().filter_map(number).collect();
+        let again = Machine::from_xml(&written).unwrap();
+        let sorted: Vec<u32> = again.objects(Kind::Pu).filter_map(Object::os).collect();
+        assert_eq!(numbers, sorted, "{name}");
     }
 }
 

@@ -68,7 +68,10 @@ impl<'m> Writer<'m> {
         for numa in object.memory() {
             self.write_memory(printer, numa);
         }
-        for child in object.children() {
+        // hwloc takes siblings in no other order; a view has them in that of the whole machine.
+        let mut children: Vec<Object<'_>> = object.children().collect();
+        children.sort_by(|a, b| a.cpus().cmp(b.cpus()));
+        for child in children {
             self.write(printer, child, &local);
         }
         let of_memory = object.memory().flat_map(|numa| numa.devices());
