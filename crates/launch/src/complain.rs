@@ -51,3 +51,11 @@ pub(crate) fn unknown_text<'a>(
         None => format!("unknown {kind} `{typed}`. See `{help}`."),
     }
 }
+
+/// What is wrong, and where to read on.
+pub(crate) fn with_help(why: impl Display, help: &str) -> String {
+    let why = why.to_string();
+    // A caret ends its line.
+    let end = if why.contains('\n') { "\n" } else { ". " };
+    format!("{why}{end}See `{help}`.")
+}

@@ -139,6 +139,8 @@ fn settings_come_from_the_environment_and_options_go_before_it() {
     assert_eq!(cpus(&mut of_option), ["0", "1"]);
     let bound = [&words[..], &["--bind-to", "socket"]].concat();
     assert_eq!(cpus(&mut command(&bound)), ["0-7", "8-15"]);
+    let cut = [&words[..], &["--cpu-set", "2-3", "--map-by", "core"]].concat();
+    assert_eq!(cpus(&mut command(&cut)), ["2-3", "2-3"]);
     let masked = [&words[..], &["--mask", "0-5"]].concat();
     assert_eq!(cpus(&mut command(&masked)), ["0-2", "3-5"]);
 
@@ -214,6 +216,11 @@ fn an_answer_says_why_and_goes_into_a_picture() {
     let why = shown_on(&[&["-n", "2"], &verbose[..]].concat());
     assert!(why.contains("The threads of rank 0:\n"), "{why}");
 
+    let tight = shown_on(&["-n", "2", "-t", "3", "--domain", "core"]);
+    assert!(
+        tight.contains("warning: OMP_NUM_THREADS asks for 3 threads, rank 0 has 2"),
+        "{tight}"
+    );
     let wrong = shown_on(&["-n", "2", "-t", "2", "--set", "OMP_PLACES=coers"]);
     assert!(
         wrong.contains("warning: ") && wrong.contains("^"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -105,9 +105,11 @@ impl Batch {
                     Err(format!("{}:{number}: {why}", self.name))
                 }
             };
-            // A reader that has seen enough is no mistake.
-            if to.write_all(json::line(&answer).as_bytes()).is_err() {
-                break;
+            match to.write_all(json::line(&answer).as_bytes()) {
+                Ok(()) => {}
+                // A reader that has seen enough is no mistake.
+                Err(why) if why.kind() == ErrorKind::BrokenPipe => break,
+                Err(why) => return Err(format!("standard output: cannot be written: {why}")),
             }
         }
         Ok(())
@@ -131,7 +133,7 @@ impl Batch {
         let rules = line.rules.as_deref().map(case::rules).transpose();
         let case = Case {
             variables: line.env,
-            bind_to: None,
+            mapping: None,
             ranks: line.ranks,
             threads: line.threads,
             mask: mask.map_err(|why| named("mask", why))?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use oxmpi_pin::openmp::{self, Dialect, Levels, Request, Rules, Team};
-use oxmpi_pin::openmpi::BindTo;
+use oxmpi_pin::openmpi::Mapping;
 use oxmpi_pin::{Compat, Placement, Settings, VARIABLES, Warning, WarningCode, place};
 use oxmpi_text::Words;
 use oxmpi_topo::{CpuSet, Machine};
@@ -27,8 +27,8 @@ const MOST_THREADS: usize = 1 << 20;
 pub(super) struct Case {
     /// Settings; variables that do not count are left alone.
     pub(super) variables: Variables,
-    /// Open MPI's `--bind-to`, which goes before variables.
-    pub(super) bind_to: Option<BindTo>,
+    /// The options of Open MPI, which go before variables; `None`: none is given.
+    pub(super) mapping: Option<Mapping>,
     /// Ranks on the machine.
     pub(super) ranks: u32,
     /// Threads of each rank, 0 for the team that the runtime starts by itself; `None`: threads are not asked for.
@@ -43,7 +43,7 @@ impl Default for Case {
     fn default() -> Self {
         Self {
             variables: Variables::new(),
-            bind_to: None,
+            mapping: None,
             ranks: 1,
             threads: None,
             mask: None,
@@ -59,6 +59,8 @@ pub(super) struct Answer {
     pub(super) placement: Placement,
     /// A team for each rank, if threads were asked for.
     pub(super) teams: Option<Vec<Team>>,
+    /// The threads of each rank as `OMP_NUM_THREADS` says.
+    pub(super) omp_threads: Option<u32>,
     /// Of pinning, then of the threads of the first rank.
     pub(super) warnings: Vec<Warning>,
 }
@@ -76,7 +78,14 @@ impl Case {
         let (read, unreadable) =
             Settings::read(self.compat, value).map_err(|wrong| wrong.to_string())?;
         let omp_threads = read.omp_threads;
-        let settings = self.bind_to.map_or(read, Settings::from);
+        let settings = match &self.mapping {
+            None => read,
+            Some(mapping) => {
+                let checked = mapping.check(machine);
+                checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;
+                mapping.clone().into()
+            }
+        };
         let mut warnings: Vec<Warning> = unreadable
             .iter()
             .map(|wrong| Warning {
@@ -99,6 +108,7 @@ impl Case {
         Ok(Answer {
             placement,
             teams,
+            omp_threads,
             warnings,
         })
     }

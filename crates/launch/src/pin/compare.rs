@@ -24,7 +24,7 @@ pub(super) fn text(
     let [a, b] = [answer("A", &sets[0])?, answer("B", &sets[1])?];
     let mut parts = vec![head(sets), ranks(&a, &b)];
     for (name, answer) in [("A", &a), ("B", &b)] {
-        let warnings = text::warnings(answer);
+        let warnings = text::warnings(machine, answer);
         parts.extend(warnings.map(|warnings| format!("{name}:\n{warnings}")));
     }
     parts.push(metrics(machine, &a, &b));

@@ -37,7 +37,9 @@ OXMPI_PIN_COMPAT, count too; settings in files do not:
       --order V        I_MPI_PIN_ORDER: bunch, spread, compact, scatter, range
       --processor-list V
                        I_MPI_PIN_PROCESSOR_LIST: 0,2-3 or all:map=scatter
-      --bind-to V      as Open MPI takes it, instead of Intel's settings: none, hwthread, core, socket, numa
+      --bind-to V      as Open MPI takes it, instead of Intel's settings: none, hwthread, core, socket
+      --map-by V       the same for core, socket:PE=2 and others
+      --cpu-set LIST   the same for the processors of the job, by their logical numbers
       --compat V       documented: Intel's reference; intel-2021: what its launcher does
       --levels V       documented or current: which levels the map of threads has
       --rules V        documented or runtime: whom the settings of threads follow

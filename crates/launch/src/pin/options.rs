@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use lexopt::prelude::*;
 use oxmpi_os::host;
 use oxmpi_pin::Compat;
-use oxmpi_pin::openmpi::BindTo;
+use oxmpi_pin::openmpi::{Mapping, cpu_set};
 use oxmpi_text::nearest;
 
 use super::case::{self, Case, Variables};
@@ -20,6 +21,7 @@ const NAMES: &[&str] = &[
     "--bind-to",
     "--compare",
     "--compat",
+    "--cpu-set",
     "--domain",
     "--explain",
     "--force",
@@ -27,6 +29,7 @@ const NAMES: &[&str] = &[
     "--help",
     "--input",
     "--levels",
+    "--map-by",
     "--mask",
     "--on",
     "--order",
@@ -113,12 +116,7 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Wish, String> {
         lexopt::Error::UnexpectedOption(option) => {
             complain::unknown_text("option", option, NAMES.iter().copied(), "oxmpi pin --help")
         }
-        _ => {
-            let why = why.to_string();
-            // Behind a caret comes a line of its own.
-            let end = if why.contains('\n') { "\n" } else { ". " };
-            format!("{why}{end}See `oxmpi pin --help`.")
-        }
+        _ => complain::with_help(why, "oxmpi pin --help"),
     })
 }
 
@@ -129,6 +127,7 @@ struct Words {
     ranks: Option<u32>,
     ppn: Option<u32>,
     compat: Option<Compat>,
+    mapping: Mapping,
     set: Variables,
     format: Option<Format>,
     file: Option<PathBuf>,
@@ -163,7 +162,12 @@ fn read(arguments: Vec<OsString>) -> Result<Wish, lexopt::Error> {
             Long("processor-list") => {
                 set("I_MPI_PIN_PROCESSOR_LIST", parser.value()?.string()?);
             }
-            Long("bind-to") => case.bind_to = Some(parser.value()?.parse_with(bind_to)?),
+            Long("bind-to") => words.mapping.bind_to = Some(parser.value()?.parse_with(typed)?),
+            Long("cpu-set") => {
+                let shown = |text: &str| cpu_set(text).map_err(|why| why.show(text).to_string());
+                words.mapping.cpu_set = Some(parser.value()?.parse_with(shown)?);
+            }
+            Long("map-by") => words.mapping.map_by = Some(parser.value()?.parse_with(typed)?),
             Long("compat") => words.compat = Some(parser.value()?.parse_with(case::compat)?),
             Long("levels") => case.dialect.levels = parser.value()?.parse_with(case::levels)?,
             Long("rules") => case.dialect.rules = parser.value()?.parse_with(case::rules)?,
@@ -210,8 +214,11 @@ impl Words {
         options.notes.extend(environment.notes);
         let case = &mut options.case;
         case.compat = self.compat.or(environment.compat).unwrap_or_default();
-        if case.bind_to.is_some() && case.compat != Compat::Documented {
-            return Err("--bind-to is Open MPI's, --compat is about Intel MPI; give one".into());
+        case.mapping = (self.mapping != Mapping::default()).then_some(self.mapping);
+        if case.mapping.is_some() && case.compat != Compat::Documented {
+            let why =
+                "--bind-to, --cpu-set and --map-by are Open MPI's, --compat is about Intel MPI";
+            return Err(format!("{why}; give one"));
         }
         case.variables = environment.variables;
         if let Some(threads) = case.threads.filter(|threads| *threads > 0) {
@@ -264,7 +271,8 @@ fn positive(text: &str) -> Result<u32, String> {
     }
 }
 
-fn bind_to(text: &str) -> Result<BindTo, String> {
+/// What has a grammar of its own.
+fn typed<T: FromStr<Err = oxmpi_text::Error>>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|error: oxmpi_text::Error| error.show(text).to_string())
 }

@@ -1,7 +1,7 @@
 //! An answer for people.
 
-use oxmpi_pin::Metrics;
 use oxmpi_pin::openmp::Team;
+use oxmpi_pin::{Metrics, conflicts};
 use oxmpi_topo::{Kind, Machine};
 
 use super::case::Answer;
@@ -11,7 +11,7 @@ use crate::table::aligned;
 /// The table of ranks, what could not be done as asked, why it is so if that is wanted, and what it means.
 pub(super) fn page(machine: &Machine, answer: &Answer, explain: bool) -> String {
     let mut parts = vec![table(machine, answer)];
-    parts.extend(warnings(answer));
+    parts.extend(warnings(machine, answer));
     if explain {
         parts.push(format!("{}\n", answer.placement.explanation));
         parts.extend(report(answer));
@@ -46,9 +46,11 @@ fn table(machine: &Machine, answer: &Answer) -> String {
     aligned(&rows)
 }
 
-/// The warnings, each behind a word that says so, then where settings of threads do not read; nothing if there are none.
-pub(super) fn warnings(answer: &Answer) -> Option<String> {
-    let warnings = answer.warnings.iter();
+/// The warnings and conflicts, each behind a word that says so, then where settings of threads do not read; nothing if
+/// there are none.
+pub(super) fn warnings(machine: &Machine, answer: &Answer) -> Option<String> {
+    let conflicts = conflicts(machine, &answer.placement, answer.omp_threads);
+    let warnings = answer.warnings.iter().chain(&conflicts);
     let warnings = warnings.map(|warning| format!("warning: {}\n", warning.text));
     let first = answer.teams.iter().flatten().next();
     let hints = first.iter().flat_map(|team| &team.hints);

@@ -130,12 +130,7 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Wish, String> {
         lexopt::Error::UnexpectedOption(option) => {
             complain::unknown_text("option", option, NAMES.iter().copied(), "oxmpi topo --help")
         }
-        _ => {
-            let why = why.to_string();
-            // A caret ends its line.
-            let end = if why.contains('\n') { "\n" } else { ". " };
-            format!("{why}{end}See `oxmpi topo --help`.")
-        }
+        _ => complain::with_help(why, "oxmpi topo --help"),
     })
 }
 
