@@ -1,9 +1,9 @@
 //! Where the ranks of a job run: placement as pure functions of a machine, settings, an inherited
 //! mask and a number of ranks, explained in words.
 //!
-//! The settings are those people know: `I_MPI_PIN_DOMAIN` and `I_MPI_PIN_ORDER` of Intel MPI (as
-//! its Developer Reference for Linux describes them, chapter "Interoperability with OpenMP API"),
-//! `--bind-to` and `--report-bindings` of Open MPI.
+//! The settings are those people know: `I_MPI_PIN_DOMAIN`, `I_MPI_PIN_ORDER`, `I_MPI_PIN_PROCESSOR_LIST` and their like of
+//! Intel MPI (as its Developer Reference for Linux describes them, chapter "Interoperability with OpenMP API", or as its
+//! launcher does, see [`Compat`]), and of Open MPI those in [`openmpi`].
 //!
 //! ```
 //! use oxmpi_pin::topo::Machine;

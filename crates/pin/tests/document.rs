@@ -203,3 +203,20 @@ fn a_job_without_ranks_is_placed_nowhere() {
     let placement = place(&model_node(), &settings("on", "auto", "bunch"), None, 0);
     assert!(placement.ranks.is_empty() && !placement.is_pinned());
 }
+
+#[test]
+fn less_than_a_whole_stride_is_one_domain() {
+    // Domains of 15 begin where sockets of 12 begin; two of them do not fit into the 20 that are left.
+    let machine = Machine::from_synthetic("package:3 numa:2 core:2 pu:3").unwrap();
+    let settings = Settings {
+        domain: Some("15".parse().unwrap()),
+        order: "scatter".parse().unwrap(),
+        ..Settings::default()
+    };
+    let mask = "0-19".parse().unwrap();
+    let placement = place(&machine, &settings, Some(&mask), 2);
+    assert!(
+        placement.ranks.iter().all(|rank| rank.cpus.len() == 15),
+        "{placement:?}"
+    );
+}

@@ -1,7 +1,8 @@
 //! Laws of placement, on any machine, mask and setting.
 
-use oxmpi_pin::intel::{Domain, Layout, Order, Shape, Size};
-use oxmpi_pin::{Placement, Settings, place};
+use oxmpi_pin::intel::{Cell, Cells, Domain, Layout, Members, Order, ProcessorList, Shape, Size};
+use oxmpi_pin::openmpi::Mapping;
+use oxmpi_pin::{Compat, Placement, Settings, conflicts, place};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use proptest::prelude::*;
 
@@ -49,6 +50,53 @@ fn settings() -> impl Strategy<Value = Settings> {
     })
 }
 
+/// One processor for each rank, of a kind and in some order; not by number.
+fn lists() -> impl Strategy<Value = ProcessorList> {
+    let sets = prop::sample::select(vec!["all", "allcores", "allsocks"]);
+    let options = prop::sample::select(vec![
+        "",
+        ":map=bunch",
+        ":map=scatter",
+        ":map=spread",
+        ":grain=2,shift=2",
+        ":grain=core,shift=socket",
+        ":shift=3,preoffset=1",
+        ":shift=half,postoffset=cache2",
+    ]);
+    (sets, options).prop_map(|(set, options)| format!("{set}{options}").parse().unwrap())
+}
+
+/// Open MPI's options, without `--cpu-set`.
+fn mappings() -> impl Strategy<Value = Mapping> {
+    let words = [
+        "hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa",
+    ];
+    let by = prop::sample::select([&words[..], &["slot", "node"]].concat());
+    let map_by = (by, prop::option::of(1u32..6)).prop_map(|(by, parts)| {
+        let parts = parts.map_or(String::new(), |parts| format!(":PE={parts}"));
+        format!("{by}{parts}").parse().unwrap()
+    });
+    let bind_to = prop::sample::select(words.to_vec()).prop_map(|word| word.parse().unwrap());
+    (prop::option::of(map_by), prop::option::of(bind_to)).prop_map(|(map_by, bind_to)| Mapping {
+        cpu_set: None,
+        map_by,
+        bind_to,
+    })
+}
+
+/// All that is not in [`settings`], and speaks of no number of a processor.
+fn other_settings() -> impl Strategy<Value = Settings> {
+    let list = lists().prop_map(|list| Settings {
+        processors: Some(list),
+        ..Settings::default()
+    });
+    let cores = settings().prop_map(|settings| Settings {
+        cell: Some(Cell::Core),
+        ..settings
+    });
+    prop_oneof![list, cores, mappings().prop_map(Settings::from)]
+}
+
 fn masks() -> impl Strategy<Value = Option<CpuSet>> {
     prop::option::of(
         prop::collection::btree_set(0usize..96, 0..40).prop_map(|set| set.into_iter().collect()),
@@ -85,8 +133,46 @@ proptest! {
     }
 
     #[test]
-    fn domains_are_disjoint(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
+    fn other_settings_too_place_every_rank(machine in machines(), settings in other_settings(), mask in masks(), ranks in 1u32..70) {
         let placement = place(&machine, &settings, mask.as_ref(), ranks);
+        prop_assert_eq!(placement.ranks.len() as u32, ranks);
+        for rank in &placement.ranks {
+            prop_assert!(!rank.cpus.is_empty() && rank.cpus.is_subset(&placement.allowed));
+        }
+        prop_assert!(placement.explanation.ends_with('.'));
+    }
+
+    #[test]
+    fn machines_may_be_read_without_caches_that_no_setting_needs(settings in prop_oneof![settings(), other_settings()], intel in any::<bool>(), mask in masks(), ranks in 1u32..70) {
+        if settings.needs_caches() { return Ok(()); }
+        let compat = if intel { Compat::Intel2021 } else { Compat::Documented };
+        let settings = Settings { compat, ..settings };
+        let placed = |text: &str| place(&Machine::from_synthetic(text).unwrap(), &settings, mask.as_ref(), ranks);
+        prop_assert_eq!(placed("package:2 numa:2 l3:2 l2:3 l1:1 core:1 pu:2"), placed("package:2 numa:2 core:6 pu:2"));
+    }
+
+    #[test]
+    fn conflicts_are_told_once_each(machine in machines(), settings in prop_oneof![settings(), other_settings()], threads in prop::option::of(1u32..9), ranks in 1u32..70) {
+        let placement = place(&machine, &settings, None, ranks);
+        let mut codes: Vec<String> = conflicts(&machine, &placement, threads).iter().map(|warning| warning.code.to_string()).collect();
+        let count = codes.len();
+        codes.sort();
+        codes.dedup();
+        prop_assert_eq!(codes.len(), count);
+        let union = placement.ranks.iter().fold(CpuSet::new(), |all, rank| &all | &rank.cpus);
+        let sum: usize = placement.ranks.iter().map(|rank| rank.cpus.len()).sum();
+        let shared = placement.is_pinned() && sum > union.len();
+        prop_assert_eq!(codes.contains(&"processor-shared".to_string()), shared);
+    }
+
+    #[test]
+    fn domains_are_disjoint(machine in machines(), settings in settings(), intel in any::<bool>(), mask in masks(), ranks in 1u32..70) {
+        let compat = if intel { Compat::Intel2021 } else { Compat::Documented };
+        let settings = Settings { compat, ..settings };
+        let placement = place(&machine, &settings, mask.as_ref(), ranks);
+        if let Some(mask) = mask.filter(|mask| mask.intersects(machine.online())) {
+            prop_assert!(placement.ranks.iter().all(|rank| rank.cpus.is_subset(&mask)));
+        }
         let sets = distinct(&placement);
         let sum: usize = sets.iter().map(|set| set.len()).sum();
         let union = sets.iter().fold(CpuSet::new(), |all, set| &all | set);
@@ -124,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_the_operating_system_do_not_matter(settings in settings().prop_filter("speaks of them", |settings| settings.order != Order::Range && !settings.domain.as_ref().is_some_and(|domain| domain.to_string().ends_with("platform"))), ranks in 1u32..30, new in Just((0..16).collect::<Vec<usize>>()).prop_shuffle()) {
+    fn numbers_of_the_operating_system_do_not_matter(settings in prop_oneof![settings(), other_settings()].prop_filter("speaks of them", |settings| settings.order != Order::Range && settings.processors != Some(ProcessorList::Of(Members::all(Cells::Cores))) && !settings.domain.as_ref().is_some_and(|domain| domain.to_string().ends_with("platform"))), ranks in 1u32..30, new in Just((0..16).collect::<Vec<usize>>()).prop_shuffle()) {
         // The tree is ordered by first processors: shuffle inside that order only.
         let shape = "package:2 core:4 pu:2";
         let plain = place(&Machine::from_synthetic(shape).unwrap(), &settings, None, ranks);
@@ -136,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn a_mask_and_a_machine_cut_to_it_are_the_same(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
+    fn a_mask_and_a_machine_cut_to_it_are_the_same(machine in machines(), settings in prop_oneof![settings(), other_settings()], mask in masks(), ranks in 1u32..70) {
         let mask = mask.filter(|mask| mask.intersects(machine.online()));
         let cut = mask.as_ref().map_or(machine.clone(), |mask| machine.restrict(mask));
         let first = place(&cut, &settings, None, ranks);

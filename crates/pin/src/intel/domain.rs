@@ -187,7 +187,7 @@ fn layout(mut scanner: Scanner<'_>) -> Result<Layout, Error> {
         };
     }
     scanner
-        .end("a size, and behind it nothing or a layout: `:platform`, `:compact`, `:scatter`")?;
+        .end("a size with or without a layout (2:compact, 2:scatter, 2:platform), or masks in brackets ([55,aa])")?;
     Ok(layout)
 }
 

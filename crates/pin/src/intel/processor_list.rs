@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use oxmpi_text::{Error, Scanner, Span, Token, Words};
+use oxmpi_text::{Error, Expected, Scanner, Span, Token, Words};
 
 /// Which processors ranks take, one each, and in which order. Written as `0,2-3`, or as
 /// `<set>[:<option>,...]`, where the set is `all`, `allcores` or `allsocks` (`allcores` if left out) and options are
@@ -179,6 +179,9 @@ impl FromStr for ProcessorList {
         let mut word = scanner.word();
         if scanner.peek() != Some('=') {
             if !word.text.is_empty() || scanner.peek() != Some(':') {
+                if word.text.is_empty() {
+                    return Err(scanner.wrong(Expected::OneOf(SETS.0)));
+                }
                 members.cells = match SETS.find(word.text)? {
                     0 => Cells::Units,
                     1 => Cells::Cores,
@@ -282,7 +285,7 @@ fn these(mut scanner: Scanner<'_>) -> Result<Vec<Option<usize>>, Error> {
             break;
         }
     }
-    scanner.end(MEMBER)?;
+    scanner.end("a comma and more processors, or the end: a list takes no options")?;
     Ok(list)
 }
 

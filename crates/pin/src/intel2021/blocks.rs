@@ -39,6 +39,8 @@ pub(crate) fn aligned(list: &[usize], size: usize, processors: &Processors) -> V
         .filter(|part| *part >= stride)
         .min()
         .unwrap_or(all);
+    // Of a part of a machine, less may be left than a whole stride.
+    stride = stride.min(period);
     if period / stride <= 1 && 2 * size <= period {
         stride = size;
     }
