@@ -135,3 +135,27 @@ fn bad_settings_show_the_place() {
     );
     assert_eq!(done.err.lines().count(), 1, "{done:?}");
 }
+
+#[test]
+fn options_of_open_mpi_map_and_bind() {
+    let all: Vec<String> = granted().iter().map(ToString::to_string).collect();
+    let done = run(&["-n", "1", "-cpu-set", "0-99999", "true"]);
+    assert!(
+        done.code == 2 && done.err.starts_with("oxmpi: --cpu-set: no processors "),
+        "{done:?}"
+    );
+    let done = run(&["-n", "1", "--map-by", "socket:PE=none", "true"]);
+    assert!(
+        done.code == 2 && done.err.ends_with("  socket:PE=none\n            ^^^^\n"),
+        "{done:?}"
+    );
+    let lines = shown(&[
+        "-n",
+        "1",
+        "--map-by",
+        "hwthread:OVERSUBSCRIBE",
+        "-bind-to",
+        "hwthread",
+    ]);
+    assert_eq!(lines, [format!("0 {}", all[0])]);
+}

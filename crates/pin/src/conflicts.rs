@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
-use crate::placement::{Placement, RankPlace, Warning, WarningCode};
+use crate::placement::{Placement, RankPlace, Warning, WarningCode, count};
 use crate::rdma;
 
 /// What a user should know of a placement before the job starts: each kind of conflict at most once, with the first rank that
@@ -45,12 +45,12 @@ fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
         .iter()
         .find(|rank| rank.cpus.len() < threads as usize)?;
     let RankPlace { rank, cpus } = rank;
-    let count = cpus.len();
+    let count = count(cpus.len(), "processor");
     Some(Warning {
         code: WarningCode::ThreadsExceedDomain,
         args: [rank.to_string(), threads.to_string(), cpus.to_string()].into(),
         text: format!(
-            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} processors ({cpus}): threads take turns on \
+            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads take turns on \
              them; pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
         ),
     })

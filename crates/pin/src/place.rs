@@ -37,7 +37,8 @@ pub fn place(
         explanation += &format!("Pinning is off: not pinned, every rank may use all of {allowed}.");
         vec![allowed.clone()]
     } else if let Some(mapping) = &settings.mapping {
-        let (domains, why) = openmpi::place(machine, &allowed, mapping, &mut warnings);
+        let (domains, why) =
+            openmpi::place(machine, &allowed, mapping, ranks as usize, &mut warnings);
         explanation += &why;
         domains
     } else if settings.compat == Compat::Documented {

@@ -1,5 +1,6 @@
 //! The result: who runs where, why, and what was not as asked.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -33,6 +34,11 @@ pub struct RankPlace {
     pub rank: u32,
     /// Its processors, as the operating system numbers them; never empty.
     pub cpus: CpuSet,
+}
+
+/// So many things, in words.
+pub(crate) fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Something that could not be done as asked; the job runs all the same.

@@ -120,3 +120,19 @@ fn what_cannot_be_is_warned_of_and_done_as_nearly_as_possible() {
         assert_eq!(placement.warnings[0].code, code, "{map_by}");
     }
 }
+
+#[test]
+fn placing_is_explained() {
+    let why = |cpu_set, map_by, bind_to, ranks| {
+        placed(mapping(cpu_set, map_by, bind_to), None, ranks).explanation
+    };
+    assert_eq!(
+        why("0-5", "socket:PE=2", "hwthread", 4),
+        "4 ranks on 6 processors (logical numbers 0-5): mapped by socket, bound to hwthread (2 each), which makes 3 places. The \
+         ranks share them in turn."
+    );
+    assert_eq!(
+        why("-", "-", "none", 1),
+        "1 rank on 8 processors: not bound, as asked; every rank may use all of 0-7."
+    );
+}

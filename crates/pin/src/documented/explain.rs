@@ -8,6 +8,7 @@ use oxmpi_topo::{CpuSet, Kind};
 
 use super::deal::{Candidates, Dealt};
 use crate::intel::{Domain, Order, Size};
+use crate::placement::count;
 use crate::processors::Processors;
 
 /// How domains were dealt to ranks.
@@ -98,10 +99,6 @@ fn meaning(order: Order) -> &'static str {
         Order::Scatter => "domains that follow each other are far apart",
         _ => "domains follow each other through the machine",
     }
-}
-
-fn count(n: usize, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
 fn joined(shares: &[usize]) -> String {

@@ -10,7 +10,7 @@ use oxmpi_topo::{CpuSet, Kind, Machine};
 
 use super::{BindTo, By, Level, MapBy};
 use crate::Settings;
-use crate::placement::{Warning, WarningCode};
+use crate::placement::{Warning, WarningCode, count};
 use crate::processors::Processors;
 
 /// The options of one job. What is not given follows from the others:
@@ -121,15 +121,21 @@ pub(crate) fn place(
     machine: &Machine,
     allowed: &CpuSet,
     mapping: &Mapping,
+    ranks: usize,
     warnings: &mut Vec<Warning>,
 ) -> (Vec<CpuSet>, String) {
     let usable = usable(machine, allowed, mapping, warnings);
     let of_set = match &mapping.cpu_set {
-        Some(numbers) => format!(", those with logical numbers {numbers}"),
+        Some(numbers) => format!(" (logical numbers {numbers})"),
         None => String::new(),
     };
+    let who = format!(
+        "{} on {}{of_set}",
+        count(ranks, "rank"),
+        count(usable.len(), "processor")
+    );
     let Some(level) = mapping.level() else {
-        let why = format!("Not bound, as asked: every rank may use all of {usable}{of_set}.");
+        let why = format!("{who}: not bound, as asked; every rank may use all of {usable}.");
         return (Vec::from([usable]), why);
     };
     let processors = Processors::new(machine, &usable);
@@ -159,13 +165,15 @@ pub(crate) fn place(
     let domains = in_turn(&offers);
     let several = match each {
         1 => String::new(),
-        each => format!("{each} of "),
+        each => format!(" ({each} each)"),
     };
-    let why = format!(
-        "Mapped by {by}, bound to {several}{level}: {} places on {} processors{of_set}.",
-        domains.len(),
-        usable.len()
+    let mut why = format!(
+        "{who}: mapped by {by}, bound to {level}{several}, which makes {}.",
+        count(domains.len(), "place")
     );
+    if ranks > domains.len() {
+        why += " The ranks share them in turn.";
+    }
     (domains, why)
 }
 
