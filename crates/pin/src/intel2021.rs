@@ -15,10 +15,9 @@ use oxmpi_topo::{CpuSet, Kind, Machine};
 use crate::intel::{Cell, Domain, Layout, Order, ProcessorList, Shape, Size};
 use crate::processors::{Lead, Processors};
 use crate::settings::Settings;
-use blocks::chunks;
 use share::{bunch, share, spread, uniform};
 
-pub(crate) use blocks::aligned;
+pub(crate) use blocks::{aligned, chunks};
 pub(crate) use list::domains as list_of;
 pub(crate) use read::read;
 

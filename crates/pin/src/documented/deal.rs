@@ -7,7 +7,7 @@ use oxmpi_topo::{CpuSet, Kind};
 
 use super::explain::How;
 use crate::intel::{Layout, Order};
-use crate::intel2021::aligned;
+use crate::intel2021::{aligned, chunks};
 use crate::processors::{Lead, Processors};
 
 /// Domains for a job: of a shape, or sizes still to be cut.
@@ -61,7 +61,7 @@ fn everywhere(processors: &Processors, candidates: &Candidates, order: Order) ->
             let list = processors.listed(*layout);
             match order {
                 Order::Scatter => aligned(list, *size, processors),
-                _ => cut(
+                _ => chunks(
                     list,
                     *size,
                     *layout != Layout::Compact || order == Order::Range,
@@ -76,16 +76,6 @@ fn everywhere(processors: &Processors, candidates: &Candidates, order: Order) ->
         Order::Bunch | Order::Spread => {}
     }
     domains
-}
-
-/// Consecutive processors, `size` to a domain; the last, incomplete one only if it is `kept`.
-fn cut(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
-    let pieces = list
-        .chunks(size)
-        .filter(|piece| kept || piece.len() == size);
-    pieces
-        .map(|piece| piece.iter().copied().collect())
-        .collect()
 }
 
 /// The domains inside one socket, in the order in which ranks take them.
@@ -109,7 +99,7 @@ fn inside(
             size,
             layout: Layout::Compact,
             ..
-        } => cut(socket, *size, false),
+        } => chunks(socket, *size, false),
         _ => {
             let all = everywhere(processors, candidates, Order::Bunch);
             all.into_iter()
@@ -153,7 +143,7 @@ fn share(
         if let Candidates::Sizes { size, layout, .. } = candidates
             && *layout != Layout::Compact
         {
-            let list = cut(processors.listed(*layout), *size, true);
+            let list = chunks(processors.listed(*layout), *size, true);
             domains.sort_by_cached_key(|domain| list.iter().position(|other| other == domain));
         }
         return Some(Dealt {
@@ -183,7 +173,7 @@ fn share(
     let domains = sockets
         .iter()
         .zip(&shares)
-        .flat_map(|(socket, share)| cut(socket, size, false).into_iter().take(*share));
+        .flat_map(|(socket, share)| chunks(socket, size, false).into_iter().take(*share));
     Some(Dealt {
         domains: domains.collect(),
         how: How::Shrunk(shares, size),

@@ -8,7 +8,7 @@ use oxmpi_topo::CpuSet;
 use crate::processors::Processors;
 
 /// Consecutive processors, `size` to a domain; the last, incomplete one only if it is `kept`.
-pub(super) fn chunks(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
+pub(crate) fn chunks(list: &[usize], size: usize, kept: bool) -> Vec<CpuSet> {
     let chunks = list
         .chunks(size)
         .filter(|chunk| kept || chunk.len() == size);
