@@ -372,6 +372,30 @@ fn lines_that_are_no_cases_do_not_stop_the_others() {
     assert_eq!((answers.len(), code), (1, 0));
 }
 
+/// What is told of threads is told once, however many ranks there are, and no setting is longer than a variable can be.
+#[test]
+fn many_ranks_with_much_to_tell_are_answered() {
+    let case = |ranks: u32, setting: &str| {
+        let env = json!({"KMP_AFFINITY": setting});
+        json!({"machine": "package:2 core:4 pu:2", "ranks": ranks, "threads": 2, "env": env})
+            .to_string()
+            + "\n"
+    };
+    let lines = case(65_536, "explicit,proclist=[0-65535]") + &case(1, &"1,".repeat(1 << 20));
+    let (answers, code) = batch(&lines);
+    assert_eq!(code, 0);
+    assert_eq!(answers[0]["ranks"].as_array().unwrap().len(), 65_536);
+    assert_eq!(
+        answers[0]["ranks"][17],
+        json!({"rank": 17, "cpus": "1", "threads": ["1", "1"]})
+    );
+    let error = answers[1]["error"].as_str().unwrap();
+    assert_eq!(
+        error,
+        "KMP_AFFINITY: a value of 2097152 bytes: expected at most 131072"
+    );
+}
+
 /// The lines of a table in the tests of `oxmpi-pin`, without its comments.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pin/tests");

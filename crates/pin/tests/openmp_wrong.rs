@@ -128,6 +128,17 @@ fn a_long_list_is_refused() {
 }
 
 #[test]
+fn what_is_told_of_many_mistakes_stays_small() {
+    for mistake in ["1,", "compcat,", "verbose x,", "granularity=x,"] {
+        let text = format!("compact,{}", mistake.repeat(10_000));
+        let team = affinity(&text);
+        let told = team.warnings.iter().map(|warning| warning.text.len());
+        assert!(told.sum::<usize>() < 100 * text.len(), "{mistake}");
+        assert_eq!(team.threads.len(), 8);
+    }
+}
+
+#[test]
 fn a_large_team_is_clipped() {
     for kmp_affinity in [None, Some("compact"), Some("balanced,granularity=core")] {
         let team = team(&Request {

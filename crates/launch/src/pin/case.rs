@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oxmpi_pin::openmp::{self, Dialect, Levels, Request, Rules, Team};
 use oxmpi_pin::openmpi::Mapping;
-use oxmpi_pin::{Compat, Placement, Settings, VARIABLES, Warning, WarningCode, place};
+use oxmpi_pin::{Compat, Placement, RankPlace, Settings, VARIABLES, Warning, WarningCode, place};
 use oxmpi_text::Words;
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -21,6 +21,9 @@ const MOST_RANKS: u32 = 1 << 16;
 
 /// The most threads of all ranks of a case together: each has a set of processors in the answer.
 const MOST_THREADS: usize = 1 << 20;
+
+/// The longest value of a variable, in bytes: what Linux lets a process have.
+const LONGEST_VALUE: usize = 128 << 10;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +60,7 @@ impl Default for Case {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) placement: Placement,
-    /// A team for each rank, if threads were asked for.
+    /// A team for each rank, if threads were asked for; only that of the first rank tells of settings.
     pub(super) teams: Option<Vec<Team>>,
     /// The threads of each rank as `OMP_NUM_THREADS` says.
     pub(super) omp_threads: Option<u32>,
@@ -73,6 +76,16 @@ impl Case {
     pub(super) fn answer(&self, machine: &Machine) -> Result<Answer, String> {
         if !(1..=MOST_RANKS).contains(&self.ranks) {
             return Err(format!("{} ranks: expected 1 to {MOST_RANKS}", self.ranks));
+        }
+        let long = self
+            .variables
+            .iter()
+            .find(|(_, value)| value.len() > LONGEST_VALUE);
+        if let Some((name, value)) = long {
+            let length = value.len();
+            return Err(format!(
+                "{name}: a value of {length} bytes: expected at most {LONGEST_VALUE}"
+            ));
         }
         let value = |name: &str| self.variables.get(name).map(String::as_str);
         let (read, unreadable) =
@@ -113,7 +126,7 @@ impl Case {
         })
     }
 
-    /// The team of each rank, inside the rank's processors.
+    /// The team of each rank, inside the rank's processors. Ranks on the same processors have the same team.
     fn teams(
         &self,
         machine: &Machine,
@@ -139,11 +152,20 @@ impl Case {
             };
             openmp::bind(machine, &request, self.dialect)
         };
-        Ok(placement
-            .ranks
-            .iter()
-            .map(|rank| team(&rank.cpus))
-            .collect())
+        let mut known: BTreeMap<&CpuSet, Vec<CpuSet>> = BTreeMap::new();
+        let mut teams: Vec<Team> = Vec::with_capacity(ranks);
+        for RankPlace { cpus, .. } in &placement.ranks {
+            if teams.is_empty() {
+                teams.push(team(cpus));
+                continue;
+            }
+            let threads = known.entry(cpus).or_insert_with(|| team(cpus).threads);
+            teams.push(Team {
+                threads: threads.clone(),
+                ..Team::default()
+            });
+        }
+        Ok(teams)
     }
 }
 

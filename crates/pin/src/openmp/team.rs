@@ -58,9 +58,9 @@ impl<'a> Request<'a> {
 }
 
 /// Where the threads of one team run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Team {
-    /// The processors of each thread, in the order of OpenMP's thread numbers; never empty.
+    /// The processors of each thread, in the order of OpenMP's thread numbers; never empty where a team was placed.
     pub threads: Vec<CpuSet>,
     /// What a runtime would warn of, in its words.
     pub warnings: Vec<Warning>,

@@ -13,7 +13,12 @@ use crate::openmp::{Dialect, Levels, Rules};
 /// `granularity`, cut short.
 const GRAN: &str = "gran";
 
-/// Reads a setting: what is wrong in it is told and left out, and the rest counts.
+/// The most mistakes of a setting that are told. A message may quote all that follows, so that without an end their length
+/// would grow with the square of the setting's.
+const MOST_WRONG: usize = 64;
+
+/// Reads a setting: what is wrong in it is told and left out, and the rest counts. What follows [`MOST_WRONG`] mistakes is
+/// not read.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> Read {
     let mut parser = Parser {
         text,
@@ -25,7 +30,7 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> Read {
         wrong: Vec::new(),
     };
     parser.blanks();
-    while parser.at < text.len() {
+    while parser.at < text.len() && parser.wrong.len() < MOST_WRONG {
         parser.parameter();
     }
     parser.end()
