@@ -114,6 +114,15 @@ fn auto_domains_shrink_rather_than_leave_their_socket() {
 }
 
 #[test]
+fn a_number_of_another_layout_is_kept_while_whole_domains_are_left() {
+    let machine = Machine::from_synthetic("package:2 core:4 pu:1").unwrap();
+    for order in ["bunch", "spread"] {
+        let placement = place(&machine, &settings("on", "3:platform", order), None, 2);
+        assert_eq!(cpus(&placement), ["0-2", "3-5"], "{order}");
+    }
+}
+
+#[test]
 fn three_ways_of_no_pinning_are_the_same() {
     // "The following configurations are effectively the same as if pinning is not applied."
     let ways = [("on", "auto"), ("on", "node"), ("off", "core")];

@@ -101,9 +101,14 @@ fn inside(
             ..
         } => chunks(socket, *size, false),
         _ => {
+            // The last of a list may have less than was asked: such a one is no offer.
+            let least = match candidates {
+                Candidates::Shapes(_) => 0,
+                Candidates::Sizes { size, .. } => *size,
+            };
             let all = everywhere(processors, candidates, Order::Bunch);
             all.into_iter()
-                .filter(|domain| domain.is_subset(&within))
+                .filter(|domain| domain.len() >= least && domain.is_subset(&within))
                 .collect()
         }
     };
