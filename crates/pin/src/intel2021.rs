@@ -8,11 +8,14 @@ mod list;
 mod read;
 mod share;
 
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
 use crate::intel::{Cell, Domain, Layout, Order, ProcessorList, Shape, Size};
+use crate::placement::{Warning, WarningCode};
 use crate::processors::{Lead, Processors};
 use crate::settings::Settings;
 use share::{bunch, share, spread, uniform};
@@ -28,6 +31,7 @@ pub(crate) fn place(
     allowed: &CpuSet,
     settings: &Settings,
     ranks: usize,
+    warnings: &mut Vec<Warning>,
 ) -> Option<Vec<CpuSet>> {
     let everything = machine.online();
     let restricted = settings.respect_cpuset && (allowed != everything || !machine.is_uniform());
@@ -64,8 +68,10 @@ pub(crate) fn place(
             sizes(&processors, size, *layout, order, ranks)
         }
         (None, Some(ProcessorList::These(list))) => {
-            let is_there = |cpu: &Option<usize>| cpu.is_none_or(|cpu| cpu < all);
-            if !list.iter().all(is_there) {
+            let beyond = list.iter().flatten().filter(|cpu| **cpu >= all);
+            let beyond: CpuSet = beyond.copied().collect();
+            if !beyond.is_empty() {
+                warnings.push(nobody_pinned(&beyond, all, allowed));
                 return None;
             }
             let one = |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
@@ -85,6 +91,17 @@ pub(crate) fn place(
         }
     };
     (!domains.is_empty()).then_some(domains)
+}
+
+fn nobody_pinned(beyond: &CpuSet, count: usize, allowed: &CpuSet) -> Warning {
+    Warning {
+        code: WarningCode::NotAllowed,
+        args: [beyond.to_string(), allowed.to_string()].into(),
+        text: format!(
+            "processors {beyond} of the list are not below {count}, the number of those allowed ({allowed}): no rank is \
+             pinned; allow more (mask of the job) to insist"
+        ),
+    }
 }
 
 /// One domain for each object, in the order asked.

@@ -47,7 +47,7 @@ pub fn place(
         explanation += &why;
         domains
     } else {
-        let domains = intel2021::place(machine, &allowed, settings, ranks as usize);
+        let domains = intel2021::place(machine, &allowed, settings, ranks as usize, &mut warnings);
         let domains = domains.unwrap_or_else(|| vec![allowed.clone()]);
         explanation += &format!("{} domains by the rules of Intel MPI 2021.", domains.len());
         // Masks and lists are not cut to the inherited mask there.

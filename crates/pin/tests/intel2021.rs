@@ -58,3 +58,21 @@ fn every_row_is_explained() {
     }
     assert!(count > 4600, "the rows are gone: {count}");
 }
+
+#[test]
+fn a_list_beyond_the_machine_pins_nobody_and_is_told() {
+    let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
+    let list = |name: &str| (name == "I_MPI_PIN_PROCESSOR_LIST").then_some("0,16-17");
+    let (settings, unreadable) = Settings::read(Compat::Intel2021, list).unwrap();
+    assert!(unreadable.is_empty());
+    let placement = place(&machine, &settings, None, 2);
+    assert!(!placement.is_pinned());
+    let [warning] = &placement.warnings[..] else {
+        panic!("{:?}", placement.warnings);
+    };
+    let args: Vec<&str> = warning.args.iter().map(String::as_str).collect();
+    assert_eq!(
+        (warning.code.to_string().as_str(), &args[..]),
+        ("not-allowed", &["16-17", "0-15"][..])
+    );
+}

@@ -74,18 +74,21 @@ impl Map {
             .into_iter()
             .filter(|level| *level != Level::Die || with_dies)
             .collect();
+        let cpu = |pu: Object<'_>| pu.cpus().first().unwrap_or(0);
+        let has_some = machine
+            .objects(Kind::Pu)
+            .any(|pu| processors.contains(cpu(pu)));
+        let pus = machine
+            .objects(Kind::Pu)
+            .filter(|pu| !has_some || processors.contains(cpu(*pu)));
         let member = |pu: Object<'_>| {
             let mut ids = [(0, 0); MOST];
             for (at, level) in all.iter().enumerate() {
                 ids[at] = id(pu, *level);
             }
-            let cpu = pu.cpus().first().unwrap_or(0);
-            Member { ids, cpu }
+            Member { ids, cpu: cpu(pu) }
         };
-        let mut members: Vec<Member> = machine.objects(Kind::Pu).map(member).collect();
-        if members.iter().any(|one| processors.contains(one.cpu)) {
-            members.retain(|one| processors.contains(one.cpu));
-        }
+        let mut members: Vec<Member> = pus.map(member).collect();
         members.sort_unstable_by_key(|one| (one.ids, one.cpu));
         Self::of_members(all, &members, levels)
     }
