@@ -40,7 +40,7 @@ const MOST_FOLDERS: usize = 4;
 pub enum Form {
     /// A directory with recorded /proc and /sys.
     Recording,
-    /// The same in one text, a [`Recording`](crate::linux::Recording).
+    /// The same in one text, a [`Recording`].
     RecordingText,
     /// A directory with [cpuid dumps](crate::cpuid::Dump).
     CpuidDumps,
