@@ -5,60 +5,18 @@
 //! compares every `DIR/NAME/{proc,sys}` with `DIR/NAME.json`.
 #![cfg(feature = "std")]
 
+mod hwlocs;
 mod recording;
 
+use hwlocs::{hwlocs, ours};
 use oxmpi_topo::linux::{Files, Root};
-use oxmpi_topo::{Kind, Machine, Object};
+use oxmpi_topo::{Kind, Machine};
 use recording::recording;
-use serde_json::Value;
 use std::path::Path;
 use std::{env, fs};
 
-/// One line for each object, in hwloc's words; without those that the expected files leave out.
-fn ours(machine: &Machine) -> Vec<String> {
-    let line = |object: Object<'_>| {
-        // The expected files leave the numbers of caches out.
-        let os = object.os().filter(|_| object.cache().is_none());
-        let os = os.map_or(String::new(), |os| format!(" P#{os}"));
-        let size = object
-            .cache()
-            .map_or(String::new(), |cache| format!(" size {}", cache.size));
-        let memory = object
-            .local_memory()
-            .map_or(String::new(), |bytes| format!(" memory {bytes}"));
-        format!("{} {{{}}}{os}{size}{memory}", object.kind(), object.cpus())
-    };
-    let view = machine.default_view();
-    let left_out = [Kind::Group, Kind::L2i, Kind::L3i];
-    let objects = view
-        .iter()
-        .filter(|object| !left_out.contains(&object.kind()));
-    objects.map(line).collect()
-}
-
-fn hwlocs(json: &str) -> Vec<String> {
-    let json: Value = serde_json::from_str(json).unwrap();
-    let line = |object: &Value| {
-        let number = |key, word| {
-            object
-                .get(key)
-                .map_or(String::new(), |n| format!(" {word}{n}"))
-        };
-        let (os, size, memory) = (
-            number("os", "P#"),
-            number("size", "size "),
-            number("memory", "memory "),
-        );
-        let text = |key| object[key].as_str().unwrap();
-        format!("{} {{{}}}{os}{size}{memory}", text("type"), text("cpus"))
-    };
-    let objects = json["objects"].as_array().unwrap();
-    objects
-        .iter()
-        .filter(|object| object["type"] != "Group")
-        .map(line)
-        .collect()
-}
+/// The expected files leave these out.
+const LEFT_OUT: [Kind; 3] = [Kind::Group, Kind::L2i, Kind::L3i];
 
 /// The lines in which the two differ, or why the machine does not read.
 fn difference(files: &impl Files, json: &str) -> Vec<String> {
@@ -66,7 +24,7 @@ fn difference(files: &impl Files, json: &str) -> Vec<String> {
         Ok(machine) => machine,
         Err(error) => return vec![error.to_string()],
     };
-    let (ours, hwlocs) = (ours(&machine), hwlocs(json));
+    let (ours, hwlocs) = (ours(&machine, &LEFT_OUT), hwlocs(json));
     let without = |a: &[String], b: &[String], sign: &str| -> Vec<String> {
         a.iter()
             .filter(|line| !b.contains(line))

@@ -4,5 +4,7 @@
 
 mod dumps;
 mod hostile;
+#[path = "../hwlocs/mod.rs"]
+mod hwlocs;
 mod laws;
 mod recorded;

@@ -3,9 +3,9 @@
 //! `machines/NAME.cpuid` holds the answers of a machine's processors, `machines/NAME.json` what hwloc
 //! makes of them.
 
+use crate::hwlocs::{hwlocs, ours};
 use oxmpi_topo::cpuid::Dump;
-use oxmpi_topo::{CoreKind, CpuSet, Kind, Machine, Object, Source};
-use serde_json::Value;
+use oxmpi_topo::{CoreKind, CpuSet, Kind, Machine, Source};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,45 +111,6 @@ pub(crate) fn dump(path: &Path) -> Dump {
     Dump::read(&files(&text), "/").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// One line for each object, in hwloc's words.
-fn ours(machine: &Machine) -> Vec<String> {
-    let line = |object: Object<'_>| {
-        let os = object.os().map_or(String::new(), |os| format!(" P#{os}"));
-        let cache = object.cache();
-        let size = cache.map_or(String::new(), |cache| format!(" size {}", cache.size));
-        let memory = object.local_memory();
-        let memory = memory.map_or(String::new(), |bytes| format!(" memory {bytes}"));
-        format!("{} {{{}}}{os}{size}{memory}", object.kind(), object.cpus())
-    };
-    let view = machine.default_view();
-    let objects = view.iter().filter(|object| object.kind() != Kind::Group);
-    objects.map(line).collect()
-}
-
-fn hwlocs(json: &str) -> Vec<String> {
-    let json: Value = serde_json::from_str(json).unwrap();
-    let line = |object: &Value| {
-        let number = |key, word| {
-            object
-                .get(key)
-                .map_or(String::new(), |n| format!(" {word}{n}"))
-        };
-        let text = |key| object[key].as_str().unwrap();
-        let numbers = [
-            number("os", "P#"),
-            number("size", "size "),
-            number("memory", "memory "),
-        ];
-        format!("{} {{{}}}{}", text("type"), text("cpus"), numbers.concat())
-    };
-    let objects = json["objects"].as_array().unwrap();
-    objects
-        .iter()
-        .filter(|object| object["type"] != "Group")
-        .map(line)
-        .collect()
-}
-
 /// All objects are as hwloc's, in the same order; of the kinds that an exception names they are as it says, and all
 /// others are the same.
 #[test]
@@ -158,7 +119,7 @@ fn recorded_machines_are_as_hwloc_sees_them() {
     assert_eq!(recordings.len(), 23, "recordings are gone");
     for (name, path) in recordings {
         let machine = Machine::from_cpuid(&dump(&path)).unwrap_or_else(|error| panic!("{error}"));
-        let mut ours = ours(&machine);
+        let mut ours = ours(&machine, &[Kind::Group]);
         let mut hwlocs = hwlocs(&fs::read_to_string(path.with_extension("json")).unwrap());
         if let Some(exception) = EXCEPTIONS.iter().find(|it| it.machine == name) {
             for Differing { kind, count, cpus } in exception.kinds {
