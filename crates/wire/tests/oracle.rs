@@ -45,8 +45,8 @@ fn op() -> impl Strategy<Value = Op> {
         6 => (0..3u32, 0..3u32, envelope(), mode(), len()).prop_map(
             |(from, to, envelope, mode, len)| Op::Send { from, to, envelope, mode, len }
         ),
-        2 => (0..3u32, 0..3u32, envelope())
-            .prop_map(|(from, to, envelope)| Op::Short { from, to, envelope }),
+        2 => (0..3u32, 0..3u32, envelope(), len())
+            .prop_map(|(from, to, envelope, len)| Op::Eager { from, to, envelope, len }),
         6 => (0..3u32, want(), len()).prop_map(|(at, want, room)| Op::Recv { at, want, room }),
         3 => (0..3u32, 0..3u32, envelope())
             .prop_map(|(at, source, envelope)| Op::Direct { at, source, envelope }),
@@ -70,29 +70,59 @@ fn weather() -> impl Strategy<Value = Weather> {
     })
 }
 
+/// Random operations of the long run; `cargo xtask long` runs ten million.
+fn operations() -> usize {
+    let count = std::env::var("OXMPI_TEST_OPERATIONS").ok();
+    count.map_or(100_000, |count| {
+        count.parse().expect("a number of operations")
+    })
+}
+
 proptest! {
     #[test]
-    fn matching_is_the_standards(weather in weather(), ops in prop::collection::vec(op(), 0..120)) {
-        run(weather, RULES, ops);
+    fn matching_is_the_standards(
+        ranks in 2..4u32,
+        weather in weather(),
+        ops in prop::collection::vec(op(), 0..120),
+    ) {
+        run(ranks, weather, RULES, ops);
     }
 
     #[test]
     fn death_ends_what_it_concerns(
+        ranks in 2..4u32,
         weather in weather(),
         before in prop::collection::vec(op(), 0..60),
         dead in 0..3u32,
         after in prop::collection::vec(op(), 0..60),
     ) {
-        run(weather, RULES, before.into_iter().chain([Op::Kill(dead)]).chain(after));
+        run(ranks, weather, RULES, before.into_iter().chain([Op::Kill(dead)]).chain(after));
     }
 }
 
-/// Many operations in a row on one job: what leaks or wraps around shows here.
+/// Half of the operations on jobs of 1,000 each, in ever new weather.
+#[test]
+fn many_jobs_match_the_oracle() {
+    let mut rng = Rng::new(42);
+    for seed in 0..operations() as u64 / 2000 {
+        let weather = Weather {
+            refuse: rng.below(60) as u8,
+            delay: rng.below(60) as u8,
+            capacity: 1 + rng.below(8) as usize,
+            ..Weather::storm(seed)
+        };
+        let ops: Vec<_> = (0..1000).map(|_| Op::random(&mut rng)).collect();
+        run(2 + seed as u32 % 2, weather, RULES, ops);
+    }
+}
+
+/// The other half in a row, on one job of two ranks and one of three: what leaks or wraps around
+/// shows here.
 #[test]
 fn a_long_run_matches_the_oracle() {
-    let mut rng = Rng::new(42);
-    for seed in 0..20 {
-        let ops: Vec<_> = (0..1000).map(|_| Op::random(&mut rng)).collect();
-        run(Weather::storm(seed), RULES, ops);
+    for ranks in [2, 3] {
+        let mut rng = Rng::new(u64::from(ranks));
+        let ops = (0..operations() / 4).map(|_| Op::random(&mut rng));
+        run(ranks, Weather::storm(7), RULES, ops);
     }
 }

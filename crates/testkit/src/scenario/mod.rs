@@ -17,8 +17,6 @@ use crate::memory::{Shared, pattern};
 use crate::oracle::{Arrival, Matcher, Verdict, Want};
 use crate::spy::SpyRx;
 
-/// Ranks of every scenario.
-pub const RANKS: u32 = 3;
 /// Contexts of every scenario.
 pub const CONTEXTS: u32 = 2;
 /// Rounds after which a scenario that should end counts as hanging.
@@ -35,10 +33,19 @@ struct Sent {
     from: u32,
     to: u32,
     envelope: Envelope,
-    body: Vec<u8>,
+    len: u16,
     request: Option<Request>,
     recalled: bool,
     matched: bool,
+}
+
+impl Sent {
+    /// The bytes of message `number`, which begin with that number.
+    fn body(&self, number: usize) -> Vec<u8> {
+        let mut body = pattern(self.len.into(), number as u64);
+        body[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        body
+    }
 }
 
 #[derive(Debug)]
@@ -63,17 +70,22 @@ pub struct Scenario {
     alive: Vec<bool>,
     sent: Vec<Sent>,
     received: Vec<Received>,
+    /// Sends and receives whose outcome was not seen.
+    open_sends: Vec<usize>,
+    open_receives: Vec<usize>,
+    /// Messages that were neither matched nor taken back.
+    unmatched: usize,
     /// Messages that have not arrived, by sender and receiver.
     under_way: Vec<VecDeque<usize>>,
 }
 
-/// Applies `ops` in this weather and lets everything end.
+/// Applies `ops` to a job of `ranks` ranks in this weather and lets everything end.
 ///
 /// # Panics
 /// If an outcome is not the oracle's, a message is lost, comes twice or overtakes, memory stays
 /// registered, or something does not end.
-pub fn run(weather: Weather, rules: Rules, ops: impl IntoIterator<Item = Op>) {
-    let mut scenario = Scenario::new(weather, rules);
+pub fn run(ranks: u32, weather: Weather, rules: Rules, ops: impl IntoIterator<Item = Op>) {
+    let mut scenario = Scenario::new(ranks, weather, rules);
     for op in ops {
         scenario.apply(op);
     }
@@ -81,14 +93,14 @@ pub fn run(weather: Weather, rules: Rules, ops: impl IntoIterator<Item = Op>) {
 }
 
 impl Scenario {
-    /// A job of [`RANKS`] ranks.
+    /// A job of `count` ranks.
     #[must_use]
-    pub fn new(weather: Weather, rules: Rules) -> Self {
-        let (fabric, ends) = fabric(RANKS, weather);
+    pub fn new(count: u32, weather: Weather, rules: Rules) -> Self {
+        let (fabric, ends) = fabric(count, weather);
         let ranks = ends
             .into_iter()
             .map(|(tx, rx)| Rank {
-                engine: Engine::new(&tx, RANKS, rules),
+                engine: Engine::new(&tx, count, rules),
                 tx,
                 rx: SpyRx::new(rx),
                 oracle: Matcher::default(),
@@ -97,11 +109,34 @@ impl Scenario {
         Self {
             fabric,
             ranks,
-            alive: vec![true; RANKS as usize],
+            alive: vec![true; count as usize],
             sent: Vec::new(),
             received: Vec::new(),
-            under_way: vec![VecDeque::new(); (RANKS * RANKS) as usize],
+            open_sends: Vec::new(),
+            open_receives: Vec::new(),
+            unmatched: 0,
+            under_way: vec![VecDeque::new(); (count * count) as usize],
         }
+    }
+
+    /// Number of ranks.
+    fn size(&self) -> u32 {
+        self.alive.len() as u32
+    }
+
+    /// `want` with a source that the job has.
+    fn within(&self, want: Want) -> Want {
+        let source = match want.source {
+            Source::Peer(Peer(source)) => Source::Peer(Peer(source % self.size())),
+            Source::Any => Source::Any,
+        };
+        Want { source, ..want }
+    }
+
+    /// The messages from one rank to another that have not arrived.
+    fn under_way(&mut self, from: u32, to: u32) -> &mut VecDeque<usize> {
+        let at = from * self.size() + to;
+        &mut self.under_way[at as usize]
     }
 
     /// Does one operation. Dead ranks do nothing.
@@ -118,26 +153,33 @@ impl Scenario {
                     self.send(number, mode);
                 }
             }
-            Op::Short { from, to, envelope } => {
-                if let Some(number) = self.message(from, to, envelope, 8) {
+            Op::Eager {
+                from,
+                to,
+                envelope,
+                len,
+            } => {
+                if let Some(number) = self.message(from, to, envelope, len) {
                     let sent = &self.sent[number];
                     let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-                    let body = Shared::new(sent.body.clone());
-                    let done = engine.try_short(tx, Peer(sent.to), envelope, &body);
+                    let body = Shared::new(sent.body(number));
+                    let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
                     if done.is_err() {
                         self.send(number, Mode::Standard);
                     }
                 }
             }
-            Op::Recv { at, want, room } => self.recv(at % RANKS, want, room.max(8)),
+            Op::Recv { at, want, room } => {
+                self.recv(at % self.size(), self.within(want), room.max(8));
+            }
             Op::Direct {
                 at,
                 source,
                 envelope,
-            } => self.direct(at % RANKS, source % RANKS, envelope),
-            Op::Probe { at, want } => self.probe(at % RANKS, want),
+            } => self.direct(at % self.size(), source % self.size(), envelope),
+            Op::Probe { at, want } => self.probe(at % self.size(), self.within(want)),
             Op::Claim { at, want } => {
-                self.claim(at % RANKS, want);
+                self.claim(at % self.size(), self.within(want));
             }
             Op::CancelSend(index) => self.cancel_send(index.into()),
             Op::CancelRecv(index) => self.cancel_recv(index.into()),
@@ -147,7 +189,7 @@ impl Scenario {
                 }
             }
             Op::Kill(rank) => {
-                let rank = rank % RANKS;
+                let rank = rank % self.size();
                 if self.alive.iter().filter(|alive| **alive).count() > 1 {
                     self.alive[rank as usize] = false;
                     self.fabric.kill(Peer(rank));
@@ -157,30 +199,30 @@ impl Scenario {
     }
 
     fn message(&mut self, from: u32, to: u32, envelope: Envelope, len: u16) -> Option<usize> {
-        let (from, to) = (from % RANKS, to % RANKS);
+        let (from, to) = (from % self.size(), to % self.size());
         if !self.alive[from as usize] {
             return None;
         }
         let number = self.sent.len();
-        let mut body = pattern(len.max(8).into(), number as u64);
-        body[..8].copy_from_slice(&(number as u64).to_le_bytes());
         self.sent.push(Sent {
             from,
             to,
             envelope,
-            body,
+            len: len.max(8),
             request: None,
             recalled: false,
             matched: false,
         });
-        self.under_way[(from * RANKS + to) as usize].push_back(number);
+        self.unmatched += 1;
+        self.under_way(from, to).push_back(number);
         Some(number)
     }
 
     fn send(&mut self, number: usize, mode: Mode) {
         let sent = &mut self.sent[number];
         let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-        let body = Shared::new(sent.body.clone());
+        let body = Shared::new(sent.body(number));
+        self.open_sends.push(number);
         sent.request = Some(engine.send(tx, Peer(sent.to), sent.envelope, mode, body));
     }
 
@@ -198,6 +240,7 @@ impl Scenario {
         let sent = &mut self.sent[arrival.number];
         assert!(!sent.matched, "message {} is matched twice", arrival.number);
         sent.matched = true;
+        self.unmatched -= usize::from(!sent.recalled);
         self.received[receive].expected = Expected::Message(arrival.number);
     }
 
@@ -213,6 +256,7 @@ impl Scenario {
         let request = engine.recv(tx, want.source, want.context, want.tag, room);
         let verdict = oracle.recv(receive, want);
         self.received[receive].request = Some(request);
+        self.open_receives.push(receive);
         match verdict {
             Verdict::Gets(arrival) => self.gets(receive, &arrival),
             Verdict::Fails => self.received[receive].expected = Expected::Lost,
@@ -277,28 +321,31 @@ impl Scenario {
         let request = engine.recv_claimed(tx, message, room.clone());
         let receive = self.receive(at, room);
         self.received[receive].request = Some(request.expect("the message is fresh"));
+        self.open_receives.push(receive);
         self.gets(receive, &arrival);
         true
     }
 
+    /// Takes back one of the sends that are open.
     fn cancel_send(&mut self, index: usize) {
-        if self.sent.is_empty() {
+        let Some(at) = index.checked_rem(self.open_sends.len()) else {
             return;
-        }
-        let index = index % self.sent.len();
-        let sent = &mut self.sent[index];
+        };
+        let sent = &mut self.sent[self.open_sends[at]];
         if let (Some(request), true) = (sent.request, self.alive[sent.from as usize]) {
+            self.unmatched -= usize::from(!sent.recalled && !sent.matched);
             sent.recalled = true;
             let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
             engine.cancel(tx, request);
         }
     }
 
+    /// Takes back one of the receives that are open.
     fn cancel_recv(&mut self, index: usize) {
-        if self.received.is_empty() {
+        let Some(at) = index.checked_rem(self.open_receives.len()) else {
             return;
-        }
-        let index = index % self.received.len();
+        };
+        let index = self.open_receives[at];
         let Received { at, request, .. } = self.received[index];
         if let (Some(request), true) = (request, self.alive[at as usize]) {
             let Rank {
@@ -312,10 +359,10 @@ impl Scenario {
     }
 
     fn step(&mut self) {
-        for at in (0..RANKS)
-            .filter(|at| self.alive[*at as usize])
-            .collect::<Vec<_>>()
-        {
+        for at in 0..self.size() {
+            if !self.alive[at as usize] {
+                continue;
+            }
             let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
             rx.poll(tx, 4, engine);
             engine.resume(tx);
@@ -326,12 +373,12 @@ impl Scenario {
 
     /// Takes back open receives, receives what nobody asked for, and waits for the end.
     fn finish(mut self) {
-        for receive in 0..self.received.len() {
-            self.cancel_recv(receive);
+        for at in 0..self.open_receives.len() {
+            self.cancel_recv(at);
         }
         for _ in 0..PATIENCE {
             self.step();
-            for at in 0..RANKS {
+            for at in 0..self.size() {
                 for context in 0..CONTEXTS {
                     let want = Want {
                         source: Source::Any,
@@ -349,16 +396,10 @@ impl Scenario {
     }
 
     fn is_over(&self) -> bool {
-        let open =
-            |rank: u32, request: Option<Request>| self.alive[rank as usize] && request.is_some();
         let all_alive = self.alive.iter().all(|alive| *alive);
-        !self.sent.iter().any(|sent| open(sent.from, sent.request))
-            && !self
-                .received
-                .iter()
-                .any(|received| open(received.at, received.request))
+        self.open_sends.is_empty()
+            && self.open_receives.is_empty()
             && self.fabric.regions() == 0
-            && (!all_alive || self.fabric.frames() == 0)
-            && (!all_alive || self.sent.iter().all(|sent| sent.matched || sent.recalled))
+            && (!all_alive || (self.fabric.frames() == 0 && self.unmatched == 0))
     }
 }

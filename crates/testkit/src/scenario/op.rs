@@ -5,7 +5,7 @@ use oxmpi_wire::{Envelope, Mode, Peer, Source, Tag};
 use crate::oracle::Want;
 use crate::rng::Rng;
 
-/// One operation. Ranks, contexts and indices wrap around.
+/// One operation. Ranks and indices wrap around.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
     /// A send, with a request; `len` is at least 8.
@@ -21,14 +21,16 @@ pub enum Op {
         /// Bytes.
         len: u16,
     },
-    /// A short standard send without a request if possible.
-    Short {
+    /// A standard send without a request if possible; `len` is at least 8.
+    Eager {
         /// The sender.
         from: u32,
         /// The receiver.
         to: u32,
         /// Context and tag.
         envelope: Envelope,
+        /// Bytes.
+        len: u16,
     },
     /// A receive.
     Recv {
@@ -62,9 +64,9 @@ pub enum Op {
         /// What it asks for.
         want: Want,
     },
-    /// Takes the send of this index back.
+    /// Takes the open send of this index back.
     CancelSend(u16),
-    /// Takes the receive of this index back.
+    /// Takes the open receive of this index back.
     CancelRecv(u16),
     /// Every rank polls this often.
     Step(u8),
@@ -75,7 +77,7 @@ pub enum Op {
 impl Op {
     /// A random operation; nobody dies.
     pub fn random(rng: &mut Rng) -> Self {
-        let (from, to) = (rng.below(3) as u32, rng.below(3) as u32);
+        let (from, to) = (rng.below(6) as u32, rng.below(6) as u32);
         let envelope = Envelope {
             context: rng.below(2) as u32,
             tag: rng.below(3) as u32,
@@ -102,7 +104,12 @@ impl Op {
                 mode: [Mode::Standard, Mode::Synchronous, Mode::Ready][rng.below(3) as usize],
                 len,
             },
-            4 => Self::Short { from, to, envelope },
+            4 => Self::Eager {
+                from,
+                to,
+                envelope,
+                len,
+            },
             5..=9 => Self::Recv {
                 at: to,
                 want,

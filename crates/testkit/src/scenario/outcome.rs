@@ -1,8 +1,9 @@
 //! What the engines were told, and whether each outcome is the oracle's.
 
-use oxmpi_wire::{Envelope, Failure, Fault, Outcome, Peer};
+use oxmpi_wire::{Envelope, Failure, Fault, Outcome, Peer, Request};
 
-use super::{Expected, RANKS, Received, Scenario};
+use super::{Expected, Received, Scenario, Sent};
+use crate::memory::Shared;
 use crate::oracle::Arrival;
 use crate::spy::{Event, Payload};
 
@@ -51,10 +52,9 @@ impl Scenario {
 
     /// The number of the message that arrives: the oldest under way, but for those taken back.
     fn arrived(&mut self, from: u32, at: u32, envelope: Envelope, bytes: &[u8]) -> usize {
-        let under_way = &mut self.under_way[(from * RANKS + at) as usize];
-        while let Some(number) = under_way.pop_front() {
+        while let Some(number) = self.under_way(from, at).pop_front() {
             let sent = &self.sent[number];
-            if sent.envelope == envelope && sent.body == bytes {
+            if sent.envelope == envelope && sent.body(number) == bytes {
                 return number;
             }
             assert!(sent.recalled, "message {number} was overtaken or lost");
@@ -62,30 +62,48 @@ impl Scenario {
         panic!("rank {at} got a message from {from} that was not sent");
     }
 
-    /// Looks at all requests that became complete.
+    /// Looks at all requests that became complete. Those of dead ranks are dropped.
     pub(super) fn harvest(&mut self) {
-        for number in 0..self.sent.len() {
-            let sent = &mut self.sent[number];
-            if !self.alive[sent.from as usize] {
-                continue;
-            }
-            let engine = &mut self.ranks[sent.from as usize].engine;
-            if let Some(outcome) = sent.request.and_then(|request| engine.test(request)) {
-                sent.request = None;
-                self.check_sent(number, outcome);
-            }
-        }
-        for receive in 0..self.received.len() {
-            let Received { at, request, .. } = self.received[receive];
-            if !self.alive[at as usize] {
-                continue;
-            }
-            let engine = &mut self.ranks[at as usize].engine;
-            if let Some(outcome) = request.and_then(|request| engine.test(request)) {
-                self.received[receive].request = None;
-                self.check_received(receive, outcome);
+        let mut at = 0;
+        while let Some(&number) = self.open_sends.get(at) {
+            let Sent { from, request, .. } = self.sent[number];
+            match self.outcome(from, request) {
+                Some(outcome) => {
+                    self.sent[number].request = None;
+                    self.open_sends.swap_remove(at);
+                    if let Some(outcome) = outcome {
+                        self.check_sent(number, outcome);
+                    }
+                }
+                None => at += 1,
             }
         }
+        let mut at = 0;
+        while let Some(&receive) = self.open_receives.get(at) {
+            let Received {
+                at: rank, request, ..
+            } = self.received[receive];
+            match self.outcome(rank, request) {
+                Some(outcome) => {
+                    self.received[receive].request = None;
+                    self.open_receives.swap_remove(at);
+                    if let Some(outcome) = outcome {
+                        self.check_received(receive, outcome);
+                    }
+                    self.received[receive].room = Shared::default();
+                }
+                None => at += 1,
+            }
+        }
+    }
+
+    /// How a request ended, if it has: nothing is known of a dead rank's.
+    fn outcome(&mut self, rank: u32, request: Option<Request>) -> Option<Option<Outcome>> {
+        if !self.alive[rank as usize] {
+            return Some(None);
+        }
+        let engine = &mut self.ranks[rank as usize].engine;
+        request.and_then(|request| engine.test(request)).map(Some)
     }
 
     fn check_sent(&self, number: usize, outcome: Outcome) {
@@ -95,7 +113,7 @@ impl Scenario {
                 assert!(sent.recalled, "nobody took message {number} back");
                 assert!(!sent.matched, "message {number} was matched and taken back");
             }
-            Ok(status) => assert_eq!(status.len, sent.body.len() as u64),
+            Ok(status) => assert_eq!(status.len, u64::from(sent.len)),
             Err(failure) => self.assert_lost(sent.to, failure),
         }
     }
@@ -107,10 +125,13 @@ impl Scenario {
                 let sent = &self.sent[*number];
                 assert_eq!(status.source.0, sent.from);
                 assert_eq!(status.tag, sent.envelope.tag);
-                assert_eq!(status.len, sent.body.len() as u64);
+                assert_eq!(status.len, u64::from(sent.len));
                 assert!(!status.cancelled);
-                let bytes = &room.to_vec()[..sent.body.len()];
-                assert!(bytes == sent.body, "message {number} was changed");
+                let body = sent.body(*number);
+                assert!(
+                    room.to_vec()[..body.len()] == body,
+                    "message {number} was changed"
+                );
             }
             (
                 Expected::Message(number),
@@ -120,7 +141,7 @@ impl Scenario {
                     ..
                 }),
             ) => {
-                let body = &self.sent[*number].body;
+                let body = self.sent[*number].body(*number);
                 assert_eq!(len, body.len() as u64);
                 assert_eq!(fits, room.to_vec().len() as u64);
                 assert!(
