@@ -11,7 +11,7 @@
 //! ```
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`]), bytes ([`bytes`], [`mod@copy`]),
-//! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`socket`], [`fork`]), the
+//! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
 //! machine ([`cpu`], [`mod@cpuid`], [`host`]), starting and ending processes ([`process`], [`guard`],
 //! [`affinity`], [`signal`], [`pipe`]).
 //!
@@ -37,6 +37,7 @@ pub mod probe;
 pub mod process;
 pub mod signal;
 pub mod socket;
+pub mod vm;
 
 pub use bytes::RawBytes;
 pub use inherit::inherit;
