@@ -125,3 +125,54 @@ fn a_sender_that_does_not_poll_stops_by_itself() {
             .is_ok()
     );
 }
+
+/// 63 ranks flood one that does not receive, with messages of every path: what it keeps is bounded,
+/// nobody's send is lost, and a receive for anything that came completes at once.
+#[test]
+fn a_flood_of_63_senders_is_bounded() {
+    const SENDERS: u32 = 63;
+    const MESSAGES: usize = 200;
+    let len = |number: usize| [0, 8, 48, 300, 2000][number % 5];
+    let mut job = Job::new(SENDERS + 1, Weather::default(), RULES);
+    let mut sent = Vec::new();
+    for number in 0..MESSAGES {
+        for from in 1..=SENDERS as usize {
+            let body = Shared::pattern(len(number), number as u64);
+            sent.push((from, job.send(from, 0, ENVELOPE, Mode::Standard, body)));
+        }
+    }
+    for _ in 0..100 {
+        job.step();
+    }
+    let engine = &job.ranks[0].engine;
+    // The eager limit is 512 B: the longest message that is kept has 300.
+    let bound = RULES.kept_bytes_of_all + u64::from(SENDERS) * UNDER_WAY * 300;
+    assert!(engine.kept_bytes() > 0 && engine.kept_bytes() < bound);
+    let came = engine.counters().unexpected;
+    assert!(came > u64::from(SENDERS) && came < u64::from(SENDERS) * MESSAGES as u64);
+
+    // The last messages that came, one of each sender, without a single receive before.
+    for from in 1..=SENDERS {
+        let source = Source::Peer(Peer(from));
+        assert!(job.ranks[0].engine.probe(source, 0, Tag::Any).is_some());
+    }
+    let mut next = vec![0; SENDERS as usize + 1];
+    let receives: Vec<_> = (0..MESSAGES * SENDERS as usize)
+        .map(|_| {
+            let room = Shared::zeroed(2000);
+            (job.recv(0, Source::Any, 0, Tag::Any, &room), room)
+        })
+        .collect();
+    for (got, room) in receives {
+        let status = job.wait(0, got).unwrap();
+        let number = &mut next[status.source.0 as usize];
+        assert_eq!(status.len, len(*number) as u64);
+        let expected = pattern(len(*number), *number as u64);
+        assert_eq!(room.to_vec()[..len(*number)], expected);
+        *number += 1;
+    }
+    for (from, request) in sent {
+        job.wait(from, request).unwrap();
+    }
+    assert_eq!(job.ranks[0].engine.kept_bytes(), 0);
+}

@@ -1,9 +1,10 @@
-//! Matching among very many tags: they come, go, and never come back.
+//! Matching among very many: tags that come, go, and never come back; crowds with wildcards.
 
 use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::Shared;
 use oxmpi_testkit::rng::Rng;
+use oxmpi_testkit::scenario::{Op, run};
 use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Tag};
 
 const TAGS: u32 = 300;
@@ -59,4 +60,31 @@ fn every_receive_gets_the_message_of_its_tag() {
     }
     assert_eq!(job.ranks[1].engine.probe(Source::Any, 0, Tag::Any), None);
     assert!(job.ranks[1].engine.direct(Peer(0)));
+}
+
+/// Ten thousand receives of every form are posted before the first message comes, and the other way
+/// round; who gets what is the oracle's.
+#[test]
+fn a_crowd_with_wildcards_keeps_the_standards_order() {
+    let is = |receive: bool| {
+        move |op: &Op| match op {
+            Op::Recv { .. } => receive,
+            Op::Send { .. } | Op::Eager { .. } => !receive,
+            _ => false,
+        }
+    };
+    for receives_first in [true, false] {
+        let mut rng = Rng::new(4);
+        let ops = (0..40_000).map(|_| Op::random(&mut rng));
+        let (first, rest): (Vec<_>, Vec<_>) = ops.partition(is(receives_first));
+        let second: Vec<_> = rest.into_iter().filter(is(!receives_first)).collect();
+        assert!(first.len().min(second.len()) > 9000);
+        let mut all = first;
+        all.extend(std::iter::repeat_n(Op::Step(8), 4000));
+        for ops in second.chunks(8) {
+            all.extend_from_slice(ops);
+            all.push(Op::Step(1));
+        }
+        run(3, Weather::default(), Rules::default(), all);
+    }
 }

@@ -129,6 +129,9 @@ pub(super) struct Chains {
     free: Vec<u32>,
     /// Chains in use without entries.
     empty: usize,
+    /// Slots and chains looked at, for the tests of what matching costs.
+    #[cfg(test)]
+    pub(super) looked: core::cell::Cell<u64>,
 }
 
 impl Chains {
@@ -138,7 +141,16 @@ impl Chains {
             chains: Vec::new(),
             free: Vec::new(),
             empty: 0,
+            #[cfg(test)]
+            looked: core::cell::Cell::new(0),
         }
+    }
+
+    /// Counts a slot or a chain that is looked at; in tests only.
+    #[inline(always)]
+    fn look(&self) {
+        #[cfg(test)]
+        self.looked.set(self.looked.get() + 1);
     }
 
     /// The oldest entry under `key`, or [`NONE`].
@@ -188,6 +200,7 @@ impl Chains {
         let mask = self.table.len() - 1;
         let mut slot = key.hash() & mask;
         loop {
+            self.look();
             let at = self.table[slot];
             if at == NONE || self.chains[at as usize].key == key {
                 return at;
@@ -242,6 +255,7 @@ impl Chains {
     fn rewrite(&mut self) {
         self.table.fill(NONE);
         for at in 0..self.chains.len() {
+            self.look();
             if self.chains[at].in_use {
                 self.enter(at as u32);
             }
@@ -253,6 +267,7 @@ impl Chains {
         let mask = self.table.len() - 1;
         let mut slot = self.chains[at as usize].key.hash() & mask;
         while self.table[slot] != NONE {
+            self.look();
             slot = (slot + 1) & mask;
         }
         self.table[slot] = at;

@@ -41,6 +41,8 @@ mod request;
 mod retire;
 mod send;
 mod slab;
+#[cfg(test)]
+mod steps;
 mod unexpected;
 
 use alloc::vec::Vec;

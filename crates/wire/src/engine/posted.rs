@@ -8,7 +8,7 @@ use crate::header::Envelope;
 /// The index of the posted receives. Its entries are requests.
 #[derive(Debug)]
 pub(super) struct Posted {
-    chains: Chains,
+    pub(super) chains: Chains,
     /// Receives posted, by [`Class::index`].
     count: [u32; 4],
     /// One bit for each class with receives: the others are not looked up.

@@ -72,7 +72,7 @@ impl Linked for Arrival {
 #[derive(Debug)]
 pub(super) struct Unexpected {
     arrivals: Slab<Arrival>,
-    chains: Chains,
+    pub(super) chains: Chains,
     spare: Vec<Vec<u8>>,
     /// Messages that are not claimed.
     waiting: u32,
