@@ -10,7 +10,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! One module per matter: shared memory ([`memory`], [`limit`]), bytes ([`bytes`], [`mod@copy`]),
+//! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
 //! machine ([`cpu`], [`mod@cpuid`], [`host`]), starting and ending processes ([`process`], [`guard`],
 //! [`affinity`], [`signal`], [`pipe`]).
@@ -27,6 +27,7 @@ pub mod fork;
 pub mod futex;
 pub mod guard;
 pub mod host;
+pub mod huge;
 mod inherit;
 pub mod limit;
 pub mod membarrier;

@@ -1,14 +1,16 @@
 //! How much memory may still be taken, and a refusal that names numbers.
 //!
 //! memfd never says "full": the kernel kills instead. So whoever reserves compares first with
-//! what the machine and the control groups leave.
+//! what the machine, the control groups and the process's own limits leave.
 //!
-//! Source: proc_meminfo(5), the kernel's cgroup-v2.rst ("Memory Interface Files") and
-//! cgroup-v1/memory.rst.
+//! Source: proc_meminfo(5), proc_pid_statm(5), setrlimit(2), the kernel's cgroup-v2.rst ("Memory
+//! Interface Files") and cgroup-v1/memory.rst.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
 
 /// Where a limit comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,21 @@ pub enum Source {
     Machine,
     /// A control group; its directory.
     Group(PathBuf),
+    /// The process's limit of a file's size, RLIMIT_FSIZE, which memfd meets as well.
+    FileSize,
+    /// The process's limit of its address space, RLIMIT_AS.
+    AddressSpace,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Machine => f.write_str("left on this machine (MemAvailable)"),
+            Self::Group(path) => write!(f, "left in control group {}", path.display()),
+            Self::FileSize => f.write_str("allowed in a file (RLIMIT_FSIZE, `ulimit -f`)"),
+            Self::AddressSpace => f.write_str("of addresses left (RLIMIT_AS, `ulimit -v`)"),
+        }
+    }
 }
 
 /// Memory that may still be taken, in bytes.
@@ -42,14 +59,11 @@ impl fmt::Display for TooMuch {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         write!(
             f,
-            "{} MiB of shared memory wanted, {} MiB left ",
+            "{} MiB of shared memory wanted, {} MiB {}",
             mib(self.wanted),
-            self.available.bytes >> 20
-        )?;
-        match &self.available.source {
-            Source::Machine => f.write_str("on this machine (MemAvailable)"),
-            Source::Group(path) => write!(f, "in control group {}", path.display()),
-        }
+            self.available.bytes >> 20,
+            self.available.source
+        )
     }
 }
 
@@ -64,6 +78,40 @@ pub fn check(wanted: u64) -> Result<(), TooMuch> {
         Some(available) if available.bytes < wanted => Err(TooMuch { wanted, available }),
         _ => Ok(()),
     }
+}
+
+/// Refuses a file of `wanted` bytes if the process may not have one.
+///
+/// # Errors
+/// [`TooMuch`] with both numbers.
+pub fn check_file(wanted: u64) -> Result<(), TooMuch> {
+    match file_size() {
+        Some(available) if available.bytes < wanted => Err(TooMuch { wanted, available }),
+        _ => Ok(()),
+    }
+}
+
+/// The largest file that this process may have. `None`: any.
+#[must_use]
+pub fn file_size() -> Option<Available> {
+    let bytes = getrlimit(Resource::Fsize).current?;
+    Some(Available {
+        bytes,
+        source: Source::FileSize,
+    })
+}
+
+/// The addresses that this process may still map. `None`: any number.
+#[must_use]
+pub fn address_space() -> Option<Available> {
+    let limit = getrlimit(Resource::As).current?;
+    let sizes = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let used = sizes.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+    let used = used.unwrap_or(0) * rustix::param::page_size() as u64;
+    Some(Available {
+        bytes: limit.saturating_sub(used),
+        source: Source::AddressSpace,
+    })
 }
 
 /// The memory that may still be taken: the least of the machine's and of every control group

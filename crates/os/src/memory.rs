@@ -4,20 +4,60 @@
 //! memory once it is touched. Its size is sealed, since a peer that cut it shorter would kill
 //! every other process that touches it.
 //!
-//! Source: memfd_create(2), fcntl(2) "File sealing", madvise(2).
+//! A size beyond RLIMIT_FSIZE is refused here: the kernel would answer it with SIGXFSZ, which ends
+//! the process without a word.
+//!
+//! Source: memfd_create(2), setrlimit(2), fcntl(2) "File sealing", madvise(2).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process;
 use std::ptr::{self, NonNull};
 
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+use crate::limit;
+
+/// The system calls that make shared memory: the places where it can be refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    MemfdCreate,
+    Ftruncate,
+    AddSeals,
+    Mmap,
+    Madvise,
+}
+
+/// Refuses `call` where a test asks for it.
+#[cfg(test)]
+fn inject(call: Call) -> io::Result<()> {
+    if tests::REFUSED.get() == Some(call) {
+        return Err(rustix::io::Errno::NOMEM.into());
+    }
+    Ok(())
+}
+
+#[cfg(not(test))]
+#[inline(always)]
+#[allow(clippy::unnecessary_wraps, reason = "the tests' twin refuses")]
+fn inject(_: Call) -> io::Result<()> {
+    Ok(())
+}
+
+/// Bytes of this machine's small pages.
+#[must_use]
+pub fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
 
 /// Anonymous shared memory of a fixed size.
 #[derive(Debug)]
 pub struct Memfd {
     fd: OwnedFd,
     len: usize,
+    /// Whether its pages come from the pool that the administrator set aside for huge ones.
+    pooled: bool,
 }
 
 impl Memfd {
@@ -25,13 +65,35 @@ impl Memfd {
     /// `/proc/PID/maps` only.
     ///
     /// # Errors
-    /// What memfd_create, ftruncate or fcntl say. Never "no space": pages come at first touch, so
+    /// [`io::ErrorKind::FileTooLarge`] with both numbers beyond RLIMIT_FSIZE; else what
+    /// memfd_create, ftruncate or fcntl say. Never "no space": pages come at first touch, so
     /// compare with [`crate::limit::available`] first.
     pub fn create(name: &str, len: usize) -> io::Result<Self> {
-        let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        Self::with_flags(name, len, MemfdFlags::empty())
+    }
+
+    /// As [`Memfd::create`], of huge pages from the pool that the administrator set aside
+    /// (`/proc/sys/vm/nr_hugepages`); `len` is a multiple of [`crate::huge::SIZE`]. They are taken by
+    /// [`Mapping::populate`]: a touch of one that the pool lacks kills.
+    ///
+    /// # Errors
+    /// As there; also where the kernel has no such pages.
+    pub fn create_pooled(name: &str, len: usize) -> io::Result<Self> {
+        Self::with_flags(name, len, MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB)
+    }
+
+    fn with_flags(name: &str, len: usize, flags: MemfdFlags) -> io::Result<Self> {
+        limit::check_file(len as u64)
+            .map_err(|refusal| io::Error::new(io::ErrorKind::FileTooLarge, refusal))?;
+        let pooled = flags.contains(MemfdFlags::HUGETLB);
+        inject(Call::MemfdCreate)?;
+        let flags = flags | MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let fd = rustix::fs::memfd_create(name, flags)?;
+        inject(Call::Ftruncate)?;
         rustix::fs::ftruncate(&fd, len as u64)?;
+        inject(Call::AddSeals)?;
         rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Ok(Self { fd, len })
+        Ok(Self { fd, len, pooled })
     }
 
     /// Takes over shared memory that a peer made.
@@ -46,9 +108,12 @@ impl Memfd {
                 "shared memory whose size is not sealed",
             ));
         }
-        let len = usize::try_from(rustix::fs::fstat(&fd)?.st_size)
+        let status = rustix::fs::fstat(&fd)?;
+        let len = usize::try_from(status.st_size)
             .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-        Ok(Self { fd, len })
+        // A file of such pages says their size as its block size.
+        let pooled = status.st_blksize as u64 > page_size();
+        Ok(Self { fd, len, pooled })
     }
 
     /// Size in bytes.
@@ -68,13 +133,20 @@ impl Memfd {
     /// # Errors
     /// What mmap or madvise say; an empty memfd cannot be mapped.
     pub fn map(&self) -> io::Result<Mapping> {
+        let flags = if self.pooled {
+            // Else the mapping alone would take all of them from the pool.
+            MapFlags::SHARED | MapFlags::NORESERVE
+        } else {
+            MapFlags::SHARED
+        };
+        inject(Call::Mmap)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
             rustix::mm::mmap(
                 ptr::null_mut(),
                 self.len,
                 ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED,
+                flags,
                 &self.fd,
                 0,
             )
@@ -82,8 +154,10 @@ impl Memfd {
         let mapping = Mapping {
             base: NonNull::new(base.cast()).ok_or(io::ErrorKind::InvalidData)?,
             len: self.len,
+            owner: process::id(),
         };
-        mapping.advise(Advice::LinuxDontFork)?;
+        inject(Call::Madvise)?;
+        mapping.advise(0, self.len, Advice::LinuxDontFork)?;
         Ok(mapping)
     }
 }
@@ -102,6 +176,8 @@ impl AsFd for Memfd {
 pub struct Mapping {
     base: NonNull<u8>,
     len: usize,
+    /// The process that has it: a forked child has not.
+    owner: u32,
 }
 
 // SAFETY: the mapping is an address range of the process, not of a thread; this type never
@@ -132,19 +208,64 @@ impl Mapping {
     /// Asks for huge pages. True if the kernel took the wish; it may still not follow it.
     #[must_use]
     pub fn ask_huge_pages(&self) -> bool {
-        self.advise(Advice::LinuxHugepage).is_ok()
+        self.advise(0, self.len, Advice::LinuxHugepage).is_ok()
     }
 
-    fn advise(&self, advice: Advice) -> io::Result<()> {
-        // SAFETY: the range is this value's own mapping, and the advices used here change neither
-        // contents nor validity in this process.
-        unsafe { rustix::mm::madvise(self.base.as_ptr().cast(), self.len, advice) }
-            .map_err(Into::into)
+    /// Takes the pages of `len` bytes from byte `at` on now, instead of at their first touch.
+    ///
+    /// # Errors
+    /// When there are no such pages, or the kernel (before 5.14) cannot.
+    ///
+    /// # Panics
+    /// If the range is not within the mapping.
+    ///
+    /// # Cost
+    /// A page fault for each page, less the entry into the kernel.
+    pub fn populate(&self, at: usize, len: usize) -> io::Result<()> {
+        self.advise(at, len, Advice::LinuxPopulateWrite)
+    }
+
+    /// Gives the memory of `len` bytes from byte `at` on back to the system, for every process that
+    /// maps it; both are multiples of the page's size. The bytes are zero afterwards.
+    ///
+    /// # Safety
+    /// Nobody uses the range: it is contents that go.
+    ///
+    /// # Errors
+    /// What madvise says.
+    ///
+    /// # Panics
+    /// If the range is not within the mapping.
+    pub unsafe fn give_back(&self, at: usize, len: usize) -> io::Result<()> {
+        self.advise(at, len, Advice::LinuxRemove)
+    }
+
+    /// Whether this process is the one that mapped it, not a forked child, which has nothing at its
+    /// addresses.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        self.owner == process::id()
+    }
+
+    fn advise(&self, at: usize, len: usize, advice: Advice) -> io::Result<()> {
+        assert!(
+            at <= self.len && len <= self.len - at,
+            "advice beyond the mapping"
+        );
+        let start = self.base.as_ptr().wrapping_add(at);
+        // SAFETY: the range is this value's own mapping by the assertion, and the advices used here
+        // change neither contents nor validity in this process, but for the one of `give_back`,
+        // whose caller answers for the contents.
+        unsafe { rustix::mm::madvise(start.cast(), len, advice) }.map_err(Into::into)
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        // A forked child may have other memory at these addresses by now.
+        if !self.is_here() {
+            return;
+        }
         // SAFETY: the range came from mmap in `Memfd::map` and is unmapped once, here; whoever
         // keeps addresses into it keeps this value alive.
         let gone = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.len) };
@@ -154,9 +275,73 @@ impl Drop for Mapping {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::fs;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
+
+    thread_local! {
+        /// The system call that fails on this thread.
+        pub(super) static REFUSED: Cell<Option<Call>> = const { Cell::new(None) };
+    }
+
+    /// Whether this process has memory of that name: a descriptor or a mapping.
+    fn exists(name: &str) -> bool {
+        let open = fs::read_dir("/proc/self/fd").unwrap().any(|entry| {
+            // A descriptor of another test may be gone by now.
+            entry.is_ok_and(|entry| {
+                let target = fs::read_link(entry.path()).unwrap_or_default();
+                target.to_string_lossy().contains(name)
+            })
+        });
+        open || fs::read_to_string("/proc/self/maps")
+            .unwrap()
+            .contains(name)
+    }
+
+    #[test]
+    fn each_refused_call_is_an_error_and_leaves_nothing() {
+        let name = "oxmpi-refused-memory";
+        for call in [
+            Call::MemfdCreate,
+            Call::Ftruncate,
+            Call::AddSeals,
+            Call::Mmap,
+            Call::Madvise,
+        ] {
+            REFUSED.set(Some(call));
+            let made = Memfd::create(name, 8192).and_then(|memory| memory.map());
+            REFUSED.set(None);
+            let error = made.expect_err("refused");
+            assert_eq!(error.raw_os_error(), Some(libc::ENOMEM), "{call:?}");
+            assert!(!exists(name), "after {call:?}");
+        }
+        let memory = Memfd::create(name, 8192).unwrap();
+        let _mapping = memory.map().unwrap();
+        drop(memory);
+        assert!(exists(name), "what is there is seen");
+    }
+
+    #[test]
+    fn pages_given_back_are_zero_for_all_and_cost_nothing() {
+        let page = rustix::param::page_size();
+        let memory = Memfd::create("oxmpi-test", 4 * page).unwrap();
+        let (one, two) = (memory.map().unwrap(), memory.map().unwrap());
+        let taken = || rustix::fs::fstat(&memory).unwrap().st_blocks as usize * 512;
+        let ones = vec![1; 4 * page];
+        // SAFETY: the mapping has these bytes.
+        unsafe { crate::copy::to_foreign(&ones, one.base()) };
+        assert_eq!(taken(), 4 * page);
+        // SAFETY: nobody else uses them.
+        unsafe { one.give_back(page, 2 * page) }.unwrap();
+        assert_eq!(taken(), 2 * page);
+        let mut seen = vec![9; 4 * page];
+        // SAFETY: as above.
+        unsafe { crate::copy::from_foreign(two.base(), &mut seen) };
+        let expected = [&ones[..page], &vec![0; 2 * page], &ones[..page]].concat();
+        assert!(seen == expected);
+    }
 
     #[test]
     fn two_mappings_show_the_same_memory() {

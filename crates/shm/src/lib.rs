@@ -32,6 +32,8 @@ extern crate std;
 pub mod ring;
 
 #[cfg(feature = "std")]
+pub mod heap;
+#[cfg(feature = "std")]
 pub mod node;
 #[cfg(feature = "std")]
 pub mod segment;

@@ -18,6 +18,7 @@ use oxmpi_os::memory::Memfd;
 use oxmpi_os::socket::{Channel, Listener, readable};
 use oxmpi_wire::Bytes;
 
+use crate::heap::{Areas, Facts, Heap, Pages, Plan, UNIT, Wish};
 use crate::segment::{Layout, Segment, VERSION};
 use crate::transport::{ShmRx, ShmTx};
 
@@ -92,6 +93,7 @@ fn system(step: &'static str) -> impl Fn(io::Error) -> JoinError {
 pub struct Host {
     listener: Listener,
     name: String,
+    heap: Option<Wish>,
 }
 
 impl Host {
@@ -103,13 +105,26 @@ impl Host {
         let chance = oxmpi_os::host::random().map_err(system("random name"))?;
         let name = format!("oxmpi-{:032x}", u128::from_ne_bytes(chance));
         let listener = Listener::bind(&name).map_err(system("listen"))?;
-        Ok(Self { listener, name })
+        Ok(Self {
+            listener,
+            name,
+            heap: None,
+        })
     }
 
     /// The name that [`Node::join`] takes: 38 characters of `[a-z0-9-]`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// With memory that the ranks allocate and all of them reach, as large as `wish` and the limits
+    /// of this process allow. Where the system refuses it to any rank, none has it, and all is well
+    /// besides.
+    #[must_use]
+    pub fn with_heap(mut self, wish: Wish) -> Self {
+        self.heap = Some(wish);
+        self
     }
 
     /// Makes the segment and waits until all other ranks have mapped it. This is rank 0.
@@ -121,7 +136,15 @@ impl Host {
         layout.check().map_err(JoinError::Layout)?;
         limit::check(least(&layout))?;
         let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
-        let node = Node::new(&memory, layout, 0)?;
+        let mut node = Node::new(&memory, layout, 0)?;
+        let areas = self.heap.and_then(|wish| areas(layout.ranks, wish));
+        let mut heap = areas.as_ref().and_then(|areas| mapped(areas, &layout, 0));
+        let offer = Offer {
+            layout,
+            key,
+            memory,
+            areas: areas.filter(|_| heap.is_some()),
+        };
         let mut guests: Vec<Guest> = Vec::new();
         let ready = |guests: &[Guest]| guests.iter().filter(|g| g.ready).count();
         while ready(&guests) + 1 < layout.ranks as usize {
@@ -139,7 +162,7 @@ impl Host {
             let mut kept = Vec::new();
             for mut guest in guests {
                 let speaks = heard.next() == Some(&true);
-                if !speaks || guest.hear(&layout, &key, &memory, deadline, &mut taken)? {
+                if !speaks || guest.hear(&offer, deadline, &mut taken)? {
                     kept.push(guest);
                 }
             }
@@ -150,17 +173,31 @@ impl Host {
                     channel,
                     rank: None,
                     ready: false,
+                    lacks_heap: false,
                 });
             }
         }
+        if guests.iter().any(|guest| guest.lacks_heap) {
+            heap = None;
+        }
+        let go = if heap.is_some() { READY } else { NO_HEAP };
         for guest in &guests {
-            let go = guest.channel.send(&[1], None, deadline);
+            let go = guest.channel.send(&[go], None, deadline);
             if let (Some(rank), Err(_)) = (guest.rank, go) {
                 return Err(JoinError::Gone(rank));
             }
         }
+        node.attach(heap);
         Ok(node)
     }
+}
+
+/// What the leader gives to every guest.
+struct Offer {
+    layout: Layout,
+    key: JobKey,
+    memory: Memfd,
+    areas: Option<Areas>,
 }
 
 /// A connection to the leader: a stranger until it has greeted.
@@ -168,21 +205,24 @@ struct Guest {
     channel: Channel,
     rank: Option<u32>,
     ready: bool,
+    /// Whether it could not map the heap.
+    lacks_heap: bool,
 }
 
 impl Guest {
     /// Takes in what the guest says. False: a stranger, to be turned away.
     fn hear(
         &mut self,
-        layout: &Layout,
-        key: &JobKey,
-        memory: &Memfd,
+        offer: &Offer,
         deadline: Instant,
         taken: &mut Vec<u32>,
     ) -> Result<bool, JoinError> {
+        let Offer { layout, key, .. } = offer;
         if let Some(rank) = self.rank {
-            let told = self.channel.recv(&mut [0; 1], deadline);
-            self.ready = matches!(told, Ok((1, _)));
+            let mut told = [0];
+            let heard = self.channel.recv(&mut told, deadline);
+            self.ready = matches!(heard, Ok((1, _)));
+            self.lacks_heap = told == [NO_HEAP];
             return if self.ready {
                 Ok(true)
             } else {
@@ -210,10 +250,17 @@ impl Guest {
         let welcome = Welcome {
             key: *key,
             layout: *layout,
+            areas: offer.areas.as_ref().map(|areas| (areas.area, areas.pages)),
         };
+        let gone = |_| JoinError::Gone(rank);
         self.channel
-            .send(&welcome.bytes(), Some(memory.as_fd()), deadline)
-            .map_err(|_| JoinError::Gone(rank))?;
+            .send(&welcome.bytes(), Some(offer.memory.as_fd()), deadline)
+            .map_err(gone)?;
+        if let Some(areas) = &offer.areas {
+            self.channel
+                .send(&[READY], Some(areas.memory.as_fd()), deadline)
+                .map_err(gone)?;
+        }
         self.rank = Some(rank);
         Ok(true)
     }
@@ -226,6 +273,21 @@ fn missing(layout: &Layout, guests: &[Guest], waited: Duration) -> JoinError {
         missing: (1..layout.ranks).filter(|r| !here(r)).collect(),
         waited,
     }
+}
+
+/// Says that a step is done.
+const READY: u8 = 1;
+/// The same, and that there is no heap.
+const NO_HEAP: u8 = 2;
+
+/// The areas of `ranks` ranks as wished and allowed, if at all.
+fn areas(ranks: u32, wish: Wish) -> Option<Areas> {
+    Areas::create(ranks, &Plan::new(ranks, wish, &Facts::of_process()))
+}
+
+/// Maps the heap. Where the system refuses it the node does without.
+fn mapped(areas: &Areas, layout: &Layout, rank: u32) -> Option<Arc<Heap>> {
+    Heap::map(areas, layout.ranks, rank).ok().map(Arc::new)
 }
 
 /// What must fit at least: the control areas, and of one link per rank the ring and one buffer.
@@ -246,7 +308,7 @@ fn greeted(channel: &Channel, key: &JobKey, deadline: Instant) -> Option<Hello> 
 /// This rank's place among the ranks of a node.
 #[derive(Debug)]
 pub struct Node {
-    segment: Arc<Segment>,
+    segment: Segment,
     rank: u32,
 }
 
@@ -308,11 +370,59 @@ impl Node {
         }
         let memory = memory.ok_or_else(|| leader("sent no segment"))?;
         let memory = Memfd::adopt(memory).map_err(system("the leader's segment"))?;
-        let node = Self::new(&memory, welcome.layout, rank)?;
-        channel.send(&[1], None, deadline).map_err(gone)?;
-        match channel.recv(&mut [0; 1], deadline).map_err(gone)? {
-            (1, _) => Ok(node),
+        let mut node = Self::new(&memory, welcome.layout, rank)?;
+        let mut heap = None;
+        if let Some((area, pages)) = welcome.areas {
+            let (_, memory) = channel.recv(&mut [0; 1], deadline).map_err(gone)?;
+            let memory = memory.and_then(|memory| Memfd::adopt(memory).ok());
+            let areas = memory.map(|memory| Areas {
+                memory,
+                area,
+                pages,
+            });
+            heap = areas.and_then(|areas| mapped(&areas, &welcome.layout, rank));
+        }
+        let ready = if heap.is_some() { READY } else { NO_HEAP };
+        channel.send(&[ready], None, deadline).map_err(gone)?;
+        let mut go = [0];
+        match channel.recv(&mut go, deadline).map_err(gone)? {
+            (1, _) => {
+                node.attach(heap.filter(|_| go == [READY]));
+                Ok(node)
+            }
             _ => Err(JoinError::Gone(0)),
+        }
+    }
+
+    /// A node of one rank with memory to allocate: see [`Host::with_heap`].
+    #[must_use]
+    pub fn with_heap(mut self, wish: Wish) -> Self {
+        let areas = areas(self.ranks(), wish);
+        let layout = self.segment.layout();
+        let heap = areas.and_then(|areas| mapped(&areas, layout, self.rank));
+        self.attach(heap);
+        self
+    }
+
+    /// With the heap of another node, in which rank `i` of this one has area `areas[i]`.
+    ///
+    /// # Panics
+    /// If `areas` has another length than there are ranks.
+    #[must_use]
+    pub fn with_heap_of(mut self, heap: Arc<Heap>, areas: Vec<u32>) -> Self {
+        self.segment.attach(heap, areas);
+        self
+    }
+
+    /// The memory that this rank may allocate from and all of the node reach, if there is any.
+    #[must_use]
+    pub fn heap(&self) -> Option<&Arc<Heap>> {
+        self.segment.heap()
+    }
+
+    fn attach(&mut self, heap: Option<Arc<Heap>>) {
+        if let Some(heap) = heap {
+            self.segment.attach(heap, (0..self.ranks()).collect());
         }
     }
 
@@ -323,10 +433,7 @@ impl Node {
             source,
         })?;
         segment.set_pid(rank, std::process::id());
-        Ok(Self {
-            segment: Arc::new(segment),
-            rank,
-        })
+        Ok(Self { segment, rank })
     }
 
     /// This rank's number on the node, which is its [`oxmpi_wire::Peer`] number as well.
@@ -361,8 +468,9 @@ impl Node {
     /// # Errors
     /// [`JoinError::System`] when the peers' processes cannot be watched.
     pub fn ends<B: Bytes>(self) -> Result<(ShmTx<B>, ShmRx<B>), JoinError> {
-        let rx = ShmRx::new(self.segment.clone(), self.rank).map_err(system("watch peers"))?;
-        Ok((ShmTx::new(self.segment, self.rank), rx))
+        let segment = Arc::new(self.segment);
+        let rx = ShmRx::new(Arc::clone(&segment), self.rank).map_err(system("watch peers"))?;
+        Ok((ShmTx::new(segment, self.rank), rx))
     }
 }
 
@@ -398,25 +506,30 @@ impl Hello {
 struct Welcome {
     key: JobKey,
     layout: Layout,
+    /// Bytes of a rank's area of the heap, and of which pages it is. Its memory follows.
+    areas: Option<(u64, Pages)>,
 }
 
 impl Welcome {
-    const LEN: usize = 36;
+    const LEN: usize = 44;
 
     fn bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..16].copy_from_slice(&self.key);
         let l = &self.layout;
+        let (area, pages) = self.areas.unwrap_or((0, Pages::Small));
+        let (area, pages) = ((area / UNIT) as u32, pages as u32);
         words(
             &mut bytes[16..],
-            &[VERSION, l.ranks, l.slots, l.buffer, l.buffers],
+            &[VERSION, l.ranks, l.slots, l.buffer, l.buffers, area, pages],
         );
         bytes
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::LEN] = bytes.try_into().ok()?;
-        let [version, ranks, slots, buffer, buffers] = parsed(&bytes[16..]);
+        let [version, ranks, slots, buffer, buffers, area, pages] = parsed(&bytes[16..]);
+        let pages = Pages::ALL.into_iter().find(|p| *p as u32 == pages)?;
         (version == VERSION).then_some(Self {
             key: *bytes.first_chunk()?,
             layout: Layout {
@@ -425,6 +538,7 @@ impl Welcome {
                 buffer,
                 buffers,
             },
+            areas: (area > 0).then_some((u64::from(area) * UNIT, pages)),
         })
     }
 }

@@ -16,16 +16,20 @@
 use std::io;
 use std::ptr::NonNull;
 use std::string::String;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::vec::Vec;
 
 use oxmpi_os::memory::{Mapping, Memfd};
+
+use crate::heap::Heap;
 
 use crate::ring::{Bell, Doors, Exit, Knock, Mapped, STRIDE, Words, words_for};
 
 const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
 /// second line, so the two directions use different sets of a first-level cache; with both in the
@@ -154,6 +158,15 @@ impl Layout {
 pub(crate) struct Segment {
     mapping: Mapping,
     layout: Layout,
+    reach: Option<Reach>,
+}
+
+/// The memory that programs allocate, as the ranks of a segment reach it.
+#[derive(Debug)]
+struct Reach {
+    heap: Arc<Heap>,
+    /// By rank: which area is its.
+    of: Vec<u32>,
 }
 
 impl Segment {
@@ -172,7 +185,50 @@ impl Segment {
         Ok(Self {
             mapping: memory.map()?,
             layout,
+            reach: None,
         })
+    }
+
+    /// Lets bulk transfer use `heap`, in which rank `i` has area `of[i]`.
+    ///
+    /// # Panics
+    /// If `of` has another length than there are ranks.
+    pub(crate) fn attach(&mut self, heap: Arc<Heap>, of: Vec<u32>) {
+        assert_eq!(
+            of.len(),
+            self.layout.ranks as usize,
+            "an area for each rank"
+        );
+        self.reach = Some(Reach { heap, of });
+    }
+
+    /// The memory that programs allocate, if there is any.
+    pub(crate) fn heap(&self) -> Option<&Arc<Heap>> {
+        self.reach.as_ref().map(|reach| &reach.heap)
+    }
+
+    /// How far into the area of `rank` the `len` bytes from `address` on begin, if all of them lie
+    /// in it: what a peer's [`Segment::heap_place`] takes.
+    ///
+    /// # Cost
+    /// Some compares; no system call.
+    #[allow(dead_code, reason = "bulk transfer is to take it up")]
+    pub(crate) fn heap_offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
+        let reach = self.reach.as_ref()?;
+        reach
+            .heap
+            .offset(*reach.of.get(rank as usize)?, address, len)
+    }
+
+    /// Where the `len` bytes from byte `offset` of the area of `rank` on are in this process, if
+    /// the area has them. For opaque copies only: they are another process's.
+    ///
+    /// # Cost
+    /// As [`Segment::heap_offset`].
+    #[allow(dead_code, reason = "bulk transfer is to take it up")]
+    pub(crate) fn heap_place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
+        let reach = self.reach.as_ref()?;
+        reach.heap.place(*reach.of.get(rank as usize)?, offset, len)
     }
 
     pub(crate) fn layout(&self) -> &Layout {

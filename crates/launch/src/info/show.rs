@@ -1,6 +1,5 @@
 //! The forms in which information is printed.
 
-use oxmpi_os::limit::Source;
 use serde_json::json;
 
 use super::{Info, Transport};
@@ -23,24 +22,13 @@ pub(super) fn text(info: &Info) -> String {
         info.granted,
     );
     if let Some(memory) = &info.memory {
-        text += &format!(
-            "memory      {} MiB left {}\n",
-            memory.bytes >> 20,
-            limit(&memory.source)
-        );
+        text += &format!("memory      {} MiB {}\n", memory.bytes >> 20, memory.source);
     }
     for transport in &info.transports {
         text.push('\n');
         text += &of_transport(transport);
     }
     text
-}
-
-fn limit(source: &Source) -> String {
-    match source {
-        Source::Machine => "on this machine".into(),
-        Source::Group(path) => format!("in control group {}", path.display()),
-    }
 }
 
 fn of_transport(transport: &Transport) -> String {

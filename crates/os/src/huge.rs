@@ -1,0 +1,165 @@
+//! Huge pages for shared memory: whether the kernel gives them to who asks, and how many are set
+//! aside.
+//!
+//! Source: the kernel's admin-guide/mm/transhuge.rst ("Hugepages in tmpfs/shmem") and
+//! admin-guide/mm/hugetlbpage.rst.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+/// Bytes of the huge pages that are asked for.
+pub const SIZE: u64 = 2 << 20;
+
+/// The file that [`Shmem`] is read from.
+pub const SHMEM_ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+
+const POOL: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB";
+
+/// When the kernel gives huge pages to memfd memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shmem {
+    /// Always.
+    Always,
+    /// Where they lie within the file's size.
+    WithinSize,
+    /// To who asks by madvise.
+    Advise,
+    /// Never.
+    Never,
+    /// Never, in no mount.
+    Deny,
+    /// Always, in every mount.
+    Force,
+    /// The kernel knows no such thing, or does not tell.
+    Unknown,
+}
+
+impl Shmem {
+    /// What this machine's kernel says.
+    #[must_use]
+    pub fn of_machine() -> Self {
+        fs::read_to_string(SHMEM_ENABLED).map_or(Self::Unknown, |text| Self::parse(&text))
+    }
+
+    /// Reads what the file says: all words, the one that holds in brackets.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let chosen = text
+            .split_ascii_whitespace()
+            .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+        match chosen {
+            Some("always") => Self::Always,
+            Some("within_size") => Self::WithinSize,
+            Some("advise") => Self::Advise,
+            Some("never") => Self::Never,
+            Some("deny") => Self::Deny,
+            Some("force") => Self::Force,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Whether memory that asks for huge pages may get them.
+    #[must_use]
+    pub const fn follows(self) -> bool {
+        matches!(
+            self,
+            Self::Always | Self::WithinSize | Self::Advise | Self::Force
+        )
+    }
+}
+
+impl fmt::Display for Shmem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Always => "always",
+            Self::WithinSize => "within_size",
+            Self::Advise => "advise",
+            Self::Never => "never",
+            Self::Deny => "deny",
+            Self::Force => "force",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// Bytes of the huge pages that are set aside and that nobody has or has been promised.
+#[must_use]
+pub fn pool() -> u64 {
+    pool_at(Path::new(POOL))
+}
+
+fn pool_at(dir: &Path) -> u64 {
+    let number = |name: &str| {
+        let text = fs::read_to_string(dir.join(name)).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    let free = number("free_hugepages").unwrap_or(0);
+    let promised = number("resv_hugepages").unwrap_or(0);
+    free.saturating_sub(promised).saturating_mul(SIZE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_in_brackets_holds() {
+        for (text, says, follows) in [
+            (
+                "[always] within_size advise never deny force\n",
+                Shmem::Always,
+                true,
+            ),
+            (
+                "always [within_size] advise never deny force\n",
+                Shmem::WithinSize,
+                true,
+            ),
+            (
+                "always within_size [advise] never deny force\n",
+                Shmem::Advise,
+                true,
+            ),
+            (
+                "always within_size advise [never] deny force\n",
+                Shmem::Never,
+                false,
+            ),
+            (
+                "always within_size advise never [deny] force\n",
+                Shmem::Deny,
+                false,
+            ),
+            (
+                "always within_size advise never deny [force]\n",
+                Shmem::Force,
+                true,
+            ),
+            ("always never", Shmem::Unknown, false),
+            ("[sometimes]", Shmem::Unknown, false),
+            ("", Shmem::Unknown, false),
+        ] {
+            let read = Shmem::parse(text);
+            assert_eq!((read, read.follows()), (says, follows), "{text:?}");
+            assert!(read == Shmem::Unknown || text.contains(&format!("[{read}]")));
+        }
+    }
+
+    #[test]
+    fn a_pool_that_is_promised_or_missing_has_nothing() {
+        let dir = std::env::temp_dir().join(format!("oxmpi-pool-{}", std::process::id()));
+        assert_eq!(pool_at(&dir), 0, "no such folder");
+        fs::create_dir(&dir).unwrap();
+        let file = |name: &str, text: &str| fs::write(dir.join(name), text).unwrap();
+        file("free_hugepages", "7\n");
+        assert_eq!(pool_at(&dir), 7 * SIZE);
+        file("resv_hugepages", "3\n");
+        assert_eq!(pool_at(&dir), 4 * SIZE);
+        file("resv_hugepages", "9\n");
+        assert_eq!(pool_at(&dir), 0);
+        file("free_hugepages", "many\n");
+        assert_eq!(pool_at(&dir), 0);
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
