@@ -41,7 +41,7 @@ fn a_file_is_read_and_named() {
     let named = [("OXMPI_SETTINGS_FILE", file.to_str().unwrap())];
     let output = oxmpi(&["settings", "--parsable", "eager_limit"], &named);
     std::fs::remove_dir_all(&folder).unwrap();
-    let expected = format!("eager_limit\t4K\t{}:2\t8KiB\tbytes\t2\n", file.display());
+    let expected = format!("eager_limit\t4K\t{}:2\tauto\tbytes\t2\n", file.display());
     assert_eq!(text(&output.stdout), expected);
     let warning = format!(
         "oxmpi: ignored: {}:3: `pin_ordr` names no setting; did you mean `pin_order`?\n",

@@ -19,7 +19,7 @@ mod value;
 
 pub use file::{Entry, entries};
 pub use resolve::{JOB_VARIABLE, resolve};
-pub use rows::{Wait, eager_limit, spin};
+pub use rows::{Wait, spin};
 pub use sources::{Assignment, File, Sources};
 pub use value::{BadSetting, Origin, Value, Values};
 
@@ -29,6 +29,7 @@ use oxmpi_text::Table;
 pub const TABLE: Table = Table(&[
     oxmpi_pin::SETTINGS,
     rows::ROWS,
+    oxmpi_wire::paths::SETTINGS,
     oxmpi_shm::SETTINGS,
     oxmpi_coll::settings::SETTINGS,
 ]);

@@ -24,7 +24,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Expert,
         short: "size of a larger buffer from one rank of a node to another",
-        long: "The longest message that is sent before its receive is known, and the unit of bulk \
+        long: "The longest frame (path E1), and the unit of bulk \
                transfer. A multiple of 64 B, 128 to 65472.",
         check: |text| buffer(text).map(drop),
     },

@@ -12,6 +12,7 @@ pub mod engine;
 pub mod fault;
 pub mod header;
 pub mod layout;
+pub mod paths;
 pub mod pmi;
 pub mod transport;
 
@@ -22,6 +23,7 @@ pub use engine::{
 pub use fault::Fault;
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
+pub use paths::Switches;
 pub use transport::{
     Access, Busy, Bytes, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Slot, Take,
     Token, Tx,

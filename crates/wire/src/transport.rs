@@ -11,6 +11,7 @@
 
 use crate::fault::Fault;
 use crate::header::Header;
+use crate::paths::Costs;
 
 /// A transport's own index of a peer: not a rank.
 ///
@@ -90,13 +91,37 @@ pub trait Bytes {
     fn drain(&self, at: u64, len: usize, to: &mut impl Put);
 }
 
-/// Sizes of each path to one peer; read at set-up only.
+/// How far each path to one peer reaches, and what it costs; read at set-up only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest body of [`Tx::short`], in bytes (path E0).
     pub short: u32,
-    /// Largest body of [`Tx::frame`], in bytes (path E1); at least 128, at most 65,535.
+    /// Largest body of [`Tx::frame`], in bytes (path E1); at least 128.
     pub frame: u32,
+    /// Longest message that is got in one piece (path R0); beyond, it is put in chunks (path R1).
+    pub get: u64,
+    /// Bytes of one put of path R1.
+    pub chunk: u64,
+    /// What each path costs.
+    pub costs: Costs,
+}
+
+impl Limits {
+    /// Chunk of path R1 where a transport knows no better.
+    pub const CHUNK: u64 = 512 << 10;
+
+    /// A transport that nobody has measured: each path as far as it reaches, and R0 for all that
+    /// is longer.
+    #[must_use]
+    pub const fn new(short: u32, frame: u32) -> Self {
+        Self {
+            short,
+            frame,
+            get: u64::MAX,
+            chunk: Self::CHUNK,
+            costs: Costs::IN_ORDER,
+        }
+    }
 }
 
 /// The sending half of a transport.
@@ -106,7 +131,7 @@ pub trait Tx {
     where
         Self: 'a;
 
-    /// Sizes of the paths to `to`.
+    /// Reach and costs of the paths to `to`.
     fn limits(&self, to: Peer) -> &Limits;
 
     /// Sends a short frame (path E0): the transport drains `body` straight into its line.

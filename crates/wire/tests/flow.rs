@@ -3,10 +3,10 @@
 use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Tag};
+use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Switches, Tag};
 
 const RULES: Rules = Rules {
-    eager: 512,
+    switches: Switches::eager(512),
     kept_bytes: 20_000,
     kept_bytes_of_all: 40_000,
     kept_messages: 1000,

@@ -4,11 +4,11 @@ use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::oracle::Want;
 use oxmpi_testkit::rng::Rng;
 use oxmpi_testkit::scenario::{Op, run};
-use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Tag};
+use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Switches, Tag};
 use proptest::prelude::*;
 
 const RULES: Rules = Rules {
-    eager: 512,
+    switches: Switches::eager(512),
     kept_bytes: 4000,
     kept_bytes_of_all: 6000,
     kept_messages: 12,

@@ -3,11 +3,11 @@
 use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Tag};
+use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Switches, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 const RULES: Rules = Rules {
-    eager: 512,
+    switches: Switches::eager(512),
     kept_bytes: 4000,
     kept_bytes_of_all: 6000,
     kept_messages: 12,

@@ -63,7 +63,7 @@ impl Lane {
             .ends()
             .map_err(|why| Error::start("setting up shared memory", why))?;
         let rules = Rules {
-            eager: policy.eager,
+            switches: policy.switches,
             ..Rules::default()
         };
         Ok(Self {

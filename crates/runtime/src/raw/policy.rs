@@ -3,6 +3,7 @@
 use oxmpi_coll::choice::Tuning;
 use oxmpi_shm::Layout;
 use oxmpi_shm::wait::Patience;
+use oxmpi_wire::Switches;
 
 use crate::error::{Error, Result};
 use crate::settings::{self, Sources, Wait};
@@ -10,8 +11,8 @@ use crate::settings::{self, Sources, Wait};
 /// What the settings and the machine say about a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
-    /// Longest message that is sent eagerly, in bytes.
-    pub(crate) eager: u32,
+    /// Switch points between the paths of a message that somebody has set.
+    pub(crate) switches: Switches,
     /// The sizes of a segment for one rank.
     layout: Layout,
     /// Which algorithm a collective takes.
@@ -30,7 +31,7 @@ impl Policy {
         let sources = Sources::of_process().map_err(wrong)?;
         let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
         let policy = Self {
-            eager: values.parse("eager_limit", settings::eager_limit),
+            switches: values.switches(),
             layout: values.layout(1),
             tuning: values.tuning(),
             wait: values.parse("wait", str::parse),

@@ -1,8 +1,8 @@
-//! The runtime's own settings: when a message waits for its receive, and how a rank waits.
+//! The runtime's own settings: how a rank waits.
 
 use std::str::FromStr;
 
-use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size, whole};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, whole};
 
 /// How a rank waits for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,19 +31,6 @@ impl FromStr for Wait {
     }
 }
 
-/// The eager limit in bytes, at most 2^32 - 1.
-///
-/// # Errors
-/// What is no such size.
-pub fn eager_limit(text: &str) -> Result<u32, Error> {
-    let too_large = Error {
-        span: Span::whole(text),
-        expected: Expected::Text("a size below 4G"),
-        suggestion: None,
-    };
-    u32::try_from(size(text)?).map_err(|_| too_large)
-}
-
 /// The number of empty polls before a rank yields.
 ///
 /// # Errors
@@ -55,22 +42,6 @@ pub fn spin(text: &str) -> Result<u32, Error> {
 
 /// The runtime's rows in the table.
 pub(super) const ROWS: &[Setting] = &[
-    Setting {
-        name: "eager_limit",
-        aliases: &[
-            Alias::new(Product::IntelMpi, "I_MPI_EAGER_THRESHOLD"),
-            Alias::new(Product::OpenMpi, "btl_sm_eager_limit"),
-            Alias::new(Product::OpenMpi, "btl_vader_eager_limit"),
-        ],
-        default: "8KiB",
-        kind: "bytes",
-        level: Level::Tuning,
-        short: "the longest message that is sent before its receive is known",
-        long: "Up to this length a standard send copies the message to the receiver's side and returns. \
-               Longer messages wait for their receive and are then copied once. A transport whose \
-               frames are shorter takes its own limit.",
-        check: |text| eager_limit(text).map(drop),
-    },
     Setting {
         name: "wait",
         aliases: &[

@@ -285,8 +285,8 @@ fn defaults_are_those_of_the_crates_that_own_the_rows() {
     assert_eq!(values.layout(3), oxmpi_shm::Layout::new(3));
     assert_eq!(values.parse::<Wait>("wait", str::parse), Wait::default());
     assert_eq!(
-        values.parse("eager_limit", eager_limit),
-        oxmpi_wire::engine::Rules::default().eager
+        values.switches(),
+        oxmpi_wire::engine::Rules::default().switches
     );
 }
 

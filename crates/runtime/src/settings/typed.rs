@@ -3,6 +3,7 @@
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::Tuning;
 use oxmpi_text::size;
+use oxmpi_wire::paths::{Switches, settings as paths};
 
 use super::{Origin, Values};
 use oxmpi_pin::Given;
@@ -40,6 +41,17 @@ impl Values {
             }
         }
         tuning
+    }
+
+    /// The switch points between the paths of a message that somebody has set.
+    pub fn switches(&self) -> Switches {
+        Switches {
+            short: self.parse("short_limit", paths::short_limit),
+            eager: self.parse("eager_limit", paths::eager_limit),
+            get: self.parse("get_limit", paths::get_limit),
+            rendezvous: self.parse("rendezvous", paths::rendezvous),
+            chunk: self.parse("put_chunk", paths::put_chunk),
+        }
     }
 
     /// The sizes of a node's shared memory for `ranks` ranks.

@@ -12,6 +12,7 @@
 
 mod control;
 mod foreign;
+mod limits;
 mod link;
 mod region;
 mod rx;
@@ -19,6 +20,7 @@ mod rx;
 mod tests;
 mod tx;
 
+pub use limits::limits;
 pub use region::ShmRegion;
 pub use rx::ShmRx;
 pub use tx::{ShmSlot, ShmTx};

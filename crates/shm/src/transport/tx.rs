@@ -15,7 +15,7 @@ use super::control::{Control, Id};
 use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
 use super::region::Regions;
-use super::{Expedited, OPERATIONS, SHORT};
+use super::{Expedited, OPERATIONS, SHORT, limits};
 use crate::ring::Corrupt;
 use crate::segment::Segment;
 
@@ -65,10 +65,7 @@ impl<B: Bytes> ShmTx<B> {
             finished: VecDeque::new(),
             blocked: Vec::new(),
             broken: Vec::new(),
-            limits: Limits {
-                short: SHORT as u32,
-                frame: segment.layout().buffer,
-            },
+            limits: limits(segment.layout()),
             budget: 0,
             me,
             segment,

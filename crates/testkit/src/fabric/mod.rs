@@ -38,10 +38,7 @@ impl Default for Weather {
             refuse: 0,
             delay: 0,
             capacity: 64,
-            limits: Limits {
-                short: 48,
-                frame: 1024,
-            },
+            limits: Limits::new(48, 1024),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use oxmpi_wire::{
     Engine, Envelope, Flags, Header, Kind, Message, Mode, Peer, Put, Request, Rules, Rx, Slot,
-    Source, Tag, Tx,
+    Source, Switches, Tag, Tx,
 };
 
 use crate::conformance::Log;
@@ -106,7 +106,7 @@ impl Victim {
         let hostile = ends.pop().expect("two ends");
         let (tx, rx) = ends.pop().expect("two ends");
         let rules = Rules {
-            eager: 256,
+            switches: Switches::eager(256),
             kept_bytes: 1000,
             kept_bytes_of_all: 1000,
             kept_messages: 6,

@@ -54,6 +54,7 @@ use self::slab::Slab;
 use self::unexpected::Unexpected;
 use crate::fault::Fault;
 use crate::header::{Header, Kind};
+use crate::paths::{Switches, Table};
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
 pub use self::probe::Message;
@@ -62,8 +63,8 @@ pub use self::request::{Failure, Mode, Outcome, Request, Source, Status, Tag};
 /// Choices of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Longest message that is sent eagerly, in bytes; a transport's frame may be shorter.
-    pub eager: u32,
+    /// Switch points between the paths that somebody has set.
+    pub switches: Switches,
     /// Payload in bytes that is kept for one sender's unexpected messages before it has to keep
     /// the rest itself.
     pub kept_bytes: u64,
@@ -76,7 +77,7 @@ pub struct Rules {
 impl Default for Rules {
     fn default() -> Self {
         Self {
-            eager: 8192,
+            switches: Switches::NONE,
             kept_bytes: 1 << 20,
             kept_bytes_of_all: 16 << 20,
             kept_messages: 1 << 16,
@@ -125,7 +126,8 @@ impl<T: Tx + Rma> Engine<T> {
             posted: Posted::new(),
             unexpected: Unexpected::new(),
             peers: (0..peers)
-                .map(|peer| PeerState::new(tx.limits(Peer(peer)), rules.eager))
+                .map(|peer| Table::new(tx.limits(Peer(peer)), &rules.switches))
+                .map(|table| PeerState::new(table.points()))
                 .collect(),
             busy: Vec::new(),
             losses: Vec::new(),

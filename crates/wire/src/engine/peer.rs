@@ -3,7 +3,7 @@
 use super::flow::Kept;
 use super::list::List;
 use crate::fault::Fault;
-use crate::transport::Limits;
+use crate::paths::Points;
 
 /// What keeps sends to a peer from the short road; nothing is zero, so that one compare tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +59,11 @@ pub(super) struct PeerState {
 }
 
 impl PeerState {
-    pub(super) fn new(limits: &Limits, eager: u32) -> Self {
+    pub(super) const fn new(points: Points) -> Self {
         Self {
             gate: Gate::OPEN,
-            short: limits.short.min(limits.frame).min(eager),
-            eager: limits.frame.min(eager),
+            short: points.short,
+            eager: points.eager,
             pending: 0,
             kept: Kept::NOTHING,
             answers: List::EMPTY,

@@ -1,0 +1,61 @@
+//! Switch points that somebody has set.
+
+use super::Path;
+
+/// Which rendezvous may be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rendezvous {
+    /// R0 or R1, by cost.
+    #[default]
+    Auto,
+    /// R0 only: the receiver gets.
+    Get,
+    /// R1 only: the sender puts.
+    Put,
+}
+
+impl Rendezvous {
+    /// Whether `path` may be taken at all.
+    pub(super) fn allows(self, path: Path) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::Get => path != Path::R1,
+            Self::Put => path != Path::R0,
+        }
+    }
+}
+
+/// Switch points that somebody has set; costs decide where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// Longest message on E0, in bytes.
+    pub short: Option<u32>,
+    /// Longest message on E0 or E1, in bytes.
+    pub eager: Option<u32>,
+    /// Longest message on R0, in bytes, where both rendezvous may be taken.
+    pub get: Option<u64>,
+    /// Which rendezvous may be taken.
+    pub rendezvous: Rendezvous,
+    /// Bytes of one put on R1.
+    pub chunk: Option<u64>,
+}
+
+impl Switches {
+    /// Nothing is set.
+    pub const NONE: Self = Self {
+        short: None,
+        eager: None,
+        get: None,
+        rendezvous: Rendezvous::Auto,
+        chunk: None,
+    };
+
+    /// Only the longest eager message is set, in bytes.
+    #[must_use]
+    pub const fn eager(bytes: u32) -> Self {
+        Self {
+            eager: Some(bytes),
+            ..Self::NONE
+        }
+    }
+}

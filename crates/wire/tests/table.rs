@@ -1,0 +1,226 @@
+//! The table of paths: known tables, and laws against looking at every size.
+
+use oxmpi_wire::Limits;
+use oxmpi_wire::paths::{Cost, Costs, Path, Rendezvous, Row, SETTINGS, Switches, Table, Until};
+use proptest::prelude::*;
+
+/// A medium whose costs cross: E0 and E1 at 40 B, E1 and R0 at 2,000 B, R0 and R1 at 200,000 B.
+const LIMITS: Limits = Limits {
+    costs: Costs {
+        short: Cost::line(40, 1000),
+        frame: Cost::line(60, 500),
+        get: Cost::line(860, 100),
+        put: Cost::line(10_860, 50),
+    },
+    ..Limits::new(48, 4096)
+};
+
+fn row(path: Path, first: u64, last: u64, until: Until) -> Row {
+    Row {
+        path,
+        first,
+        last: Some(last),
+        until: Some(until),
+    }
+}
+
+fn endless(path: Path, first: u64) -> Row {
+    Row {
+        path,
+        first,
+        last: None,
+        until: None,
+    }
+}
+
+fn rows(limits: &Limits, switches: Switches) -> Vec<Row> {
+    Table::new(limits, &switches).rows().collect()
+}
+
+#[test]
+fn costs_decide_where_nothing_is_set() {
+    assert_eq!(
+        rows(&LIMITS, Switches::NONE),
+        [
+            row(Path::E0, 0, 40, Until::Cost),
+            row(Path::E1, 41, 2000, Until::Cost),
+            row(Path::R0, 2001, 200_000, Until::Cost),
+            endless(Path::R1, 200_001),
+        ]
+    );
+    // What nobody has measured is taken as far as it reaches.
+    assert_eq!(
+        rows(&Limits::new(48, 8192), Switches::NONE),
+        [
+            row(Path::E0, 0, 48, Until::Reach),
+            row(Path::E1, 49, 8192, Until::Reach),
+            endless(Path::R0, 8193),
+        ]
+    );
+}
+
+#[test]
+fn every_setting_moves_its_switch_point() {
+    let set = |switches| rows(&LIMITS, switches);
+    let short = Switches {
+        short: Some(8),
+        ..Switches::NONE
+    };
+    assert_eq!(set(short)[0], row(Path::E0, 0, 8, Until::Set));
+    let far = Switches {
+        short: Some(1 << 20),
+        ..Switches::NONE
+    };
+    assert_eq!(set(far)[0], row(Path::E0, 0, 48, Until::Reach));
+    assert_eq!(
+        set(Switches::eager(3000))[1],
+        row(Path::E1, 41, 3000, Until::Set)
+    );
+    assert_eq!(
+        set(Switches::eager(16))[..2],
+        [
+            row(Path::E0, 0, 16, Until::Set),
+            row(Path::R0, 17, 200_000, Until::Cost)
+        ]
+    );
+    let get = Switches {
+        get: Some(5000),
+        ..Switches::NONE
+    };
+    assert_eq!(
+        set(get)[2..],
+        [
+            row(Path::R0, 2001, 5000, Until::Set),
+            endless(Path::R1, 5001)
+        ]
+    );
+    let forced = |rendezvous| Switches {
+        rendezvous,
+        ..Switches::NONE
+    };
+    assert_eq!(set(forced(Rendezvous::Get))[2..], [endless(Path::R0, 2001)]);
+    let put = set(forced(Rendezvous::Put));
+    assert_eq!(
+        put[1..],
+        [
+            row(Path::E1, 41, 4096, Until::Reach),
+            endless(Path::R1, 4097)
+        ]
+    );
+    let chunk = Switches {
+        chunk: Some(4096),
+        ..Switches::NONE
+    };
+    assert_eq!(Table::new(&LIMITS, &chunk).points().chunk, 4096);
+    assert_eq!(
+        Table::new(&LIMITS, &Switches::NONE).points().chunk,
+        Limits::CHUNK
+    );
+}
+
+#[test]
+fn values_are_checked() {
+    for row in SETTINGS {
+        (row.check)(row.default).unwrap();
+        assert!((row.check)("much").is_err(), "{}", row.name);
+    }
+    for bad in ["4096M", "-1", ""] {
+        assert!(
+            oxmpi_wire::paths::settings::eager_limit(bad).is_err(),
+            "{bad:?}"
+        );
+    }
+    for bad in ["4095", "2G"] {
+        assert!(
+            oxmpi_wire::paths::settings::put_chunk(bad).is_err(),
+            "{bad:?}"
+        );
+    }
+}
+
+fn cost() -> impl Strategy<Value = Cost> {
+    (0..500u32, 0..2000u32, 1..300u64, 0..500u32, 0..2000u32)
+        .prop_map(|(ns, ps, from, then, after)| Cost::line(ns, ps).then(from, then, after))
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let costs = (cost(), cost(), cost(), cost()).prop_map(|(short, frame, get, put)| Costs {
+        short,
+        frame,
+        get,
+        put,
+    });
+    (0..64u32, 128..300u32, 0..600u64, costs).prop_map(|(short, frame, get, costs)| Limits {
+        get,
+        costs,
+        ..Limits::new(short, frame)
+    })
+}
+
+fn switches() -> impl Strategy<Value = Switches> {
+    let bytes = || prop::option::weighted(0.3, 0..400u32);
+    let rendezvous = prop_oneof![
+        3 => Just(Rendezvous::Auto),
+        1 => Just(Rendezvous::Get),
+        1 => Just(Rendezvous::Put)
+    ];
+    (bytes(), bytes(), bytes(), rendezvous).prop_map(|(short, eager, get, rendezvous)| Switches {
+        short,
+        eager,
+        get: get.map(u64::from),
+        rendezvous,
+        chunk: None,
+    })
+}
+
+proptest! {
+    /// Rows follow one another without a gap, name the path that a message takes, and keep to what
+    /// each path reaches.
+    #[test]
+    fn rows_and_paths_agree(limits in limits(), switches in switches()) {
+        let table = Table::new(&limits, &switches);
+        let rows: Vec<_> = table.rows().collect();
+        let mut next = Some(0);
+        for row in &rows {
+            prop_assert_eq!(Some(row.first), next);
+            next = row.last.map(|last| last + 1);
+            for len in row.first..=row.last.unwrap_or(1000).min(1000) {
+                prop_assert_eq!(table.path(len), row.path, "{} B", len);
+            }
+            prop_assert_eq!(row.last.is_none(), row.until.is_none());
+            match row.path {
+                Path::E0 => prop_assert!(row.last <= Some(u64::from(limits.short.min(limits.frame)))),
+                Path::E1 => prop_assert!(row.last <= Some(u64::from(limits.frame))),
+                Path::R0 => prop_assert!(switches.rendezvous != Rendezvous::Put),
+                Path::R1 => prop_assert!(switches.rendezvous != Rendezvous::Get),
+            }
+        }
+        prop_assert_eq!(next, None);
+    }
+
+    /// Where nothing is set, every size takes the cheapest path of those that are not left yet: as
+    /// found by looking at each size.
+    #[test]
+    fn each_size_takes_the_cheapest(limits in limits()) {
+        let table = Table::new(&limits, &Switches::NONE);
+        let reach = |path| match path {
+            Path::E0 => u64::from(limits.short.min(limits.frame)),
+            Path::E1 => u64::from(limits.frame),
+            Path::R0 => limits.get,
+            Path::R1 => u64::MAX,
+        };
+        let mut now = Path::E0;
+        for len in 0..800u64 {
+            while let Some(next) = Path::ALL.into_iter().find(|path| *path > now) {
+                let later = Path::ALL.into_iter().filter(|path| *path > now);
+                let cheaper = later.map(|path| limits.costs.of(path).ps(len)).any(|ps| ps < limits.costs.of(now).ps(len));
+                // An empty message always fits the first path.
+                if len == 0 && now == Path::E0 || len <= reach(now) && !cheaper {
+                    break;
+                }
+                now = next;
+            }
+            prop_assert_eq!(table.path(len), now, "{} B", len);
+        }
+    }
+}
