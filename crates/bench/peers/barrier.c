@@ -3,7 +3,8 @@
  */
 #include "blocks.h"
 
-static void barriers(int64_t times) {
+static void barriers(void *with, int64_t times) {
+    (void)with;
     for (int64_t i = 0; i < times; i++)
         MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -14,26 +15,10 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-    int64_t times = 1; /* the search for it is the warm-up */
-    for (int streak = 0; streak < 2;) {
-        int64_t start = now_ns();
-        barriers(times);
-        if (long_enough(start, rank, size)) {
-            streak++;
-        } else {
-            streak = 0;
-            times *= 2;
-        }
-    }
-
+    int64_t times = warm_up(barriers, NULL, rank, size);
     double ns[BLOCKS];
-    for (int block = 0; block < BLOCKS; block++) {
-        int64_t begin = now_ns();
-        barriers(times);
-        ns[block] = (double)(now_ns() - begin) / times;
-    }
-    if (rank == 0)
-        print_blocks("barrier", size, 0, times, ns, 1);
+    time_blocks(barriers, NULL, times, 1, ns);
+    report("barrier", rank, size, 0, times, ns, 1);
     MPI_Finalize();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Timing in blocks, shared by the C programs of this folder.
+/* Timing in blocks, shared by the MPI programs of this folder.
  *
  * The Rust twins in crates/runtime/examples/peers do the same, step by step: the same clock, warm-up,
  * number and length of blocks, and the same line of output.
@@ -6,47 +6,94 @@
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
+#include "clock.h"
 #include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
-#define BLOCKS 21          /* blocks per measurement */
-#define BLOCK_NS 1000000   /* a block lasts from so long to about twice as long */
-#define PAGE 4096          /* alignment of buffers */
+/* What is repeated: `times` rounds of a pattern between the ranks, on what `with` points to. */
+typedef void pattern_fn(void *with, int64_t times);
 
-static inline int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Whether rank 0 has repeated for BLOCK_NS since its `start`, on all ranks, by plain messages. */
-static inline int long_enough(int64_t start, int rank, int size) {
+/* Whether rank 0 has repeated for BLOCK_NS since its `start`, on all `ranks`, by plain messages. */
+static inline int long_enough(int64_t start, int rank, int ranks) {
     char enough = now_ns() - start >= BLOCK_NS;
     if (rank == 0)
-        for (int to = 1; to < size; to++)
+        for (int to = 1; to < ranks; to++)
             MPI_Send(&enough, 1, MPI_BYTE, to, 9, MPI_COMM_WORLD);
     else
         MPI_Recv(&enough, 1, MPI_BYTE, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return enough;
 }
 
-static inline int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Looks for the number of rounds in a block, which is the warm-up: three times in a row they must
+ * last long enough, since one may be disturbed. */
+static inline int64_t warm_up(pattern_fn *pattern, void *with, int rank, int ranks) {
+    int64_t times = 1;
+    for (int streak = 0; streak < 3;) {
+        int64_t start = now_ns();
+        pattern(with, times);
+        if (long_enough(start, rank, ranks)) {
+            streak++;
+        } else {
+            streak = 0;
+            times *= 2;
+        }
+    }
+    return times;
 }
 
-/* Prints one measurement: `ns` holds the average of each block. */
-static inline void print_blocks(const char *kernel, int ranks, long bytes, int64_t repetitions,
-                                double ns[BLOCKS], int right) {
-    qsort(ns, BLOCKS, sizeof ns[0], by_value);
-    printf("{\"kernel\":\"%s\",\"ranks\":%d,\"bytes\":%ld,\"blocks\":%d,\"repetitions\":%lld,"
-           "\"min_ns\":%.1f,\"median_ns\":%.1f,\"p99_ns\":%.1f,\"right\":%s}\n",
-           kernel, ranks, bytes, BLOCKS, (long long)repetitions, ns[0], ns[BLOCKS / 2],
-           ns[BLOCKS - 1], right ? "true" : "false");
-    fflush(stdout);
+/* Times the blocks; one round counts as `parts` of what is reported. */
+static inline void time_blocks(pattern_fn *pattern, void *with, int64_t times, double parts,
+                               double ns[BLOCKS]) {
+    for (int block = 0; block < BLOCKS; block++) {
+        int64_t begin = now_ns();
+        pattern(with, times);
+        ns[block] = (double)(now_ns() - begin) / times / parts;
+    }
+}
+
+/* Memory for `bytes`, at a page; without it the job ends. */
+static inline char *pages(size_t bytes) {
+    char *at = aligned_alloc(PAGE, (bytes + PAGE) / PAGE * PAGE);
+    if (!at) {
+        fprintf(stderr, "no memory for %zu bytes\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return at;
+}
+
+/* Ends the job unless it has so many ranks. */
+static inline void need_ranks(int ranks, int least, int most) {
+    if (ranks < least || ranks > most) {
+        fprintf(stderr, "%d ranks, and this takes %d to %d\n", ranks, least, most);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+/* The byte at place `at` of what `rank` sends in messages of `bytes`. */
+static inline unsigned char byte_of(int rank, long bytes, long at) {
+    return (unsigned char)(at * 31 + rank * 101 + bytes);
+}
+
+/* Writes what `rank` sends, or with `wrong` what nobody does. */
+static inline void write_bytes(char *to, int rank, long bytes, int wrong) {
+    for (long at = 0; at < bytes; at++)
+        to[at] = wrong ? ~byte_of(rank, bytes, at) : byte_of(rank, bytes, at);
+}
+
+/* Whether this is what `rank` sends. */
+static inline int are_bytes(const char *from, int rank, long bytes) {
+    int right = 1;
+    for (long at = 0; at < bytes; at++)
+        right &= (unsigned char)from[at] == byte_of(rank, bytes, at);
+    return right;
+}
+
+/* Rank 0 prints the measurement; another says when its data was wrong. */
+static inline void report(const char *kernel, int rank, int ranks, long bytes, int64_t times,
+                          double ns[BLOCKS], int right) {
+    if (rank == 0)
+        print_blocks(kernel, "", ranks, bytes, times, ns, right);
+    else if (!right)
+        fprintf(stderr, "%s: wrong data at %ld bytes\n", kernel, bytes);
 }
 
 #endif

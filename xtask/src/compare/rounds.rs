@@ -1,7 +1,8 @@
 //! Rounds of runs: every implementation in turn, with the processors' placement around each run.
 
-use super::peers::Implementation;
 use super::placement::{Probe, tag};
+use super::programs::Implementation;
+use super::works::Work;
 use crate::Result;
 use serde_json::Value;
 use std::path::Path;
@@ -9,66 +10,6 @@ use std::time::Instant;
 
 /// Starts of a whole command in one run.
 const STARTS: usize = 5;
-
-/// Something to compare.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Work {
-    /// The program: a name of `crates/bench/peers`, or `start`.
-    pub(crate) name: &'static str,
-    /// What the tables say above the figures.
-    pub(crate) title: &'static str,
-    pub(crate) ranks: usize,
-    /// Arguments of the program.
-    pub(crate) arguments: Vec<String>,
-    /// Whether the processors' placement bears on it.
-    pub(crate) placed: bool,
-    /// Whether there are more ranks than cores.
-    pub(crate) crowded: bool,
-}
-
-impl Work {
-    /// What a word of `--what` means.
-    pub(crate) fn named(name: &str, sizes: &[String]) -> Result<Vec<Work>> {
-        let work = |name, title, ranks, placed, crowded| Work {
-            name,
-            title,
-            ranks,
-            arguments: Vec::new(),
-            placed,
-            crowded,
-        };
-        Ok(match name {
-            "pingpong" => vec![Work {
-                arguments: sizes.to_vec(),
-                ..work("pingpong", "PingPong one way, 2 ranks", 2, true, false)
-            }],
-            "barrier" => vec![
-                work("barrier", "Barrier, 2 ranks", 2, true, false),
-                work(
-                    "barrier",
-                    "Barrier, 8 ranks on the processors there are",
-                    8,
-                    true,
-                    true,
-                ),
-            ],
-            "init" => vec![work("init", "init + finalize, 2 ranks", 2, false, false)],
-            "start" => vec![work(
-                "start",
-                "start to end of `true` twice",
-                2,
-                false,
-                false,
-            )],
-            other => {
-                return Err(format!(
-                    "--what '{other}': there are pingpong, barrier, init and start"
-                )
-                .into());
-            }
-        })
-    }
-}
 
 /// One run of one implementation.
 pub(crate) struct Run {
@@ -103,7 +44,7 @@ pub(crate) fn interleave(
 ) -> Result<Vec<Run>> {
     let able: Vec<&Implementation> = implementations
         .iter()
-        .filter(|i| !work.crowded || i.crowded.is_some())
+        .filter(|i| !(work.crowded() && i.collapses))
         .collect();
     let mut runs: Vec<Run> = Vec::new();
     for round in 0..3 * rounds {
@@ -161,8 +102,8 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
         });
         return Ok(vec![spread(work, times.collect::<Result<_>>()?)]);
     }
-    let program = implementation.program(work.name);
-    let mut command = implementation.command(work.ranks, work.crowded, &program);
+    let program = implementation.program(work.program);
+    let mut command = implementation.command(work.ranks, work.crowded(), &program);
     let text = finished(command.args(&work.arguments).output()?, implementation)?;
     let lines: Vec<Value> = text
         .lines()
@@ -179,7 +120,7 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
     } else {
         lines.iter().filter_map(read).collect()
     };
-    if rows.len() != work.arguments.len().max(1) {
+    if rows.len() != work.lines() {
         let name = implementation.name;
         return Err(format!(
             "{name}: not the lines that were awaited of {}:\n{text}",

@@ -1,8 +1,9 @@
 //! Tables of medians, and the raw data that is kept.
 
-use super::peers::Implementation;
 use super::placement::Probe;
-use super::rounds::{Row, Run, Work};
+use super::programs::Implementation;
+use super::rounds::{Row, Run};
+use super::works::Work;
 use crate::{Repo, Result};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +33,8 @@ pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Ru
         };
         _ = write!(
             text,
-            "{}, us; placement {placement}; runs kept:",
-            work.title
+            "{}, {} ranks, us; placement {placement}; runs kept:",
+            work.title, work.ranks
         );
         for name in &names {
             _ = write!(text, " {name} {}", kept(name).len());

@@ -1,8 +1,9 @@
 //! Arguments, placements and tables, without running anything.
 
-use super::peers::Implementation;
 use super::placement::tag;
-use super::rounds::{Row, Run, Work};
+use super::programs::Implementation;
+use super::rounds::{Row, Run};
+use super::works::Work;
 use super::{Options, summary};
 
 fn options(line: &str) -> super::Result<Options> {
@@ -41,13 +42,7 @@ fn placements_are_told_apart_where_they_differ_in_kind() {
 fn implementation(name: &'static str) -> Implementation {
     Implementation {
         name,
-        launcher: "true".into(),
-        environment: &[],
-        bound: &[],
-        crowded: Some(&[]),
-        programs: "".into(),
-        prefix: "",
-        version: String::new(),
+        ..Implementation::default()
     }
 }
 

@@ -9,11 +9,11 @@ fn main() -> oxmpi::Result<()> {
     let comm = world.comm();
     let measured = blocks::measure(
         comm,
-        |times| (0..times).try_for_each(|_| comm.barrier()),
-        || (),
+        comm.size(),
+        &mut (),
+        |(), times| (0..times).try_for_each(|_| comm.barrier()),
+        |()| (),
     )?;
-    if comm.rank() == 0 {
-        blocks::print("barrier", comm.size(), 0, measured, 1.0, true);
-    }
+    blocks::report("barrier", comm, 0, &measured, 1.0, true);
     Ok(())
 }

@@ -12,41 +12,52 @@ const BLOCKS: usize = 21;
 /// A block lasts from so long to about twice as long.
 const BLOCK: Duration = Duration::from_millis(1);
 
-/// Repeats `pattern` in blocks and gives nanoseconds of one repetition for each block, sorted, and
-/// the repetitions in a block. The search for their number is the warm-up: twice in a row they must
-/// last long enough, since one may be disturbed. `prepare` runs after it.
-pub(crate) fn measure(
+/// Nanoseconds of one repetition for each block, sorted, and the repetitions in a block.
+pub(crate) struct Measured {
+    nanoseconds: [f64; BLOCKS],
+    repetitions: u64,
+}
+
+/// Repeats `pattern`, between the first `ranks` of `comm`, in blocks. The search for the number of
+/// repetitions is the warm-up: three times in a row they must last long enough, since one may be
+/// disturbed. `prepare` runs after it.
+pub(crate) fn measure<M>(
     comm: &Comm,
-    mut pattern: impl FnMut(u64) -> Result<()>,
-    prepare: impl FnOnce(),
-) -> Result<([f64; BLOCKS], u64)> {
-    let (mut times, mut streak) = (1, 0);
-    while streak < 2 {
+    ranks: usize,
+    messages: &mut M,
+    mut pattern: impl FnMut(&mut M, u64) -> Result<()>,
+    prepare: impl FnOnce(&mut M),
+) -> Result<Measured> {
+    let (mut repetitions, mut streak) = (1, 0);
+    while streak < 3 {
         let start = Instant::now();
-        pattern(times)?;
-        if long_enough(comm, start)? {
+        pattern(messages, repetitions)?;
+        if long_enough(comm, ranks, start)? {
             streak += 1;
         } else {
             streak = 0;
-            times *= 2;
+            repetitions *= 2;
         }
     }
-    prepare();
-    let mut blocks = [0.0; BLOCKS];
-    for block in &mut blocks {
+    prepare(messages);
+    let mut nanoseconds = [0.0; BLOCKS];
+    for block in &mut nanoseconds {
         let begin = Instant::now();
-        pattern(times)?;
-        *block = begin.elapsed().as_nanos() as f64 / times as f64;
+        pattern(messages, repetitions)?;
+        *block = begin.elapsed().as_nanos() as f64 / repetitions as f64;
     }
-    blocks.sort_by(f64::total_cmp);
-    Ok((blocks, times))
+    nanoseconds.sort_by(f64::total_cmp);
+    Ok(Measured {
+        nanoseconds,
+        repetitions,
+    })
 }
 
-/// Whether rank 0 has repeated for [`BLOCK`] since its `start`, on all ranks, by plain messages.
-fn long_enough(comm: &Comm, start: Instant) -> Result<bool> {
+/// Whether rank 0 has repeated for [`BLOCK`] since its `start`, on all `ranks`, by plain messages.
+fn long_enough(comm: &Comm, ranks: usize, start: Instant) -> Result<bool> {
     let mut enough = [u8::from(start.elapsed() >= BLOCK)];
     if comm.rank() == 0 {
-        for to in 1..comm.size() {
+        for to in 1..ranks {
             comm.send(&enough, to, 9)?;
         }
     } else {
@@ -55,19 +66,26 @@ fn long_enough(comm: &Comm, start: Instant) -> Result<bool> {
     Ok(enough[0] != 0)
 }
 
-/// Prints one measurement, each figure divided by `part`.
-pub(crate) fn print(
+/// Rank 0 prints the measurement, a repetition counting as `parts` of what is reported; another
+/// says when its data was wrong.
+pub(crate) fn report(
     kernel: &str,
-    ranks: usize,
+    comm: &Comm,
     bytes: usize,
-    (blocks, repetitions): ([f64; BLOCKS], u64),
-    part: f64,
+    measured: &Measured,
+    parts: f64,
     right: bool,
 ) {
-    let [min, median, p99] = [0, BLOCKS / 2, BLOCKS - 1].map(|at| blocks[at] / part);
-    println!(
-        "{{\"kernel\":\"{kernel}\",\"ranks\":{ranks},\"bytes\":{bytes},\"blocks\":{BLOCKS},\
-         \"repetitions\":{repetitions},\"min_ns\":{min:.1},\"median_ns\":{median:.1},\
-         \"p99_ns\":{p99:.1},\"right\":{right}}}"
-    );
+    if comm.rank() == 0 {
+        let [min, median, p99] =
+            [0, BLOCKS / 2, BLOCKS - 1].map(|at| measured.nanoseconds[at] / parts);
+        let (ranks, repetitions) = (comm.size(), measured.repetitions);
+        println!(
+            "{{\"kernel\":\"{kernel}\",\"method\":\"\",\"ranks\":{ranks},\"bytes\":{bytes},\
+             \"blocks\":{BLOCKS},\"repetitions\":{repetitions},\"min_ns\":{min:.1},\
+             \"median_ns\":{median:.1},\"p99_ns\":{p99:.1},\"right\":{right}}}"
+        );
+    } else if !right {
+        eprintln!("{kernel}: wrong data at {bytes} bytes");
+    }
 }

@@ -1,73 +1,134 @@
-//! The twin of `crates/bench/peers/pingpong.c`: PingPong between two ranks, `pingpong BYTES...`.
+//! The twin of `crates/bench/peers/pingpong.c`: `pingpong [rewritten|cold] BYTES...`.
 //!
 //! One line for each length: nanoseconds one way, half the round trip, over blocks of 1 to 2 ms.
+//! `rewritten`: the sender writes the whole message before each send, and that counts too.
+//! `cold`: each message has another place, in buffers that are much larger than the caches.
 
 mod blocks;
+mod buffers;
+mod content;
 
-use oxmpi::{Comm, World};
+use buffers::Pages;
+use oxmpi::{Comm, Result, World};
 
-/// Alignment of buffers.
-const PAGE: usize = 4096;
+/// Bytes of each of the two buffers of a rank, for `cold`.
+const COLD: usize = 256 << 20;
 
-/// The byte at place `at` of what `rank` sends in messages of `bytes`.
-fn pattern(rank: usize, bytes: usize, at: usize) -> u8 {
-    (at * 31 + rank * 101 + bytes) as u8
+struct Messages<'a> {
+    comm: &'a Comm,
+    out: &'a mut [u8],
+    into: &'a mut [u8],
+    bytes: usize,
+    /// How far a message lies behind the last one.
+    step: usize,
+    rank: usize,
+    rewrite: bool,
+    /// Where the next message lies.
+    at: usize,
+    /// What the last one was filled with.
+    value: u8,
 }
 
-fn round_trips(comm: &Comm, out: &[u8], into: &mut [u8], times: u64) -> oxmpi::Result<()> {
-    if comm.rank() == 0 {
-        for _ in 0..times {
-            comm.send(out, 1, 1)?;
-            comm.recv(into, 1, 1)?;
+impl Messages<'_> {
+    fn ping(&mut self) -> Result<()> {
+        let message = &mut self.out[self.at..][..self.bytes];
+        if self.rewrite {
+            message.fill(self.value.wrapping_add(self.rank as u8));
         }
-    } else {
-        for _ in 0..times {
-            comm.recv(into, 0, 1)?;
-            comm.send(out, 0, 1)?;
+        self.comm.send(message, 1 - self.rank, 1)
+    }
+
+    fn pong(&mut self) -> Result<()> {
+        let message = &mut self.into[self.at..][..self.bytes];
+        self.comm.recv(message, 1 - self.rank, 1).map(drop)
+    }
+
+    fn next(&mut self) {
+        self.value = self.value.wrapping_add(2);
+        self.at += self.step;
+        if self.at + self.bytes > self.out.len() {
+            self.at = 0;
         }
     }
-    Ok(())
+
+    fn round_trips(&mut self, times: u64) -> Result<()> {
+        if self.rank == 0 {
+            for _ in 0..times {
+                self.next();
+                self.ping()?;
+                self.pong()?;
+            }
+        } else {
+            for _ in 0..times {
+                self.next();
+                self.pong()?;
+                self.ping()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the last message arrived.
+    fn arrived(&self) -> bool {
+        let (message, other) = (&self.into[self.at..][..self.bytes], 1 - self.rank);
+        if self.rewrite {
+            let value = self.value.wrapping_add(other as u8);
+            message.iter().all(|&byte| byte == value)
+        } else {
+            content::are_right(message, other)
+        }
+    }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Calls `write` on each place of a message.
+fn each(messages: &mut [u8], bytes: usize, write: impl Fn(&mut [u8])) {
+    messages.chunks_exact_mut(bytes.max(1)).for_each(write);
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let world = World::init()?;
     let comm = world.comm();
     let (rank, size) = (comm.rank(), comm.size());
     if size != 2 {
         return Err("pingpong: two ranks".into());
     }
-    let lengths = std::env::args()
-        .skip(1)
-        .map(|word| word.parse())
-        .collect::<Result<Vec<usize>, _>>()?;
+    let how = std::env::args().nth(1);
+    let rewrite = how.as_deref() == Some("rewritten");
+    let cold = how.as_deref() == Some("cold");
+    let kernel = how.filter(|_| rewrite || cold);
+    let lengths = buffers::lengths(usize::from(kernel.is_some()))?;
+    let kernel = kernel.as_deref().unwrap_or("pingpong");
     let largest = lengths.iter().max().copied().unwrap_or(0);
-    let (mut out, mut into) = (vec![0; largest + PAGE], vec![0; largest + PAGE]);
-    let (out_at, into_at) = (
-        out.as_ptr().align_offset(PAGE),
-        into.as_ptr().align_offset(PAGE),
-    );
+    let room = if cold { COLD.max(largest) } else { largest };
+    let (mut out, mut into) = (Pages::new(room), Pages::new(room));
 
     for bytes in lengths {
-        let out = &mut out[out_at..][..bytes];
-        let into = std::cell::RefCell::new(&mut into[into_at..][..bytes]);
-        for (at, byte) in out.iter_mut().enumerate() {
-            *byte = pattern(rank, bytes, at);
-        }
+        let used = if cold { room } else { bytes };
+        let mut messages = Messages {
+            comm,
+            out: &mut out[..used],
+            into: &mut into[..used],
+            bytes,
+            step: if cold { bytes } else { 0 },
+            rank,
+            rewrite,
+            at: 0,
+            value: 0,
+        };
+        each(messages.out, bytes, |message| content::write(message, rank));
         let measured = blocks::measure(
             comm,
-            |times| round_trips(comm, out, &mut into.borrow_mut(), times),
-            || {
-                for (at, byte) in into.borrow_mut().iter_mut().enumerate() {
-                    *byte = !pattern(1 - rank, bytes, at);
-                }
+            size,
+            &mut messages,
+            |messages, times| messages.round_trips(times),
+            |messages| {
+                each(messages.into, bytes, |message| {
+                    content::write_wrong(message, 1 - rank);
+                });
             },
         )?;
-        let right = (0..bytes).all(|at| into.borrow()[at] == pattern(1 - rank, bytes, at));
-        if rank == 0 {
-            blocks::print("pingpong", size, bytes, measured, 2.0, right);
-        } else if !right {
-            eprintln!("pingpong: wrong data at {bytes} bytes");
-        }
+        let right = messages.arrived();
+        blocks::report(kernel, comm, bytes, &measured, 2.0, right);
     }
     Ok(())
 }

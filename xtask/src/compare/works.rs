@@ -1,0 +1,130 @@
+//! What can be compared: the words of `--what`, each a program, its arguments and its ranks.
+
+use crate::Result;
+
+/// One program, run by every implementation in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// The word of `--what`, and the kernel that the program's lines name.
+    pub(crate) name: &'static str,
+    /// What the tables say above the figures.
+    pub(crate) title: &'static str,
+    /// `crates/bench/peers/PROGRAM.c` and its twin; nothing: the command is `true`.
+    pub(crate) program: &'static str,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) ranks: usize,
+    /// Whether the processors' placement bears on it.
+    pub(crate) placed: bool,
+}
+
+/// Every word of `--what`.
+pub(crate) const NAMES: [&str; 11] = [
+    "pingpong",
+    "rewritten",
+    "cold",
+    "posted",
+    "sendrecv",
+    "exchange",
+    "rate",
+    "crowd",
+    "barrier",
+    "init",
+    "start",
+];
+
+impl Work {
+    /// What a word of `--what` means; `sizes` are those of `--sizes`.
+    pub(crate) fn named(name: &str, sizes: &[String]) -> Result<Vec<Work>> {
+        let work = |name, title, program, arguments: &[&str], ranks| Work {
+            name,
+            title,
+            program,
+            arguments: arguments.iter().map(|&word| word.into()).collect(),
+            ranks,
+            placed: true,
+        };
+        let sized = |mut work: Work| {
+            work.arguments.extend_from_slice(sizes);
+            work
+        };
+        let patterns = ["8", "65536", "1048576"];
+        Ok(match name {
+            "pingpong" => vec![sized(work(
+                "pingpong",
+                "PingPong one way, source untouched",
+                "pingpong",
+                &[],
+                2,
+            ))],
+            "rewritten" => vec![sized(work(
+                "rewritten",
+                "PingPong one way, source rewritten before each send",
+                "pingpong",
+                &["rewritten"],
+                2,
+            ))],
+            "cold" => vec![work(
+                "cold",
+                "PingPong one way, out of cache",
+                "pingpong",
+                &["cold", "1048576", "4194304"],
+                2,
+            )],
+            "posted" => vec![work(
+                "posted",
+                "PingPong one way, receives posted before",
+                "posted",
+                &["8"],
+                2,
+            )],
+            "sendrecv" => vec![work("sendrecv", "Sendrecv", "sendrecv", &patterns, 2)],
+            "exchange" => vec![work("exchange", "Exchange", "exchange", &patterns, 2)],
+            "rate" => vec![work(
+                "rate",
+                "One message of a window of 64",
+                "rate",
+                &["8"],
+                2,
+            )],
+            "crowd" => [4, 8]
+                .map(|ranks| {
+                    let title = "PingPong one way, the other ranks in a barrier, on 2 processors";
+                    work("crowd", title, "crowd", &[], ranks)
+                })
+                .to_vec(),
+            "barrier" => [
+                (2, "Barrier"),
+                (4, "Barrier, on 2 processors"),
+                (8, "Barrier, on 2 processors"),
+            ]
+            .map(|(ranks, title)| work("barrier", title, "barrier", &[], ranks))
+            .to_vec(),
+            "init" => vec![Work {
+                placed: false,
+                ..work("init", "init + finalize", "init", &[], 2)
+            }],
+            "start" => vec![Work {
+                placed: false,
+                ..work("start", "start to end of `true`", "", &[], 2)
+            }],
+            other => {
+                let names = NAMES.join(", ");
+                return Err(format!("--what '{other}': there are {names}, and all").into());
+            }
+        })
+    }
+
+    /// Whether there are more ranks than processors.
+    pub(crate) fn crowded(&self) -> bool {
+        self.ranks > 2
+    }
+
+    /// Lengths among its arguments: lines that it prints.
+    pub(crate) fn lines(&self) -> usize {
+        let lengths = self
+            .arguments
+            .iter()
+            .filter(|word| word.parse::<u64>().is_ok());
+        lengths.count().max(1)
+    }
+}
