@@ -5,6 +5,8 @@
 //! (`SO_PEERCRED`) and the job's key, and the leader hands the segment over. Nobody goes on before
 //! everybody has mapped it. Having met this way also proves that two ranks are on one node.
 
+mod together;
+
 use std::io;
 use std::iter;
 use std::os::fd::{AsFd, BorrowedFd};

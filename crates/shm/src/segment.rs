@@ -288,6 +288,11 @@ impl Segment {
         self.mapping.base().wrapping_add(at)
     }
 
+    /// All of it.
+    pub(crate) fn all(&self) -> Mapped<'_> {
+        self.words(0, self.layout.len() / 8)
+    }
+
     fn control(&self, rank: u32) -> Mapped<'_> {
         assert!(rank < self.layout.ranks);
         let at = rank as usize * self.layout.control_len();

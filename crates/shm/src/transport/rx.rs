@@ -210,6 +210,8 @@ impl<B: Bytes> ShmRx<B> {
     #[cold]
     #[inline(never)]
     fn look<S: Sink<ShmTx<B>>>(&mut self, tx: &mut ShmTx<B>, sink: &mut S) -> u32 {
+        // All senders count their knocks in one word, so a broken one can undo another's.
+        self.admit();
         let mut moved = 0;
         // Where the look fails (no memory for the list) the next one comes soon.
         for peer in self.watch.ended().unwrap_or_default() {

@@ -1,0 +1,32 @@
+//! All ranks of a node in one process.
+
+use std::vec::Vec;
+
+use oxmpi_os::limit;
+use oxmpi_os::memory::Memfd;
+
+use super::{JoinError, Node, least, system};
+use crate::ring::Mapped;
+use crate::segment::Layout;
+
+impl Node {
+    /// All ranks of a node whose ranks are threads of this process, or parts of a test: there is
+    /// nobody to meet. Each maps the segment for itself.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn together(layout: Layout) -> Result<Vec<Self>, JoinError> {
+        layout.check().map_err(JoinError::Layout)?;
+        limit::check(least(&layout))?;
+        let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
+        let nodes = (0..layout.ranks).map(|rank| Self::new(&memory, layout, rank));
+        nodes.collect()
+    }
+
+    /// Every word of the segment, those of all ranks. What any rank could write is written here by
+    /// tests that play one gone mad; nothing depends on anybody's good manners.
+    #[must_use]
+    pub fn words(&self) -> Mapped<'_> {
+        self.segment.all()
+    }
+}

@@ -1,0 +1,38 @@
+//! A hostile rank in the segment: the fuzz target's corpus and random acts.
+
+mod segment;
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use segment::segment;
+
+/// What every play is made of would be empty if the sound exchange wrote nothing.
+#[test]
+fn a_sound_exchange_writes_slots_buffers_credits_and_control_words() {
+    let (own, all) = segment::writes();
+    assert!(own > 150 && all > own + 100, "{own} of {all} words");
+}
+
+#[test]
+fn the_corpus_is_replayed_without_a_finding() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/segment");
+    // A package of this crate alone has no corpora.
+    let Ok(files) = std::fs::read_dir(corpus) else {
+        return;
+    };
+    for file in files {
+        let path = file.expect("the corpus can be listed").path();
+        println!("{}", path.display());
+        segment(&std::fs::read(&path).expect("the corpus can be read"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_one_rank_writes_the_others_go_on(
+        data in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
+        segment(&data);
+    }
+}
