@@ -27,8 +27,10 @@ const LAYOUT: Layout = Layout {
     buffer: 128,
     buffers: 4,
 };
+/// Longest message of the eager paths.
+const EAGER: u32 = 100;
 const RULES: Rules = Rules {
-    eager: 100,
+    switches: Switches::eager(EAGER),
     kept_bytes: 600,
     kept_bytes_of_all: 1000,
     kept_messages: 6,
@@ -325,7 +327,7 @@ impl Play {
                 }
             }
             6 => {
-                let body = self.source(len.min(RULES.eager as usize), 1);
+                let body = self.source(len.min(EAGER as usize), 1);
                 let Rank { engine, tx, .. } = &mut self.ranks[at];
                 // Where the road is closed, nothing is sent.
                 let _ = engine.try_eager(tx, Peer(peer), envelope, &body);
