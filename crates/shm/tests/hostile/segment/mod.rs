@@ -15,7 +15,9 @@ use std::time::Duration;
 use oxmpi_os::RawBytes;
 use oxmpi_shm::ring::Words;
 use oxmpi_shm::{Layout, Node, ShmRx, ShmTx};
-use oxmpi_wire::{Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Source, Tag, Tx};
+use oxmpi_wire::{
+    Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Source, Switches, Tag, Tx,
+};
 
 use self::script::Script;
 
