@@ -51,7 +51,8 @@ pub enum Kind {
     Eager = 1,
     /// A request to send: the message's length and the key to its bytes (paths R0 and R1).
     RequestToSend = 2,
-    /// The receiver has all bytes of a rendezvous, or has matched a synchronous eager message.
+    /// Whoever moved the bytes of a rendezvous is done, or the receiver has matched a synchronous
+    /// eager message.
     Finished = 3,
     /// The sender takes a request-to-send or a synchronous message back.
     Recall = 4,
@@ -61,11 +62,13 @@ pub enum Kind {
     Transport = 6,
     /// How the peer may go on sending: its level in the body.
     Flow = 7,
+    /// Answer to a request-to-send of path R1: the key to the receiver's room.
+    ClearToSend = 8,
 }
 
 impl Kind {
     /// Every kind, in the order of their codes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Eager,
         Self::RequestToSend,
         Self::Finished,
@@ -73,6 +76,7 @@ impl Kind {
         Self::Recalled,
         Self::Transport,
         Self::Flow,
+        Self::ClearToSend,
     ];
 
     /// The kind with this code.
@@ -87,6 +91,7 @@ impl Kind {
             5 => Some(Self::Recalled),
             6 => Some(Self::Transport),
             7 => Some(Self::Flow),
+            8 => Some(Self::ClearToSend),
             _ => None,
         }
     }
@@ -101,6 +106,8 @@ bitflags! {
         const SYNC = 1;
         /// On an answer: the thing asked for was done.
         const YES = 2;
+        /// On a request-to-send: the sender puts the bytes, once the receiver says where to.
+        const PUT = 4;
     }
 }
 
@@ -140,7 +147,7 @@ pub enum HeaderError {
     #[error("frame of version {0}; this side speaks version {VERSION}")]
     Version(u8),
     /// A kind that does not exist.
-    #[error("frame of unknown kind {0}; known are 1 to 7")]
+    #[error("frame of unknown kind {0}; known are 1 to 8")]
     Kind(u8),
     /// Flags that do not exist.
     #[error("frame with unknown flags {0:#04x}")]

@@ -19,9 +19,10 @@ use crate::paths::Costs;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Peer(pub u32);
 
-/// Names one bulk operation.
+/// Names a bulk operation.
 ///
-/// Chosen by the engine and given back once in [`Sink::done`]: transports keep no request state.
+/// Chosen by the engine and given back in [`Sink::done`], once for each operation that was started
+/// with it: transports keep no request state. The puts of one message have one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token(pub u64);
 
@@ -272,7 +273,8 @@ pub trait Rma: Memory {
         token: Token,
     ) -> Result<(), Busy>;
 
-    /// Writes `from` to `at` at the peer, both of the same length.
+    /// Writes `from` to `at` at the peer, both of the same length. `token` comes back when the bytes
+    /// are there: a frame that is sent afterwards finds them.
     ///
     /// # Errors
     /// [`Busy`] when no more operations can be under way now.

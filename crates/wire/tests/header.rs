@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 fn header() -> impl Strategy<Value = Header> {
     let kind = prop::sample::select(Kind::ALL.to_vec());
-    (kind, 0..4u8, any::<u32>(), any::<u32>(), any::<u32>()).prop_map(
+    (kind, 0..8u8, any::<u32>(), any::<u32>(), any::<u32>()).prop_map(
         |(kind, flags, len, context, tag)| Header {
             kind,
             flags: Flags::from_bits_truncate(flags),
@@ -62,8 +62,8 @@ fn the_first_wrong_field_is_named() {
     );
     assert_eq!(wrong(0, 9), Err(HeaderError::Version(9)));
     assert_eq!(wrong(1, 0), Err(HeaderError::Kind(0)));
-    assert_eq!(wrong(1, 8), Err(HeaderError::Kind(8)));
-    assert_eq!(wrong(2, 4), Err(HeaderError::Flags(4)));
+    assert_eq!(wrong(1, 9), Err(HeaderError::Kind(9)));
+    assert_eq!(wrong(2, 8), Err(HeaderError::Flags(8)));
     assert_eq!(wrong(3, 1), Err(HeaderError::Reserved(1)));
 }
 

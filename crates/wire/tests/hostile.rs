@@ -5,9 +5,10 @@ use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::fuzz::frames;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::Shared;
+use oxmpi_wire::paths::Rendezvous;
 use oxmpi_wire::{
-    Envelope, Failure, Fault, Flags, Header, Kind, Mode, Peer, Put, Rules, Rx, Slot, Source, Tag,
-    Tx,
+    Envelope, Failure, Fault, Flags, Header, Kind, Mode, Peer, Put, Rules, Rx, Slot, Source,
+    Switches, Tag, Tx,
 };
 use proptest::prelude::*;
 
@@ -34,13 +35,19 @@ fn fault(job: &Job) -> Option<Fault> {
 #[test]
 fn every_broken_rule_ends_in_a_fault_that_names_it() {
     let none = Flags::empty();
-    let cases: [(Kind, Flags, &[u8]); 17] = [
+    let cases: [(Kind, Flags, &[u8]); 23] = [
         (Kind::Eager, Flags::YES, &[]),
         (Kind::Eager, Flags::all(), &[0; 8]),
         (Kind::Eager, Flags::SYNC, &[0; 7]),
         (Kind::RequestToSend, none, &[0; 47]),
         (Kind::RequestToSend, none, &[0; 49]),
         (Kind::RequestToSend, Flags::SYNC, &[0; 48]),
+        (Kind::RequestToSend, Flags::PUT.union(Flags::YES), &[0; 48]),
+        (Kind::ClearToSend, none, &[0; 55]),
+        (Kind::ClearToSend, none, &[0; 57]),
+        (Kind::ClearToSend, Flags::YES, &[0; 56]),
+        (Kind::ClearToSend, none, &[0; 56]),
+        (Kind::Eager, Flags::PUT, &[]),
         (Kind::Finished, Flags::YES, &[0; 8]),
         (Kind::Finished, Flags::YES, &[0xff; 8]),
         (Kind::Finished, Flags::SYNC, &[0; 8]),
@@ -112,6 +119,93 @@ fn answers_that_nothing_asked_for_are_refused() {
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
     job.wait(0, sent).unwrap();
+}
+
+/// The body of a clear-to-send to the first request, for `room` bytes at the peer's first region.
+fn clear(room: u64) -> Vec<u8> {
+    let mut body = vec![0; 56];
+    body[16..24].copy_from_slice(&room.to_le_bytes());
+    body
+}
+
+const PUT: Rules = Rules {
+    switches: Switches {
+        rendezvous: Rendezvous::Put,
+        chunk: Some(100),
+        ..Switches::eager(512)
+    },
+    kept_bytes: 1 << 20,
+    kept_bytes_of_all: 1 << 20,
+    kept_messages: 100,
+};
+
+#[test]
+fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
+    let none = Flags::empty();
+    // For a receive, for a message that the peer was to get, and for another length.
+    let got = Rules {
+        switches: Switches::eager(512),
+        ..PUT
+    };
+    for (rules, room) in [(got, 600), (PUT, 0), (PUT, 601), (PUT, u64::MAX)] {
+        let mut job = Job::new(2, Weather::default(), rules);
+        job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+        attack(&mut job, Kind::ClearToSend, none, &clear(room));
+        assert!(fault(&job).is_some(), "{room}");
+        job.until(|job| job.fabric.regions() == 0);
+    }
+    let mut job = Job::new(2, Weather::default(), PUT);
+    job.recv(0, Source::Any, 0, Tag::Any, &Shared::zeroed(600));
+    attack(&mut job, Kind::ClearToSend, none, &clear(600));
+    assert!(fault(&job).is_some());
+    // Twice.
+    let slow = Weather {
+        delay: 50,
+        ..Weather::default()
+    };
+    let mut job = Job::new(2, slow, PUT);
+    job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+    for _ in 0..2 {
+        attack(&mut job, Kind::ClearToSend, none, &clear(1));
+    }
+    job.settle();
+    assert!(fault(&job).is_some());
+}
+
+#[test]
+fn a_put_that_fails_ends_both_sides() {
+    // To a region that does not exist: the sender hears of it.
+    let mut job = Job::new(2, Weather::default(), PUT);
+    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+    attack(&mut job, Kind::ClearToSend, Flags::empty(), &clear(600));
+    assert!(matches!(
+        job.wait(0, sent),
+        Err(Failure::Fault {
+            peer: Peer(1),
+            fault: Fault::Protocol(_)
+        })
+    ));
+    job.until(|job| job.fabric.regions() == 0);
+    assert_eq!(
+        job.ranks[0].tx.moves.puts, 4,
+        "none is started after a failure"
+    );
+    // The sender says that it failed: so does the receive.
+    let mut job = Job::new(2, Weather::default(), PUT);
+    let got = job.recv(0, Source::Any, 0, Tag::Any, &Shared::zeroed(600));
+    let mut offer = vec![0; 48];
+    offer[..8].copy_from_slice(&600u64.to_le_bytes());
+    attack(&mut job, Kind::RequestToSend, Flags::PUT, &offer);
+    attack(&mut job, Kind::Finished, Flags::empty(), &[0; 8]);
+    assert!(matches!(
+        job.wait(0, got),
+        Err(Failure::Fault {
+            peer: Peer(1),
+            fault: Fault::Refused(_)
+        })
+    ));
+    job.until(|job| job.fabric.regions() == 0);
+    assert_eq!(fault(&job), None);
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::{Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Source, Tag};
+use oxmpi_wire::paths::Rendezvous;
+use oxmpi_wire::{
+    Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Source, Switches, Tag,
+};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 const DEAD: Peer = Peer(1);
@@ -131,4 +134,39 @@ fn a_claimed_offer_of_the_dead_ends_in_its_fault() {
         .recv_claimed(&mut rank.tx, message, room)
         .unwrap();
     assert_eq!(job.wait(0, got), ENDED);
+}
+
+/// A death at any moment of a rendezvous: the other end hears of it, and keeps no memory.
+#[test]
+fn a_rendezvous_ends_with_its_peer_at_any_moment() {
+    let mut whole = 0;
+    for rendezvous in [Rendezvous::Get, Rendezvous::Put] {
+        let rules = Rules {
+            switches: Switches {
+                rendezvous,
+                chunk: Some(1000),
+                ..Switches::NONE
+            },
+            ..Rules::default()
+        };
+        for (steps, sends) in (0..40).flat_map(|steps| [(steps, true), (steps, false)]) {
+            let mut job = Job::new(2, Weather::storm(steps), rules);
+            let (from, to) = if sends { (0, 1) } else { (1, 0) };
+            let long = || Shared::zeroed(20_000);
+            let sent = job.send(from, to, ENVELOPE, Mode::Standard, long());
+            let got = job.recv(to as usize, Source::Any, 3, Tag::Any, &long());
+            for _ in 0..steps {
+                job.step();
+            }
+            job.fabric.kill(DEAD);
+            let outcome = job.wait(0, if sends { sent } else { got });
+            whole += u32::from(outcome.is_ok());
+            assert!(outcome.is_ok() || outcome == ENDED, "{outcome:?}");
+            job.until(|job| job.fabric.regions() == 0);
+        }
+    }
+    assert!(
+        (1..150).contains(&whole),
+        "{whole} of 160 ended before the death"
+    );
 }

@@ -7,12 +7,22 @@ use oxmpi_testkit::scenario::{Op, run};
 use oxmpi_wire::{Envelope, Mode, Peer, Rules, Source, Switches, Tag};
 use proptest::prelude::*;
 
-const RULES: Rules = Rules {
-    switches: Switches::eager(512),
-    kept_bytes: 4000,
-    kept_bytes_of_all: 6000,
-    kept_messages: 12,
-};
+/// Long messages are got up to `get` bytes, and put in chunks beyond.
+const fn rules(get: u64) -> Rules {
+    Rules {
+        switches: Switches {
+            get: Some(get),
+            chunk: Some(300),
+            ..Switches::eager(512)
+        },
+        kept_bytes: 4000,
+        kept_bytes_of_all: 6000,
+        kept_messages: 12,
+    }
+}
+
+/// Only got, only put, or either by size.
+const GETS: [u64; 3] = [u64::MAX, 0, 1500];
 
 fn envelope() -> impl Strategy<Value = Envelope> {
     (0..2u32, 0..3u32).prop_map(|(context, tag)| Envelope { context, tag })
@@ -83,20 +93,22 @@ proptest! {
     fn matching_is_the_standards(
         ranks in 2..4u32,
         weather in weather(),
+        get in prop::sample::select(&GETS),
         ops in prop::collection::vec(op(), 0..120),
     ) {
-        run(ranks, weather, RULES, ops);
+        run(ranks, weather, rules(get), ops);
     }
 
     #[test]
     fn death_ends_what_it_concerns(
         ranks in 2..4u32,
         weather in weather(),
+        get in prop::sample::select(&GETS),
         before in prop::collection::vec(op(), 0..60),
         dead in 0..3u32,
         after in prop::collection::vec(op(), 0..60),
     ) {
-        run(ranks, weather, RULES, before.into_iter().chain([Op::Kill(dead)]).chain(after));
+        run(ranks, weather, rules(get), before.into_iter().chain([Op::Kill(dead)]).chain(after));
     }
 }
 
@@ -112,7 +124,8 @@ fn many_jobs_match_the_oracle() {
             ..Weather::storm(seed)
         };
         let ops: Vec<_> = (0..1000).map(|_| Op::random(&mut rng)).collect();
-        run(2 + seed as u32 % 2, weather, RULES, ops);
+        let get = GETS[seed as usize % GETS.len()];
+        run(2 + seed as u32 % 2, weather, rules(get), ops);
     }
 }
 
@@ -123,6 +136,6 @@ fn a_long_run_matches_the_oracle() {
     for ranks in [2, 3] {
         let mut rng = Rng::new(u64::from(ranks));
         let ops = (0..operations() / 4).map(|_| Op::random(&mut rng));
-        run(ranks, Weather::storm(7), RULES, ops);
+        run(ranks, Weather::storm(7), rules(1500), ops);
     }
 }

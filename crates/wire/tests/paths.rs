@@ -1,30 +1,49 @@
 //! Every road of a message, on a fair and on a stormy fabric.
 
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::fabric::{Moves, Weather};
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::{Shared, pattern};
+use oxmpi_wire::paths::Rendezvous;
 use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Switches, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
-const RULES: Rules = Rules {
-    switches: Switches::eager(512),
-    kept_bytes: 4000,
-    kept_bytes_of_all: 6000,
-    kept_messages: 12,
-};
-/// Around every switch of path: E0 to 48 B, E1 to 512 B, then R0.
-const SIZES: [usize; 11] = [0, 1, 8, 48, 49, 504, 505, 512, 513, 5000, 100_000];
+const RULES: Rules = rules(Rendezvous::Get);
 
-fn weathers() -> impl Iterator<Item = Weather> {
-    (0..8).map(Weather::storm).chain([Weather::default()])
+const fn rules(rendezvous: Rendezvous) -> Rules {
+    Rules {
+        switches: Switches {
+            get: Some(5000),
+            rendezvous,
+            chunk: Some(777),
+            ..Switches::eager(512)
+        },
+        kept_bytes: 4000,
+        kept_bytes_of_all: 6000,
+        kept_messages: 12,
+    }
+}
+
+/// The receiver gets, the sender puts, or one of them by size.
+fn all_rules() -> impl Iterator<Item = Rules> + Clone {
+    [Rendezvous::Get, Rendezvous::Put, Rendezvous::Auto]
+        .into_iter()
+        .map(rules)
+}
+
+/// Around every switch of path: E0 to 48 B, E1 to 512 B, R0 to 5,000 B, then R1.
+const SIZES: [usize; 11] = [0, 1, 8, 48, 49, 504, 505, 512, 513, 5000, 30_000];
+
+fn weathers() -> impl Iterator<Item = (Weather, Rules)> {
+    let weathers = (0..5).map(Weather::storm).chain([Weather::default()]);
+    weathers.flat_map(|weather| all_rules().map(move |rules| (weather, rules)))
 }
 
 #[test]
 fn every_size_in_every_mode_arrives_whole() {
-    for weather in weathers() {
+    for (weather, rules) in weathers() {
         for mode in [Mode::Standard, Mode::Synchronous, Mode::Ready] {
             for posted_first in [true, false] {
-                let mut job = Job::new(2, weather, RULES);
+                let mut job = Job::new(2, weather, rules);
                 for len in SIZES {
                     let room = Shared::zeroed(len);
                     let early = posted_first
@@ -50,8 +69,8 @@ fn every_size_in_every_mode_arrives_whole() {
 
 #[test]
 fn a_rank_sends_to_itself() {
-    let mut job = Job::new(1, Weather::storm(3), RULES);
-    for len in SIZES {
+    for (rules, len) in all_rules().flat_map(|rules| SIZES.map(|len| (rules, len))) {
+        let mut job = Job::new(1, Weather::storm(3), rules);
         let room = Shared::zeroed(len);
         let sent = job.send(0, 0, ENVELOPE, Mode::Synchronous, Shared::pattern(len, 1));
         let got = job.recv(0, Source::Any, 3, Tag::Any, &room);
@@ -63,11 +82,11 @@ fn a_rank_sends_to_itself() {
 
 #[test]
 fn a_long_message_is_truncated_and_its_sender_ends() {
-    for weather in weathers() {
+    for (weather, rules) in weathers() {
         for mode in [Mode::Standard, Mode::Synchronous] {
             for len in [8, 49, 512, 5000] {
                 for room_len in [0, 1, 7] {
-                    let mut job = Job::new(2, weather, RULES);
+                    let mut job = Job::new(2, weather, rules);
                     let room = Shared::zeroed(room_len);
                     let sent = job.send(0, 1, ENVELOPE, mode, Shared::pattern(len, 2));
                     let got = job.recv(1, Source::Any, 3, Tag::Any, &room);
@@ -122,4 +141,39 @@ fn any_tag_stays_within_its_context() {
     assert!(!job.ranks[1].engine.is_done(got));
     job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(8));
     job.wait(1, got).unwrap();
+}
+
+#[test]
+fn the_longest_are_put_in_chunks_and_others_are_got() {
+    let rules = rules(Rendezvous::Auto);
+    for (len, puts) in [(5000, 0), (5001, 7), (7770, 10), (7771, 11)] {
+        for room in [len, 1000] {
+            let mut job = Job::new(2, Weather::default(), rules);
+            let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(len, 1));
+            let buffer = Shared::zeroed(room);
+            let got = job.recv(1, Source::Any, 3, Tag::Any, &buffer);
+            let outcome = job.wait(1, got);
+            assert_eq!(outcome.is_ok(), room == len);
+            job.wait(0, sent).unwrap();
+            assert_eq!(buffer.to_vec(), pattern(len, 1)[..room]);
+            let cut = room.div_ceil(777).min(puts);
+            assert_eq!(
+                job.ranks[0].tx.moves,
+                Moves {
+                    gets: 0,
+                    puts: cut as u64,
+                    most: cut.min(4) as u64
+                }
+            );
+            let gets = u64::from(puts == 0);
+            assert_eq!(
+                job.ranks[1].tx.moves,
+                Moves {
+                    gets,
+                    puts: 0,
+                    most: gets
+                }
+            );
+        }
+    }
 }

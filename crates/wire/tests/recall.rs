@@ -3,12 +3,23 @@
 use oxmpi_testkit::fabric::Weather;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::{Shared, pattern};
-use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Tag};
+use oxmpi_wire::paths::Rendezvous;
+use oxmpi_wire::{Envelope, Failure, Mode, Peer, Rules, Source, Switches, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 
+/// A job where the receiver gets, or the sender puts.
 fn job(seed: u64) -> Job {
-    Job::new(2, Weather::storm(seed), Rules::default())
+    let rendezvous = [Rendezvous::Get, Rendezvous::Put][seed as usize / 10 % 2];
+    let rules = Rules {
+        switches: Switches {
+            rendezvous,
+            chunk: Some(9000),
+            ..Switches::NONE
+        },
+        ..Rules::default()
+    };
+    Job::new(2, Weather::storm(seed), rules)
 }
 
 #[test]
@@ -117,7 +128,12 @@ fn a_claimed_message_goes_to_its_handle_only() {
 
 #[test]
 fn a_detached_operation_goes_on_and_is_freed() {
-    let mut job = job(3);
+    for seed in [3, 13] {
+        detached(job(seed));
+    }
+}
+
+fn detached(mut job: Job) {
     let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::pattern(50_000, 1));
     job.ranks[0].engine.detach(sent);
     let room = Shared::zeroed(50_000);

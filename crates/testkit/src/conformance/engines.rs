@@ -1,7 +1,8 @@
 //! Two engines over the transport.
 
+use oxmpi_wire::paths::Rendezvous;
 use oxmpi_wire::{
-    Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Status, Tag, Tx,
+    Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Status, Switches, Tag, Tx,
 };
 
 use super::{End, Subject, until};
@@ -18,10 +19,17 @@ struct Rank<S: Subject> {
 }
 
 impl<S: Subject> Rank<S> {
-    fn new(end: End<S>) -> Self {
+    fn new(end: End<S>, rendezvous: Rendezvous) -> Self {
         let peers = end.peer.0 + 1;
+        let rules = Rules {
+            switches: Switches {
+                rendezvous,
+                ..Switches::NONE
+            },
+            ..Rules::default()
+        };
         Self {
-            engine: Engine::new(&end.tx, peers, Rules::default()),
+            engine: Engine::new(&end.tx, peers, rules),
             end,
         }
     }
@@ -45,7 +53,11 @@ impl<S: Subject> Rank<S> {
 }
 
 fn join<S: Subject>() -> [Rank<S>; 2] {
-    S::join().map(Rank::new)
+    join_by(Rendezvous::Auto)
+}
+
+fn join_by<S: Subject>(rendezvous: Rendezvous) -> [Rank<S>; 2] {
+    S::join().map(|end| Rank::new(end, rendezvous))
 }
 
 /// Steps both until `request` of the first is complete.
@@ -69,9 +81,14 @@ fn status(source: Peer, tag: u32, len: usize) -> Outcome {
     })
 }
 
-/// Messages of all paths, in both modes, expected and not.
+/// Messages of all paths, in both modes, expected and not, got by the receiver and put by the sender.
 pub fn messages_of_every_size_arrive<S: Subject>() {
-    let [mut a, mut b] = join::<S>();
+    for rendezvous in [Rendezvous::Get, Rendezvous::Put] {
+        messages_arrive(join_by::<S>(rendezvous));
+    }
+}
+
+fn messages_arrive<S: Subject>([mut a, mut b]: [Rank<S>; 2]) {
     for mode in [Mode::Standard, Mode::Synchronous] {
         for expected in [true, false] {
             for len in LENS {

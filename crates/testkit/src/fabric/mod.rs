@@ -104,6 +104,19 @@ pub struct FabricTx {
     refused: Vec<bool>,
     /// Peers that the sink has given up.
     pub given_up: Vec<(Peer, Fault)>,
+    /// What this end has moved.
+    pub moves: Moves,
+}
+
+/// Bulk operations that an end has started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Gets.
+    pub gets: u64,
+    /// Puts.
+    pub puts: u64,
+    /// The most that were under way at once.
+    pub most: u64,
 }
 
 /// The receiving half of one end.
@@ -139,6 +152,7 @@ pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>
                 bulk: Vec::new(),
                 refused: vec![false; ends as usize],
                 given_up: Vec::new(),
+                moves: Moves::default(),
             };
             let rx = FabricRx {
                 me,

@@ -33,6 +33,15 @@ impl FabricTx {
         Ok(())
     }
 
+    fn begin(&mut self, bulk: Bulk) {
+        self.bulk.push(bulk);
+        let moves = self
+            .bulk
+            .iter()
+            .filter(|bulk| matches!(bulk, Bulk::Move { .. }));
+        self.moves.most = self.moves.most.max(moves.count() as u64);
+    }
+
     /// Nothing moves to or from `peer` any more.
     pub(super) fn forget_moves(&mut self, peer: u32) {
         self.bulk
@@ -171,7 +180,8 @@ impl Rma for FabricTx {
     ) -> Result<(), Busy> {
         assert_eq!(from.len, to.len, "both ranges have one length");
         self.admit(of)?;
-        self.bulk.push(Bulk::Move {
+        self.moves.gets += 1;
+        self.begin(Bulk::Move {
             peer: of.0,
             from: (of.0, number_in(from.key), from.at),
             to: (self.me, *to.region, to.at),
@@ -190,7 +200,8 @@ impl Rma for FabricTx {
     ) -> Result<(), Busy> {
         assert_eq!(from.len, at.len, "both ranges have one length");
         self.admit(to)?;
-        self.bulk.push(Bulk::Move {
+        self.moves.puts += 1;
+        self.begin(Bulk::Move {
             peer: to.0,
             from: (self.me, *from.region, from.at),
             to: (to.0, number_in(at.key), at.at),

@@ -106,7 +106,11 @@ impl Victim {
         let hostile = ends.pop().expect("two ends");
         let (tx, rx) = ends.pop().expect("two ends");
         let rules = Rules {
-            switches: Switches::eager(256),
+            switches: Switches {
+                get: Some(400),
+                chunk: Some(50),
+                ..Switches::eager(256)
+            },
             kept_bytes: 1000,
             kept_bytes_of_all: 1000,
             kept_messages: 6,
@@ -174,7 +178,7 @@ impl Victim {
         let odd = usize::from(shape >> 6);
         let head = Header {
             kind: Kind::ALL[usize::from(shape & 7) % kinds],
-            flags: Flags::from_bits_truncate(shape >> 3 & 3),
+            flags: Flags::from_bits_truncate(shape >> 3 & 7),
             len: (words * 8 + odd) as u32,
             envelope: script.envelope(),
         };

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::peer::Gate;
-use super::request::{Recall, State, faulted};
+use super::request::{Push, Recall, State, faulted};
 use crate::fault::Fault;
 use crate::transport::{Peer, Rma, Tx};
 
@@ -62,7 +62,10 @@ impl<T: Tx + Rma> Engine<T> {
             }
             State::Pulling {
                 under_way: false, ..
-            } => state.pulls.remove(&mut self.requests, 0, index),
+            }
+            | State::Pushing(Push { listed: true, .. }) => {
+                state.bulk.remove(&mut self.requests, 0, index);
+            }
             State::Answer { .. } => {
                 state.answers.remove(&mut self.requests, 0, index);
                 self.requests.remove(index);
@@ -76,6 +79,7 @@ impl<T: Tx + Rma> Engine<T> {
             | State::Offered { region, .. }
             | State::Unanswered { region, .. } => region,
             State::Pulling { region, .. } => Some(region),
+            State::Pushing(push) => Some(push.region),
             _ => None,
         };
         self.release(tx, index, region, failure);

@@ -14,6 +14,10 @@
 //!   its request, and [`Kind::Finished`] answers it once it is matched.
 //! - R0: beyond, a [`Kind::RequestToSend`] carries length, id and key; the receiver gets the bytes
 //!   itself and answers [`Kind::Finished`], on which the sender takes its memory back.
+//! - R1: the longest are put: the receiver answers [`Kind::ClearToSend`] with its own key, the
+//!   sender puts chunk after chunk, a few under way at once, and says [`Kind::Finished`].
+//!
+//! Which sizes take which path is a [`Table`] for each peer, made when the engine is.
 //!
 //! Messages between two processes that match the same receive arrive in the order they were sent
 //! (MPI standard, "Semantics of Point-to-Point Communication").
@@ -34,6 +38,7 @@ mod loss;
 mod peer;
 mod posted;
 mod probe;
+mod put;
 mod recall;
 mod recv;
 mod rendezvous;
@@ -234,6 +239,7 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
                 Kind::Recall => self.on_recall(tx, from, head, body),
                 Kind::Recalled => self.on_recalled(tx, from, head, body),
                 Kind::Flow => self.on_flow(tx, from, body),
+                Kind::ClearToSend => self.on_clear_to_send(tx, from, head, body),
                 Kind::Transport => Err("a transport's own frame went to the engine"),
             }
         };

@@ -41,6 +41,10 @@ pub(super) struct PeerState {
     pub(super) short: u32,
     /// Longest body of an eager frame (E1).
     pub(super) eager: u32,
+    /// Longest message that the peer gets in one piece (R0).
+    pub(super) get: u64,
+    /// Bytes of one put of a longer one (R1).
+    pub(super) chunk: u64,
     /// Messages that came from it and wait for a receive, plus receives that name it, plus its
     /// loss: while zero, nothing of ours comes before what its next frame brings.
     pub(super) pending: u32,
@@ -50,8 +54,8 @@ pub(super) struct PeerState {
     pub(super) answers: List,
     /// Sends that wait for room, in order.
     pub(super) sends: List,
-    /// Receives whose get waits for room.
-    pub(super) pulls: List,
+    /// Rendezvous whose next bulk step waits for room, in order.
+    pub(super) bulk: List,
     /// In the engine's list of peers with something waiting.
     pub(super) listed: bool,
     /// Why the peer is lost.
@@ -64,11 +68,13 @@ impl PeerState {
             gate: Gate::OPEN,
             short: points.short,
             eager: points.eager,
+            get: points.get,
+            chunk: points.chunk,
             pending: 0,
             kept: Kept::NOTHING,
             answers: List::EMPTY,
             sends: List::EMPTY,
-            pulls: List::EMPTY,
+            bulk: List::EMPTY,
             listed: false,
             fault: None,
         }
@@ -76,6 +82,6 @@ impl PeerState {
 
     /// Whether nothing waits for room to it.
     pub(super) const fn is_clear(&self) -> bool {
-        self.answers.is_empty() && self.sends.is_empty() && self.pulls.is_empty()
+        self.answers.is_empty() && self.sends.is_empty() && self.bulk.is_empty()
     }
 }

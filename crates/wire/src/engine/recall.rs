@@ -1,8 +1,10 @@
 //! The end of sends that wait for their peer: finished, or taken back.
 
-use super::request::{Recall, Request, State};
+use super::recv::received;
+use super::request::{Offer, Outcome, Recall, Request, State, faulted};
 use super::slab::Handle;
 use super::{Accepted, Engine, take_id};
+use crate::fault::Fault;
 use crate::header::{Flags, Header, Kind};
 use crate::transport::{Peer, Rma, Take, Tx};
 
@@ -41,7 +43,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The peer has received, or has matched a synchronous message.
+    /// The peer has received, has put all bytes, or has matched a synchronous message.
     pub(super) fn on_finished(
         &mut self,
         tx: &mut T,
@@ -52,26 +54,63 @@ impl<T: Tx + Rma> Engine<T> {
         if !Flags::YES.contains(head.flags) {
             return Err("an end of a send with flags of a message");
         }
-        let index = self.own_send(from, body)?;
+        let index = self.own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
-        if !matches!(record.state, State::Offered { .. }) {
-            return Err("an end of a send that is not offered");
-        }
-        let State::Offered { region, len } = record.take() else {
-            unreachable!("checked above");
-        };
-        let status = record.status(len);
-        match record.recall {
-            Recall::Asked => record.state = State::Unanswered { region, len },
-            Recall::Waiting => {
-                self.peers[from.0 as usize]
-                    .answers
-                    .remove(&mut self.requests, 0, index);
-                self.release(tx, index, region, Ok(status));
+        match record.take() {
+            State::Offered { region, len } => {
+                let status = record.status(len);
+                self.give_up_recall(index);
+                self.end_send(tx, index, region, Ok(status));
+                Ok(())
             }
-            Recall::None | Recall::Refused => self.release(tx, index, region, Ok(status)),
+            State::Pulling {
+                region,
+                offer: offer @ Offer { put: true, .. },
+                room,
+                under_way: true,
+            } => {
+                let outcome = if head.flags.is_empty() {
+                    let fault = Fault::Refused("the sender's puts");
+                    Err(faulted(record.peer, fault))
+                } else {
+                    received(record, offer.len, room)
+                };
+                self.release(tx, index, Some(region), outcome);
+                Ok(())
+            }
+            state => {
+                record.state = state;
+                Err("an end of what is not under way")
+            }
         }
-        Ok(())
+    }
+
+    /// The recall of the send at `index` is too late: it is not asked for if it still waits.
+    pub(super) fn give_up_recall(&mut self, index: u32) {
+        let record = &mut self.requests[index];
+        if record.recall == Recall::Waiting {
+            record.recall = Recall::Refused;
+            let peer = record.peer as usize;
+            self.peers[peer]
+                .answers
+                .remove(&mut self.requests, 0, index);
+        }
+    }
+
+    /// Ends the send at `index`, once its recall is answered if it was asked.
+    pub(super) fn end_send(
+        &mut self,
+        tx: &mut T,
+        index: u32,
+        region: Option<T::Region>,
+        outcome: Outcome,
+    ) {
+        let record = &mut self.requests[index];
+        if record.recall == Recall::Asked {
+            record.state = State::Unanswered { region, outcome };
+        } else {
+            self.release(tx, index, region, outcome);
+        }
     }
 
     /// The peer takes a message back.
@@ -112,7 +151,7 @@ impl<T: Tx + Rma> Engine<T> {
             flags if flags.is_empty() => false,
             _ => return Err("an answer to a recall with flags of a message"),
         };
-        let index = self.own_send(from, body)?;
+        let index = self.own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
         if record.recall != Recall::Asked {
             return Err("an answer to a recall that was not asked");
@@ -122,29 +161,27 @@ impl<T: Tx + Rma> Engine<T> {
                 let cancelled = record.cancelled();
                 self.release(tx, index, region, Ok(cancelled));
             }
-            State::Unanswered { region, len } if !yes => {
-                let status = record.status(len);
-                self.release(tx, index, region, Ok(status));
+            State::Unanswered { region, outcome } if !yes => {
+                self.release(tx, index, region, outcome);
             }
             state => {
-                let offered = matches!(state, State::Offered { .. });
+                let refused = !yes && matches!(state, State::Offered { .. } | State::Pushing(_));
                 record.state = state;
                 record.recall = Recall::Refused;
-                if !offered {
-                    return Err("a finished send was taken back");
+                if !refused {
+                    return Err("a matched send was taken back");
                 }
             }
         }
         Ok(())
     }
 
-    /// The send to `from` that a frame's id names.
-    fn own_send(&self, from: Peer, body: &mut impl Take) -> Result<u32, &'static str> {
-        let id = only_id(body)?;
+    /// The operation with `from` that a frame's id names.
+    pub(super) fn own(&self, from: Peer, id: u64) -> Result<u32, &'static str> {
         self.requests
             .find(Handle::from_word(id))
             .filter(|&index| self.requests[index].peer == from.0)
-            .ok_or("an answer to no send")
+            .ok_or("an answer to nothing")
     }
 }
 

@@ -1,4 +1,5 @@
-//! The path of long messages (R0): the receiver gets the bytes itself.
+//! The paths of long messages: what R0 and R1 have in common, and R0, where the receiver gets the
+//! bytes itself. The rest of R1 is in `put.rs`.
 //!
 //! ```text
 //!  sender                                     receiver
@@ -7,6 +8,7 @@
 //!  release                               <-   Finished{id}, release
 //! ```
 
+use super::put::clear_to_send;
 use super::recv::received;
 use super::request::{Offer, Outcome, Record, State, faulted};
 use super::slab::{Handle, NONE};
@@ -19,16 +21,17 @@ use crate::transport::{
 };
 
 /// Body of a request-to-send: length, id, key.
-const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
+pub(super) const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
 
 /// Which operation of a request a token names.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bulk {
+pub(super) enum Bulk {
     Get,
     Release,
+    Put,
 }
 
-fn token(handle: Handle, bulk: Bulk) -> Token {
+pub(super) fn token(handle: Handle, bulk: Bulk) -> Token {
     Token(
         Handle {
             index: handle.index << 2 | bulk as u32,
@@ -75,7 +78,11 @@ impl<T: Tx + Rma> Engine<T> {
             .map_or(Key([0; Key::LEN]), |region| tx.key(region, to));
         let head = Header {
             kind: Kind::RequestToSend,
-            flags: Flags::empty(),
+            flags: if len > self.peers[to.0 as usize].get {
+                Flags::PUT
+            } else {
+                Flags::empty()
+            },
             len: OFFER_LEN as u32,
             envelope: record.envelope,
         };
@@ -98,8 +105,8 @@ impl<T: Tx + Rma> Engine<T> {
         head: &Header,
         body: &mut impl Take,
     ) -> Accepted {
-        if body.left() != OFFER_LEN || !head.flags.is_empty() {
-            return Err("a request-to-send has 48 bytes and no flags");
+        if body.left() != OFFER_LEN || !Flags::PUT.contains(head.flags) {
+            return Err("a request-to-send has 48 bytes and no flag but for puts");
         }
         let mut len = [0; 8];
         body.take(&mut len);
@@ -110,6 +117,7 @@ impl<T: Tx + Rma> Engine<T> {
             len: u64::from_le_bytes(len),
             id,
             key,
+            put: head.flags == Flags::PUT,
         };
         let index = self.posted.find(&self.requests, from.0, head.envelope);
         if index == NONE {
@@ -121,7 +129,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Gets an offered message into `body` for the receive at `index`.
+    /// Has an offered message moved into `body` for the receive at `index`.
     pub(super) fn pull(&mut self, tx: &mut T, index: u32, body: T::Bytes, offer: Offer) {
         let room = body.len();
         if offer.len.min(room) == 0 {
@@ -137,13 +145,7 @@ impl<T: Tx + Rma> Engine<T> {
                     room,
                     under_way: false,
                 };
-                let peer = self.requests[index].peer;
-                let pulls = &mut self.peers[peer as usize].pulls;
-                let first = pulls.is_empty();
-                pulls.push_back(&mut self.requests, 0, index);
-                if !first || self.start_pull(tx, index).is_err() {
-                    self.note_busy(peer);
-                }
+                self.begin_bulk(tx, index);
             }
             Err(fault) => {
                 let failure = faulted(self.requests[index].peer, fault);
@@ -152,35 +154,61 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Starts the get of the receive at `index`, the first in its peer's `pulls`, and unlinks it.
-    pub(super) fn start_pull(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
+    /// Takes the next bulk step of the rendezvous at `index` now, or when its turn comes.
+    pub(super) fn begin_bulk(&mut self, tx: &mut T, index: u32) {
+        let peer = self.requests[index].peer;
+        let bulk = &mut self.peers[peer as usize].bulk;
+        let first = bulk.is_empty();
+        bulk.push_back(&mut self.requests, 0, index);
+        if !first || self.start_bulk(tx, index).is_err() {
+            self.note_busy(peer);
+        }
+    }
+
+    /// Takes the next bulk step of the rendezvous at `index`, the first in its peer's `bulk`, and
+    /// unlinks it.
+    pub(super) fn start_bulk(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let handle = self.requests.handle(index);
-        let record = &mut self.requests[index];
-        let State::Pulling {
-            region,
-            offer,
-            room,
-            under_way,
-        } = &mut record.state
-        else {
-            unreachable!("only matched rendezvous wait for their get");
-        };
-        let len = offer.len.min(*room);
-        let from = Remote {
-            key: &offer.key,
-            at: 0,
-            len,
-        };
-        let to = Local { region, at: 0, len };
-        tx.get(Peer(record.peer), from, to, token(handle, Bulk::Get))?;
-        *under_way = true;
-        self.peers[record.peer as usize]
-            .pulls
-            .remove(&mut self.requests, 0, index);
+        let Record {
+            state,
+            peer,
+            envelope,
+            ..
+        } = &mut self.requests[index];
+        let peer = Peer(*peer);
+        let state_of_peer = &mut self.peers[peer.0 as usize];
+        match state {
+            State::Pulling {
+                region,
+                offer,
+                room,
+                under_way,
+            } => {
+                let len = offer.len.min(*room);
+                if offer.put {
+                    let key = tx.key(region, peer);
+                    clear_to_send(tx, peer, *envelope, offer.id, handle.word(), len, &key)?;
+                } else {
+                    let from = Remote {
+                        key: &offer.key,
+                        at: 0,
+                        len,
+                    };
+                    let to = Local { region, at: 0, len };
+                    tx.get(peer, from, to, token(handle, Bulk::Get))?;
+                }
+                *under_way = true;
+            }
+            State::Pushing(push) => {
+                push.start(tx, peer, state_of_peer.chunk, token(handle, Bulk::Put))?;
+            }
+            _ => unreachable!("only matched rendezvous have bulk steps"),
+        }
+        state_of_peer.bulk.remove(&mut self.requests, 0, index);
         Ok(())
     }
 
-    /// A get or a release ended. Tokens of operations that a loss has overtaken are stale.
+    /// A get, a put or a release ended. Tokens of operations that a loss has overtaken are stale.
     pub(super) fn on_done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
         let handle = Handle::from_word(token.0);
         let bulk = handle.index & 3;
@@ -197,12 +225,16 @@ impl<T: Tx + Rma> Engine<T> {
                 offer,
                 room,
                 under_way: true,
-            } if bulk == Bulk::Get as u32 => {
+            } if bulk == Bulk::Get as u32 && !offer.put => {
                 let (flags, outcome) = match result {
                     Ok(()) => (Flags::YES, received(record, offer.len, room)),
                     Err(fault) => (Flags::empty(), Err(faulted(record.peer, fault))),
                 };
                 self.finish(tx, index, offer.id, flags, Some(region), outcome);
+            }
+            State::Pushing(push) if bulk == Bulk::Put as u32 => {
+                record.state = State::Pushing(push);
+                self.on_put(tx, index, result);
             }
             State::Releasing(outcome) if bulk == Bulk::Release as u32 => {
                 let outcome = match result {

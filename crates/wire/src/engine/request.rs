@@ -9,15 +9,17 @@
 //!    |     \                                      | request-to-send
 //!  register \                                     v
 //!    v       v       Finished                   Pulling (get waits or is under way)
-//! Offering -> Offered --------> Releasing         | done, Finished goes out
-//!              |   ^  \             |             v
-//!       Recall |   |no \ yes        |           Releasing
-//!              v   |    v           v             | done
-//!             (asked) Releasing  Complete         v
-//!              |                                Complete
-//!              | Finished before the answer
-//!              v      no
-//!          Unanswered ---> Releasing
+//! Offering -> Offered --------> Releasing         | R0: done, Finished goes out
+//!            / |   ^  \             |             | R1: Finished
+//!  ClearTo- / Recall |no \ yes      |             v
+//!     Send /   v   |    v           v           Releasing
+//!         v   (asked) Releasing  Complete         | done
+//!    Pushing   |                                  v
+//!      | all   | Finished before the answer     Complete
+//!      | done  v      no
+//!      |   Unanswered ---> Releasing
+//!      v     ^
+//!   Finished goes out; Unanswered if the recall was asked, else Releasing
 //! ```
 //!
 //! Every state but `Complete` goes to `Releasing` or `Complete` with a failure when the peer is
@@ -119,6 +121,30 @@ pub(super) struct Offer {
     pub(super) id: u64,
     /// Reaches the sender's bytes.
     pub(super) key: Key,
+    /// The sender puts the bytes itself (R1).
+    pub(super) put: bool,
+}
+
+/// Bytes on their way to a receiver that said where they go (R1).
+#[derive(Debug)]
+pub(super) struct Push<R> {
+    pub(super) region: R,
+    /// The message's length.
+    pub(super) len: u64,
+    /// Bytes of it that the receiver has room for.
+    pub(super) room: u64,
+    /// Reaches the receiver's room.
+    pub(super) key: Key,
+    /// What to tell the receiver's end to.
+    pub(super) id: u64,
+    /// First byte that no put was started for.
+    pub(super) next: u64,
+    /// Puts that have not ended.
+    pub(super) under_way: u32,
+    /// Waits in its peer's `bulk`.
+    pub(super) listed: bool,
+    /// Why a put failed; no other is started then.
+    pub(super) fault: Option<Fault>,
 }
 
 /// How far taking back a send has come.
@@ -143,11 +169,14 @@ pub(super) enum State<B, R> {
     Offering { region: Option<R>, len: u64 },
     /// A synchronous or rendezvous send that waits for [`Kind::Finished`].
     Offered { region: Option<R>, len: u64 },
+    /// A rendezvous send that the receiver was clear for.
+    Pushing(Push<R>),
     /// A finished send whose [`Kind::Recalled`] is still to come.
-    Unanswered { region: Option<R>, len: u64 },
+    Unanswered { region: Option<R>, outcome: Outcome },
     /// A receive in its chain.
     Posted(B),
-    /// A matched rendezvous: the get waits in its peer's `pulls`, or is under way.
+    /// A matched rendezvous: the get, or the word that the sender may put, waits in its peer's
+    /// `bulk`, or is under way.
     Pulling {
         region: R,
         offer: Offer,

@@ -14,7 +14,7 @@ enum Path {
     Short,
     /// E1; a synchronous one starts with its id.
     Frame { sync: bool },
-    /// R0.
+    /// R0 or R1.
     Rendezvous,
 }
 
@@ -171,8 +171,8 @@ impl<T: Tx + Rma> Engine<T> {
             moved += 1;
         }
         loop {
-            let index = self.peers[peer as usize].pulls.front();
-            if index == NONE || self.start_pull(tx, index).is_err() {
+            let index = self.peers[peer as usize].bulk.front();
+            if index == NONE || self.start_bulk(tx, index).is_err() {
                 break;
             }
             moved += 1;

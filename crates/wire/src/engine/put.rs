@@ -1,0 +1,169 @@
+//! The path of the longest messages (R1): the sender puts them in chunks.
+//!
+//! ```text
+//!  sender                                         receiver
+//!  register, RequestToSend{len, id, key, PUT} ->  match: register
+//!                                             <-  ClearToSend{id, its id, room, key}
+//!  put, put, put, put ...     (bytes move)
+//!  Finished{its id}, release                  ->  release
+//! ```
+//!
+//! At most [`DEPTH`] puts of a message are under way: as many as keep a road busy while chunks are
+//! prepared, and not so many that one message takes all of a transport's operations.
+
+use super::rendezvous::OFFER_LEN;
+use super::request::{Push, State, faulted};
+use super::{Accepted, Engine, ID_LEN, take_id};
+use crate::fault::Fault;
+use crate::header::{Envelope, Flags, Header, Kind};
+use crate::transport::{Busy, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Token, Tx};
+
+/// Puts of one message that are under way at most.
+const DEPTH: u32 = 4;
+
+/// Body of a clear-to-send: the sender's id, the receiver's, the room, the key.
+const CLEAR_LEN: usize = OFFER_LEN + ID_LEN;
+
+/// Says where the bytes of the send `id` go: `room` of them, to what `key` reaches.
+pub(super) fn clear_to_send<T: Tx>(
+    tx: &mut T,
+    to: Peer,
+    envelope: Envelope,
+    id: u64,
+    own: u64,
+    room: u64,
+    key: &Key,
+) -> Result<(), Busy> {
+    let head = Header {
+        kind: Kind::ClearToSend,
+        flags: Flags::empty(),
+        len: CLEAR_LEN as u32,
+        envelope,
+    };
+    let mut slot = tx.frame(to, &head, CLEAR_LEN)?;
+    slot.put(&id.to_le_bytes());
+    slot.put(&own.to_le_bytes());
+    slot.put(&room.to_le_bytes());
+    slot.put(&key.0);
+    slot.send();
+    Ok(())
+}
+
+impl<R> Push<R> {
+    /// Starts as many puts as may be under way. Afterwards it waits for ends, not for room.
+    pub(super) fn start<T>(
+        &mut self,
+        tx: &mut T,
+        to: Peer,
+        chunk: u64,
+        token: Token,
+    ) -> Result<(), Busy>
+    where
+        T: Rma<Region = R>,
+    {
+        while self.next < self.room && self.under_way < DEPTH {
+            let (at, len) = (self.next, chunk.min(self.room - self.next));
+            let from = Local {
+                region: &self.region,
+                at,
+                len,
+            };
+            let there = Remote {
+                key: &self.key,
+                at,
+                len,
+            };
+            tx.put(to, from, there, token)?;
+            self.next += len;
+            self.under_way += 1;
+        }
+        self.listed = false;
+        Ok(())
+    }
+}
+
+impl<T: Tx + Rma> Engine<T> {
+    /// The peer says where a message goes.
+    pub(super) fn on_clear_to_send(
+        &mut self,
+        tx: &mut T,
+        from: Peer,
+        head: &Header,
+        body: &mut impl Take,
+    ) -> Accepted {
+        if body.left() != CLEAR_LEN || !head.flags.is_empty() {
+            return Err("a clear-to-send has 56 bytes and no flags");
+        }
+        let index = self.own(from, take_id(body)?)?;
+        let (id, room) = (take_id(body)?, take_id(body)?);
+        let mut key = Key([0; Key::LEN]);
+        body.take(&mut key.0);
+        let get = self.peers[from.0 as usize].get;
+        match self.requests[index].take() {
+            State::Offered {
+                region: Some(region),
+                len,
+            } if len > get && (1..=len).contains(&room) => {
+                self.give_up_recall(index);
+                self.requests[index].state = State::Pushing(Push {
+                    region,
+                    len,
+                    room,
+                    key,
+                    id,
+                    next: 0,
+                    under_way: 0,
+                    listed: true,
+                    fault: None,
+                });
+                self.begin_bulk(tx, index);
+                Ok(())
+            }
+            state => {
+                self.requests[index].state = state;
+                Err("a clear-to-send that nothing asked for, or of another length")
+            }
+        }
+    }
+
+    /// A put of the send at `index` ended.
+    pub(super) fn on_put(&mut self, tx: &mut T, index: u32, result: Result<(), Fault>) {
+        let record = &mut self.requests[index];
+        let State::Pushing(push) = &mut record.state else {
+            unreachable!("only puts end here");
+        };
+        push.under_way -= 1;
+        if let Err(fault) = result {
+            push.fault.get_or_insert(fault);
+            push.next = push.room;
+        }
+        if push.next < push.room {
+            if !push.listed {
+                push.listed = true;
+                self.begin_bulk(tx, index);
+            }
+        } else if push.under_way == 0 {
+            self.pushed(tx, index);
+        }
+    }
+
+    /// Ends a send whose puts have all ended.
+    fn pushed(&mut self, tx: &mut T, index: u32) {
+        let record = &mut self.requests[index];
+        let State::Pushing(push) = record.take() else {
+            unreachable!("only puts end here");
+        };
+        let (peer, envelope) = (record.peer, record.envelope);
+        let (flags, outcome) = match push.fault {
+            None => (Flags::YES, Ok(record.status(push.len))),
+            Some(fault) => (Flags::empty(), Err(faulted(peer, fault))),
+        };
+        if push.listed {
+            self.peers[peer as usize]
+                .bulk
+                .remove(&mut self.requests, 0, index);
+        }
+        self.answer(tx, peer, envelope, Kind::Finished, flags, push.id);
+        self.end_send(tx, index, Some(push.region), outcome);
+    }
+}
