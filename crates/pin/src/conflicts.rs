@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
@@ -46,14 +45,14 @@ fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
         .find(|rank| rank.cpus.len() < threads as usize)?;
     let RankPlace { rank, cpus } = rank;
     let count = count(cpus.len(), "processor");
-    Some(Warning {
-        code: WarningCode::ThreadsExceedDomain,
-        args: [rank.to_string(), threads.to_string(), cpus.to_string()].into(),
-        text: format!(
+    Some(Warning::new(
+        WarningCode::ThreadsExceedDomain,
+        [&rank, &threads, &cpus],
+        format!(
             "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads take turns on \
              them; pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
         ),
-    })
+    ))
 }
 
 /// The first rank that takes something of an earlier one, with that one and what both take; `takes` says what.
@@ -82,16 +81,10 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
         true => "".into(),
         false => format!(" while {idle} stay idle"),
     };
-    Some(Warning {
-        code: WarningCode::ProcessorShared,
-        args: [
-            first.rank.to_string(),
-            second.rank.to_string(),
-            both.to_string(),
-            idle.to_string(),
-        ]
-        .into(),
-        text: format!(
+    Some(Warning::new(
+        WarningCode::ProcessorShared,
+        [&first.rank, &second.rank, &both, &idle],
+        format!(
             "{} ranks on {} processors: rank {} shares {both} with rank {}, and others may do so{idle_too}; \
              --oversubscribe says that this is meant",
             placement.ranks.len(),
@@ -99,7 +92,7 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
             second.rank,
             first.rank,
         ),
-    })
+    ))
 }
 
 fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
@@ -123,21 +116,15 @@ fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
         .objects(Kind::Core)
         .map(|core| core.cpus() & &placement.allowed)
         .find(|core| !core.is_empty() && !is_used(core))?;
-    Some(Warning {
-        code: WarningCode::SiblingShared,
-        args: [
-            first.rank.to_string(),
-            second.rank.to_string(),
-            cpus.to_string(),
-            idle.to_string(),
-        ]
-        .into(),
-        text: format!(
+    Some(Warning::new(
+        WarningCode::SiblingShared,
+        [&first.rank, &second.rank, &cpus, &idle],
+        format!(
             "ranks {} and {} share a core (its hardware threads are {cpus}) while another is idle ({idle}); \
              I_MPI_PIN_DOMAIN=core or --bind-to core gives each rank a core of its own",
             first.rank, second.rank
         ),
-    })
+    ))
 }
 
 fn across_numa(machine: &Machine, placement: &Placement) -> Option<Warning> {
@@ -152,17 +139,21 @@ fn across_numa(machine: &Machine, placement: &Placement) -> Option<Warning> {
         met.len() > 1 && met.iter().any(|node| !node.is_subset(&rank.cpus))
     };
     let RankPlace { rank, cpus } = placement.ranks.iter().find(straddles)?;
-    Some(Warning {
-        code: WarningCode::DomainAcrossNuma,
-        args: [rank.to_string(), cpus.to_string()].into(),
-        text: format!(
+    Some(Warning::new(
+        WarningCode::DomainAcrossNuma,
+        [&rank, &cpus],
+        format!(
             "the processors of rank {rank} ({cpus}) are in more than one NUMA node: part of its memory is far from part of \
              them; a size that divides a node's processors, or I_MPI_PIN_DOMAIN=numa, keeps ranks inside"
         ),
-    })
+    ))
 }
 
-fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> {
+/// The ranks without a processor near an active RDMA port, if there are such.
+///
+/// The places of ranks may come from anywhere, also from the masks that running ranks have. [`conflicts`] says this of a
+/// placement, with all else.
+pub fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> {
     let near = rdma::near(machine);
     if near.is_empty() {
         return None;
@@ -172,12 +163,12 @@ fn far_from_rdma(machine: &Machine, ranks: &[RankPlace]) -> Option<Warning> {
     if far.is_empty() {
         return None;
     }
-    Some(Warning {
-        code: WarningCode::FarFromRdma,
-        args: [far.to_string(), near.to_string()].into(),
-        text: format!(
+    Some(Warning::new(
+        WarningCode::FarFromRdma,
+        [&far, &near],
+        format!(
             "ranks {far} run on another NUMA node than the active RDMA port (near processors {near}): their messages to other \
              hosts cross the machine"
         ),
-    })
+    ))
 }

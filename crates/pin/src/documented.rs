@@ -5,17 +5,18 @@ mod deal;
 mod explain;
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Machine};
 
 use crate::intel::{Cell, Domain, Layout, ProcessorList, Shape, Size};
 use crate::intel2021::list_of;
-use crate::placement::{Warning, WarningCode};
+use crate::placement::{Warning, count};
 use crate::processors::Processors;
 use crate::rdma;
 use crate::settings::Settings;
+use crate::warnings::{all_excluded, clipped, mask_elsewhere, not_allowed};
 use deal::{Candidates, deal};
 use explain::{How, explain};
 
@@ -46,7 +47,8 @@ pub(crate) fn place(
     match (&settings.domain, &settings.processors) {
         (Some(domain), list) => {
             if list.is_some() {
-                warnings.push(list_ignored());
+                let (list, domain) = ("I_MPI_PIN_PROCESSOR_LIST", "I_MPI_PIN_DOMAIN");
+                warnings.push(Warning::overridden(list, domain));
             }
             domains(
                 &processors,
@@ -64,8 +66,9 @@ pub(crate) fn place(
             // Stable: those near the device first, each in its order.
             cells.sort_by_key(|cell| !near.is_empty() && !cell.intersects(&near));
             let why = format!(
-                "{ranks} ranks on {} processors of the list, one for each rank{}.",
-                cells.len(),
+                "{} on {} of the list, one for each rank{}.",
+                count(ranks, "rank"),
+                count(cells.len(), "processor"),
                 beside(&near)
             );
             (cells, why)
@@ -167,8 +170,7 @@ fn masks(allowed: &CpuSet, masks: &[CpuSet], warnings: &mut Vec<Warning>) -> (Ve
             domains.push(domain);
         }
     }
-    let count = domains.len();
-    let mut why = format!("{count} domains as the masks say");
+    let mut why = format!("{} as the masks say", count(domains.len(), "domain"));
     if domains.is_empty() {
         return (
             Vec::from([allowed.clone()]),
@@ -213,69 +215,10 @@ fn these(
         ),
         false => {
             let why = format!(
-                "{} processors as the list says, one for each rank.",
-                domains.len()
+                "{} as the list says, one for each rank.",
+                count(domains.len(), "processor")
             );
             (domains, why)
         }
-    }
-}
-
-fn clipped(asked: usize, allowed: &CpuSet) -> Warning {
-    let count = allowed.len();
-    Warning {
-        code: WarningCode::SizeClipped,
-        args: [asked.to_string(), count.to_string()].into(),
-        text: format!(
-            "a domain of {asked} processors was asked, {count} are allowed ({allowed}): each domain gets \
-             all of them; allow more processors (mask of the job) to insist"
-        ),
-    }
-}
-
-fn mask_elsewhere(mask: &CpuSet, allowed: &CpuSet) -> Warning {
-    Warning {
-        code: WarningCode::MaskElsewhere,
-        args: [mask.to_string(), allowed.to_string()].into(),
-        text: format!(
-            "the domain mask of processors {mask} has none of those allowed ({allowed}) and is left out; \
-             allow them (mask of the job) to insist"
-        ),
-    }
-}
-
-fn not_allowed(outside: &CpuSet, allowed: &CpuSet) -> Warning {
-    Warning {
-        code: WarningCode::NotAllowed,
-        args: [outside.to_string(), allowed.to_string()].into(),
-        text: format!(
-            "processors {outside} of the list are not allowed ({allowed} are) and are left out; \
-             allow them (mask of the job) to insist"
-        ),
-    }
-}
-
-fn all_excluded(allowed: &CpuSet, exclude: &CpuSet) -> Warning {
-    Warning {
-        code: WarningCode::AllExcluded,
-        args: [exclude.to_string(), allowed.to_string()].into(),
-        text: format!(
-            "the exclude list {exclude} has all allowed processors ({allowed}) and is ignored; \
-             leave some out of it to insist"
-        ),
-    }
-}
-
-fn list_ignored() -> Warning {
-    Warning {
-        code: WarningCode::SettingOverridden,
-        args: [
-            "I_MPI_PIN_PROCESSOR_LIST".to_string(),
-            "I_MPI_PIN_DOMAIN".to_string(),
-        ]
-        .into(),
-        text:
-            "I_MPI_PIN_PROCESSOR_LIST is ignored because I_MPI_PIN_DOMAIN is set; unset one of them"
-                .to_string(),
     }
 }

@@ -4,35 +4,37 @@
 //! looked like a crash there is none here.
 
 mod blocks;
+mod explain;
 mod list;
 mod read;
 mod share;
 
-use alloc::format;
-use alloc::string::ToString;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
 use crate::intel::{Cell, Domain, Layout, Order, ProcessorList, Shape, Size};
-use crate::placement::{Warning, WarningCode};
+use crate::placement::Warning;
 use crate::processors::{Lead, Processors};
 use crate::settings::Settings;
+use crate::warnings::{clipped, mask_of_nobody, nobody_pinned};
+use explain::explain;
 use share::{bunch, share, spread, uniform};
 
 pub(crate) use blocks::{aligned, chunks};
 pub(crate) use list::domains as list_of;
 pub(crate) use read::read;
 
-/// The processors of the ranks, in turn from the first again behind the last; `None`: nobody is pinned. `allowed` is the
-/// inherited mask, `ranks` at least 1.
+/// The processors of the ranks, in turn from the first again behind the last, `None` where nobody is pinned; and why.
+/// `allowed` is the inherited mask, `ranks` at least 1.
 pub(crate) fn place(
     machine: &Machine,
     allowed: &CpuSet,
     settings: &Settings,
     ranks: usize,
     warnings: &mut Vec<Warning>,
-) -> Option<Vec<CpuSet>> {
+) -> (Option<Vec<CpuSet>>, String) {
     let everything = machine.online();
     let restricted = settings.respect_cpuset && (allowed != everything || !machine.is_uniform());
     let mut processors = match restricted {
@@ -42,40 +44,56 @@ pub(crate) fn place(
     if settings.cell == Some(Cell::Core) {
         processors = processors.first_of_cores();
     }
-    let left = processors.without(&settings.exclude);
-    let excluded = !left.compact.is_empty() && left.compact.len() < processors.compact.len();
-    if excluded {
-        processors = left;
+    let mut excluded = false;
+    if !settings.exclude.is_empty() {
+        let left = processors.without(&settings.exclude);
+        excluded = !left.compact.is_empty() && left.compact.len() < processors.compact.len();
+        if excluded {
+            processors = left;
+        }
     }
     // A part of the machine is cut in its order, whatever order is asked.
     let order = (!restricted && !excluded).then_some(settings.order);
     let all = processors.compact.len();
+    let default = Domain::default();
     let domains: Vec<CpuSet> = match (&settings.domain, &settings.processors) {
-        (Some(Domain::Masks(masks)), _) => masks
-            .iter()
-            .map(|mask| Some(mask & everything).filter(|mask| !mask.is_empty()))
-            .map(|mask| mask.unwrap_or_else(|| everything.clone()))
-            .collect(),
+        (Some(Domain::Masks(masks)), _) => {
+            let inside = |mask: &CpuSet| {
+                let inside = mask & everything;
+                if inside.is_empty() {
+                    warnings.push(mask_of_nobody(mask, everything));
+                    return everything.clone();
+                }
+                inside
+            };
+            masks.iter().map(inside).collect()
+        }
         (Some(Domain::Shape(shape)), _) => shapes(&processors, *shape, order, ranks),
         (Some(Domain::Size(size, layout)), _) => {
             let size = match size {
                 Size::Auto => (all / ranks).max(1),
-                Size::Omp => settings
-                    .omp_threads
-                    .map_or(all, |threads| (threads as usize).min(all)),
-                Size::Number(number) => (*number as usize).clamp(1, all),
+                Size::Omp => settings.omp_threads.map_or(all, |threads| threads as usize),
+                Size::Number(number) => (*number as usize).max(1),
             };
-            sizes(&processors, size, *layout, order, ranks)
+            if size > all {
+                warnings.push(clipped(
+                    size,
+                    &processors.platform.iter().copied().collect(),
+                ));
+            }
+            sizes(&processors, size.min(all), *layout, order, ranks)
         }
         (None, Some(ProcessorList::These(list))) => {
             let beyond = list.iter().flatten().filter(|cpu| **cpu >= all);
             let beyond: CpuSet = beyond.copied().collect();
             if !beyond.is_empty() {
                 warnings.push(nobody_pinned(&beyond, all, allowed));
-                return None;
             }
             let one = |cpu: &Option<usize>| cpu.map_or_else(|| everything.clone(), CpuSet::one);
-            list.iter().map(one).collect()
+            match beyond.is_empty() {
+                true => list.iter().map(one).collect(),
+                false => Vec::new(),
+            }
         }
         (None, Some(ProcessorList::Of(members))) => {
             // With cells of hardware threads, all of them are called cores.
@@ -90,18 +108,12 @@ pub(crate) fn place(
             sizes(&processors, size, Layout::Compact, order, ranks)
         }
     };
-    (!domains.is_empty()).then_some(domains)
-}
-
-fn nobody_pinned(beyond: &CpuSet, count: usize, allowed: &CpuSet) -> Warning {
-    Warning {
-        code: WarningCode::NotAllowed,
-        args: [beyond.to_string(), allowed.to_string()].into(),
-        text: format!(
-            "processors {beyond} of the list are not below {count}, the number of those allowed ({allowed}): no rank is \
-             pinned; allow more (mask of the job) to insist"
-        ),
-    }
+    let domain = match &settings.processors {
+        Some(_) => settings.domain.as_ref(),
+        None => Some(settings.domain.as_ref().unwrap_or(&default)),
+    };
+    let why = explain(domain, order, all, &domains, ranks);
+    ((!domains.is_empty()).then_some(domains), why)
 }
 
 /// One domain for each object, in the order asked.

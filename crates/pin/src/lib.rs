@@ -40,14 +40,15 @@ mod placement;
 mod processors;
 mod rdma;
 mod settings;
+mod warnings;
 
-pub use conflicts::conflicts;
+pub use conflicts::{conflicts, far_from_rdma};
 pub use metrics::Metrics;
 /// The machines that placement is about, so that one import is enough.
 pub use oxmpi_topo as topo;
 pub use place::place;
 pub use placement::{Placement, RankPlace, Warning, WarningCode};
-pub use settings::{Compat, Given, SETTINGS, Settings, Unreadable, VARIABLES};
+pub use settings::{Compat, Given, SETTINGS, Settings, Unreadable, VARIABLES, omp_threads};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

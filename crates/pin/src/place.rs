@@ -1,7 +1,7 @@
 //! The whole way from settings to a placement.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -47,9 +47,10 @@ pub fn place(
         explanation += &why;
         domains
     } else {
-        let domains = intel2021::place(machine, &allowed, settings, ranks as usize, &mut warnings);
+        let (domains, why) =
+            intel2021::place(machine, &allowed, settings, ranks as usize, &mut warnings);
         let domains = domains.unwrap_or_else(|| vec![allowed.clone()]);
-        explanation += &format!("{} domains by the rules of Intel MPI 2021.", domains.len());
+        explanation += &why;
         // Masks and lists are not cut to the inherited mask there.
         allowed = domains
             .iter()
@@ -86,12 +87,7 @@ fn allowed(
             "the inherited mask ({mask}) names no processor of this machine ({all}); it is not \
              respected: start the job with a mask of this machine's processors to insist"
         );
-        let args = [mask.to_string(), all.to_string()].into();
-        warnings.push(Warning {
-            code: WarningCode::MaskElsewhere,
-            args,
-            text,
-        });
+        warnings.push(Warning::new(WarningCode::MaskElsewhere, [mask, &all], text));
         return (all.clone(), String::new());
     }
     let online = machine.online().len();

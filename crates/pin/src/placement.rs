@@ -1,7 +1,7 @@
 //! The result: who runs where, why, and what was not as asked.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -50,6 +50,24 @@ pub struct Warning {
     pub args: Vec<String>,
     /// The whole text.
     pub text: String,
+}
+
+impl Warning {
+    /// A warning of this kind; `args` in the order of the kind's description.
+    pub(crate) fn new<const N: usize>(
+        code: WarningCode,
+        args: [&dyn fmt::Display; N],
+        text: String,
+    ) -> Self {
+        let args = args.iter().map(ToString::to_string).collect();
+        Self { code, args, text }
+    }
+
+    /// The setting `ignored` does nothing because of the setting `by`.
+    pub fn overridden(ignored: &str, by: &str) -> Self {
+        let text = format!("{ignored} is ignored because {by} is set; unset one of them");
+        Self::new(WarningCode::SettingOverridden, [&ignored, &by], text)
+    }
 }
 
 /// The kinds of warnings. The text of a code never changes its meaning.

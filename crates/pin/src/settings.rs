@@ -202,8 +202,9 @@ impl Settings {
     }
 }
 
-/// The threads of the outermost region; OpenMP's own runtime is who complains of a value that does not read.
-pub(crate) fn omp_threads(text: &str) -> Option<u32> {
+/// The threads of the outermost region, as a value of `OMP_NUM_THREADS` says; `None` where it does not read: OpenMP's own
+/// runtime is who complains of that.
+pub fn omp_threads(text: &str) -> Option<u32> {
     let text = text.trim_start();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     text[..digits].parse().ok().filter(|threads| *threads > 0)

@@ -141,6 +141,29 @@ fn three_ways_of_no_pinning_are_the_same() {
 }
 
 #[test]
+fn a_domain_of_what_is_left_is_told_of() {
+    let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
+    let rest =
+        " One domain has only what is left, 1 processor (15). The ranks share 4 domains in turn.";
+    for (domain, order, rest) in [
+        ("5", "range", rest),
+        ("5:platform", "compact", rest),
+        ("5:platform", "bunch", rest),
+        (
+            "5",
+            "compact",
+            " The ranks share 3 domains in turn. 1 of 16 processors stay unused.",
+        ),
+        ("4:platform", "range", " The ranks share 4 domains in turn."),
+    ] {
+        let placement = place(&machine, &settings("on", domain, order), None, 6);
+        let why = placement.explanation;
+        let (_, told) = why.split_once('.').unwrap();
+        assert_eq!(told, rest, "{domain} {order}: {why}");
+    }
+}
+
+#[test]
 fn two_ranks_on_two_processors() {
     let machine = Machine::from_synthetic("package:1 core:2 pu:1").unwrap();
     let placement = place(&machine, &settings("on", "auto", "bunch"), None, 2);

@@ -76,3 +76,79 @@ fn a_list_beyond_the_machine_pins_nobody_and_is_told() {
         ("not-allowed", &["16-17", "0-15"][..])
     );
 }
+
+#[test]
+fn what_was_done_is_said() {
+    let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
+    let said = |variables: &[(&str, &str)], mask: Option<&str>, ranks| {
+        let value = |name: &str| {
+            let found = variables.iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| *value)
+        };
+        let (settings, _) = Settings::read(Compat::Intel2021, value).unwrap();
+        let mask = mask.map(|mask| mask.parse().unwrap());
+        let placement = place(&machine, &settings, mask.as_ref(), ranks);
+        let codes = placement
+            .warnings
+            .iter()
+            .map(|warning| warning.code.to_string());
+        (placement.explanation, codes.collect::<Vec<_>>().join(" "))
+    };
+    let rules = "by the rules of Intel MPI 2021";
+    for (variables, mask, ranks, why, codes) in [
+        (
+            &[][..],
+            None,
+            4,
+            format!(
+                "4 ranks on 16 processors {rules}: 4 domains of up to 4 processors, domain size auto = 16/4; order bunch."
+            ),
+            "",
+        ),
+        (
+            &[("I_MPI_PIN_DOMAIN", "99")],
+            None,
+            2,
+            format!(
+                "2 ranks on 16 processors {rules}: 1 domain of up to 16 processors, domain size 99; order bunch. The ranks share 1 domain in turn."
+            ),
+            "size-clipped",
+        ),
+        (
+            &[("I_MPI_PIN_DOMAIN", "[f,f0000]")],
+            None,
+            2,
+            format!("2 ranks on 16 processors {rules}: 2 domains as the masks say."),
+            "mask-elsewhere",
+        ),
+        (
+            &[("I_MPI_PIN_DOMAIN", "core"), ("I_MPI_PIN_ORDER", "scatter")],
+            Some("0-3"),
+            1,
+            format!(
+                "The inherited mask leaves 0-3: 4 of 16 processors. 1 rank on 4 processors {rules}: 2 domains, one for each core; in the order of the machine, as always on a part of it."
+            ),
+            "",
+        ),
+        (
+            &[("I_MPI_PIN_PROCESSOR_LIST", "3")],
+            None,
+            1,
+            format!("1 rank on 16 processors {rules}: 1 processor of the list, one for each rank."),
+            "",
+        ),
+        (
+            &[("I_MPI_PIN_PROCESSOR_LIST", "16")],
+            None,
+            1,
+            format!("1 rank on 16 processors {rules}: no rank is pinned."),
+            "not-allowed",
+        ),
+    ] {
+        assert_eq!(
+            said(variables, mask, ranks),
+            (why, codes.into()),
+            "{variables:?}"
+        );
+    }
+}

@@ -57,6 +57,29 @@ fn team(
 }
 
 proptest! {
+    /// Whatever placed a team, its list of places does it again.
+    #[test]
+    fn places_say_where_a_team_is(
+        shape in shapes(),
+        setting in SETTINGS,
+        mask in prop::option::of(masks()),
+        threads in 1u32..40,
+        dialect in dialects(),
+    ) {
+        let machine = in_order(shape);
+        let placed = team(&machine, &setting, mask.as_ref(), threads, dialect);
+        let places = placed.omp_places();
+        let request = Request {
+            omp_places: Some(&places),
+            omp_proc_bind: Some("close"),
+            mask: mask.as_ref(),
+            threads,
+            ..Request::default()
+        };
+        let again = bind(&machine, &request, dialect);
+        prop_assert_eq!(again.threads, placed.threads, "{}", places);
+    }
+
     #[test]
     fn every_thread_has_processors_that_it_may_use(shape in shapes(), setting in SETTINGS, mask in masks(), threads in 0u32..40, dialect in dialects()) {
         let machine = in_order(shape);

@@ -118,13 +118,21 @@ fn a_long_list_is_refused() {
     let team = affinity(&format!("proclist=[{long}],explicit"));
     assert_eq!(team.warnings[0].code, WarningCode::ListRange);
     assert!(team.threads.iter().all(|cpus| cpus.len() == 8));
-    let places = vec!["{0:65536}:65536"; 1000].join(",");
-    let request = Request {
-        omp_places: Some(&places),
-        ..Request::default()
-    };
-    let team = self::team(&request);
-    assert_eq!(team.warnings[0].code, WarningCode::SettingUnreadable);
+    let many = vec!["{0:65536}:65536"; 1000].join(",");
+    for places in [many.as_str(), "{0:4294967295}", "{0}:65537"] {
+        let request = Request {
+            omp_places: Some(places),
+            ..Request::default()
+        };
+        let team = self::team(&request);
+        let [warning] = &team.warnings[..] else {
+            panic!("{:?}", team.warnings);
+        };
+        assert_eq!(warning.code, WarningCode::ListRange);
+        let text = "OMP_PLACES: more than 65536 processors in all, using cores.";
+        assert_eq!(warning.text, text);
+        assert!(team.hints[0].contains("at most 65536"), "{:?}", team.hints);
+    }
 }
 
 #[test]

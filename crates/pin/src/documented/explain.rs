@@ -77,6 +77,15 @@ pub(super) fn explain(
         ),
     };
     why.push('.');
+    if let (Candidates::Sizes { size, .. }, How::Everywhere | How::NoRoom) =
+        (candidates, &dealt.how)
+        && let Some(rest) = dealt.domains.iter().find(|domain| domain.len() < *size)
+    {
+        why += &format!(
+            " One domain has only what is left, {} ({rest}).",
+            count(rest.len(), "processor")
+        );
+    }
     let domains = dealt.domains.len();
     if ranks > domains {
         why += &format!(" The ranks share {} in turn.", count(domains, "domain"));

@@ -49,6 +49,8 @@ pub(crate) enum Message {
     GranularityChosen,
     /// Places that do not read.
     PlacesSyntax,
+    /// Places of more processors than we take.
+    PlacesTooLong(u64),
     /// A value that is none of those of a setting.
     BadValue(String),
     /// A part of the machine that does not read.
@@ -83,7 +85,8 @@ impl Message {
             | Self::Downwards(..)
             | Self::Upwards(..)
             | Self::RangeTooLong(..)
-            | Self::ListTooLong(_) => WarningCode::ListRange,
+            | Self::ListTooLong(_)
+            | Self::PlacesTooLong(_) => WarningCode::ListRange,
             Self::PlacesSyntax | Self::BadValue(_) | Self::SubsetSyntax(_) => {
                 WarningCode::SettingUnreadable
             }
@@ -186,6 +189,9 @@ impl fmt::Display for Message {
                 write!(f, "more than {most} processors in a list, {no_affinity}")
             }
             Self::PlacesSyntax => f.write_str("syntax error, using cores."),
+            Self::PlacesTooLong(most) => {
+                write!(f, "more than {most} processors in all, using cores.")
+            }
             Self::BadValue(text) => write!(f, "\"{text}\" is an invalid value; ignored."),
             Self::SubsetSyntax(text) => write!(
                 f,

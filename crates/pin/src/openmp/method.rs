@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::openmp::affinity::{Affinity, Granularity, Type};
 use crate::openmp::message::Message;
-use crate::openmp::places::{Part, Places};
+use crate::openmp::places::{Part, Places, Wrong};
 use crate::openmp::policy::Policy;
 use crate::openmp::proclist::{self, Item};
 use crate::openmp::team::Request;
@@ -71,8 +71,8 @@ impl Method {
     fn of_places(request: &Request<'_>, told: &mut Told) -> Self {
         let places = request.omp_places.map(|text| {
             let read = Places::parse(text);
-            read.unwrap_or_else(|error| {
-                told.wrong(OMP_PLACES, text, &Message::PlacesSyntax, error);
+            read.unwrap_or_else(|Wrong(message, error)| {
+                told.wrong(OMP_PLACES, text, &message, error);
                 Places::Parts(Part::Cores, usize::MAX)
             })
         });

@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 
 use oxmpi_text::{Error, Expected, Scanner, Span, Words};
 
+use crate::openmp::message::Message;
+
 pub(crate) use by_list::{Interval, Range};
 pub(crate) use by_name::Part;
 
@@ -40,12 +42,21 @@ const NAMES: Words = Words(&[
 /// The most processors that a list may name, so that a hostile one stays small.
 const MOST: u64 = 1 << 16;
 
+/// Why places do not read: what a runtime would say, and where.
+pub(crate) struct Wrong(pub(crate) Message, pub(crate) Error);
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Self(Message::PlacesSyntax, error)
+    }
+}
+
 impl Places {
     /// Reads the setting.
     ///
     /// # Errors
     /// Where the text is neither a name nor a list of places.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Wrong> {
         let mut scanner = Scanner::new(text);
         scanner.skip_blanks();
         if matches!(scanner.peek(), Some('{' | '!')) {
@@ -75,7 +86,7 @@ impl Places {
 }
 
 /// Places with commas between them, each perhaps repeated or excluded: `{0,1}:4:2,!{2,3}`.
-fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Error> {
+fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Wrong> {
     let mut places = Vec::new();
     let mut total = 0;
     loop {
@@ -87,11 +98,7 @@ fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Error> {
         let (count, stride) = interval(&mut scanner)?;
         total += width.max(1).saturating_mul(count);
         if total > MOST {
-            let span = Span {
-                start,
-                end: scanner.at(),
-            };
-            return Err(Error::new(span, "at most 65536 processors in all"));
+            return Err(too_long(start, &scanner, "at most 65536 processors in all"));
         }
         places.push(Interval {
             is_excluded,
@@ -109,7 +116,7 @@ fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Error> {
 }
 
 /// `{0,1}`, `{0:4}`, `{0:4:2,!2}`.
-fn place(scanner: &mut Scanner<'_>) -> Result<Vec<Range>, Error> {
+fn place(scanner: &mut Scanner<'_>) -> Result<Vec<Range>, Wrong> {
     expect(scanner, '{', "`{` and the processors of a place")?;
     let mut place = Vec::new();
     loop {
@@ -139,7 +146,7 @@ fn processor(scanner: &mut Scanner<'_>) -> Result<i64, Error> {
 }
 
 /// `:count[:stride]` behind something: how many times it is there, and how far apart; both 1 if nothing is said.
-fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Error> {
+fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Wrong> {
     let (mut count, mut stride) = (1, 1);
     scanner.skip_blanks();
     if scanner.eat(':') {
@@ -147,11 +154,7 @@ fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Error> {
         let start = scanner.at();
         count = scanner.number("how many, at most 65536")?;
         if count > MOST {
-            let span = Span {
-                start,
-                end: scanner.at(),
-            };
-            return Err(Error::new(span, "how many, at most 65536"));
+            return Err(too_long(start, scanner, "how many, at most 65536"));
         }
         scanner.skip_blanks();
         if scanner.eat(':') {
@@ -161,6 +164,15 @@ fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Error> {
         }
     }
     Ok((count, stride))
+}
+
+/// What begins at `start` and ends here names too many processors.
+fn too_long(start: usize, scanner: &Scanner<'_>, expected: &'static str) -> Wrong {
+    let span = Span {
+        start,
+        end: scanner.at(),
+    };
+    Wrong(Message::PlacesTooLong(MOST), Error::new(span, expected))
 }
 
 fn expect(scanner: &mut Scanner<'_>, wanted: char, what: &'static str) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! What is asked of a team of threads, and where it runs.
 
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use oxmpi_topo::CpuSet;
@@ -75,4 +76,33 @@ pub struct Team {
 impl Team {
     /// The most threads that are placed; of a larger team the first, with a warning.
     pub const LARGEST: u32 = 1 << 16;
+
+    /// The processors of the threads in turn, as `OMP_PLACES` lists them: with `OMP_PROC_BIND=close` any runtime puts the
+    /// threads of a team of this size there, also one that does not know the settings that placed it.
+    ///
+    /// ```
+    /// use oxmpi_pin::openmp::{Dialect, Request, bind};
+    /// use oxmpi_pin::topo::Machine;
+    ///
+    /// let machine = Machine::from_synthetic("package:2 core:2 pu:2")?;
+    /// let request = Request { kmp_affinity: Some("scatter"), threads: 3, ..Request::default() };
+    /// let team = bind(&machine, &request, Dialect::default());
+    /// assert_eq!(team.omp_places(), "{0:2},{4:2},{2:2}");
+    /// # Ok::<(), oxmpi_pin::topo::Error>(())
+    /// ```
+    pub fn omp_places(&self) -> String {
+        let places: Vec<String> = self.threads.iter().map(listed).collect();
+        places.join(",")
+    }
+}
+
+/// One place of `OMP_PLACES`: its processors in intervals.
+fn listed(cpus: &CpuSet) -> String {
+    let cpus: Vec<usize> = cpus.iter().collect();
+    let run = |run: &[usize]| match run {
+        [cpu] => cpu.to_string(),
+        _ => format!("{}:{}", run[0], run.len()),
+    };
+    let runs = cpus.chunk_by(|one, next| one + 1 == *next).map(run);
+    format!("{{{}}}", runs.collect::<Vec<_>>().join(","))
 }

@@ -1,7 +1,7 @@
 //! From `--cpu-set`, `--map-by` and `--bind-to` to the processors of each rank.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -81,6 +81,17 @@ impl Mapping {
             true => Ok(()),
             false => Err(UnknownProcessors { numbers, count }),
         }
+    }
+
+    /// The name of an option that is given, for warnings about what it overrides; empty if none is.
+    pub fn option(&self) -> &'static str {
+        let given = [
+            (self.bind_to.is_some(), "--bind-to"),
+            (self.map_by.is_some(), "--map-by"),
+            (self.cpu_set.is_some(), "--cpu-set"),
+        ];
+        let option = given.into_iter().find(|(is_given, _)| *is_given);
+        option.map_or("", |(_, option)| option)
     }
 
     /// Whether the caches of the machine matter.
@@ -188,11 +199,11 @@ fn usable(
         return allowed.clone();
     };
     if let Err(unknown) = mapping.check(machine) {
-        warnings.push(Warning {
-            code: WarningCode::NoSuchProcessor,
-            args: [unknown.numbers.to_string()].into(),
-            text: format!("--cpu-set: {unknown}; they are left out"),
-        });
+        warnings.push(Warning::new(
+            WarningCode::NoSuchProcessor,
+            [&unknown.numbers],
+            format!("--cpu-set: {unknown}; they are left out"),
+        ));
     }
     let pus = machine.objects(Kind::Pu).filter_map(|pu| pu.cpus().first());
     let chosen = pus
@@ -201,14 +212,10 @@ fn usable(
     let chosen: CpuSet = chosen.map(|(_, cpu)| cpu).collect();
     let outside = &chosen - allowed;
     if !outside.is_empty() {
-        warnings.push(Warning {
-            code: WarningCode::NotAllowed,
-            args: [outside.to_string(), allowed.to_string()].into(),
-            text: format!(
+        warnings.push(Warning::new(WarningCode::NotAllowed, [&outside, &allowed], format!(
                 "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are left \
                  out; allow them (mask of the job) to insist"
-            ),
-        });
+            )));
     }
     let usable = &chosen & allowed;
     match usable.is_empty() {
@@ -221,24 +228,24 @@ fn usable(
 fn there(level: Level, machine: &Machine, warnings: &mut Vec<Warning>) -> Level {
     let there = level.on(machine);
     if there != level {
-        warnings.push(Warning {
-            code: WarningCode::NoSuchLevel,
-            args: [level.to_string()].into(),
-            text: format!("this machine does not tell of any {level}; {there} is taken instead"),
-        });
+        warnings.push(Warning::new(
+            WarningCode::NoSuchLevel,
+            [&level],
+            format!("this machine does not tell of any {level}; {there} is taken instead"),
+        ));
     }
     there
 }
 
 fn too_many_parts(asked: usize, level: Level, count: usize) -> Warning {
-    Warning {
-        code: WarningCode::SizeClipped,
-        args: [asked.to_string(), count.to_string()].into(),
-        text: format!(
+    Warning::new(
+        WarningCode::SizeClipped,
+        [&asked, &count],
+        format!(
             "PE={asked} asks for more than there is ({level}: {count}): each rank gets all of them; allow more \
              processors (mask of the job, --cpu-set) to insist"
         ),
-    }
+    )
 }
 
 fn union(parts: &[&CpuSet]) -> CpuSet {
