@@ -3,6 +3,7 @@
 use oxmpi_text::{EnvName, Product, Setting, Table};
 
 use super::sources::FILE_VARIABLE;
+use super::value::Refused;
 use super::{Assignment, BadSetting, File, Origin, Sources, Value, Values, entries};
 
 /// The variable that holds the key of a job in every rank that `oxmpi run` starts.
@@ -27,6 +28,7 @@ pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
     });
     let mut values = Values {
         all: defaults.collect(),
+        refused: Vec::new(),
         warnings: Vec::new(),
     };
     for file in &sources.files {
@@ -37,6 +39,7 @@ pub fn resolve(table: Table, sources: &Sources) -> Result<Values, BadSetting> {
     for assignment in &sources.command_line {
         values.read_assignment(table, assignment)?;
     }
+    values.warn_of_refused();
     Ok(values)
 }
 
@@ -78,9 +81,12 @@ impl Values {
                 variable,
                 product: Some(alias.product),
             };
-            if let Err(bad) = self.set(setting, alias.translate(value), origin) {
-                self.warnings
-                    .push(format!("ignored, this value is not known here: {bad}"));
+            if let Err(why) = self.set(setting, alias.translate(value), origin) {
+                self.refused.push(Refused {
+                    name: alias.name,
+                    text: value.into(),
+                    why,
+                });
             }
         }
         let prefix = Product::OpenMpi.env_prefix();

@@ -238,6 +238,36 @@ fn what_may_be_meant_for_others_is_warned_about_once() {
 }
 
 #[test]
+fn the_rules_of_a_launcher_read_what_our_grammar_refuses() {
+    let wrong = [("I_MPI_PIN_ORDER", "woof"), ("I_MPI_PIN_DOMAIN", "sokcet")];
+    let launchers = [wrong[0], wrong[1], ("OXMPI_PIN_COMPAT", "intel-2021")];
+    let ours = resolve(super::TABLE, &sources(&[], &wrong, &[])).unwrap();
+    assert_eq!(ours.pinning(), oxmpi_pin::Settings::default());
+    let theirs = resolve(super::TABLE, &sources(&[], &launchers, &[])).unwrap();
+    let value = |name: &str| {
+        let found = wrong.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| *value)
+    };
+    let read = oxmpi_pin::Settings::read(oxmpi_pin::Compat::Intel2021, value);
+    assert_eq!(Ok(theirs.pinning()), read.map(|(settings, _)| settings));
+    assert_ne!(theirs.pinning().order, ours.pinning().order);
+    for (values, how) in [
+        (&ours, "ignored, this value is not known here: I_MPI_PIN_"),
+        (
+            &theirs,
+            "read as the launcher of Intel MPI reads it: I_MPI_PIN_",
+        ),
+    ] {
+        assert_eq!(values.warnings.len(), 2);
+        assert!(
+            values.warnings.iter().all(|text| text.starts_with(how)),
+            "{:?}",
+            values.warnings
+        );
+    }
+}
+
+#[test]
 fn files_are_flat_toml() {
     let content = "# comment\n\n a = 1\nb=\"x # y\" # z\nc = 'd'\ne = true\nf = 10000\r\n";
     let found: Vec<_> = entries(content)

@@ -2,14 +2,16 @@
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::Tuning;
-use oxmpi_text::size;
+use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
+use oxmpi_text::{Alias, size};
 use oxmpi_wire::paths::{Switches, settings as paths};
 
+use super::value::Refused;
 use super::{Origin, Values};
-use oxmpi_pin::Given;
 
 impl Values {
-    /// Where ranks are placed.
+    /// Where ranks are placed. With `pin_compat=intel-2021` values are read as that launcher reads them, also those that
+    /// [`resolve`](super::resolve) has refused.
     pub fn pinning(&self) -> oxmpi_pin::Settings {
         let given = |name: &str| {
             let value = self.get(name);
@@ -18,9 +20,49 @@ impl Values {
                 is_set: value.origin != Origin::Default,
             }
         };
-        oxmpi_pin::Settings::of_rows(given).unwrap_or_else(|error| {
+        let read = match self.reads_as_launcher() {
+            true => Settings::read(Compat::Intel2021, |name| self.variable(name))
+                .map(|(settings, _)| settings)
+                .map_err(|unreadable| unreadable.cause),
+            false => Settings::of_rows(given),
+        };
+        read.unwrap_or_else(|error| {
             panic!("a setting of pinning was accepted and is not understood: {error:?}")
         })
+    }
+
+    /// Whether settings of pinning mean what the launcher of Intel MPI makes of them.
+    fn reads_as_launcher(&self) -> bool {
+        let compat = self
+            .all
+            .iter()
+            .find(|value| value.setting.name == "pin_compat");
+        compat.is_some_and(|value| value.text.parse() == Ok(Compat::Intel2021))
+    }
+
+    /// What a variable of pinning says, wherever that was said, and whether or not it reads.
+    fn variable(&self, name: &str) -> Option<&str> {
+        let is_it = |alias: &Alias| alias.name == name;
+        let row = SETTINGS
+            .iter()
+            .find(|row| row.aliases.first().is_some_and(is_it));
+        let value = row.map(|row| self.get(row.name));
+        let set = value.filter(|value| value.origin != Origin::Default);
+        let refused = self.refused.iter().find(|refused| refused.name == name);
+        set.map(|value| value.text.as_str())
+            .or(refused.map(|refused| refused.text.as_str()))
+    }
+
+    /// Says of each refused value what became of it.
+    pub(super) fn warn_of_refused(&mut self) {
+        let is_read = self.reads_as_launcher();
+        for Refused { name, why, .. } in &self.refused {
+            let how = match is_read && VARIABLES.contains(name) {
+                true => "read as the launcher of Intel MPI reads it",
+                false => "ignored, this value is not known here",
+            };
+            self.warnings.push(format!("{how}: {why}"));
+        }
     }
 
     /// Which algorithms collectives take.

@@ -65,11 +65,24 @@ pub struct Value {
     pub origin: Origin,
 }
 
+/// A variable of another product whose value its setting does not accept.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    /// The variable, without a prefix of the environment.
+    pub(super) name: &'static str,
+    /// Its value.
+    pub(super) text: String,
+    /// What is wrong with it.
+    pub(super) why: BadSetting,
+}
+
 /// All settings with their values, in the order of the table.
 #[derive(Clone, Debug)]
 pub struct Values {
     /// One for each row of the table.
     pub all: Vec<Value>,
+    /// What other products' variables say that their settings do not accept.
+    pub(super) refused: Vec<Refused>,
     /// What was ignored and why, a sentence each; for people, printed once in a job.
     pub warnings: Vec<String>,
 }
