@@ -2,9 +2,11 @@
 //! standard output.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::process::ExitCode;
 
 use oxmpi_text::{Printable, nearest};
+
+use crate::target::{self, Target};
 
 /// Exit code of a command that was not called as it should be.
 pub(crate) const USAGE: u8 = 2;
@@ -22,9 +24,28 @@ pub(crate) fn error(what: impl Display) {
     eprintln!("oxmpi: {}", lines.join("\n"));
 }
 
-/// Prints what was asked for. A reader that has seen enough (`| head`) is no mistake.
-pub(crate) fn answer(text: impl Display) {
-    let _ = write!(std::io::stdout(), "{text}");
+/// Why there is no answer.
+pub(crate) enum Failure {
+    /// What was typed or set is wrong.
+    Usage(String),
+    /// Something cannot be read or written.
+    Data(String),
+}
+
+/// Prints what was asked for, and gives the exit code: failure when it cannot be written.
+pub(crate) fn answer(text: impl Display) -> ExitCode {
+    finish(target::put(&text.to_string(), &Target::Output).map_err(Failure::Data))
+}
+
+/// The exit code of a command, after the sentence that says why if it failed.
+pub(crate) fn finish(done: Result<(), Failure>) -> ExitCode {
+    let (why, code) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Usage(why)) => (why, USAGE.into()),
+        Err(Failure::Data(why)) => (why, ExitCode::FAILURE),
+    };
+    error(why);
+    code
 }
 
 /// Prints that `typed` is no `kind`, the nearest of `known`, and where to read on.

@@ -3,7 +3,7 @@
 mod show;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
@@ -57,7 +57,7 @@ struct Part {
 
 /// Runs `oxmpi info` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let text = match parse(arguments) {
+    let text: String = match parse(arguments) {
         Ok(Form::Help) => HELP.into(),
         Ok(Form::Text) => show::text(&gather()),
         Ok(Form::Json) => show::json(&gather()),
@@ -66,9 +66,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
             return USAGE.into();
         }
     };
-    // A reader that has seen enough (`| head`) is no mistake.
-    let _ = io::stdout().write_all(text.as_bytes());
-    ExitCode::SUCCESS
+    complain::answer(text)
 }
 
 enum Form {

@@ -7,6 +7,7 @@
 mod bench;
 mod complain;
 mod info;
+mod machine;
 mod pin;
 mod run;
 mod settings;
@@ -76,12 +77,11 @@ fn main() -> ExitCode {
     match name.as_str() {
         "help" | "-h" | "--help" => match rest.next() {
             None => complain::answer(help()),
-            Some(topic) => return dispatch(&topic.to_string_lossy(), vec!["--help".into()]),
+            Some(topic) => dispatch(&topic.to_string_lossy(), vec!["--help".into()]),
         },
         "-V" | "--version" => complain::answer(VERSION),
-        _ => return dispatch(&name, rest.collect()),
+        _ => dispatch(&name, rest.collect()),
     }
-    ExitCode::SUCCESS
 }
 
 /// Whether the command was called by a name that people know for starting jobs.

@@ -3,7 +3,6 @@
 mod show;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
@@ -47,11 +46,7 @@ enum Form {
 /// Runs `oxmpi settings` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     match run(arguments) {
-        Ok(text) => {
-            // A reader that has seen enough (`| head`) is no mistake.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            ExitCode::SUCCESS
-        }
+        Ok(text) => complain::answer(text),
         Err(why) => {
             complain::error(why);
             USAGE.into()

@@ -372,6 +372,22 @@ fn lines_that_are_no_cases_do_not_stop_the_others() {
     assert_eq!((answers.len(), code), (1, 0));
 }
 
+#[test]
+fn a_line_that_is_too_long_does_not_stop_the_others() {
+    let case = r#"{"machine":"core:2 pu:1"}"#;
+    let long = " ".repeat(16 << 20) + case;
+    // The longest: with its end it has as many bytes.
+    let longest = " ".repeat((16 << 20) - 1 - case.len()) + case;
+    let (answers, code) = batch(&[case, &long, &longest, case, ""].join("\n"));
+    assert_eq!((answers.len(), code), (4, 1));
+    let errors: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["error"].as_str())
+        .collect();
+    let too_long = "standard input:2: longer than 16 MiB";
+    assert_eq!(errors, [None, Some(too_long), None, None]);
+}
+
 /// What is told of threads is told once, however many ranks there are, and no setting is longer than a variable can be.
 #[test]
 fn many_ranks_with_much_to_tell_are_answered() {

@@ -4,6 +4,7 @@ mod common;
 
 use common::{finish, run, start};
 use oxmpi_os::affinity;
+use oxmpi_topo::{CpuSet, Kind, Machine};
 
 /// The processors that the tests may use.
 fn granted() -> Vec<usize> {
@@ -158,4 +159,118 @@ fn options_of_open_mpi_map_and_bind() {
         "hwthread",
     ]);
     assert_eq!(lines, [format!("0 {}", all[0])]);
+}
+
+#[test]
+fn lists_cells_and_excludes_place_real_ranks() {
+    let all = granted();
+    let (first, last) = (all[0], all[all.len() - 1]);
+    let listed = format!("{last},{first}");
+    let lines = shown(&["-n", "2", "-genv", "I_MPI_PIN_PROCESSOR_LIST", &listed]);
+    assert_eq!(lines, [format!("0 {last}"), format!("1 {first}")]);
+    let set = |cpus: &[usize]| cpus.iter().copied().collect::<CpuSet>();
+    let excluded = first.to_string();
+    let exclude = ["-genv", "I_MPI_PIN_PROCESSOR_EXCLUDE_LIST", &excluded];
+    let domain = ["-genv", "I_MPI_PIN_DOMAIN", "1"];
+    if let [_, second, ..] = all[..] {
+        let lines = shown(&[&["-n", "1"], &exclude[..], &domain].concat());
+        assert_eq!(lines, [format!("0 {second}")]);
+    }
+    // A cell is a core: with as many ranks as cores, each has the first allowed thread of its own.
+    let machine = Machine::this().expect("this machine");
+    let allowed = set(&all);
+    let cores = machine.objects(Kind::Core);
+    let firsts = cores.filter_map(|core| (core.cpus() & &allowed).first());
+    let firsts: CpuSet = firsts.take(9).collect();
+    if allowed.len() < 9 && !firsts.is_empty() {
+        let ranks = firsts.len().to_string();
+        let cell = ["-genv", "I_MPI_PIN_CELL", "core"];
+        let lines = shown(&[&["-n", &ranks], &cell[..], &domain].concat());
+        let taken = lines.iter().filter_map(|line| line.split_once(' '));
+        let taken: CpuSet = taken
+            .map(|(_, cpu)| cpu.parse::<usize>().expect("one"))
+            .collect();
+        assert_eq!(taken, firsts);
+    }
+}
+
+#[test]
+fn rules_of_the_launcher_read_what_is_malformed() {
+    // Not understood: one processor for each rank.
+    let wrong = ["-n", "1", "-genv", "I_MPI_PIN_DOMAIN", "cor"];
+    let theirs = ["-genv", "OXMPI_PIN_COMPAT", "intel-2021"];
+    let done = run(&[&wrong[..], &theirs, &SHOW].concat());
+    let first = granted()[0];
+    assert_eq!(
+        done.out,
+        format!("0 Cpus_allowed_list: {first}\n"),
+        "{done:?}"
+    );
+    assert!(
+        done.err
+            .starts_with("oxmpi: read as the launcher of Intel MPI reads it: I_MPI_PIN_DOMAIN: "),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn options_say_which_settings_they_override() {
+    let done = run(&[
+        "-n",
+        "1",
+        "--bind-to",
+        "none",
+        "-genv",
+        "I_MPI_PIN_DOMAIN",
+        "core",
+        "true",
+    ]);
+    let told = "oxmpi: I_MPI_PIN_DOMAIN is ignored because --bind-to is set; unset one of them\n";
+    assert_eq!((done.code, done.err.as_str()), (0, told));
+}
+
+#[test]
+fn openmp_runtimes_find_what_they_need() {
+    let first = granted()[0];
+    let show = [
+        "sh",
+        "-c",
+        "echo $PMI_RANK $OMP_PLACES $OMP_PROC_BIND $OMP_NUM_THREADS",
+    ];
+    let bound = [
+        "-n",
+        "2",
+        "--bind-to",
+        "hwthread",
+        "--map-by",
+        "hwthread:OVERSUBSCRIBE",
+    ];
+    let fine = ["-genv", "KMP_AFFINITY", "granularity=fine,compact,1"];
+    // A rank on one processor has nothing to choose.
+    let done = run(&[&bound[..], &fine, &show].concat());
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let all = granted();
+    let node = ["-n", "1", "-genv", "I_MPI_PIN_DOMAIN", "node"];
+    let threads = ["-genv", "OMP_NUM_THREADS", "3"];
+    let asked = |extra: &[&str]| run(&[&node[..], &fine, &threads, extra, &show].concat()).out;
+    if all.len() > 1 {
+        let out = asked(&[]);
+        assert!(out.starts_with(&format!("0 {{{first}}},{{")), "{out}");
+        assert!(
+            out.ends_with(" close 3\n") && out.matches('{').count() == 3,
+            "{out}"
+        );
+    }
+    // What the user has set stays.
+    assert_eq!(
+        asked(&[
+            "-env",
+            "OMP_PLACES",
+            "sockets",
+            "-env",
+            "OMP_PROC_BIND",
+            "primary"
+        ]),
+        "0 sockets primary 3\n"
+    );
 }

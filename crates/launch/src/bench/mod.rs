@@ -16,7 +16,10 @@ mod report;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use oxmpi::settings::{Sources, TABLE, resolve};
+
 use crate::complain::{self, USAGE};
+use crate::run::pinning;
 use command::{Command, Wish};
 
 /// Variables by which a process manager tells a process that it is a rank; the runtime says which
@@ -27,10 +30,7 @@ const MANAGED: [&str; 4] = ["PMI_FD", "PMI_RANK", "PMI_PORT", "PMIX_RANK"];
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     let command = match Command::parse(&arguments) {
         Ok(Wish::Run(command)) => command,
-        Ok(Wish::Help) => {
-            print!("{}", command::help());
-            return ExitCode::SUCCESS;
-        }
+        Ok(Wish::Help) => return complain::answer(command::help()),
         Err(why) => {
             complain::error(why);
             return USAGE.into();
@@ -60,10 +60,16 @@ fn start(command: &Command, arguments: Vec<OsString>) -> ExitCode {
     let mut words: Vec<OsString> = vec!["-n".into(), command.ranks().to_string().into()];
     if command.ranks() > oxmpi_os::cpu::granted() {
         words.push("--oversubscribe".into());
-    } else {
+    } else if !is_placed() {
         words.extend(["--bind-to".into(), "core".into()]);
     }
     words.extend([program.into(), "bench".into()]);
     words.extend(arguments);
     crate::run::main(words)
+}
+
+/// Whether the user has settings of his own for where ranks run. What is wrong with them is for the launcher to say.
+fn is_placed() -> bool {
+    let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
+    values.is_ok_and(|values| pinning::given(&values).next().is_some())
 }

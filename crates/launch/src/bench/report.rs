@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use oxmpi_bench::report::json::Run;
 use oxmpi_bench::report::{Environment, Rank, text};
 use oxmpi_bench::suite::{Observer, Row, Table};
+use oxmpi_pin::{RankPlace, far_from_rdma};
+use oxmpi_topo::{CpuSet, Machine};
 use time::OffsetDateTime;
 
 use super::command::Command;
+use crate::machine;
 
 /// The results of a run, printed as they come.
 pub(crate) struct Report {
@@ -41,6 +44,7 @@ impl Report {
             broken: None,
         };
         if !ranks.is_empty() {
+            let warning = machine::this(false).map_or(None, |machine| far(&machine, &ranks));
             report.print(|out| {
                 for Rank {
                     rank,
@@ -50,6 +54,9 @@ impl Report {
                 } in &ranks
                 {
                     *out += &format!("# Rank {rank}: host {host}, pid {pid}, cpus {cpus}\n");
+                }
+                if let Some(warning) = &warning {
+                    *out += &format!("# Warning: {warning}\n");
                 }
                 text::header(out, &environment, &command.plan)
             });
@@ -114,6 +121,20 @@ fn unwritten(path: &std::path::Path, why: &dyn std::fmt::Display) -> String {
     format!("cannot write {}: {why}", path.display())
 }
 
+/// A sentence about the ranks on the host of the first one that run away from its active RDMA port, if there are such.
+fn far(machine: &Machine, ranks: &[Rank]) -> Option<String> {
+    let here = &ranks.first()?.host;
+    let places = ranks.iter().filter(|rank| rank.host == *here);
+    let place = |rank: &Rank| {
+        Some(RankPlace {
+            rank: u32::try_from(rank.rank).ok()?,
+            cpus: CpuSet::parse_list(&rank.cpus).ok()?,
+        })
+    };
+    let places: Vec<RankPlace> = places.filter_map(place).collect();
+    far_from_rdma(machine, &places).map(|warning| warning.text)
+}
+
 fn environment(command: &Command) -> Environment {
     let kernel = |name: &str| {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
@@ -141,13 +162,4 @@ fn date(at: OffsetDateTime) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::date;
-    use time::OffsetDateTime;
-
-    #[test]
-    fn dates_look_as_in_c() {
-        let at = OffsetDateTime::from_unix_timestamp(1_794_000_000 + 3661).unwrap();
-        assert_eq!(date(at), "Fri Nov  6 22:21:01 2026");
-    }
-}
+mod tests;

@@ -107,6 +107,13 @@ impl Case {
                 text: wrong.to_string(),
             })
             .collect();
+        if let Some(mapping) = &self.mapping {
+            let pinning = VARIABLES
+                .iter()
+                .filter(|name| name.starts_with("I_MPI_PIN"));
+            let given = pinning.filter(|name| self.variables.contains_key(**name));
+            warnings.extend(given.map(|name| Warning::overridden(name, mapping.option())));
+        }
         let placement = place(machine, &settings, self.mask.as_ref(), self.ranks);
         warnings.extend(placement.warnings.iter().cloned());
         let team = self.threads.map(|threads| match threads {

@@ -1,7 +1,8 @@
-//! The settings in this process's environment.
+//! The settings in this process's environment, and in files as `oxmpi run` reads them.
 
 use std::ffi::OsString;
 
+use oxmpi::settings::{Origin, Sources, TABLE, Values, resolve};
 use oxmpi_pin::{Compat, SETTINGS};
 use oxmpi_text::nearest;
 
@@ -18,16 +19,43 @@ pub(super) struct Environment {
     pub(super) notes: Vec<String>,
 }
 
+/// What the user's settings files say.
+///
+/// # Errors
+/// A sentence about a file that does not read, or a value in it.
+pub(super) fn files() -> Result<Values, String> {
+    let files = Sources::of_process().map(|sources| sources.files);
+    let sources = files.map(|files| Sources {
+        files,
+        ..Sources::default()
+    });
+    sources
+        .and_then(|sources| resolve(TABLE, &sources))
+        .map_err(|bad| bad.to_string())
+}
+
 impl Environment {
-    /// Reads variables. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for those of Intel MPI and go before them, as for
+    /// Reads variables, and what `files` say where no variable does. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for those of Intel MPI and go before them, as for
     /// `oxmpi run`.
     ///
     /// # Errors
     /// A value that is not text, or rules that are not known.
     pub(super) fn read(
+        files: &Values,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, String> {
-        let mut read = Self::default();
+        let mut read = Self {
+            notes: files.warnings.clone(),
+            ..Self::default()
+        };
+        for row in SETTINGS {
+            let value = files.get(row.name);
+            match row.aliases.first() {
+                _ if value.origin == Origin::Default => {}
+                Some(alias) => drop(read.variables.insert(alias.name.into(), value.text.clone())),
+                None => read.compat = Some(case::compat(&value.text)?),
+            }
+        }
         let mut ours = Variables::new();
         let names: Vec<String> = SETTINGS.iter().map(|row| row.env().to_string()).collect();
         for (name, value) in variables {

@@ -27,8 +27,8 @@ The job:
                        string; also -i, --input. Without it, this machine with this process's mask
       --mask LIST      the mask that the job inherits, such as 0-3,8
 
-Settings, which go before those of the environment. There our own names, such as OXMPI_PIN_DOMAIN and
-OXMPI_PIN_COMPAT, count too; settings in files do not:
+Settings, which go before those of the environment, and these before those in files. There our own
+names, such as OXMPI_PIN_DOMAIN and OXMPI_PIN_COMPAT, count too:
       --set NAME=VALUE I_MPI_PIN, I_MPI_PIN_DOMAIN, I_MPI_PIN_ORDER, I_MPI_PIN_PROCESSOR_LIST,
                        I_MPI_PIN_CELL, I_MPI_PIN_PROCESSOR_EXCLUDE_LIST, I_MPI_PIN_RESPECT_CPUSET,
                        I_MPI_PIN_RESPECT_HCA; OMP_NUM_THREADS, OMP_PLACES, OMP_PROC_BIND,
@@ -42,7 +42,9 @@ OXMPI_PIN_COMPAT, count too; settings in files do not:
       --cpu-set LIST   the same for the processors of the job, by their logical numbers
       --compat V       documented: Intel's reference; intel-2021: what its launcher does
       --levels V       documented or current: which levels the map of threads has
-      --rules V        documented or runtime: whom the settings of threads follow
+      --rules V        documented or runtime: whom the settings of threads follow. LLVM's runtime, and
+                       libgomp under oxmpi run, go by `--levels current --rules runtime`; by OMP_PLACES
+                       that you set yourself, libgomp shares out more threads than places in its own way
 
 The answer:
       --format F       text, svg or json (docs/formats.md)

@@ -20,44 +20,19 @@ use std::process::ExitCode;
 
 use oxmpi_topo::Machine;
 
-use crate::complain::{self, USAGE, VERSION};
+use crate::complain::{self, Failure, VERSION};
 use crate::{target, topo};
 use options::{Format, Options, Wish};
 
-/// Why there is no answer.
-enum Failure {
-    /// A setting is wrong.
-    Usage(String),
-    /// Something cannot be read or written.
-    Data(String),
-}
-
 /// Runs `oxmpi pin` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let done = match options::parse(arguments) {
-        Ok(Wish::Help) => {
-            complain::answer(help::TEXT);
-            Ok(())
-        }
-        Ok(Wish::Version) => {
-            complain::answer(VERSION);
-            Ok(())
-        }
+    complain::finish(match options::parse(arguments) {
+        Ok(Wish::Help) => return complain::answer(help::TEXT),
+        Ok(Wish::Version) => return complain::answer(VERSION),
         Ok(Wish::Batch(path)) => batch::run(&path).map_err(Failure::Data),
         Ok(Wish::Show(options)) => show(&options),
         Err(why) => Err(Failure::Usage(why)),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Usage(why)) => {
-            complain::error(why);
-            USAGE.into()
-        }
-        Err(Failure::Data(why)) => {
-            complain::error(why);
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
 /// Shows what settings do.

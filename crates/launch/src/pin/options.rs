@@ -11,7 +11,7 @@ use oxmpi_pin::openmpi::{Mapping, cpu_set};
 use oxmpi_text::nearest;
 
 use super::case::{self, Case, Variables};
-use super::environment::{Environment, unknown};
+use super::environment::{Environment, files, unknown};
 use crate::complain;
 use crate::target::Target;
 
@@ -210,7 +210,7 @@ impl Words {
             ));
         }
         options.case.ranks = here;
-        let environment = Environment::read(std::env::vars_os())?;
+        let environment = Environment::read(&files()?, std::env::vars_os())?;
         options.notes.extend(environment.notes);
         let case = &mut options.case;
         case.compat = self.compat.or(environment.compat).unwrap_or_default();

@@ -5,6 +5,7 @@
 //! hosts    other machines: which process manager to use
 //! plan     which rank runs which program where
 //!   pinning  settings and this machine, for `oxmpi-pin`
+//!   openmp   what the OpenMP runtime of a rank needs besides
 //! job      the event loop: ranks, PMI, output, signals, the end
 //!   rank     one rank: its process, its PMI stream, its output
 //!   input    standard input, when it is a terminal
@@ -15,9 +16,10 @@
 mod hosts;
 mod input;
 mod job;
+mod openmp;
 mod options;
 mod output;
-mod pinning;
+pub(crate) mod pinning;
 mod plan;
 mod rank;
 mod verdict;
@@ -25,7 +27,8 @@ mod verdict;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::complain::{self, USAGE, VERSION};
+use crate::complain::{self, Failure, USAGE, VERSION};
+use crate::target::{self, Target};
 
 /// Runs `oxmpi run` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
@@ -37,12 +40,10 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         }
     };
     if options.help {
-        complain::answer(options::flags::help());
-        return ExitCode::SUCCESS;
+        return complain::answer(options::flags::help());
     }
     if options.version {
-        complain::answer(VERSION);
-        return ExitCode::SUCCESS;
+        return complain::answer(VERSION);
     }
     let host = oxmpi_os::host::name();
     if let Err(why) = hosts::check(&options.hosts, &host, &command_line(&options)) {
@@ -59,8 +60,10 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
     for warning in plan.warnings() {
         complain::error(warning);
     }
-    if options.display_map {
-        complain::answer(plan.map());
+    if options.display_map
+        && let Err(why) = target::put(&plan.map(), &Target::Output)
+    {
+        return complain::finish(Err(Failure::Data(why)));
     }
     match job::run(&plan) {
         Ok(code) => code.into(),

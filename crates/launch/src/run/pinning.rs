@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 
-use oxmpi::settings::{Assignment, Sources, TABLE, Values, resolve};
+use oxmpi::settings::{Assignment, Origin, Sources, TABLE, Value, Values, resolve};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
-use oxmpi_pin::{Placement, Warning, WarningCode, conflicts, place};
+use oxmpi_pin::{Placement, SETTINGS, Warning, WarningCode, conflicts, place};
 use oxmpi_text::Product;
-use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::{CpuSet, Machine};
 
+use super::openmp;
 use super::options::Options;
+use crate::machine;
 
 /// The ranks of a job on the processors of this machine.
 #[derive(Debug)]
@@ -34,8 +35,8 @@ impl Pinning {
             None => values.pinning(),
             Some(mapping) => mapping.clone().into(),
         };
-        let machine = Machine::from_linux(&Needed::new(Root::live(), wanted.needs_caches()));
-        let machine = machine.map_err(|error| format!("cannot read this machine: {error}"))?;
+        let has_caches = wanted.needs_caches() || openmp::is_asked(options);
+        let machine = machine::this(has_caches)?;
         if let Some(mapping) = &options.mapping {
             let checked = mapping.check(&machine);
             checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;
@@ -48,6 +49,11 @@ impl Pinning {
         let found = conflicts(&machine, &placement, threads);
         let found = found.into_iter().filter(|warning| !meant(warning));
         let mut warnings = std::mem::take(&mut values.warnings);
+        if let Some(mapping) = &options.mapping {
+            let given = given(&values).map(|value| value.origin.to_string());
+            let ignored = given.map(|name| Warning::overridden(&name, mapping.option()).text);
+            warnings.extend(ignored);
+        }
         let told = placement.warnings.iter().cloned().chain(found);
         warnings.extend(told.map(|warning| warning.text));
         let typed = values
@@ -60,6 +66,27 @@ impl Pinning {
             typed,
             warnings,
         })
+    }
+
+    /// The variables that the OpenMP runtime of each rank needs; `programs` has the number of each rank's program. What is
+    /// wrong with settings of threads becomes a warning, said once.
+    pub(crate) fn openmp(
+        &mut self,
+        options: &Options,
+        programs: &[usize],
+    ) -> Vec<Vec<(&'static str, String)>> {
+        let cpus = self.placement.ranks.iter().map(|place| &place.cpus);
+        let ranks = programs.iter().copied().zip(cpus);
+        let all = openmp::exports(&self.machine, options, ranks).into_iter();
+        let variables = all.map(|exports| {
+            for warning in exports.warnings {
+                if !self.warnings.contains(&warning) {
+                    self.warnings.push(warning);
+                }
+            }
+            exports.variables
+        });
+        variables.collect()
     }
 
     /// The mask of a rank; `None`: it may use all that this process may.
@@ -92,6 +119,13 @@ impl Pinning {
     }
 }
 
+/// The settings of pinning that somebody has set.
+pub(crate) fn given(values: &Values) -> impl Iterator<Item = &Value> {
+    let rows = SETTINGS.iter().filter(|row| row.name.starts_with("pin"));
+    let values = rows.map(|row| values.get(row.name));
+    values.filter(|value| value.origin != Origin::Default)
+}
+
 /// All settings, as the environment of this process, the variables for ranks and `--mca` give them.
 fn settings(options: &Options) -> Result<Values, String> {
     let mut sources = Sources::of_process().map_err(|bad| bad.to_string())?;
@@ -114,102 +148,4 @@ fn settings(options: &Options) -> Result<Values, String> {
             value: value.clone(),
         }));
     resolve(TABLE, &sources).map_err(|bad| bad.to_string())
-}
-
-/// This machine's files but for those that placing does not ask for, which are most: a job should start fast.
-struct Needed {
-    root: Root,
-    /// Whether a setting speaks of caches.
-    caches: bool,
-    /// Whether there is an RDMA device, the only ones that ranks move to.
-    devices: bool,
-}
-
-impl Needed {
-    fn new(root: Root, caches: bool) -> Self {
-        let devices = !root.list("/sys/class/infiniband").is_empty();
-        Self {
-            root,
-            caches,
-            devices,
-        }
-    }
-
-    fn has(&self, path: &str) -> bool {
-        let is_of_cache = path.contains("/cache/") || path.ends_with("/cache");
-        let is_of_device = path.starts_with("/sys/bus/") || path.starts_with("/sys/class/");
-        (self.caches || !is_of_cache) && (self.devices || !is_of_device)
-    }
-}
-
-impl Files for Needed {
-    fn read(&self, path: &str) -> Option<String> {
-        self.has(path).then(|| self.root.read(path)).flatten()
-    }
-
-    fn list(&self, path: &str) -> Vec<String> {
-        match self.has(path) {
-            true => self.root.list(path),
-            false => Vec::new(),
-        }
-    }
-
-    fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
-        self.has(path)
-            .then(|| self.root.bytes(path, most))
-            .flatten()
-    }
-
-    fn link(&self, path: &str) -> Option<String> {
-        self.has(path).then(|| self.root.link(path)).flatten()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_machine_is_read_without_its_caches() {
-        let whole = Machine::this().expect("this machine");
-        let read = |caches| Machine::from_linux(&Needed::new(Root::live(), caches));
-        let machine = read(false).expect("this machine");
-        assert_eq!(machine.online(), whole.online());
-        assert!(machine.iter().all(|object| object.cache().is_none()));
-        let caches = |machine: &Machine| machine.iter().filter_map(|object| object.cache()).count();
-        assert_eq!(caches(&read(true).expect("this machine")), caches(&whole));
-    }
-
-    #[test]
-    fn devices_are_read_where_one_is_for_rdma() {
-        let folder = std::env::temp_dir().join(format!("oxmpi-needed-{}", std::process::id()));
-        let function = folder.join("sys/devices/pci0000:00/0000:00:03.0");
-        let file = |name: &str, text: &str| std::fs::write(function.join(name), text);
-        let all = || -> std::io::Result<()> {
-            std::fs::create_dir_all(function.join("infiniband/mlx5_0"))?;
-            file("class", "0x020700\n")?;
-            file("local_cpus", "1\n")?;
-            for (from, to) in [
-                ("sys/bus/pci/devices/0000:00:03.0", &function),
-                (
-                    "sys/class/infiniband/mlx5_0",
-                    &function.join("infiniband/mlx5_0"),
-                ),
-            ] {
-                let from = folder.join(from);
-                std::fs::create_dir_all(from.parent().expect("a folder"))?;
-                std::os::unix::fs::symlink(to, from)?;
-            }
-            std::os::unix::fs::symlink("../..", function.join("infiniband/mlx5_0/device"))
-        };
-        all().expect("a folder for the test");
-        let machine = Machine::from_linux(&Needed::new(Root::new(&folder), false));
-        let kinds: Vec<_> = machine
-            .expect("a machine")
-            .devices()
-            .map(|device| device.kind())
-            .collect();
-        std::fs::remove_dir_all(&folder).expect("the folder of the test");
-        assert!(kinds.contains(&oxmpi_topo::DeviceKind::Rdma), "{kinds:?}");
-    }
 }

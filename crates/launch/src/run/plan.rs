@@ -45,6 +45,8 @@ pub(crate) struct Seat {
     pub(crate) program: usize,
     /// The mask of its processors; `None`: all that we have.
     pub(crate) mask: Option<Vec<u64>>,
+    /// Variables for the OpenMP runtime of its program.
+    pub(crate) openmp: Vec<(&'static str, String)>,
 }
 
 impl Plan {
@@ -67,13 +69,15 @@ impl Plan {
         let places: Vec<usize> = numbers.collect();
         check_room(places.len() as u64)?;
         let count = u32::try_from(places.len()).map_err(|_| "too many ranks".to_owned())?;
-        let pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
-        let seat = |(rank, program)| Seat {
+        let mut pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
+        let openmp = pinning.openmp(options, &places);
+        let seat = |((rank, program), openmp)| Seat {
             rank,
             program,
             mask: pinning.mask(rank),
+            openmp,
         };
-        let seats = (0..count).zip(places).map(seat).collect();
+        let seats = (0..count).zip(places).zip(openmp).map(seat).collect();
         let prefix = Product::OpenMpi.env_prefix();
         let settings = options
             .settings

@@ -67,6 +67,7 @@ impl Rank {
                 .chain(&program.env)
                 .map(|(name, value)| (name, value)),
         );
+        command.envs(seat.openmp.iter().map(|(name, value)| (name, value)));
         command.envs(variables(plan, seat, theirs.as_raw_fd()));
         command.stdin(match stdin {
             Stdin::Nothing => Stdio::null(),

@@ -15,36 +15,20 @@ use std::process::ExitCode;
 
 use oxmpi_topo::Machine;
 
-use crate::complain::{self, USAGE, VERSION};
+use crate::complain::{self, Failure, VERSION};
 use crate::target;
 use options::{Options, Subject, Wish};
 pub(crate) use source::processors;
 
 /// Runs `oxmpi topo` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let done = match options::parse(arguments) {
-        Ok(Wish::Help) => {
-            complain::answer(help::TEXT);
-            Ok(())
-        }
-        Ok(Wish::Version) => {
-            complain::answer(VERSION);
-            Ok(())
-        }
-        Ok(Wish::Record(directory)) => record::write(&directory),
-        Ok(Wish::Show(options)) => show(&options),
-        Err(why) => {
-            complain::error(why);
-            return USAGE.into();
-        }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            complain::error(why);
-            ExitCode::FAILURE
-        }
-    }
+    complain::finish(match options::parse(arguments) {
+        Ok(Wish::Help) => return complain::answer(help::TEXT),
+        Ok(Wish::Version) => return complain::answer(VERSION),
+        Ok(Wish::Record(directory)) => record::write(&directory).map_err(Failure::Data),
+        Ok(Wish::Show(options)) => show(&options).map_err(Failure::Data),
+        Err(why) => Err(Failure::Usage(why)),
+    })
 }
 
 /// Shows a machine.

@@ -19,7 +19,8 @@ use layout::Entry;
 use recorder::Recorder;
 
 use super::source;
-use crate::{complain, target};
+use crate::complain;
+use crate::target::{self, Target};
 
 /// The file that says what the rest is.
 const README: &str = "\
@@ -63,11 +64,11 @@ pub(super) fn write(directory: &Path) -> Result<(), String> {
         .filter(|entry| matches!(entry, Entry::File(_)));
     let files = files.count();
     store(&entries, directory).map_err(failed)?;
-    complain::answer(format_args!(
+    let done = format!(
         "{files} files in {}; look through them before you give them away\n",
         directory.display()
-    ));
-    Ok(())
+    );
+    target::put(&done, &Target::Output)
 }
 
 /// What describes the machine with these files.

@@ -1,12 +1,52 @@
 //! Whose names count, and which goes first.
 
+use oxmpi::settings::{File, Sources, TABLE, Values, resolve};
 use oxmpi_pin::Compat;
 
 use super::Environment;
 
 fn read(variables: &[(&str, &str)]) -> Result<Environment, String> {
+    read_with("", variables)
+}
+
+/// With a settings file of this content.
+fn read_with(content: &str, variables: &[(&str, &str)]) -> Result<Environment, String> {
+    let file = File {
+        path: "file".into(),
+        content: content.into(),
+    };
+    let sources = Sources {
+        files: vec![file],
+        ..Sources::default()
+    };
+    let files: Values = resolve(TABLE, &sources).expect("good settings");
     let variables = variables.iter();
-    Environment::read(variables.map(|(name, value)| (name.into(), value.into())))
+    Environment::read(
+        &files,
+        variables.map(|(name, value)| (name.into(), value.into())),
+    )
+}
+
+#[test]
+fn files_count_where_no_variable_does() {
+    let content = r#"pin_domain = "numa"
+pin_order = "scatter"
+pin_compat = "intel-2021"
+pin_oder = 1
+"#;
+    let read = read_with(content, &[("I_MPI_PIN_DOMAIN", "core")]).unwrap();
+    assert_eq!(read.variables["I_MPI_PIN_DOMAIN"], "core");
+    assert_eq!(read.variables["I_MPI_PIN_ORDER"], "scatter");
+    assert_eq!(
+        (read.variables.len(), read.compat),
+        (2, Some(Compat::Intel2021))
+    );
+    assert_eq!(
+        read.notes,
+        ["ignored: file:4: `pin_oder` names no setting; did you mean `pin_order`?"]
+    );
+    let rules = read_with(content, &[("OXMPI_PIN_COMPAT", "documented")]).unwrap();
+    assert_eq!(rules.compat, Some(Compat::Documented));
 }
 
 #[test]

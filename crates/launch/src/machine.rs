@@ -1,0 +1,111 @@
+//! This machine, read as far as placing ranks needs.
+
+use oxmpi_topo::Machine;
+use oxmpi_topo::linux::{Files, Root};
+
+/// Reads this machine; its caches only if asked, its devices only where there is one for RDMA.
+///
+/// # Errors
+/// A sentence that names the file.
+pub(crate) fn this(has_caches: bool) -> Result<Machine, String> {
+    Machine::from_linux(&Needed::new(Root::live(), has_caches))
+        .map_err(|error| format!("cannot read this machine: {error}"))
+}
+
+/// This machine's files but for those that placing does not ask for, which are most: a job should start fast.
+struct Needed {
+    root: Root,
+    /// Whether a setting speaks of caches.
+    caches: bool,
+    /// Whether there is an RDMA device, the only ones that ranks move to.
+    devices: bool,
+}
+
+impl Needed {
+    fn new(root: Root, caches: bool) -> Self {
+        let devices = !root.list("/sys/class/infiniband").is_empty();
+        Self {
+            root,
+            caches,
+            devices,
+        }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        let is_of_cache = path.contains("/cache/") || path.ends_with("/cache");
+        let is_of_device = path.starts_with("/sys/bus/") || path.starts_with("/sys/class/");
+        (self.caches || !is_of_cache) && (self.devices || !is_of_device)
+    }
+}
+
+impl Files for Needed {
+    fn read(&self, path: &str) -> Option<String> {
+        self.has(path).then(|| self.root.read(path)).flatten()
+    }
+
+    fn list(&self, path: &str) -> Vec<String> {
+        match self.has(path) {
+            true => self.root.list(path),
+            false => Vec::new(),
+        }
+    }
+
+    fn bytes(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        self.has(path)
+            .then(|| self.root.bytes(path, most))
+            .flatten()
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        self.has(path).then(|| self.root.link(path)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_read_without_its_caches() {
+        let whole = Machine::this().expect("this machine");
+        let read = |caches| Machine::from_linux(&Needed::new(Root::live(), caches));
+        let machine = read(false).expect("this machine");
+        assert_eq!(machine.online(), whole.online());
+        assert!(machine.iter().all(|object| object.cache().is_none()));
+        let caches = |machine: &Machine| machine.iter().filter_map(|object| object.cache()).count();
+        assert_eq!(caches(&read(true).expect("this machine")), caches(&whole));
+    }
+
+    #[test]
+    fn devices_are_read_where_one_is_for_rdma() {
+        let folder = std::env::temp_dir().join(format!("oxmpi-needed-{}", std::process::id()));
+        let function = folder.join("sys/devices/pci0000:00/0000:00:03.0");
+        let file = |name: &str, text: &str| std::fs::write(function.join(name), text);
+        let all = || -> std::io::Result<()> {
+            std::fs::create_dir_all(function.join("infiniband/mlx5_0"))?;
+            file("class", "0x020700\n")?;
+            file("local_cpus", "1\n")?;
+            for (from, to) in [
+                ("sys/bus/pci/devices/0000:00:03.0", &function),
+                (
+                    "sys/class/infiniband/mlx5_0",
+                    &function.join("infiniband/mlx5_0"),
+                ),
+            ] {
+                let from = folder.join(from);
+                std::fs::create_dir_all(from.parent().expect("a folder"))?;
+                std::os::unix::fs::symlink(to, from)?;
+            }
+            std::os::unix::fs::symlink("../..", function.join("infiniband/mlx5_0/device"))
+        };
+        all().expect("a folder for the test");
+        let machine = Machine::from_linux(&Needed::new(Root::new(&folder), false));
+        let kinds: Vec<_> = machine
+            .expect("a machine")
+            .devices()
+            .map(|device| device.kind())
+            .collect();
+        std::fs::remove_dir_all(&folder).expect("the folder of the test");
+        assert!(kinds.contains(&oxmpi_topo::DeviceKind::Rdma), "{kinds:?}");
+    }
+}

@@ -1,0 +1,199 @@
+//! What the OpenMP runtime of a rank needs so that its threads land where `oxmpi pin -t` says.
+//!
+//! LLVM's and Intel's runtimes know every setting of threads themselves. libgomp knows neither `KMP_AFFINITY` nor
+//! `KMP_HW_SUBSET`, and has places of its own where only `OMP_PROC_BIND` is set: it gets the places as a list. What the
+//! user has set is never touched, and where he has set nothing, nothing is exported: a runtime starts as many threads as
+//! its rank has processors, which are those of its domain.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use object::elf::{DT_NEEDED, FileHeader64};
+use object::read::elf::{Dyn, FileHeader};
+use object::{Endianness, ReadCache};
+use oxmpi_pin::omp_threads;
+use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
+use oxmpi_topo::{CpuSet, Machine};
+
+use super::options::{Options, Program};
+
+/// What runtimes do, so that ranks with libgomp run where the same ranks with LLVM's runtime would.
+const DIALECT: Dialect = Dialect {
+    levels: Levels::Current,
+    rules: Rules::Runtime,
+};
+
+/// The longest list of places: Linux refuses variables of twice this length.
+const LONGEST: usize = 64 << 10;
+
+/// The environment that the ranks of a program get.
+pub(super) struct Environment<'a> {
+    options: &'a Options,
+    program: &'a Program,
+}
+
+/// Variables for one rank, and what is wrong with the settings behind them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Exports {
+    pub(super) variables: Vec<(&'static str, String)>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Whether a setting of threads is given to any rank.
+pub(super) fn is_asked(options: &Options) -> bool {
+    let of = |program| Environment { options, program }.asks();
+    options.programs.iter().any(of)
+}
+
+/// What each of `ranks`, the number of its program and its processors, gets on this machine.
+pub(super) fn exports<'a>(
+    machine: &Machine,
+    options: &Options,
+    ranks: impl Iterator<Item = (usize, &'a CpuSet)>,
+) -> Vec<Exports> {
+    let programs = options.programs.iter();
+    let environments: Vec<Option<Environment<'_>>> = programs
+        .map(|program| Environment { options, program })
+        .map(|environment| Some(environment).filter(|it| it.asks() && !it.knows_all()))
+        .collect();
+    ranks
+        .map(|(program, cpus)| match &environments[program] {
+            None => Exports::default(),
+            Some(environment) => of_rank(machine, cpus, |name| environment.text(name)),
+        })
+        .collect()
+}
+
+/// What a rank on `cpus` gets whose runtime does not know all settings.
+fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<String>) -> Exports {
+    let is_set = |name| variable(name).is_some();
+    let values = Request::VARIABLES.map(|name| (name, variable(name)));
+    let value = |name: &str| {
+        values
+            .iter()
+            .find(|(known, _)| *known == name)?
+            .1
+            .as_deref()
+    };
+    let threads = variable("OMP_NUM_THREADS").and_then(|text| omp_threads(&text));
+    let request = Request {
+        mask: Some(cpus),
+        threads: threads.unwrap_or(0),
+        ..Request::of(value)
+    };
+    let mut team = bind(machine, &request, DIALECT);
+    // libgomp cannot leave the mask of its process.
+    for place in &mut team.threads {
+        let inside = &*place & cpus;
+        *place = if inside.is_empty() {
+            cpus.clone()
+        } else {
+            inside
+        };
+    }
+    let mut exports = Exports::default();
+    let mut export = |name, value: String| exports.variables.push((name, value));
+    match (is_set("OMP_PLACES"), is_set("GOMP_CPU_AFFINITY")) {
+        (true, false) if !is_set("OMP_PROC_BIND") => export("OMP_PROC_BIND", "spread".into()),
+        (false, false) if is_bound(&team, cpus) => {
+            let places = team.omp_places();
+            if places.len() > LONGEST {
+                let why = "the places of so many threads are too long for OMP_PLACES: libgomp will not bind them";
+                exports.warnings.push(why.into());
+                return exports;
+            }
+            export("OMP_PLACES", places);
+            if !is_set("OMP_PROC_BIND") {
+                export("OMP_PROC_BIND", "close".into());
+            }
+        }
+        _ => {}
+    }
+    let is_cut = is_set("KMP_HW_SUBSET") || is_set("KMP_PLACE_THREADS");
+    if is_cut && !is_set("OMP_NUM_THREADS") {
+        export("OMP_NUM_THREADS", team.threads.len().to_string());
+    }
+    if !exports.variables.is_empty() {
+        let texts = team.warnings.into_iter().map(|warning| warning.text);
+        exports.warnings.extend(texts.chain(team.hints));
+    }
+    exports
+}
+
+/// Whether some thread has less than all processors of its rank.
+fn is_bound(team: &Team, cpus: &CpuSet) -> bool {
+    team.threads.iter().any(|place| place != cpus)
+}
+
+impl Environment<'_> {
+    /// The value of a variable; `None` also where it is no text.
+    fn text(&self, name: &str) -> Option<String> {
+        self.value(name)?.into_string().ok()
+    }
+
+    fn value(&self, name: &str) -> Option<OsString> {
+        let typed = self.options.env.iter().chain(&self.program.env);
+        let last = typed.rev().find(|(known, _)| known == name);
+        last.map(|(_, value)| value.clone())
+            .or_else(|| std::env::var_os(name))
+    }
+
+    /// Whether a setting of threads is given.
+    fn asks(&self) -> bool {
+        let mut names = Request::VARIABLES.iter();
+        names.any(|name| self.value(name).is_some())
+    }
+
+    /// Whether the runtime of the program is LLVM's or Intel's, as far as the program's file tells.
+    fn knows_all(&self) -> bool {
+        let mut libraries = self.preloaded();
+        libraries.extend(
+            self.file()
+                .and_then(|file| needed(&file))
+                .unwrap_or_default(),
+        );
+        let has = |name: &str| libraries.iter().any(|library| library.starts_with(name));
+        (has("libomp") || has("libiomp")) && !has("libgomp")
+    }
+
+    fn preloaded(&self) -> Vec<String> {
+        let listed = self.text("LD_PRELOAD").unwrap_or_default();
+        let paths = listed.split([' ', ':']).map(Path::new);
+        let names = paths.filter_map(|path| path.file_name()?.to_str());
+        names.map(String::from).collect()
+    }
+
+    /// The program's file.
+    fn file(&self) -> Option<PathBuf> {
+        let command = Path::new(&self.program.command);
+        if command.components().count() > 1 {
+            let from = self.program.directory.as_deref().unwrap_or(Path::new(""));
+            return Some(from.join(command));
+        }
+        let path = self.value("PATH")?;
+        let mut places =
+            std::env::split_paths(OsStr::new(&path)).map(|folder| folder.join(command));
+        places.find(|file| file.is_file())
+    }
+}
+
+/// The libraries that a program names; `None` where the file is none that the system loads itself.
+fn needed(file: &Path) -> Option<Vec<String>> {
+    let file = ReadCache::new(std::fs::File::open(file).ok()?);
+    let header = FileHeader64::<Endianness>::parse(&file).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, &file).ok()?;
+    let (entries, names) = sections.dynamic(endian, &file).ok()??;
+    let names = sections.strings(endian, &file, names).ok()?;
+    let libraries = entries
+        .iter()
+        .filter(|entry| entry.tag(endian) == DT_NEEDED);
+    let name = |entry: &object::elf::Dyn64<Endianness>| {
+        let name = entry.string(endian, names).ok()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    };
+    libraries.map(name).collect()
+}
+
+#[cfg(test)]
+mod tests;
