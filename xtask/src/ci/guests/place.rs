@@ -70,9 +70,10 @@ impl<'a> Case<'a> {
                 format!("sh -c 'set -o pipefail; ./threads-{runtime} | sed \"s/^/$PMI_RANK /\"'"),
             ),
         };
-        let team = self.threads.map_or(String::new(), |(_, threads)| {
-            format!("OMP_NUM_THREADS={threads} ")
-        });
+        let team = match self.threads {
+            None | Some((_, "0")) => String::new(),
+            Some((_, threads)) => format!("OMP_NUM_THREADS={threads} "),
+        };
         format!(
             "{before} oxmpi pin -n {ranks}{said} --format json > /out/{number}.said\n\
              {before} {team}oxmpi run --oversubscribe -n {ranks} {seen} > /out/{number}.seen\n"
