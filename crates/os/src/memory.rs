@@ -45,6 +45,10 @@ fn inject(_: Call) -> io::Result<()> {
     Ok(())
 }
 
+/// The kind of file system that memory of pooled huge pages is in: HUGETLBFS_MAGIC of
+/// linux/magic.h.
+const HUGETLBFS: u64 = 0x9584_58f6;
+
 /// Bytes of this machine's small pages.
 #[must_use]
 pub fn page_size() -> u64 {
@@ -111,8 +115,7 @@ impl Memfd {
         let status = rustix::fs::fstat(&fd)?;
         let len = usize::try_from(status.st_size)
             .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-        // A file of such pages says their size as its block size.
-        let pooled = status.st_blksize as u64 > page_size();
+        let pooled = rustix::fs::fstatfs(&fd)?.f_type as u64 == HUGETLBFS;
         Ok(Self { fd, len, pooled })
     }
 

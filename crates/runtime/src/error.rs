@@ -64,6 +64,15 @@ pub enum Error {
         /// Bytes it takes.
         bytes: usize,
     },
+    /// Memory that was asked for and is not there. `MPI_ERR_NO_MEM`.
+    Alloc {
+        /// The calling rank.
+        rank: usize,
+        /// Bytes asked for.
+        bytes: u64,
+        /// Why not, with what is left.
+        why: String,
+    },
     /// A message whose length is no multiple of the element's size. `MPI_ERR_TYPE`.
     Ragged {
         /// The receiving rank.
@@ -191,6 +200,9 @@ impl fmt::Display for Error {
                 f,
                 "rank {rank} has no memory for a message of {bytes} bytes"
             ),
+            Self::Alloc { rank, bytes, why } => {
+                write!(f, "rank {rank} asked for {bytes} bytes of memory: {why}")
+            }
             Self::Ragged {
                 rank,
                 source,

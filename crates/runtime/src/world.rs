@@ -8,7 +8,9 @@ use oxmpi_os::fork::ForkGuard;
 
 use crate::boot::{self, Manager};
 use crate::comm::Comm;
+use crate::data::Data;
 use crate::error::{Error, Result};
+use crate::memory::Memory;
 use crate::raw::{Communicator, Group, Lane, Own, Policy};
 use crate::settings::JOB_VARIABLE;
 
@@ -50,7 +52,7 @@ impl World {
             }
         }
         let layout = policy.layout(manager.size());
-        let node = boot::meet(&mut manager, layout)?;
+        let node = boot::meet(&mut manager, layout, policy.heap)?;
         let group = Group::all(manager.size(), manager.rank());
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
         let lane = Own::new(Lane::new(node, policy, Arc::new(fork))?);
@@ -67,6 +69,21 @@ impl World {
     #[must_use]
     pub const fn comm(&self) -> &Comm {
         &self.comm
+    }
+
+    /// `count` elements of zero bytes, where the other ranks of this host reach them
+    /// (`MPI_Alloc_mem`): see [`Memory`].
+    ///
+    /// # Errors
+    /// [`Error::Alloc`] with numbers, when the memory that is left, or this rank's share of what
+    /// ranks may allocate (the setting `shm_heap`), has not so much.
+    ///
+    /// # Cost
+    /// Some system calls; whole pages, each of which costs a page fault at its first touch. Meant
+    /// for buffers that are used again and again.
+    pub fn alloc<T: Data>(&self, count: usize) -> Result<Memory<T>> {
+        let heap = self.comm.raw.heap()?;
+        Memory::zeroed(self.comm.rank(), heap.as_ref(), count)
     }
 
     /// The name of the host this rank runs on (`MPI_Get_processor_name`).

@@ -20,7 +20,7 @@ use oxmpi_os::memory::Memfd;
 use oxmpi_os::socket::{Channel, Listener, readable};
 use oxmpi_wire::Bytes;
 
-use crate::heap::{Areas, Facts, Heap, Pages, Plan, UNIT, Wish};
+use crate::heap::{Areas, Facts, Heap, Pages, Plan, Reach, UNIT, Wish};
 use crate::segment::{Layout, Segment, VERSION};
 use crate::transport::{ShmRx, ShmTx};
 
@@ -121,8 +121,7 @@ impl Host {
     }
 
     /// With memory that the ranks allocate and all of them reach, as large as `wish` and the limits
-    /// of this process allow. Where the system refuses it to any rank, none has it, and all is well
-    /// besides.
+    /// of this process allow; none where the system refuses.
     #[must_use]
     pub fn with_heap(mut self, wish: Wish) -> Self {
         self.heap = Some(wish);
@@ -139,13 +138,14 @@ impl Host {
         limit::check(least(&layout))?;
         let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
         let mut node = Node::new(&memory, layout, 0)?;
-        let areas = self.heap.and_then(|wish| areas(layout.ranks, wish));
-        let mut heap = areas.as_ref().and_then(|areas| mapped(areas, &layout, 0));
+        if let Some(wish) = self.heap {
+            node = node.with_heap(wish);
+        }
         let offer = Offer {
             layout,
             key,
             memory,
-            areas: areas.filter(|_| heap.is_some()),
+            heap: node.reach().map(|reach| Arc::clone(reach.heap())),
         };
         let mut guests: Vec<Guest> = Vec::new();
         let ready = |guests: &[Guest]| guests.iter().filter(|g| g.ready).count();
@@ -175,21 +175,15 @@ impl Host {
                     channel,
                     rank: None,
                     ready: false,
-                    lacks_heap: false,
                 });
             }
         }
-        if guests.iter().any(|guest| guest.lacks_heap) {
-            heap = None;
-        }
-        let go = if heap.is_some() { READY } else { NO_HEAP };
         for guest in &guests {
-            let go = guest.channel.send(&[go], None, deadline);
+            let go = guest.channel.send(&[1], None, deadline);
             if let (Some(rank), Err(_)) = (guest.rank, go) {
                 return Err(JoinError::Gone(rank));
             }
         }
-        node.attach(heap);
         Ok(node)
     }
 }
@@ -199,7 +193,7 @@ struct Offer {
     layout: Layout,
     key: JobKey,
     memory: Memfd,
-    areas: Option<Areas>,
+    heap: Option<Arc<Heap>>,
 }
 
 /// A connection to the leader: a stranger until it has greeted.
@@ -207,8 +201,6 @@ struct Guest {
     channel: Channel,
     rank: Option<u32>,
     ready: bool,
-    /// Whether it could not map the heap.
-    lacks_heap: bool,
 }
 
 impl Guest {
@@ -221,10 +213,8 @@ impl Guest {
     ) -> Result<bool, JoinError> {
         let Offer { layout, key, .. } = offer;
         if let Some(rank) = self.rank {
-            let mut told = [0];
-            let heard = self.channel.recv(&mut told, deadline);
-            self.ready = matches!(heard, Ok((1, _)));
-            self.lacks_heap = told == [NO_HEAP];
+            let told = self.channel.recv(&mut [0; 1], deadline);
+            self.ready = matches!(told, Ok((1, _)));
             return if self.ready {
                 Ok(true)
             } else {
@@ -252,15 +242,15 @@ impl Guest {
         let welcome = Welcome {
             key: *key,
             layout: *layout,
-            areas: offer.areas.as_ref().map(|areas| (areas.area, areas.pages)),
+            heap: offer.heap.as_ref().map(|heap| (heap.area(), heap.pages())),
         };
         let gone = |_| JoinError::Gone(rank);
         self.channel
             .send(&welcome.bytes(), Some(offer.memory.as_fd()), deadline)
             .map_err(gone)?;
-        if let Some(areas) = &offer.areas {
+        if let Some(heap) = &offer.heap {
             self.channel
-                .send(&[READY], Some(areas.memory.as_fd()), deadline)
+                .send(&[1], Some(heap.memory()), deadline)
                 .map_err(gone)?;
         }
         self.rank = Some(rank);
@@ -275,21 +265,6 @@ fn missing(layout: &Layout, guests: &[Guest], waited: Duration) -> JoinError {
         missing: (1..layout.ranks).filter(|r| !here(r)).collect(),
         waited,
     }
-}
-
-/// Says that a step is done.
-const READY: u8 = 1;
-/// The same, and that there is no heap.
-const NO_HEAP: u8 = 2;
-
-/// The areas of `ranks` ranks as wished and allowed, if at all.
-fn areas(ranks: u32, wish: Wish) -> Option<Areas> {
-    Areas::create(ranks, &Plan::new(ranks, wish, &Facts::of_process()))
-}
-
-/// Maps the heap. Where the system refuses it the node does without.
-fn mapped(areas: &Areas, layout: &Layout, rank: u32) -> Option<Arc<Heap>> {
-    Heap::map(areas, layout.ranks, rank).ok().map(Arc::new)
 }
 
 /// What must fit at least: the control areas, and of one link per rank the ring and one buffer.
@@ -373,59 +348,53 @@ impl Node {
         let memory = memory.ok_or_else(|| leader("sent no segment"))?;
         let memory = Memfd::adopt(memory).map_err(system("the leader's segment"))?;
         let mut node = Self::new(&memory, welcome.layout, rank)?;
-        let mut heap = None;
-        if let Some((area, pages)) = welcome.areas {
+        if let Some((area, pages)) = welcome.heap {
             let (_, memory) = channel.recv(&mut [0; 1], deadline).map_err(gone)?;
-            let memory = memory.and_then(|memory| Memfd::adopt(memory).ok());
-            let areas = memory.map(|memory| Areas {
+            let memory = memory.ok_or_else(|| leader("sent no heap"))?;
+            let memory = Memfd::adopt(memory).map_err(system("the leader's heap"))?;
+            let areas = Areas {
                 memory,
                 area,
                 pages,
-            });
-            heap = areas.and_then(|areas| mapped(&areas, &welcome.layout, rank));
+            };
+            let heap = Heap::new(areas, ranks, rank).map_err(system("the leader's heap"))?;
+            node.segment.attach(Reach::all(Arc::new(heap)));
         }
-        let ready = if heap.is_some() { READY } else { NO_HEAP };
-        channel.send(&[ready], None, deadline).map_err(gone)?;
-        let mut go = [0];
-        match channel.recv(&mut go, deadline).map_err(gone)? {
-            (1, _) => {
-                node.attach(heap.filter(|_| go == [READY]));
-                Ok(node)
-            }
+        channel.send(&[1], None, deadline).map_err(gone)?;
+        match channel.recv(&mut [0; 1], deadline).map_err(gone)? {
+            (1, _) => Ok(node),
             _ => Err(JoinError::Gone(0)),
         }
     }
 
-    /// A node of one rank with memory to allocate: see [`Host::with_heap`].
+    /// With memory to allocate, as large as wished and allowed, if the system gives any. For a node
+    /// of one rank, or for all before they meet: see [`Host::with_heap`].
     #[must_use]
     pub fn with_heap(mut self, wish: Wish) -> Self {
-        let areas = areas(self.ranks(), wish);
-        let layout = self.segment.layout();
-        let heap = areas.and_then(|areas| mapped(&areas, layout, self.rank));
-        self.attach(heap);
+        let ranks = self.ranks();
+        let plan = Plan::new(ranks, wish, &Facts::of_process());
+        let areas = Areas::create(ranks, &plan);
+        let heap = areas.and_then(|areas| Heap::new(areas, ranks, self.rank).ok());
+        if let Some(heap) = heap {
+            self.segment.attach(Reach::all(Arc::new(heap)));
+        }
         self
     }
 
-    /// With the heap of another node, in which rank `i` of this one has area `areas[i]`.
+    /// With the heap of another node: what [`Reach::subset`] gives for the ranks of this one.
     ///
     /// # Panics
-    /// If `areas` has another length than there are ranks.
+    /// If it is for another number of ranks.
     #[must_use]
-    pub fn with_heap_of(mut self, heap: Arc<Heap>, areas: Vec<u32>) -> Self {
-        self.segment.attach(heap, areas);
+    pub fn with_reach(mut self, reach: Reach) -> Self {
+        self.segment.attach(reach);
         self
     }
 
     /// The memory that this rank may allocate from and all of the node reach, if there is any.
     #[must_use]
-    pub fn heap(&self) -> Option<&Arc<Heap>> {
-        self.segment.heap()
-    }
-
-    fn attach(&mut self, heap: Option<Arc<Heap>>) {
-        if let Some(heap) = heap {
-            self.segment.attach(heap, (0..self.ranks()).collect());
-        }
+    pub fn reach(&self) -> Option<&Reach> {
+        self.segment.reach()
     }
 
     fn new(memory: &Memfd, layout: Layout, rank: u32) -> Result<Self, JoinError> {
@@ -509,7 +478,7 @@ struct Welcome {
     key: JobKey,
     layout: Layout,
     /// Bytes of a rank's area of the heap, and of which pages it is. Its memory follows.
-    areas: Option<(u64, Pages)>,
+    heap: Option<(u64, Pages)>,
 }
 
 impl Welcome {
@@ -519,7 +488,7 @@ impl Welcome {
         let mut bytes = [0; Self::LEN];
         bytes[..16].copy_from_slice(&self.key);
         let l = &self.layout;
-        let (area, pages) = self.areas.unwrap_or((0, Pages::Small));
+        let (area, pages) = self.heap.unwrap_or((0, Pages::Small));
         let (area, pages) = ((area / UNIT) as u32, pages as u32);
         words(
             &mut bytes[16..],
@@ -540,7 +509,7 @@ impl Welcome {
                 buffer,
                 buffers,
             },
-            areas: (area > 0).then_some((u64::from(area) * UNIT, pages)),
+            heap: (area > 0).then_some((u64::from(area) * UNIT, pages)),
         })
     }
 }

@@ -16,13 +16,11 @@
 use std::io;
 use std::ptr::NonNull;
 use std::string::String;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::vec::Vec;
 
 use oxmpi_os::memory::{Mapping, Memfd};
 
-use crate::heap::Heap;
+use crate::heap::Reach;
 
 use crate::ring::{Bell, Doors, Exit, Knock, Mapped, STRIDE, Words, words_for};
 
@@ -161,14 +159,6 @@ pub(crate) struct Segment {
     reach: Option<Reach>,
 }
 
-/// The memory that programs allocate, as the ranks of a segment reach it.
-#[derive(Debug)]
-struct Reach {
-    heap: Arc<Heap>,
-    /// By rank: which area is its.
-    of: Vec<u32>,
-}
-
 impl Segment {
     /// Maps `memory`, which has the size that `layout` tells.
     pub(crate) fn map(memory: &Memfd, layout: Layout) -> io::Result<Self> {
@@ -189,22 +179,22 @@ impl Segment {
         })
     }
 
-    /// Lets bulk transfer use `heap`, in which rank `i` has area `of[i]`.
+    /// Lets bulk transfer use the memory that programs allocate.
     ///
     /// # Panics
-    /// If `of` has another length than there are ranks.
-    pub(crate) fn attach(&mut self, heap: Arc<Heap>, of: Vec<u32>) {
+    /// If it is for another number of ranks.
+    pub(crate) fn attach(&mut self, reach: Reach) {
         assert_eq!(
-            of.len(),
+            reach.ranks(),
             self.layout.ranks as usize,
             "an area for each rank"
         );
-        self.reach = Some(Reach { heap, of });
+        self.reach = Some(reach);
     }
 
     /// The memory that programs allocate, if there is any.
-    pub(crate) fn heap(&self) -> Option<&Arc<Heap>> {
-        self.reach.as_ref().map(|reach| &reach.heap)
+    pub(crate) fn reach(&self) -> Option<&Reach> {
+        self.reach.as_ref()
     }
 
     /// How far into the area of `rank` the `len` bytes from `address` on begin, if all of them lie
@@ -214,10 +204,7 @@ impl Segment {
     /// Some compares; no system call.
     #[allow(dead_code, reason = "bulk transfer is to take it up")]
     pub(crate) fn heap_offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
-        let reach = self.reach.as_ref()?;
-        reach
-            .heap
-            .offset(*reach.of.get(rank as usize)?, address, len)
+        self.reach.as_ref()?.offset(rank, address, len)
     }
 
     /// Where the `len` bytes from byte `offset` of the area of `rank` on are in this process, if
@@ -227,8 +214,7 @@ impl Segment {
     /// As [`Segment::heap_offset`].
     #[allow(dead_code, reason = "bulk transfer is to take it up")]
     pub(crate) fn heap_place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
-        let reach = self.reach.as_ref()?;
-        reach.heap.place(*reach.of.get(rank as usize)?, offset, len)
+        self.reach.as_ref()?.place(rank, offset, len)
     }
 
     pub(crate) fn layout(&self) -> &Layout {

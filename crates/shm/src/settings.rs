@@ -1,7 +1,9 @@
-//! The settings of the node's transport: the sizes of its [`Layout`].
+//! The settings of the node's transport: the sizes of its [`Layout`], and the memory that programs
+//! allocate.
 
-use oxmpi_text::{Error, Expected, Level, Setting, Span, size, whole};
+use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size, whole};
 
+use crate::heap::{PagesWish, Size};
 use crate::segment::Layout;
 
 /// The rows of the settings table.
@@ -38,7 +40,66 @@ pub const SETTINGS: &[Setting] = &[
         long: "They cost memory once the two ranks have used them. A power of two, 4 to 4096.",
         check: |text| buffers(text).map(drop),
     },
+    Setting {
+        name: "shm_heap",
+        aliases: &[],
+        default: "auto",
+        kind: "auto or bytes",
+        level: Level::Tuning,
+        short: "memory that a rank can allocate where its peers reach it",
+        long: "The size of the area that `World::alloc` takes its memory from, one for each rank. It \
+               costs addresses only, until it is used. `auto` is half of the memory that is left; 0 \
+               is none. Where a limit of the process (`ulimit -f`, `ulimit -v`) allows less, it is \
+               less; where there is none, `World::alloc` gives private memory.",
+        check: |text| heap(text).map(drop),
+    },
+    Setting {
+        name: "shm_heap_pages",
+        aliases: &[Alias {
+            product: Product::CrayMpich,
+            name: "MPICH_ALLOC_MEM_HUGE_PAGES",
+            values: &[("0", "small"), ("1", "auto")],
+        }],
+        default: "auto",
+        kind: "word",
+        level: Level::Tuning,
+        short: "pages of the memory that ranks allocate: auto, pool or small",
+        long: "`auto` asks the kernel for huge pages, which gives them to shared memory where \
+               /sys/kernel/mm/transparent_hugepage/shmem_enabled says so. `pool` takes those that \
+               the administrator has set aside (/proc/sys/vm/nr_hugepages), and asks where these do \
+               not suffice. `small` does not ask.",
+        check: |text| heap_pages(text).map(drop),
+    },
 ];
+
+const AUTO: Words = Words(&["auto"]);
+const PAGES: Words = Words(&["auto", "pool", "small"]);
+
+/// The value of `shm_heap`.
+///
+/// # Errors
+/// What is neither `auto` nor a size.
+pub fn heap(text: &str) -> Result<Size, Error> {
+    if AUTO.find(text).is_ok() {
+        return Ok(Size::Auto);
+    }
+    size(text).map(Size::Bytes).map_err(|error| Error {
+        expected: Expected::Text("`auto` or a size"),
+        ..error
+    })
+}
+
+/// The value of `shm_heap_pages`.
+///
+/// # Errors
+/// What is none of the words.
+pub fn heap_pages(text: &str) -> Result<PagesWish, Error> {
+    Ok(match PAGES.find(text)? {
+        0 => PagesWish::Auto,
+        1 => PagesWish::Pool,
+        _ => PagesWish::Small,
+    })
+}
 
 /// The value of `shm_slots`.
 ///
@@ -115,12 +176,37 @@ mod tests {
         for row in SETTINGS {
             (row.check)(row.default).unwrap();
             let value = match row.name {
+                "shm_heap" => {
+                    assert_eq!(heap(row.default), Ok(Size::default()));
+                    continue;
+                }
+                "shm_heap_pages" => {
+                    assert_eq!(heap_pages(row.default), Ok(PagesWish::default()));
+                    continue;
+                }
                 "shm_slots" => (slots(row.default), usual.slots),
                 "shm_buffer" => (buffer(row.default), usual.buffer),
                 "shm_buffers" => (buffers(row.default), usual.buffers),
                 other => panic!("{other} has no reader"),
             };
             assert_eq!(value.0, Ok(value.1));
+        }
+    }
+
+    #[test]
+    fn words_and_sizes_of_the_heap() {
+        assert_eq!(heap("0"), Ok(Size::Bytes(0)));
+        assert_eq!(heap("3GiB"), Ok(Size::Bytes(3 << 30)));
+        assert_eq!(heap_pages("pool"), Ok(PagesWish::Pool));
+        assert_eq!(heap_pages("small"), Ok(PagesWish::Small));
+        for bad in ["", "full", "-1", "3Gx", "99999999999999T"] {
+            let error = heap(bad).unwrap_err();
+            assert_eq!(
+                error.expected,
+                Expected::Text("`auto` or a size"),
+                "{bad:?}"
+            );
+            assert!(heap_pages(bad).is_err(), "{bad:?}");
         }
     }
 

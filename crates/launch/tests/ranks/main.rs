@@ -11,6 +11,7 @@ mod fork;
 mod job;
 mod kill;
 mod limits;
+mod memory;
 mod mistakes;
 mod modes;
 mod order;

@@ -8,6 +8,7 @@ mod manager;
 
 use std::time::Duration;
 
+use oxmpi_shm::heap::Wish;
 use oxmpi_shm::{Host, JoinError, Layout, Node};
 
 pub(crate) use invitation::Invitation;
@@ -28,17 +29,17 @@ pub(crate) struct Door {
     key: [u8; 16],
 }
 
-/// Meets all ranks of the job.
+/// Meets all ranks of the job, with memory that they allocate as in `heap`.
 ///
 /// # Errors
 /// When a rank is on another host, or does not come.
-pub(crate) fn meet(manager: &mut Manager, layout: Layout) -> Result<Node> {
+pub(crate) fn meet(manager: &mut Manager, layout: Layout, heap: Wish) -> Result<Node> {
     let (rank, size) = (manager.rank(), manager.size());
     if rank == 0 {
         let (door, invitation) = invite()?;
         manager.put(KEY, &invitation.to_string())?;
         manager.barrier()?;
-        return admit(door, layout);
+        return admit(door, layout, Some(heap));
     }
     manager.barrier()?;
     let text = manager.get(KEY)?.ok_or_else(|| {
@@ -64,11 +65,15 @@ pub(crate) fn invite() -> Result<(Door, Invitation)> {
 }
 
 /// Waits at the door until all ranks of `layout` have met.
-pub(crate) fn admit(door: Door, layout: Layout) -> Result<Node> {
-    if layout.ranks == 1 {
-        return Node::alone(layout).map_err(failed);
-    }
-    door.host.serve(layout, door.key, PATIENCE).map_err(failed)
+pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<Node> {
+    let Door { host, key } = door;
+    let node = match (layout.ranks, heap) {
+        (1, None) => Node::alone(layout),
+        (1, Some(wish)) => Node::alone(layout).map(|node| node.with_heap(wish)),
+        (_, None) => host.serve(layout, key, PATIENCE),
+        (_, Some(wish)) => host.with_heap(wish).serve(layout, key, PATIENCE),
+    };
+    node.map_err(failed)
 }
 
 /// Goes where rank 0 waits.

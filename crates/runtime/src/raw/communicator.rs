@@ -1,9 +1,11 @@
 //! A communicator as the raw core knows it, and messages between its ranks.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use oxmpi_os::RawBytes;
+use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
 use oxmpi_wire::{Envelope, Fault, Peer};
 
@@ -51,6 +53,14 @@ impl<A: Access> Communicator<A> {
     #[inline]
     pub(crate) const fn access(&self) -> &A {
         &self.access
+    }
+
+    /// The memory that ranks allocate, if there is any.
+    pub(crate) fn heap(&self) -> Result<Option<Arc<Heap>>> {
+        self.access.with(|lane| {
+            lane.check()?;
+            Ok(lane.heap().cloned())
+        })
     }
 
     /// The context of this communicator's collectives.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::fork::ForkGuard;
+use oxmpi_shm::heap::{Heap, Reach};
 use oxmpi_shm::wait::{Patience, Waiter};
 use oxmpi_shm::{Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
@@ -39,6 +40,8 @@ pub struct Lane {
     detached: Vec<Detached>,
     scratch: Scratch,
     pids: Vec<u32>,
+    /// The memory that ranks allocate, if there is any.
+    reach: Option<Reach>,
 }
 
 /// An operation that nobody waits for, and what owns its buffer.
@@ -59,6 +62,7 @@ impl Lane {
         let pids: Vec<u32> = (0..node.ranks()).map(|rank| node.pid(rank)).collect();
         let patience = policy.patience(&pids);
         let links = node.ranks();
+        let reach = node.reach().cloned();
         let (tx, rx) = node
             .ends()
             .map_err(|why| Error::start("setting up shared memory", why))?;
@@ -78,12 +82,23 @@ impl Lane {
             detached: Vec::new(),
             scratch: Scratch::default(),
             pids,
+            reach,
         })
     }
 
-    /// A lane like this one among the ranks of another node.
-    pub(super) fn another(&self, node: Node) -> Result<Self> {
+    /// A lane like this one among the ranks of another node, which are those of `group`.
+    pub(super) fn another(&self, node: Node, group: &Group) -> Result<Self> {
+        let links = (0..group.size()).filter_map(|rank| group.link(rank));
+        let node = match &self.reach {
+            Some(reach) => node.with_reach(reach.subset(links)),
+            None => node,
+        };
         Self::new(node, self.policy, Arc::clone(&self.fork))
+    }
+
+    /// The memory that ranks allocate, if there is any.
+    pub(super) fn heap(&self) -> Option<&Arc<Heap>> {
+        self.reach.as_ref().map(Reach::heap)
     }
 
     /// Whether the lane may be used: by this process, and still.

@@ -2,6 +2,7 @@
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_shm::Layout;
+use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
@@ -15,6 +16,8 @@ pub(crate) struct Policy {
     pub(crate) switches: Switches,
     /// The sizes of a segment for one rank.
     layout: Layout,
+    /// The memory that ranks allocate.
+    pub(crate) heap: Wish,
     /// Which algorithm a collective takes.
     pub(crate) tuning: Tuning,
     wait: Wait,
@@ -33,6 +36,7 @@ impl Policy {
         let policy = Self {
             switches: values.switches(),
             layout: values.layout(1),
+            heap: values.heap(),
             tuning: values.tuning(),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),

@@ -73,7 +73,7 @@ impl<A: Access> Communicator<A> {
             text[..invitation.len()].copy_from_slice(invitation.as_bytes());
             self.bcast(target(&mut text), 0)?;
             self.barrier()?;
-            boot::admit(door, layout)?
+            boot::admit(door, layout, None)?
         } else {
             self.bcast(target(&mut text), 0)?;
             self.barrier()?;
@@ -81,7 +81,9 @@ impl<A: Access> Communicator<A> {
             let invitation = Invitation::decode(invitation.trim_end_matches('\0'))?;
             boot::accept(&invitation, rank, size)?
         };
-        let lane = self.access().with(|lane| lane.another(node))?;
+        let lane = self
+            .access()
+            .with(|lane| lane.another(node, self.group()))?;
         Ok(Communicator::new(
             Shared::new(lane),
             Lane::FIRST_CONTEXT,

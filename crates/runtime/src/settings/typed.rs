@@ -105,4 +105,12 @@ impl Values {
             buffers: self.parse("shm_buffers", oxmpi_shm::settings::buffers),
         }
     }
+
+    /// The memory that ranks allocate.
+    pub fn heap(&self) -> oxmpi_shm::heap::Wish {
+        oxmpi_shm::heap::Wish {
+            size: self.parse("shm_heap", oxmpi_shm::settings::heap),
+            pages: self.parse("shm_heap_pages", oxmpi_shm::settings::heap_pages),
+        }
+    }
 }

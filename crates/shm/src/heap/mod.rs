@@ -1,8 +1,8 @@
 //! Memory that a program allocates where its peers can reach it: one area for each rank.
 //!
-//! A message between two such buffers, or from one, is one plain copy by whoever has the time: all
-//! areas are mapped everywhere from the start. They are sparse, so that an area costs addresses
-//! until a page of it is touched, and a page that is given back costs nothing again.
+//! A message between two such buffers, or from one, is one plain copy by whoever has the time. The
+//! areas are mapped at once, by each rank when it first needs one. They are sparse: an area costs
+//! addresses until a page of it is touched, and a page that is given back costs nothing again.
 //!
 //! Bytes of an area are their owner's as those of any private buffer are. A peer touches those that
 //! a request under way has granted it, and no others: exactly what it could do to a private buffer
@@ -13,11 +13,13 @@
 
 mod free;
 mod plan;
+mod reach;
 
 use std::fmt;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::vec::Vec;
 
 use oxmpi_os::fork::ForkGuard;
@@ -27,6 +29,7 @@ use oxmpi_os::memory::{Mapping, Memfd};
 use self::free::FreePages;
 
 pub use self::plan::{Facts, Pages, PagesWish, Plan, Size, Why, Wish};
+pub use self::reach::Reach;
 
 /// What an area's size is a multiple of, in bytes: a huge page.
 pub const UNIT: u64 = 2 << 20;
@@ -34,18 +37,23 @@ pub const UNIT: u64 = 2 << 20;
 /// What the memory is called in `/proc/PID/maps`.
 const NAME: &str = "oxmpi-heap";
 
-/// The areas of all ranks of a node, mapped, and the allocator of this rank's own.
+/// The areas of all ranks of a node, and the allocator of this rank's own.
 #[derive(Debug)]
 pub struct Heap {
-    mapping: Mapping,
-    /// Bytes of one area.
-    area: u64,
+    areas: Areas,
     /// Bytes of one page.
     page: u64,
-    pages: Pages,
     ranks: u32,
     me: u32,
     free: Mutex<FreePages>,
+    /// `None` inside: the system refuses to map them.
+    mapped: OnceLock<Option<Mapped>>,
+}
+
+/// The areas as this process has them.
+#[derive(Debug)]
+struct Mapped {
+    mapping: Mapping,
     fork: ForkGuard,
 }
 
@@ -71,6 +79,9 @@ pub enum Refusal {
     /// The machine or a control group has not so much memory.
     #[error(transparent)]
     Memory(#[from] TooMuch),
+    /// This process has not the addresses for so many bytes: all areas of the node.
+    #[error("{0} B of shared memory cannot be mapped; a smaller shm_heap would do")]
+    Unreachable(u64),
     /// The pool of huge pages has not so many.
     #[error(
         "{wanted} B of huge pages wanted, which the system refuses: {why}; nr_hugepages sets how \
@@ -115,47 +126,71 @@ impl Areas {
 }
 
 impl Heap {
-    /// Maps the areas of `ranks` ranks, of which this is rank `me`.
-    pub(crate) fn map(areas: &Areas, ranks: u32, me: u32) -> io::Result<Self> {
-        let (memory, area, pages) = (&areas.memory, areas.area, areas.pages);
+    /// The areas of `ranks` ranks, of which this is rank `me`.
+    pub(crate) fn new(areas: Areas, ranks: u32, me: u32) -> io::Result<Self> {
+        let (has, area) = (areas.memory.len(), areas.area);
         let len = u64::from(ranks).checked_mul(area);
-        if len != Some(memory.len() as u64) || area == 0 || !area.is_multiple_of(UNIT) {
+        if len != Some(has as u64) || area == 0 || !area.is_multiple_of(UNIT) || me >= ranks {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("areas of {area} B for {ranks} ranks in {} B", memory.len()),
+                format!("areas of {area} B for {ranks} ranks, of which one is {me}, in {has} B"),
             ));
         }
-        let mapping = memory.map()?;
-        let page = match pages {
+        let page = match areas.pages {
             Pages::Pool => UNIT,
             Pages::Asked | Pages::Small => oxmpi_os::memory::page_size(),
         };
-        if pages == Pages::Asked {
-            // Where the wish is refused, small pages do.
-            let _ = mapping.ask_huge_pages();
-        }
         Ok(Self {
-            mapping,
-            area,
+            areas,
             page,
-            pages,
             ranks,
             me,
             free: Mutex::new(FreePages::new(area / page)),
-            fork: ForkGuard::new()?,
+            mapped: OnceLock::new(),
         })
+    }
+
+    /// The descriptor of the areas' memory.
+    pub(crate) fn memory(&self) -> BorrowedFd<'_> {
+        self.areas.memory.as_fd()
+    }
+
+    /// The areas as this process has them; maps them the first time.
+    fn mapped(&self) -> Option<&Mapped> {
+        let map = || {
+            let mapping = self.areas.memory.map().ok()?;
+            if self.areas.pages == Pages::Asked {
+                // Where the wish is refused, small pages do.
+                let _ = mapping.ask_huge_pages();
+            }
+            let fork = ForkGuard::new().ok()?;
+            Some(Mapped { mapping, fork })
+        };
+        self.mapped.get_or_init(map).as_ref()
+    }
+
+    /// Whether this process can reach the areas: it has the addresses for them.
+    #[must_use]
+    pub fn is_reachable(&self) -> bool {
+        self.mapped().is_some()
     }
 
     /// Bytes of this rank's area, which all ranks have alike.
     #[must_use]
     pub fn area(&self) -> u64 {
-        self.area
+        self.areas.area
     }
 
     /// Of which pages the areas are.
     #[must_use]
     pub fn pages(&self) -> Pages {
-        self.pages
+        self.areas.pages
+    }
+
+    /// Bytes of one page: what blocks are aligned to.
+    #[must_use]
+    pub fn page(&self) -> u64 {
+        self.page
     }
 
     /// Free bytes of this rank's area.
@@ -174,6 +209,9 @@ impl Heap {
     /// its first touch: this is for buffers that live long.
     pub fn allocate(self: &Arc<Self>, bytes: u64) -> Result<Block, Refusal> {
         limit::check(bytes)?;
+        let Some(Mapped { mapping, .. }) = self.mapped() else {
+            return Err(Refusal::Unreachable(u64::from(self.ranks) * self.area()));
+        };
         let pages = bytes.max(1).div_ceil(self.page);
         let first = {
             let mut free = self.free();
@@ -181,19 +219,21 @@ impl Heap {
                 wanted: bytes,
                 longest: free.longest() * self.page,
                 left: free.left() * self.page,
-                area: self.area,
+                area: self.area(),
             })?
         };
+        let at = u64::from(self.me) * self.area() + first * self.page;
+        let start = mapping.base().wrapping_add(at as usize);
         let block = Block {
-            heap: Arc::clone(self),
+            start: NonNull::new(start).expect("mapped memory"),
             first,
             pages,
+            heap: Arc::clone(self),
         };
-        if self.pages == Pages::Pool {
+        if self.pages() == Pages::Pool {
             // A touch of a page that the pool lacks would kill.
-            let len = (pages * self.page) as usize;
-            self.mapping
-                .populate(block.at(), len)
+            mapping
+                .populate(at as usize, block.len() as usize)
                 .map_err(|why| Refusal::Pool { wanted: bytes, why })?;
         }
         Ok(block)
@@ -203,29 +243,41 @@ impl Heap {
     /// within it.
     ///
     /// # Cost
-    /// Two compares.
+    /// A load and some compares.
     #[inline]
     pub(crate) fn offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
-        let start = self.mapping.base().addr() + self.start(rank)? as usize;
-        let offset = address.addr().checked_sub(start)? as u64;
-        (offset <= self.area && len <= self.area - offset).then_some(offset)
+        // Where nothing was mapped, no address is in it.
+        let base = self.mapped.get()?.as_ref()?.mapping.base();
+        let start = base.addr() as u64 + self.start(rank)?;
+        let offset = (address.addr() as u64).checked_sub(start)?;
+        self.has(offset, len).then_some(offset)
     }
 
-    /// Where the `len` bytes from byte `offset` of the area of rank `rank` on are, if it has them.
+    /// Where the `len` bytes from byte `offset` of the area of rank `rank` on are, if it has them
+    /// and this process can reach them.
     ///
     /// # Cost
-    /// Two compares.
+    /// A load and some compares; the first time, mapping all areas.
     #[inline]
     pub(crate) fn place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
         let start = self.start(rank)?;
-        let inside = offset <= self.area && len <= self.area - offset;
-        inside.then(|| self.mapping.base().wrapping_add((start + offset) as usize))
+        if !self.has(offset, len) {
+            return None;
+        }
+        let base = self.mapped()?.mapping.base();
+        Some(base.wrapping_add((start + offset) as usize))
+    }
+
+    /// Whether an area has the `len` bytes from byte `offset` on.
+    #[inline]
+    fn has(&self, offset: u64, len: u64) -> bool {
+        offset <= self.area() && len <= self.area() - offset
     }
 
     /// First byte of an area.
     #[inline]
     fn start(&self, rank: u32) -> Option<u64> {
-        (rank < self.ranks).then(|| u64::from(rank) * self.area)
+        (rank < self.ranks).then(|| u64::from(rank) * self.area())
     }
 
     fn free(&self) -> MutexGuard<'_, FreePages> {
@@ -236,18 +288,25 @@ impl Heap {
 
 /// Pages of this rank's area that are its holder's alone, given back when it is dropped.
 pub struct Block {
-    heap: Arc<Heap>,
+    start: NonNull<u8>,
     first: u64,
     pages: u64,
+    heap: Arc<Heap>,
 }
+
+// SAFETY: the address of pages that belong to no thread; the block never dereferences it, and its
+// heap, which keeps them mapped, is `Send`.
+unsafe impl Send for Block {}
+// SAFETY: as above; shared use gives copies of the address only.
+unsafe impl Sync for Block {}
 
 impl Block {
     /// First byte, aligned to a page. Mapped and writable as long as the block lives, in the
     /// process that allocated it: see [`Block::is_here`].
+    #[inline]
     #[must_use]
     pub fn start(&self) -> NonNull<u8> {
-        let start = self.heap.mapping.base().wrapping_add(self.at());
-        NonNull::new(start).expect("mapped memory")
+        self.start
     }
 
     /// Bytes from [`Block::start`] on: whole pages.
@@ -265,44 +324,40 @@ impl Block {
     /// Whether this is the process that allocated it. A forked child has nothing there.
     ///
     /// # Cost
-    /// A load and a compare.
+    /// Some loads and compares.
     #[inline]
     #[must_use]
     pub fn is_here(&self) -> bool {
-        !self.heap.fork.forked()
+        self.mapped().is_some_and(|mapped| !mapped.fork.forked())
     }
 
-    /// Its first byte in the mapping.
-    fn at(&self) -> usize {
-        let start = self
-            .heap
-            .start(self.heap.me)
-            .expect("the own area is mapped");
-        (start + self.first * self.heap.page) as usize
+    #[inline]
+    fn mapped(&self) -> Option<&Mapped> {
+        self.heap.mapped.get()?.as_ref()
     }
 }
 
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Block({} B at {:?})", self.len(), self.start())
+        write!(f, "Block({} B at {:?})", self.len(), self.start)
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // The pages are the parent's, and the child has not got them.
-        if !self.is_here() {
+        // The pages are the parent's, and a child has not got them.
+        let Some(mapped) = self.mapped().filter(|_| self.is_here()) else {
             return;
-        }
-        let (at, len) = (self.at(), self.len() as usize);
+        };
+        let base = mapped.mapping.base();
+        let (at, len) = (self.start.addr().get() - base.addr(), self.len() as usize);
         // SAFETY: the pages are this block's alone, and nobody has it any more.
-        let given = unsafe { self.heap.mapping.give_back(at, len) };
+        let given = unsafe { mapped.mapping.give_back(at, len) };
         if given.is_err() {
             let zeroes: Vec<u8> = std::vec![0; self.heap.page as usize];
             for page in (at..at + len).step_by(zeroes.len()) {
-                let to = self.heap.mapping.base().wrapping_add(page);
                 // SAFETY: as above; the page is mapped, and no vector.
-                unsafe { oxmpi_os::copy::to_foreign(&zeroes, to) };
+                unsafe { oxmpi_os::copy::to_foreign(&zeroes, base.wrapping_add(page)) };
             }
         }
         self.heap.free().give(self.first, self.pages);

@@ -15,8 +15,16 @@ fn areas(area: u64, len: u64) -> Areas {
 
 /// The same areas as two ranks have them.
 fn two() -> [Arc<Heap>; 2] {
-    let areas = areas(UNIT, u64::from(RANKS) * UNIT);
-    [1, 2].map(|me| Arc::new(Heap::map(&areas, RANKS, me).unwrap()))
+    let memory = areas(UNIT, u64::from(RANKS) * UNIT).memory;
+    [1, 2].map(|me| {
+        let again = memory.as_fd().try_clone_to_owned().unwrap();
+        let areas = Areas {
+            memory: Memfd::adopt(again).unwrap(),
+            area: UNIT,
+            pages: Pages::Small,
+        };
+        Arc::new(Heap::new(areas, RANKS, me).unwrap())
+    })
 }
 
 /// Byte `at` of a block of this process.
@@ -43,7 +51,12 @@ fn one_rank_names_a_place_and_the_other_finds_it() {
 #[test]
 fn what_is_beyond_an_area_is_nowhere() {
     let [one, _] = two();
-    let base = one.mapping.base();
+    assert_eq!(
+        one.offset(1, std::ptr::dangling(), 0),
+        None,
+        "nothing is mapped"
+    );
+    let base = one.mapped().unwrap().mapping.base();
     let inside = |rank: u32, at: u64, len| one.offset(rank, base.wrapping_add(at as usize), len);
     assert_eq!(inside(1, UNIT, UNIT), Some(0));
     assert_eq!(inside(1, 2 * UNIT, 0), Some(UNIT));
@@ -99,10 +112,14 @@ fn more_than_the_machine_has_is_refused_with_numbers() {
 }
 
 #[test]
-fn memory_of_another_size_is_not_mapped() {
+fn memory_of_another_size_is_refused() {
     for area in [UNIT / 2, 2 * UNIT, 0, u64::MAX] {
-        let error = Heap::map(&areas(area, UNIT), 1, 0).unwrap_err();
+        let error = Heap::new(areas(area, UNIT), 1, 0).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
-    assert!(Heap::map(&areas(UNIT, UNIT), 2, 0).is_err());
+    assert!(
+        Heap::new(areas(UNIT, UNIT), 2, 0).is_err(),
+        "an area is missing"
+    );
+    assert!(Heap::new(areas(UNIT, UNIT), 1, 1).is_err(), "no such rank");
 }

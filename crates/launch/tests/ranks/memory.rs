@@ -1,0 +1,262 @@
+//! Memory that ranks allocate where their peers reach it.
+
+use std::fs;
+
+use oxmpi::{Error, Memory, Op, Result, World};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use crate::job::{Job, SIZES};
+
+/// Bytes of one rank's shared memory that are in use: `RssShmem` of `/proc/self/status`.
+fn shared_in_use() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("it exists");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssShmem:"));
+    let kib = line.and_then(|text| text.trim().strip_suffix(" kB"));
+    1024 * kib
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .expect("a number")
+}
+
+fn at_most(resource: Resource, bytes: u64) {
+    let limit = Rlimit {
+        current: Some(bytes),
+        maximum: Some(bytes),
+    };
+    setrlimit(resource, limit).expect("a lower limit may be set");
+}
+
+/// Elements that tell their place and who sent them.
+fn pattern(rank: usize, count: usize) -> impl Iterator<Item = u64> {
+    (0..count as u64).map(move |i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rank as u64)
+}
+
+/// Every combination of memory at the two ends, in the middle of it too, for every path.
+#[test]
+fn it_travels_as_any_slice() {
+    for ranks in [1, 2, 4] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (me, n) = (comm.rank(), comm.size());
+            let (left, right) = ((me + n - 1) % n, (me + 1) % n);
+            for count in [0, 1, 6, 700, 20_000, 300_000] {
+                let mut own = world.alloc::<u64>(count + 3)?;
+                let mut room = world.alloc::<u64>(count + 5)?;
+                assert!(own.is_shared() && own.iter().all(|&x| x == 0));
+                for (to, x) in own[3..].iter_mut().zip(pattern(me, count)) {
+                    *to = x;
+                }
+                let private = own[3..].to_vec();
+                let mut vector = vec![0; count];
+                let pass = |from: &[u64], into: &mut [u64]| {
+                    into.fill(9);
+                    comm.sendrecv(from, right, 1, into, left, 1)?;
+                    assert!(into.iter().copied().eq(pattern(left, count)), "{count}");
+                    Ok(())
+                };
+                pass(&own[3..], &mut room[5..])?;
+                pass(&private, &mut room[5..])?;
+                pass(&own[3..], &mut vector)?;
+                assert_eq!(room[..5], [0; 5]);
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn collectives_and_shared_lanes_take_it() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let count = 50_000;
+            let mut sum = world.alloc::<u64>(count)?;
+            let mut part = world.alloc::<u64>(count)?;
+            part.fill(comm.rank() as u64);
+            comm.allreduce_into(&part, &mut sum, Op::SUM)?;
+            let all = (0..comm.size() as u64).sum::<u64>();
+            assert!(sum.iter().all(|&x| x == all));
+
+            let me = comm.rank();
+            // Half of the ranks in the other order, on a lane of their own.
+            let half = comm
+                .split(Some((me % 2) as u32), -(me as i32))?
+                .expect("a part");
+            let lane = half.share()?;
+            let root = half.size() - 1;
+            part.fill(me as u64 + 1);
+            lane.bcast(&mut part, root)?;
+            assert!(part.iter().all(|&x| x == (me % 2) as u64 + 1));
+            Ok(())
+        });
+    }
+}
+
+/// What is dropped costs nothing and is zero when it is taken again; and memory may outlive its
+/// world.
+#[test]
+fn it_comes_back() {
+    let done = Job::of(2).run(|| -> Result<()> {
+        let world = World::init()?;
+        world.comm().barrier()?;
+        const BYTES: usize = 64 << 20;
+        let before = shared_in_use();
+        let mut memory = world.alloc::<u8>(BYTES)?;
+        let start = memory.as_ptr();
+        assert!(
+            shared_in_use() < before + (1 << 20),
+            "nothing is touched yet"
+        );
+        memory.fill(7);
+        assert!(shared_in_use() >= before + BYTES as u64);
+        drop(memory);
+        assert!(
+            shared_in_use() < before + (1 << 20),
+            "all of it is given back"
+        );
+        let again = world.alloc::<u8>(BYTES)?;
+        assert_eq!(again.as_ptr(), start);
+        assert!(again.iter().all(|&x| x == 0));
+        world.finalize()?;
+        let mut again = again;
+        again[BYTES - 1] = 1;
+        Ok(())
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+fn refused<T: oxmpi::Data>(asked: Result<Memory<T>>) -> String {
+    match asked.expect_err("more than there is") {
+        error @ Error::Alloc { .. } => error.to_string(),
+        other => panic!("{other}"),
+    }
+}
+
+/// Numbers: what was asked for, what is left, and what sets it.
+#[test]
+fn a_refusal_names_numbers() {
+    let done = Job::of(2)
+        .with("OXMPI_SHM_HEAP", "4MiB")
+        .run(|| -> Result<()> {
+            let world = World::init()?;
+            let half = world.alloc::<u8>(2 << 20)?;
+            let text = refused(world.alloc::<u32>(1 << 20));
+            for says in [
+                "asked for 4194304 bytes",
+                "2097152 B are free",
+                "of the 4194304 B of this rank's area",
+                "shm_heap",
+            ] {
+                assert!(text.contains(says), "{text}");
+            }
+            drop(half);
+            world.alloc::<u32>(1 << 20)?;
+            for too_many in [1 << 50, usize::MAX] {
+                let text = refused(world.alloc::<u64>(too_many));
+                assert!(text.contains("MiB left"), "{text}");
+            }
+            world.comm().barrier()
+        });
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+/// A rank of a job of two in which memory is private.
+fn private() -> Result<()> {
+    let world = World::init()?;
+    let comm = world.comm();
+    let mut memory = world.alloc::<u64>(100_000)?;
+    assert!(!memory.is_shared());
+    memory.fill(comm.rank() as u64);
+    comm.bcast(&mut memory, 1)?;
+    assert!(memory.iter().all(|&x| x == 1));
+    Ok(())
+}
+
+#[test]
+fn without_an_area_it_is_private() {
+    let done = Job::of(2).with("OXMPI_SHM_HEAP", "0").run(|| {
+        // A closure: the ranks find their test by its name.
+        private()
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+/// A limit with room for the rings, and none for an area of any size for each rank.
+#[test]
+fn where_no_file_may_be_so_large_it_is_private() {
+    let done = Job::of(2).run(|| {
+        at_most(Resource::Fsize, 3 << 20);
+        private()
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+/// One rank cannot map the areas: its own memory is private, and it takes the others' messages by
+/// another road.
+#[test]
+fn a_rank_without_addresses_has_private_memory() {
+    Job::of(2).with("OXMPI_SHM_HEAP", "64GiB").succeed(|world| {
+        let comm = world.comm();
+        let me = comm.rank();
+        if me == 1 {
+            at_most(Resource::As, 4 << 30);
+        }
+        let mut memory = world.alloc::<u64>(100_000)?;
+        assert_eq!(memory.is_shared(), me == 0);
+        memory.fill(me as u64);
+        for root in [0, 1] {
+            let mut room = memory.to_vec();
+            let bytes = if me == root {
+                &mut memory[..]
+            } else {
+                &mut room[..]
+            };
+            comm.bcast(bytes, root)?;
+            assert!(bytes.iter().all(|&x| x == root as u64));
+        }
+        Ok(())
+    });
+}
+
+/// A limit that the rings themselves do not fit is told, where the kernel would end the process by a
+/// signal.
+#[test]
+fn a_file_limit_below_the_rings_is_refused_with_numbers() {
+    let done = Job::of(2).run(|| -> Result<()> {
+        at_most(Resource::Fsize, 64 << 10);
+        World::init()?.comm().barrier()
+    });
+    assert_eq!(done.code, 1, "{}", done.err);
+    let says = "1 MiB of shared memory wanted, 0 MiB allowed in a file (RLIMIT_FSIZE, `ulimit -f`)";
+    assert!(done.err.contains(says), "{}", done.err);
+}
+
+/// A forked child has no such memory: it is told so, and its parent's stays as it is.
+#[test]
+fn a_child_is_told() {
+    let done = Job::of(1).run(|| -> Result<()> {
+        let world = World::init()?;
+        let mut memory = world.alloc::<u8>(1000)?;
+        memory.fill(5);
+        // SAFETY: the child goes on with the one thread that this rank has.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let look = std::panic::AssertUnwindSafe(|| memory[0]);
+            let panicked = std::panic::catch_unwind(look).expect_err("there is none");
+            let text = panicked.downcast_ref::<&str>().copied().unwrap_or_default();
+            assert!(text.contains("fork"), "{text}");
+            assert!(matches!(world.alloc::<u8>(1), Err(Error::Forked)));
+            drop(memory);
+            drop(world);
+            std::process::exit(3);
+        }
+        let mut status = 0;
+        // SAFETY: the status is a local variable.
+        let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((ended, libc::WEXITSTATUS(status)), (child, 3));
+        assert!(memory.iter().all(|&x| x == 5));
+        Ok(())
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
+}

@@ -1,0 +1,137 @@
+//! Memory that a program allocates where its peers can reach it: [`Memory`].
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::slice;
+use std::sync::Arc;
+
+use oxmpi_os::limit;
+use oxmpi_shm::heap::{Block, Heap};
+
+use crate::data::Data;
+use crate::error::{Error, Result};
+
+/// A slice of elements that the other ranks of this host can reach, from
+/// [`World::alloc`](crate::World::alloc) (`MPI_Alloc_mem`).
+///
+/// Use it as any slice: it is this rank's own. A long message from or to it is a single copy, without
+/// a system call. It may outlive its [`World`](crate::World); dropping it gives its memory back to
+/// the system.
+///
+/// Where the system refuses shared memory, it is private memory, and messages from it take the road
+/// of any other slice: [`Memory::is_shared`] says so.
+///
+/// # Panics
+/// In a forked child, which has no such memory, the slice of shared memory cannot be had: asking for
+/// it panics. One that was borrowed before the fork is not mapped there, and touching it ends the
+/// child.
+///
+/// ```
+/// # fn main() -> oxmpi::Result<()> {
+/// let world = oxmpi::World::init()?;
+/// let mut field = world.alloc::<f64>(1000)?;
+/// assert!(field.iter().all(|&x| x == 0.0));
+/// field[7] = 1.5;
+/// world.comm().bcast(&mut field, 0)?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Memory<T: Data> {
+    place: Place<T>,
+    /// Elements.
+    count: usize,
+}
+
+enum Place<T> {
+    /// Of at least `count` elements, aligned for them.
+    Shared(Block),
+    Private(Vec<T>),
+}
+
+impl<T: Data> Memory<T> {
+    /// `count` elements of zero bytes, from the heap if there is one.
+    pub(crate) fn zeroed(rank: usize, heap: Option<&Arc<Heap>>, count: usize) -> Result<Self> {
+        let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+        let refused = |why: String| Error::Alloc { rank, bytes, why };
+        let fits = |heap: &&Arc<Heap>| {
+            bytes > 0 && heap.page() >= align_of::<T>() as u64 && heap.is_reachable()
+        };
+        let heap = heap.filter(fits);
+        let place = if let Some(heap) = heap {
+            let block = heap.allocate(bytes);
+            Place::Shared(block.map_err(|why| refused(why.to_string()))?)
+        } else {
+            limit::check(bytes).map_err(|why| refused(why.to_string()))?;
+            let vec = T::new_vec_zeroed(count);
+            Place::Private(vec.map_err(|_| refused("the system refuses it".into()))?)
+        };
+        Ok(Self { place, count })
+    }
+
+    /// Whether other ranks reach it, so that long messages from and to it are a single copy.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        matches!(self.place, Place::Shared(_))
+    }
+}
+
+impl<T: Data> Deref for Memory<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match &self.place {
+            Place::Private(vec) => vec,
+            Place::Shared(block) => {
+                let start = here::<T>(block).cast_const();
+                // SAFETY: the block is this value's alone, mapped in this process, aligned to a page
+                // (`zeroed` checked that this suffices), of at least `count` elements, and holds
+                // zeroes or what was written through this value or received: any bytes are a `T`.
+                // Peers have the same memory mapped and are trusted for it as they are for private
+                // memory, which process_vm_writev would let them reach just so: they write the bytes
+                // that a receive has granted them and only while it is under way, when the face
+                // holds the unique borrow of this slice.
+                unsafe { slice::from_raw_parts(start, self.count) }
+            }
+        }
+    }
+}
+
+impl<T: Data> DerefMut for Memory<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.place {
+            Place::Private(vec) => vec,
+            // SAFETY: as in `deref`; and peers read the bytes of a send only while it is under way,
+            // when the face holds a borrow of this slice, so that this unique one cannot be.
+            Place::Shared(block) => unsafe { slice::from_raw_parts_mut(here(block), self.count) },
+        }
+    }
+}
+
+/// The first element of a block.
+#[inline]
+fn here<T>(block: &Block) -> *mut T {
+    if !block.is_here() {
+        forked();
+    }
+    block.start().cast().as_ptr()
+}
+
+#[cold]
+#[inline(never)]
+fn forked() -> ! {
+    panic!(
+        "memory of World::alloc was used in a fork of the rank that has it; it is mapped in the \
+         parent only"
+    )
+}
+
+impl<T: Data> fmt::Debug for Memory<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory")
+            .field("count", &self.count)
+            .field("shared", &self.is_shared())
+            .finish()
+    }
+}
