@@ -7,6 +7,7 @@
 #define BLOCKS_H
 
 #include "clock.h"
+#include "content.h"
 #include <mpi.h>
 
 /* What is repeated: `times` rounds of a pattern between the ranks, on what `with` points to. */
@@ -66,25 +67,6 @@ static inline void need_ranks(int ranks, int least, int most) {
         fprintf(stderr, "%d ranks, and this takes %d to %d\n", ranks, least, most);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-}
-
-/* The byte at place `at` of what `rank` sends in messages of `bytes`. */
-static inline unsigned char byte_of(int rank, long bytes, long at) {
-    return (unsigned char)(at * 31 + rank * 101 + bytes);
-}
-
-/* Writes what `rank` sends, or with `wrong` what nobody does. */
-static inline void write_bytes(char *to, int rank, long bytes, int wrong) {
-    for (long at = 0; at < bytes; at++)
-        to[at] = wrong ? ~byte_of(rank, bytes, at) : byte_of(rank, bytes, at);
-}
-
-/* Whether this is what `rank` sends. */
-static inline int are_bytes(const char *from, int rank, long bytes) {
-    int right = 1;
-    for (long at = 0; at < bytes; at++)
-        right &= (unsigned char)from[at] == byte_of(rank, bytes, at);
-    return right;
 }
 
 /* Rank 0 prints the measurement; another says when its data was wrong. */

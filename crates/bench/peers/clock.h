@@ -22,13 +22,14 @@ static inline int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Prints one measurement: `ns` holds the average of each block. */
-static inline void print_blocks(const char *kernel, const char *method, int ranks, long bytes,
+/* Prints one measurement: `ns` holds the average of each block; `more` are further fields, each with
+ * a comma behind it. */
+static inline void print_blocks(const char *kernel, const char *more, int ranks, long bytes,
                                 int64_t repetitions, double ns[BLOCKS], int right) {
     qsort(ns, BLOCKS, sizeof ns[0], by_value);
-    printf("{\"kernel\":\"%s\",\"method\":\"%s\",\"ranks\":%d,\"bytes\":%ld,\"blocks\":%d,"
+    printf("{\"kernel\":\"%s\",%s\"ranks\":%d,\"bytes\":%ld,\"blocks\":%d,"
            "\"repetitions\":%lld,\"min_ns\":%.1f,\"median_ns\":%.1f,\"p99_ns\":%.1f,\"right\":%s}\n",
-           kernel, method, ranks, bytes, BLOCKS, (long long)repetitions, ns[0], ns[BLOCKS / 2],
+           kernel, more, ranks, bytes, BLOCKS, (long long)repetitions, ns[0], ns[BLOCKS / 2],
            ns[BLOCKS - 1], right ? "true" : "false");
     fflush(stdout);
 }

@@ -1,17 +1,23 @@
 //! `cargo xtask compare`: our kernels and the same kernels on other MPI libraries, interleaved.
 
+mod figures;
+mod lines;
 mod peers;
 mod placement;
 mod programs;
+mod publish;
 mod rounds;
-mod summary;
+mod tables;
+mod targets;
 mod works;
 
 pub(crate) use peers::mpich_launcher;
 
 use crate::{Repo, Result, Verb};
+use figures::{Figures, Pick};
 use placement::Probe;
 use rounds::Run;
+use std::collections::BTreeSet;
 use works::Work;
 
 pub(crate) const VERB: Verb = Verb {
@@ -26,7 +32,7 @@ changed is dropped, and only runs with the same answer are compared. A peer that
 is skipped, and it says so.
 
   --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, crowd, barrier,
-                 init, start; all by default
+                 memory, init, start; all by default
   --sizes LIST   message lengths of pingpong and rewritten in bytes;
                  8,64,1024,8192,65536,1048576,4194304 by default
   --rounds N     runs to keep of each; 5 by default
@@ -35,8 +41,13 @@ is skipped, and it says so.
 pingpong is one way between two ranks; rewritten the same with the message written before each send,
 cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
 those of the Intel MPI Benchmarks; rate is one message of a window of 64; crowd is 8 B between two of 4
-and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; init is joining and
-leaving, 2 ranks; start is the whole command that runs `true` twice.",
+and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; memory is what 8 ranks
+have after joining; init is joining and leaving, 2 ranks; start is the whole command that runs `true`
+twice. The floor is what two processes reach without MPI (crates/bench/peers/floor), in the same rounds.
+
+Each work's tables are followed by a summary: every aim for messages between two ranks, the figure, its bound,
+and whether it is met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
+jobs of more ranks than processors leave that class.",
     run,
 };
 
@@ -107,20 +118,26 @@ impl Options {
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     let options = Options::parse(arguments)?;
-    let mut implementations = vec![programs::ours(repo)?];
-    implementations.extend(peers::prepare(repo));
+    let needed = options.works.iter().map(|work| work.program);
+    let needed: BTreeSet<&str> = needed.filter(|program| !program.is_empty()).collect();
+    let mut implementations = vec![programs::ours(repo, &needed)?];
+    implementations.extend(peers::prepare(repo, &needed));
+    implementations.push(programs::floor(repo)?);
     let probe = Probe::build(repo)?;
     let mut runs: Vec<Run> = Vec::new();
-    let mut tables = String::new();
+    let mut text = String::new();
     for work in &options.works {
         let new = rounds::interleave(work, &implementations, &probe, options.rounds)?;
-        let table = summary::tables(work, &implementations, &new);
-        println!("{table}");
-        tables += &table;
+        let tables = tables::tables(work, &implementations, &new);
+        println!("{tables}");
+        text += &tables;
         runs.extend(new);
     }
+    let summaries = summaries(&runs);
+    println!("{summaries}");
+    text += &summaries;
     if options.publish {
-        let folder = summary::publish(repo, &probe, &implementations, &runs, &tables)?;
+        let folder = publish::publish(repo, &probe, &implementations, &runs, &text)?;
         println!("kept under {}", folder.display());
     }
     let wrong = runs
@@ -133,6 +150,23 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     } else {
         Err(format!("wrong data in {wrong} rows").into())
     }
+}
+
+/// Whether the aims are reached, for each placement that was seen.
+fn summaries(runs: &[Run]) -> String {
+    let mut placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
+    if placements.len() > 1 {
+        placements.remove("any");
+    }
+    let summary = |placement| {
+        let figures = Figures::new(runs, placement, Pick::Median);
+        targets::summary(placement, &targets::targets(&figures))
+    };
+    placements
+        .into_iter()
+        .map(summary)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]

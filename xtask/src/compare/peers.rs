@@ -2,6 +2,7 @@
 
 use super::programs::{self, Implementation};
 use crate::{Repo, Result};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
@@ -30,17 +31,20 @@ const INTEL: Package = Package {
     options: &["--no-deps"],
 };
 
-/// Installs the peers and builds their programs; one that fails is left out with a line that says
+/// Makes a package ready: the implementations in it.
+type Prepare = fn(&Repo, &BTreeSet<&str>) -> Result<Vec<Implementation>>;
+
+/// Installs the peers and builds their `programs`; one that fails is left out with a line that says
 /// why.
-pub(super) fn prepare(repo: &Repo) -> Vec<Implementation> {
+pub(super) fn prepare(repo: &Repo, programs: &BTreeSet<&str>) -> Vec<Implementation> {
     [
-        (&MPICH, mpich as fn(&Repo) -> Result<Vec<Implementation>>),
+        (&MPICH, mpich as Prepare),
         (&OPEN_MPI, open_mpi),
         (&INTEL, intel),
     ]
     .into_iter()
     .flat_map(|(package, prepare)| {
-        prepare(repo).unwrap_or_else(|error| {
+        prepare(repo, programs).unwrap_or_else(|error| {
             println!("skipped: {} {}: {error}", package.name, package.version);
             Vec::new()
         })
@@ -48,23 +52,23 @@ pub(super) fn prepare(repo: &Repo) -> Vec<Implementation> {
     .collect()
 }
 
-fn mpich(repo: &Repo) -> Result<Vec<Implementation>> {
+fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let folder = install(repo, &MPICH)?;
     Ok(vec![Implementation {
         name: "mpich",
         launcher: Some(folder.join("bin/mpiexec")),
         bound: &["-bind-to", "core"],
         collapses: true,
-        programs: programs::with_mpi(repo, "mpich", &folder.join("bin/mpicc"))?,
+        programs: programs::with_mpi(repo, programs, "mpich", &folder.join("bin/mpicc"))?,
         version: MPICH.version.into(),
         ..Implementation::default()
     }])
 }
 
 /// Twice: as it is, and over UCX.
-fn open_mpi(repo: &Repo) -> Result<Vec<Implementation>> {
+fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let folder = install(repo, &OPEN_MPI)?;
-    let programs = programs::with_mpi(repo, "openmpi", &folder.join("bin/mpicc"))?;
+    let programs = programs::with_mpi(repo, programs, "openmpi", &folder.join("bin/mpicc"))?;
     let with = |name, environment: &[(&'static str, &str)]| Implementation {
         name,
         launcher: Some(folder.join("bin/mpiexec")),
@@ -94,7 +98,7 @@ fn open_mpi(repo: &Repo) -> Result<Vec<Implementation>> {
 
 /// It comes without a compiler: the standard ABI's library is MPICH's when the programs are linked,
 /// and Intel's when they run.
-fn intel(repo: &Repo) -> Result<Vec<Implementation>> {
+fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let compiler = install(repo, &MPICH)?.join("bin/mpicc_abi");
     let folder = install(repo, &INTEL)?;
     Ok(vec![Implementation {
@@ -106,7 +110,7 @@ fn intel(repo: &Repo) -> Result<Vec<Implementation>> {
             ("I_MPI_FABRICS", "shm".into()),
         ],
         bound: &["-genv", "I_MPI_PIN_PROCESSOR_LIST", "allcores"],
-        programs: programs::with_mpi(repo, "intel", &compiler)?,
+        programs: programs::with_mpi(repo, programs, "intel", &compiler)?,
         version: INTEL.version.into(),
         ..Implementation::default()
     }])

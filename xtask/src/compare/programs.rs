@@ -1,15 +1,17 @@
 //! The programs that are compared, built for every implementation, and how to start them.
 
 use crate::{Repo, Result};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xshell::cmd;
 
-/// The programs that every implementation has: `crates/bench/peers/NAME.c` and its Rust twin.
-const PROGRAMS: [&str; 8] = [
-    "pingpong", "posted", "sendrecv", "exchange", "rate", "crowd", "barrier", "init",
-];
+/// Our own name.
+pub(crate) const OURS: &str = "oxmpi";
+
+/// The name of what two processes reach without MPI.
+pub(crate) const FLOOR: &str = "floor";
 
 /// One implementation, ready to run.
 #[derive(Default)]
@@ -25,7 +27,7 @@ pub(crate) struct Implementation {
     pub(crate) crowded: &'static [&'static str],
     /// Whether barriers of more ranks than cores take it milliseconds, or for ever.
     pub(crate) collapses: bool,
-    /// Where its programs lie.
+    /// Where its programs lie: those of `crates/bench/peers`, or their Rust twins.
     pub(crate) programs: PathBuf,
     /// What its programs' names begin with.
     pub(crate) prefix: &'static str,
@@ -51,8 +53,19 @@ impl Implementation {
         command
     }
 
+    /// Whether it is what two processes reach without MPI, which is one program.
+    pub(crate) fn bare(&self) -> bool {
+        self.name == FLOOR
+    }
+
+    /// Whether it is ours.
+    pub(crate) fn ours(&self) -> bool {
+        self.name == OURS
+    }
+
     /// Where one of its programs lies.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
+        let name = if self.bare() { FLOOR } else { name };
         self.programs.join(format!("{}{name}", self.prefix))
     }
 }
@@ -66,28 +79,55 @@ fn in_realtime_class() -> bool {
     matches!(policy, Some("1" | "2"))
 }
 
-/// Ours: the Rust twins.
-pub(super) fn ours(repo: &Repo) -> Result<Implementation> {
-    let (launcher, programs) = (repo.oxmpi()?, repo.examples()?);
+/// Ours: the Rust twins of `programs`, built.
+pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementation> {
+    let sh = &repo.shell;
+    let launcher = repo.oxmpi()?;
+    let names = programs.iter().map(|name| format!("--example=peer_{name}"));
+    let names: Vec<String> = names.collect();
+    if !names.is_empty() {
+        cmd!(sh, "cargo build --release --package oxmpi {names...}").run()?;
+    }
     let version = repo.packages.iter().find(|package| package.name == "oxmpi");
     Ok(Implementation {
-        name: "oxmpi",
+        name: OURS,
         launcher: Some(launcher),
         bound: &["run", "--bind-to", "core"],
         crowded: &["run", "--oversubscribe"],
-        programs,
+        programs: repo.root.join("target/release/examples"),
         prefix: "peer_",
         version: version.map_or_else(String::new, |package| package.version.clone()),
         ..Implementation::default()
     })
 }
 
-/// Builds the C programs with an MPI library's compiler, and gives their folder.
-pub(super) fn with_mpi(repo: &Repo, name: &str, compiler: &Path) -> Result<PathBuf> {
+/// Builds the program without MPI.
+pub(super) fn floor(repo: &Repo) -> Result<Implementation> {
+    let sh = &repo.shell;
+    let folder = repo.root.join("target/compare").join(FLOOR);
+    sh.create_dir(&folder)?;
+    let program = folder.join(FLOOR);
+    let mut sources = sh.read_dir(repo.root.join("crates/bench/peers/floor"))?;
+    sources.retain(|file| file.extension().is_some_and(|extension| extension == "c"));
+    cmd!(sh, "cc -O2 -o {program} {sources...}").quiet().run()?;
+    Ok(Implementation {
+        name: FLOOR,
+        programs: folder,
+        ..Implementation::default()
+    })
+}
+
+/// Builds the C `programs` with an MPI library's compiler, and gives their folder.
+pub(super) fn with_mpi(
+    repo: &Repo,
+    programs: &BTreeSet<&str>,
+    name: &str,
+    compiler: &Path,
+) -> Result<PathBuf> {
     let sh = &repo.shell;
     let folder = repo.root.join("target/compare").join(name);
     sh.create_dir(&folder)?;
-    for name in PROGRAMS {
+    for name in programs {
         let source = repo.root.join(format!("crates/bench/peers/{name}.c"));
         let program = folder.join(name);
         cmd!(sh, "{compiler} -O2 -o {program} {source}")

@@ -1,10 +1,10 @@
 //! Rounds of runs: every implementation in turn, with the processors' placement around each run.
 
+use super::lines::{self, Row};
 use super::placement::{Probe, tag};
 use super::programs::Implementation;
 use super::works::Work;
 use crate::Result;
-use serde_json::Value;
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ pub(crate) struct Run {
     pub(crate) round: usize,
     pub(crate) implementation: &'static str,
     pub(crate) work: &'static str,
+    pub(crate) ranks: usize,
     /// Nanoseconds that the probe saw before and after, where it was asked.
     pub(crate) probes: Option<[f64; 2]>,
     /// The placement, when it was the same before and after; `any` where it does not matter.
@@ -23,31 +24,17 @@ pub(crate) struct Run {
     pub(crate) rows: Vec<Row>,
 }
 
-/// What a run measured at one length, in nanoseconds, over its blocks.
-pub(crate) struct Row {
-    pub(crate) kernel: String,
-    pub(crate) ranks: u64,
-    pub(crate) bytes: u64,
-    pub(crate) min: f64,
-    pub(crate) median: f64,
-    pub(crate) p99: f64,
-    pub(crate) right: bool,
-}
-
 /// Runs `work` on all implementations in turn until one placement has `rounds` runs of each, but at
-/// most three times as many rounds. Each round begins with another implementation.
+/// most twice as many rounds. Each round begins with another implementation.
 pub(crate) fn interleave(
     work: &Work,
     implementations: &[Implementation],
     probe: &Probe,
     rounds: usize,
 ) -> Result<Vec<Run>> {
-    let able: Vec<&Implementation> = implementations
-        .iter()
-        .filter(|i| !(work.crowded() && i.collapses))
-        .collect();
+    let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
     let mut runs: Vec<Run> = Vec::new();
-    for round in 0..3 * rounds {
+    for round in 0..2 * rounds {
         for turn in 0..able.len() {
             let implementation = able[(round + turn) % able.len()];
             let before = work.placed.then(|| probe.nanoseconds()).transpose()?;
@@ -59,18 +46,15 @@ pub(crate) fn interleave(
                 Some([before, after]) if before == after => before,
                 Some(_) => None,
             };
-            let (implementation, work) = (implementation.name, work.name);
             runs.push(Run {
                 round,
-                implementation,
-                work,
+                implementation: implementation.name,
+                work: work.name,
+                ranks: work.ranks,
                 probes,
                 tag,
                 rows,
             });
-        }
-        if work.name == "start" {
-            runs.push(bare_start(round, work)?);
         }
         if round + 1 >= rounds && enough(&able, &runs, rounds) {
             break;
@@ -93,97 +77,48 @@ fn enough(able: &[&Implementation], runs: &[Run], rounds: usize) -> bool {
 
 /// One run.
 fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
-    if work.name == "start" {
-        let times = (0..STARTS).map(|_| {
-            let start = Instant::now();
-            let mut command = implementation.command(work.ranks, false, Path::new("true"));
-            finished(command.output()?, implementation)?;
-            Ok(start.elapsed().as_nanos() as f64)
-        });
-        return Ok(vec![spread(work, times.collect::<Result<_>>()?)]);
+    if work.program.is_empty() {
+        let times = (0..STARTS).map(|_| start(work, implementation));
+        let times = times.collect::<Result<_>>()?;
+        return Ok(vec![Row::times(work.name, work.ranks, times)]);
     }
     let program = implementation.program(work.program);
     let mut command = implementation.command(work.ranks, work.crowded(), &program);
-    let text = finished(command.args(&work.arguments).output()?, implementation)?;
-    let lines: Vec<Value> = text
-        .lines()
-        .filter(|line| line.starts_with('{'))
-        .map(serde_json::from_str)
-        .collect::<std::result::Result<_, _>>()?;
-    let rows: Vec<Row> = if work.name == "init" {
-        let both = |line: &Value| Some(line["init_ns"].as_f64()? + line["finalize_ns"].as_f64()?);
-        let slowest = lines.iter().filter_map(both).reduce(f64::max);
-        slowest
-            .map(|slowest| spread(work, vec![slowest]))
-            .into_iter()
-            .collect()
-    } else {
-        lines.iter().filter_map(read).collect()
-    };
-    if rows.len() != work.lines() {
+    command.args(work.words(implementation));
+    let text = finished(&mut command, implementation)?;
+    let rows = lines::rows(&text, work.ranks)?;
+    let shown = |bytes: &u64| rows.iter().any(|row| row.bytes == *bytes);
+    if rows.is_empty() || !work.lengths().all(|bytes| shown(&bytes)) {
         let name = implementation.name;
-        return Err(format!(
-            "{name}: not the lines that were awaited of {}:\n{text}",
-            work.name
-        )
-        .into());
+        let what = work.name;
+        return Err(format!("{name}: not the lines that were awaited of {what}:\n{text}").into());
     }
     Ok(rows)
 }
 
-/// Two processes after each other without any launcher.
-fn bare_start(round: usize, work: &Work) -> Result<Run> {
-    let times = (0..STARTS).map(|_| {
-        let start = Instant::now();
-        for _ in 0..2 {
-            std::process::Command::new("true").output()?;
-        }
-        Ok(start.elapsed().as_nanos() as f64)
-    });
-    let rows = vec![spread(work, times.collect::<Result<_>>()?)];
-    let (work, tag) = (work.name, Some("any"));
-    Ok(Run {
-        round,
-        implementation: "no launcher",
-        work,
-        probes: None,
-        tag,
-        rows,
-    })
-}
-
-fn spread(work: &Work, mut nanoseconds: Vec<f64>) -> Row {
-    nanoseconds.sort_by(f64::total_cmp);
-    let last = nanoseconds.len() - 1;
-    Row {
-        kernel: work.name.into(),
-        ranks: work.ranks as u64,
-        bytes: 0,
-        min: nanoseconds[0],
-        median: nanoseconds[last / 2],
-        p99: nanoseconds[last],
-        right: true,
+/// Nanoseconds that `true` on all ranks takes, from the start of its launcher to its end; without a
+/// launcher one process after the other.
+fn start(work: &Work, implementation: &Implementation) -> Result<f64> {
+    let start = Instant::now();
+    let times = if implementation.launcher.is_some() {
+        1
+    } else {
+        work.ranks
+    };
+    for _ in 0..times {
+        let mut command = implementation.command(work.ranks, false, Path::new("true"));
+        finished(&mut command, implementation)?;
     }
-}
-
-fn read(line: &Value) -> Option<Row> {
-    Some(Row {
-        kernel: line["kernel"].as_str()?.to_owned(),
-        ranks: line["ranks"].as_u64()?,
-        bytes: line["bytes"].as_u64()?,
-        min: line["min_ns"].as_f64()?,
-        median: line["median_ns"].as_f64()?,
-        p99: line["p99_ns"].as_f64()?,
-        right: line["right"].as_bool()?,
-    })
+    Ok(start.elapsed().as_nanos() as f64)
 }
 
 /// What a command printed, or why it failed.
-fn finished(output: std::process::Output, implementation: &Implementation) -> Result<String> {
+fn finished(command: &mut std::process::Command, of: &Implementation) -> Result<String> {
+    let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(text);
     }
     let why = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{}: {}\n{}", implementation.name, output.status, why.trim()).into())
+    Err(format!("{}: {}\n{}", of.name, output.status, why.trim()).into())
 }

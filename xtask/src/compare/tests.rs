@@ -1,10 +1,13 @@
 //! Arguments, placements and tables, without running anything.
 
+use super::figures::{Cell, Figures, Pick};
+use super::lines::{self, Row};
 use super::placement::tag;
 use super::programs::Implementation;
-use super::rounds::{Row, Run};
+use super::rounds::Run;
+use super::targets::{Verdict, summary, targets};
 use super::works::Work;
-use super::{Options, summary};
+use super::{Options, tables};
 
 fn options(line: &str) -> super::Result<Options> {
     let words: Vec<String> = line.split_whitespace().map(String::from).collect();
@@ -24,6 +27,7 @@ fn arguments_are_checked() {
         ("--rounds", "needs a value"),
         ("--sizes 8,x", "'x'"),
         ("--what pingpong,latency", "'latency'"),
+        ("--what all,everything", "'everything'"),
         ("--fast", "'--fast'"),
     ] {
         let error = options(line).unwrap_err().to_string();
@@ -46,43 +50,53 @@ fn implementation(name: &'static str) -> Implementation {
     }
 }
 
-fn kept(implementation: &'static str, tag: Option<&'static str>, median: f64) -> Run {
+/// A run of one row: `kernel` of two ranks took so many nanoseconds.
+fn run(
+    implementation: &'static str,
+    tag: Option<&'static str>,
+    (kernel, bytes): (&'static str, u64),
+    nanoseconds: f64,
+) -> Run {
     let row = Row {
-        kernel: "pingpong".into(),
-        ranks: 2,
-        bytes: 8,
-        min: median,
-        median,
-        p99: median,
-        right: true,
+        bytes,
+        ..Row::times(kernel, 2, vec![nanoseconds])
     };
     Run {
         round: 0,
         implementation,
-        work: "pingpong",
+        work: kernel,
+        ranks: 2,
         probes: None,
         tag,
         rows: vec![row],
     }
 }
 
+/// A run of the floor, by a method.
+fn bare(method: &str, (kernel, bytes): (&'static str, u64), nanoseconds: f64) -> Run {
+    let mut run = run("floor", Some("near"), (kernel, bytes), nanoseconds);
+    run.rows[0].method = method.into();
+    run
+}
+
+const SHORT: (&str, u64) = ("pingpong", 8);
+
 #[test]
 fn tables_take_medians_within_a_placement_and_show_losses() {
     let works = Work::named("pingpong", &["8".into()]).unwrap();
-    let all = [
-        implementation("oxmpi"),
-        implementation("mpich"),
-        implementation("openmpi"),
-    ];
+    let all = ["oxmpi", "mpich", "openmpi", "floor"].map(implementation);
+    let near = Some("near");
     let mut runs = Vec::new();
     for (ours, theirs) in [(90.0, 800.0), (100.0, 900.0), (5000.0, 850.0)] {
-        runs.push(kept("oxmpi", Some("near"), ours));
-        runs.push(kept("mpich", Some("near"), theirs));
-        runs.push(kept("openmpi", Some("near"), 80.0));
-        runs.push(kept("oxmpi", None, 1.0));
+        runs.push(run("oxmpi", near, SHORT, ours));
+        runs.push(run("mpich", near, SHORT, theirs));
+        runs.push(run("openmpi", near, SHORT, 80.0));
+        runs.push(run("oxmpi", None, SHORT, 1.0));
+        runs.push(bare("copy", SHORT, 40.0));
+        runs.push(bare("ring", SHORT, 50.0));
     }
-    runs.push(kept("oxmpi", Some("far"), 200.0));
-    let text = summary::tables(&works[0], &all, &runs);
+    runs.push(run("oxmpi", Some("far"), SHORT, 200.0));
+    let text = tables::tables(&works[0], &all, &runs);
     let near = text
         .split("placement ")
         .find(|part| part.starts_with("near"))
@@ -92,18 +106,154 @@ fn tables_take_medians_within_a_placement_and_show_losses() {
         .map(|line| line.split_whitespace().collect())
         .filter(|row: &Vec<&str>| row.first() == Some(&"8"))
         .collect();
+    let median = "8 0.100 0.850 0.080 openmpi 1.25 0.040 2.50 lost";
+    let fastest = "8 0.090 0.800 0.080 openmpi 1.12 0.040 2.25 lost";
+    assert_eq!(rows[0].join(" "), median, "{text}");
+    assert_eq!(rows[1].join(" "), fastest, "{text}");
+    for part in ["far", "3 runs dropped", "copy 0.040, ring 0.050 us"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+/// The verdict on the aim of this number whose line has these words.
+fn verdict(runs: &[Run], number: u32, words: &str) -> Verdict {
+    let figures = Figures::new(runs, "near", Pick::Median);
+    let list = targets(&figures);
+    let fits = |target: &&super::targets::Target| {
+        target.number == number && format!("{} {}", target.what, target.bound).contains(words)
+    };
+    let found: Vec<_> = list.iter().filter(fits).collect();
+    assert_eq!(found.len(), 1, "'{words}' among {list:#?}");
+    found[0].verdict()
+}
+
+#[test]
+fn the_shortest_message_is_held_against_two_lines_and_the_best_single_peer() {
+    let near = Some("near");
+    let with = |ours, posted| {
+        vec![
+            run("oxmpi", near, SHORT, ours),
+            run("oxmpi", near, ("posted", 8), posted),
+            run("mpich", near, SHORT, 500.0),
+            run("openmpi", near, SHORT, 80.0),
+            run("oxmpi", Some("far"), SHORT, 1.0),
+            bare("plain", ("two lines", 0), 60.0),
+            bare("pause", ("two lines", 0), 50.0),
+        ]
+    };
+    let lines = "pingpong 8 B two lines (pause) 0.050";
+    assert_eq!(verdict(&with(50.0, 65.0), 1, lines), Verdict::Met);
+    assert_eq!(verdict(&with(51.0, 65.0), 1, lines), Verdict::Missed);
+    let posted = "posted 8 B two lines (pause) 0.050 + 0.015";
+    assert_eq!(verdict(&with(50.0, 65.0), 1, posted), Verdict::Met);
+    assert_eq!(verdict(&with(50.0, 66.0), 1, posted), Verdict::Missed);
+    let peer = "pingpong 8 B 0.65 x openmpi 0.080";
+    assert_eq!(verdict(&with(52.0, 65.0), 1, peer), Verdict::Met);
+    assert_eq!(verdict(&with(53.0, 65.0), 1, peer), Verdict::Missed);
+    let mut elsewhere = with(50.0, 65.0);
+    elsewhere.push(run("intel", Some("far"), SHORT, 60.0));
+    let unsure = "pingpong 8 B 0.65 x best peer";
+    assert_eq!(verdict(&elsewhere, 1, unsure), Verdict::NotMeasured);
+    let unmeasured = "posted 8 B 0.65 x best peer";
     assert_eq!(
-        rows[0],
-        ["8", "0.100", "0.850", "0.080", "1.25", "lost"],
-        "{text}"
+        verdict(&with(50.0, 65.0), 1, unmeasured),
+        Verdict::NotMeasured
     );
-    assert_eq!(
-        rows[1],
-        ["8", "0.090", "0.800", "0.080", "1.12", "lost"],
-        "{text}"
-    );
-    assert!(
-        text.contains("far") && text.contains("3 runs dropped"),
-        "{text}"
-    );
+}
+
+#[test]
+fn short_messages_need_each_cell_and_the_geometric_mean() {
+    let with = |ratios: [f64; 3]| -> Vec<Run> {
+        let cells = [64, 1024, 8192].map(|bytes| ("pingpong", bytes));
+        cells
+            .into_iter()
+            .zip(ratios)
+            .flat_map(|(cell, ratio)| {
+                [
+                    run("oxmpi", Some("near"), cell, 1000.0 * ratio),
+                    run("intel", Some("near"), cell, 1000.0),
+                    bare("copy", cell, 500.0),
+                ]
+            })
+            .collect()
+    };
+    let mean = "pingpong 64 B, 1 KiB, 8 KiB geometric mean";
+    assert_eq!(verdict(&with([0.95, 0.75, 0.71]), 2, mean), Verdict::Met);
+    assert_eq!(verdict(&with([0.95, 0.75, 0.73]), 2, mean), Verdict::Missed);
+    let cell = "pingpong 64 B 0.95 x intel";
+    assert_eq!(verdict(&with([0.96, 0.5, 0.5]), 2, cell), Verdict::Missed);
+    // 1.25 times 500 and 25 are 650.
+    let floor = "pingpong 1024 B 1.25 x floor 0.500 (copy) + 0.025";
+    assert_eq!(verdict(&with([0.5, 0.65, 0.5]), 2, floor), Verdict::Met);
+    assert_eq!(verdict(&with([0.5, 0.66, 0.5]), 2, floor), Verdict::Missed);
+}
+
+#[test]
+fn bandwidth_is_held_against_the_best_method_and_patterns_know_noise() {
+    let (bulk, shift) = (("pingpong", 65536), ("sendrecv", 8));
+    let with = |ours, shifted| {
+        vec![
+            run("oxmpi", Some("near"), bulk, ours),
+            run("intel", Some("near"), bulk, 1100.0),
+            bare("ring", bulk, 800.0),
+            bare("single copy", bulk, 900.0),
+            run("oxmpi", Some("near"), shift, shifted),
+            run("intel", Some("near"), shift, 100.0),
+        ]
+    };
+    let peer = "pingpong 65536 B 0.91 x intel";
+    assert_eq!(verdict(&with(1000.0, 1.0), 3, peer), Verdict::Met);
+    assert_eq!(verdict(&with(1001.0, 1.0), 3, peer), Verdict::Missed);
+    let floor = "pingpong 65536 B 1.25 x floor 0.800 (ring)";
+    assert_eq!(verdict(&with(1000.0, 1.0), 3, floor), Verdict::Met);
+    assert_eq!(verdict(&with(1001.0, 1.0), 3, floor), Verdict::Missed);
+    let shifted = "sendrecv 8 B 1.00 x intel";
+    assert_eq!(verdict(&with(1.0, 100.0), 4, shifted), Verdict::Met);
+    assert_eq!(verdict(&with(1.0, 105.0), 4, shifted), Verdict::Noise);
+    assert_eq!(verdict(&with(1.0, 106.0), 4, shifted), Verdict::Missed);
+}
+
+#[test]
+fn memory_is_of_the_largest_rank_and_counts_shared_memory_once() {
+    let line = |rank, private, from, to| {
+        format!(
+            "{{\"kernel\":\"memory\",\"ranks\":2,\"rank\":{rank},\"private\":{private},\
+             \"touched\":4096,\"shared\":[[\"00:01 7\",{from},{to}],[\"00:01 {rank}\",0,100]]}}\n"
+        )
+    };
+    let text = line(0, 1_900_000, 0, 3_000_000) + &line(1, 2_100_000, 2_000_000, 7_999_800);
+    let rows = lines::rows(&text, 2).unwrap();
+    let of = |name: &str| rows.iter().find(|row| row.kernel == name).unwrap().median;
+    assert_eq!(of("private, largest rank"), 2_100_000.0);
+    assert_eq!(of("shared and mapped, job"), 8_000_000.0);
+
+    let rows = rows
+        .into_iter()
+        .map(|row| Row { ranks: 8, ..row })
+        .collect();
+    let runs = [Run {
+        rows,
+        tag: Some("any"),
+        ..run("oxmpi", None, ("memory", 0), 1.0)
+    }];
+    assert_eq!(verdict(&runs, 6, "private"), Verdict::Missed);
+    assert_eq!(verdict(&runs, 6, "shared"), Verdict::Met);
+}
+
+#[test]
+fn the_summary_states_every_aim_and_says_when_runs_are_few() {
+    let near = Some("near");
+    let mut runs: Vec<Run> = (0..5).map(|_| run("intel", near, SHORT, 100.0)).collect();
+    runs.extend((0..4).map(|_| run("oxmpi", near, SHORT, 60.0)));
+    let figures = Figures::new(&runs, "near", Pick::Median);
+    assert_eq!(figures.fewest_runs(&Cell::new("pingpong", 2, 8)), 4);
+    let text = summary("near", &targets(&figures));
+    let met = text.lines().find(|line| line.contains(" met ")).unwrap();
+    assert!(met.contains("0.060 <=      0.065 us"), "{met}");
+    assert!(met.contains("only 4 runs"), "{met}");
+    for number in 1..=7 {
+        let begins = format!("{number:>2}  ");
+        assert!(text.lines().any(|line| line.starts_with(&begins)), "{text}");
+    }
+    assert!(text.contains("1 met, 0 missed"), "{text}");
 }

@@ -1,5 +1,6 @@
 //! What can be compared: the words of `--what`, each a program, its arguments and its ranks.
 
+use super::programs::Implementation;
 use crate::Result;
 
 /// One program, run by every implementation in the same way.
@@ -18,7 +19,7 @@ pub(crate) struct Work {
 }
 
 /// Every word of `--what`.
-pub(crate) const NAMES: [&str; 11] = [
+pub(crate) const NAMES: [&str; 12] = [
     "pingpong",
     "rewritten",
     "cold",
@@ -28,6 +29,7 @@ pub(crate) const NAMES: [&str; 11] = [
     "rate",
     "crowd",
     "barrier",
+    "memory",
     "init",
     "start",
 ];
@@ -99,6 +101,10 @@ impl Work {
             ]
             .map(|(ranks, title)| work("barrier", title, "barrier", &[], ranks))
             .to_vec(),
+            "memory" => vec![Work {
+                placed: false,
+                ..work("memory", "Memory after init", "memory", &[], 8)
+            }],
             "init" => vec![Work {
                 placed: false,
                 ..work("init", "init + finalize", "init", &[], 2)
@@ -119,12 +125,31 @@ impl Work {
         self.ranks > 2
     }
 
-    /// Lengths among its arguments: lines that it prints.
-    pub(crate) fn lines(&self) -> usize {
-        let lengths = self
-            .arguments
-            .iter()
-            .filter(|word| word.parse::<u64>().is_ok());
-        lengths.count().max(1)
+    /// Whether an implementation has it and gets through.
+    pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
+        match self.name {
+            "pingpong" | "rewritten" | "cold" | "posted" | "start" => true,
+            _ if implementation.bare() => false,
+            "crowd" | "barrier" => !(self.crowded() && implementation.collapses),
+            "threads" => implementation.ours(),
+            _ => true,
+        }
+    }
+
+    /// The program's arguments; the one without MPI has all kernels in it.
+    pub(crate) fn words(&self, implementation: &Implementation) -> Vec<String> {
+        if implementation.bare() {
+            let lengths = self.lengths().map(|bytes| bytes.to_string());
+            std::iter::once(self.name.to_owned())
+                .chain(lengths)
+                .collect()
+        } else {
+            self.arguments.clone()
+        }
+    }
+
+    /// The message lengths among its arguments.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = u64> {
+        self.arguments.iter().filter_map(|word| word.parse().ok())
     }
 }

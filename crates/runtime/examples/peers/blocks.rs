@@ -81,7 +81,7 @@ pub(crate) fn report(
             [0, BLOCKS / 2, BLOCKS - 1].map(|at| measured.nanoseconds[at] / parts);
         let (ranks, repetitions) = (comm.size(), measured.repetitions);
         println!(
-            "{{\"kernel\":\"{kernel}\",\"method\":\"\",\"ranks\":{ranks},\"bytes\":{bytes},\
+            "{{\"kernel\":\"{kernel}\",\"ranks\":{ranks},\"bytes\":{bytes},\
              \"blocks\":{BLOCKS},\"repetitions\":{repetitions},\"min_ns\":{min:.1},\
              \"median_ns\":{median:.1},\"p99_ns\":{p99:.1},\"right\":{right}}}"
         );

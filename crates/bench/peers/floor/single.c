@@ -1,0 +1,56 @@
+/* One copy from the sender's memory to the receiver's, by the kernel: the receiver reads all of it,
+ * or half of it while the sender writes the other half.
+ */
+#define _GNU_SOURCE
+#include "pair.h"
+#include <sys/uio.h>
+
+/* Both buffers of a message lie at the same address in both processes. */
+static void transfer(struct pair *p, int reads, long first, long bytes) {
+    struct iovec into = {p->into + p->at + first, bytes}, out = {p->out + p->at + first, bytes};
+    ssize_t moved = reads ? process_vm_readv(p->other, &into, 1, &out, 1, 0)
+                          : process_vm_writev(p->other, &out, 1, &into, 1, 0);
+    if (moved != bytes) {
+        perror("floor: process_vm_readv or process_vm_writev");
+        exit(1);
+    }
+}
+
+ALWAYS_INLINE void send_whole(struct pair *p) {
+    publish(&p->flag[p->side], p->turn);
+}
+
+ALWAYS_INLINE void receive_whole(struct pair *p) {
+    await(p, &p->flag[1 - p->side], p->turn);
+    transfer(p, 1, 0, p->bytes);
+}
+
+static void whole(struct pair *p, int64_t times) {
+    trips(p, times, send_whole, receive_whole);
+}
+
+ALWAYS_INLINE void send_half(struct pair *p) {
+    publish(&p->flag[p->side], p->turn);
+    transfer(p, 0, p->bytes / 2, p->bytes - p->bytes / 2);
+    publish(&p->flag[2 + p->side], p->turn);
+}
+
+ALWAYS_INLINE void receive_half(struct pair *p) {
+    await(p, &p->flag[1 - p->side], p->turn);
+    transfer(p, 1, 0, p->bytes / 2);
+    await(p, &p->flag[2 + 1 - p->side], p->turn);
+}
+
+static void half_each(struct pair *p, int64_t times) {
+    trips(p, times, send_half, receive_half);
+}
+
+/* None where the kernel forbids it. */
+int single_choices(const struct pair *p, struct choice *list, int halves) {
+    char byte;
+    struct iovec here = {&byte, 1}, there = {p->out, 1};
+    if (process_vm_readv(p->other, &here, 1, &there, 1, 0) != 1)
+        return 0;
+    *list = (struct choice){halves ? half_each : whole, .pause = 1};
+    return 1;
+}

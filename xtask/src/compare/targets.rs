@@ -1,0 +1,283 @@
+//! What a message between two ranks is to reach, against the best peer and against the bare machine, and
+//! whether it does.
+//!
+//! The numbers are those under which the project states its aims for messages between two ranks.
+
+use super::figures::{Cell, Figures};
+use std::fmt::Write;
+
+/// Runs below which a figure is said to stand for few.
+const RUNS: usize = 5;
+
+/// Up to this ratio a loss may be noise, where the aim is to be no slower.
+const NOISE: f64 = 1.05;
+
+/// One aim: a figure and what it is held against.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// Of the list of aims.
+    pub(crate) number: u32,
+    pub(crate) what: String,
+    /// Ours, and the most it may be, in units of `unit`.
+    pub(crate) reached: Option<(f64, f64)>,
+    pub(crate) unit: &'static str,
+    /// Where the bound comes from.
+    pub(crate) bound: String,
+    /// Whether up to [`NOISE`] above the bound is no miss if it does not repeat.
+    pub(crate) noisy: bool,
+    /// The fewest runs of one implementation.
+    pub(crate) runs: usize,
+}
+
+/// Whether an aim is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Met,
+    /// Missed by no more than noise may be.
+    Noise,
+    Missed,
+    NotMeasured,
+}
+
+impl Target {
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self.reached {
+            None => Verdict::NotMeasured,
+            Some((ours, bound)) if ours <= bound => Verdict::Met,
+            Some((ours, bound)) if self.noisy && ours <= bound * NOISE => Verdict::Noise,
+            Some(_) => Verdict::Missed,
+        }
+    }
+}
+
+/// Where aims come from: figures of one placement.
+struct Aims<'a> {
+    figures: &'a Figures<'a>,
+    list: Vec<Target>,
+}
+
+impl Aims<'_> {
+    /// Ours at most `factor` times the best peer.
+    fn peer(&mut self, number: u32, what: &str, cell: &Cell, factor: f64) {
+        let best = self.figures.best_peer(cell);
+        let bound = match best {
+            Some((name, best)) => format!("{factor:.2} x {name} {:.3}", best / 1e3),
+            None => format!("{factor:.2} x best peer"),
+        };
+        self.time(
+            number,
+            what,
+            cell,
+            best.map(|(_, best)| best * factor),
+            bound,
+        );
+    }
+
+    /// Ours at most `bound` nanoseconds.
+    fn time(&mut self, number: u32, what: &str, cell: &Cell, most: Option<f64>, bound: String) {
+        let reached = self.figures.ours(cell).zip(most);
+        self.list.push(Target {
+            number,
+            what: what.to_owned(),
+            reached: reached.map(|(ours, most)| (ours / 1e3, most / 1e3)),
+            unit: "us",
+            bound,
+            noisy: false,
+            runs: self.figures.fewest_runs(cell),
+        });
+    }
+
+    /// Ours at most `factor` times the floor and `more` nanoseconds.
+    fn floor(&mut self, number: u32, what: &str, cell: &Cell, factor: f64, more: f64) {
+        let floor = self.figures.floor(cell);
+        let mut bound = match floor {
+            Some((method, floor)) => format!("{factor:.2} x floor {:.3} ({method})", floor / 1e3),
+            None => format!("{factor:.2} x floor"),
+        };
+        if more > 0.0 {
+            _ = write!(bound, " + {:.3}", more / 1e3);
+        }
+        let most = floor.map(|(_, floor)| floor * factor + more);
+        self.time(number, what, cell, most, bound);
+    }
+}
+
+/// Every aim, in order.
+pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
+    let list = Vec::new();
+    let mut aims = Aims { figures, list };
+    shortest(&mut aims);
+    short(&mut aims);
+    bulk(&mut aims);
+    patterns(&mut aims);
+    crowds(&mut aims);
+    memory(&mut aims);
+    threads(&mut aims);
+    aims.list
+}
+
+/// 1: 8 B, no slower than two bare cache lines.
+fn shortest(aims: &mut Aims<'_>) {
+    let two = Cell::new("two lines", 2, 0);
+    for (kernel, more) in [("pingpong", 0.0), ("posted", 15.0)] {
+        let cell = Cell::new(kernel, 2, 8);
+        let what = format!("{kernel} 8 B");
+        let bare = aims.figures.floor(&two);
+        let mut bound = "two lines".to_owned();
+        if let Some((method, bare)) = bare {
+            _ = write!(bound, " ({method}) {:.3}", bare / 1e3);
+        }
+        if more > 0.0 {
+            _ = write!(bound, " + {:.3}", more / 1e3);
+        }
+        aims.time(1, &what, &cell, bare.map(|(_, bare)| bare + more), bound);
+        aims.peer(1, &what, &cell, 0.65);
+    }
+}
+
+/// 2: 64 B to 8 KiB.
+fn short(aims: &mut Aims<'_>) {
+    for kernel in ["pingpong", "rewritten"] {
+        let mut product = Some(1.0);
+        let mut runs = usize::MAX;
+        for bytes in [64, 1024, 8192] {
+            let cell = Cell::new(kernel, 2, bytes);
+            let what = format!("{kernel} {bytes} B");
+            aims.peer(2, &what, &cell, 0.95);
+            aims.floor(2, &what, &cell, 1.25, 25.0);
+            let ours = aims.figures.ours(&cell);
+            let best = aims.figures.best_peer(&cell);
+            let ratio = ours.zip(best).map(|(ours, (_, best))| ours / best);
+            product = product.zip(ratio).map(|(product, ratio)| product * ratio);
+            runs = runs.min(aims.figures.fewest_runs(&cell));
+        }
+        aims.list.push(Target {
+            number: 2,
+            what: format!("{kernel} 64 B, 1 KiB, 8 KiB"),
+            reached: product.map(|product: f64| (product.cbrt(), 0.8)),
+            unit: "x",
+            bound: "geometric mean over the best peer".into(),
+            noisy: false,
+            runs,
+        });
+    }
+}
+
+/// 3: bandwidth.
+fn bulk(aims: &mut Aims<'_>) {
+    for kernel in ["pingpong", "rewritten"] {
+        for bytes in [65536, 1048576, 4194304] {
+            let cell = Cell::new(kernel, 2, bytes);
+            let what = format!("{kernel} {bytes} B");
+            aims.peer(3, &what, &cell, 1.0 / 1.1);
+            aims.floor(3, &what, &cell, 1.0 / 0.8, 0.0);
+        }
+    }
+    for bytes in [1048576, 4194304] {
+        aims.peer(
+            3,
+            &format!("cold {bytes} B"),
+            &Cell::new("cold", 2, bytes),
+            1.0 / 1.05,
+        );
+    }
+}
+
+/// 4: Sendrecv, Exchange, rate.
+fn patterns(aims: &mut Aims<'_>) {
+    for kernel in ["sendrecv", "exchange"] {
+        for bytes in [8, 65536, 1048576] {
+            aims.peer(
+                4,
+                &format!("{kernel} {bytes} B"),
+                &Cell::new(kernel, 2, bytes),
+                1.0,
+            );
+            if let Some(last) = aims.list.last_mut() {
+                last.noisy = true;
+            }
+        }
+    }
+    aims.peer(4, "rate 8 B, one message", &Cell::new("rate", 2, 8), 0.5);
+}
+
+/// 5: more ranks than processors.
+fn crowds(aims: &mut Aims<'_>) {
+    for (kernel, bytes) in [("crowd", 8), ("barrier", 0)] {
+        for ranks in [4, 8] {
+            let what = format!("{kernel}, {ranks} ranks on 2 processors");
+            aims.peer(5, &what, &Cell::new(kernel, ranks, bytes), 0.7);
+        }
+    }
+}
+
+/// 6: memory after init of 8 ranks.
+fn memory(aims: &mut Aims<'_>) {
+    for (kernel, most) in [
+        ("private, largest rank", 2e6),
+        ("shared and mapped, job", 8e6),
+    ] {
+        let cell = Cell::new(kernel, 8, 0);
+        let what = format!("memory {kernel}");
+        aims.time(6, &what, &cell, Some(most), "a fixed limit".into());
+        if let Some(last) = aims.list.last_mut() {
+            last.unit = "kB";
+        }
+    }
+}
+
+/// 7: two threads, each on its own lane.
+fn threads(aims: &mut Aims<'_>) {
+    let [one, two] = [1, 2].map(|threads| Cell::new("threads", threads, 8));
+    let both = aims.figures.ours(&one).zip(aims.figures.ours(&two));
+    aims.list.push(Target {
+        number: 7,
+        what: "time of a message, 2 threads over 1".into(),
+        reached: both.map(|(one, two)| (two / one, 1.0 / 1.6)),
+        unit: "x",
+        bound: "1 / 1.6 of one thread".into(),
+        noisy: false,
+        runs: aims.figures.fewest_runs(&two),
+    });
+}
+
+/// The list of aims with what was reached, and how many were.
+pub(crate) fn summary(placement: &str, targets: &[Target]) -> String {
+    let mut text = format!("Aims; placement {placement}; medians\n");
+    for target in targets {
+        let said = match target.verdict() {
+            Verdict::Met => "met",
+            Verdict::Noise => "NOISE?",
+            Verdict::Missed => "MISSED",
+            Verdict::NotMeasured => "not measured",
+        };
+        let (number, what, unit) = (target.number, &target.what, target.unit);
+        _ = write!(text, "{number:>2}  {what:<36}");
+        match target.reached {
+            Some((ours, most)) => {
+                _ = write!(text, "{ours:>11.3} <= {most:>10.3} {unit:<3} {said:<13}");
+            }
+            None => _ = write!(text, "{:>11} <= {:>10} {unit:<3} {said:<13}", "-", "-"),
+        }
+        _ = write!(text, "{}", target.bound);
+        if target.reached.is_some() && target.runs < RUNS {
+            _ = write!(text, "; only {} runs", target.runs);
+        }
+        text.push('\n');
+    }
+    let count = |verdict| {
+        targets
+            .iter()
+            .filter(|target| target.verdict() == verdict)
+            .count()
+    };
+    _ = writeln!(
+        text,
+        "{} met, {} missed, {} perhaps noise, {} not measured; instructions of a message are counted elsewhere",
+        count(Verdict::Met),
+        count(Verdict::Missed),
+        count(Verdict::Noise),
+        count(Verdict::NotMeasured)
+    );
+    text
+}
