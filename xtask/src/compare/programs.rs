@@ -58,11 +58,6 @@ impl Implementation {
         self.name == FLOOR
     }
 
-    /// Whether it is ours.
-    pub(crate) fn ours(&self) -> bool {
-        self.name == OURS
-    }
-
     /// Where one of its programs lies.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         let name = if self.bare() { FLOOR } else { name };

@@ -128,10 +128,10 @@ impl Work {
     /// Whether an implementation has it and gets through.
     pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
         match self.name {
-            "pingpong" | "rewritten" | "cold" | "posted" | "start" => true,
-            _ if implementation.bare() => false,
-            "crowd" | "barrier" => !(self.crowded() && implementation.collapses),
-            "threads" => implementation.ours(),
+            "crowd" | "barrier" if self.crowded() => {
+                !implementation.bare() && !implementation.collapses
+            }
+            "memory" | "init" => !implementation.bare(),
             _ => true,
         }
     }

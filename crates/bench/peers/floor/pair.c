@@ -85,7 +85,7 @@ static int64_t warm_up(struct pair *p, int streaks) {
     int64_t times = 1;
     for (int streak = 0; streak < streaks;) {
         int64_t start = now_ns();
-        p->how.round_trips(p, times);
+        p->how.rounds(p, times);
         if (agree(p, now_ns() - start >= BLOCK_NS)) {
             streak++;
         } else {
@@ -96,12 +96,13 @@ static int64_t warm_up(struct pair *p, int streaks) {
     return times;
 }
 
-/* Nanoseconds one way of so many blocks. */
+/* Nanoseconds of so many blocks, one way or what else a round has parts. */
 static void time_blocks(struct pair *p, int64_t times, int blocks, double *ns) {
+    int parts = p->how.parts ? p->how.parts : 2;
     for (int block = 0; block < blocks; block++) {
         int64_t begin = now_ns();
-        p->how.round_trips(p, times);
-        ns[block] = (double)(now_ns() - begin) / times / 2;
+        p->how.rounds(p, times);
+        ns[block] = (double)(now_ns() - begin) / times / parts;
     }
 }
 
@@ -111,8 +112,8 @@ static void take_up(struct pair *p, const struct choice *choice) {
     p->how = *choice;
     p->turn = p->at = p->chunks[0] = p->chunks[1] = 0;
     if (p->side == 0) {
-        memset(p->area[0], 0, LINE);
-        memset(p->area[1], 0, LINE);
+        memset(p->area[0], 0, 64 * LINE);
+        memset(p->area[1], 0, 64 * LINE);
         memset(p->flag, 0, FLAGS * sizeof(struct word));
     }
     meet(p);

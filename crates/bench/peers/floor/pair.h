@@ -29,13 +29,14 @@ struct pair;
 
 /* One way to send a message, with what can be chosen about it. */
 struct choice {
-    void (*round_trips)(struct pair *, int64_t times);
+    void (*rounds)(struct pair *, int64_t times);
     int pause;      /* whether waiting executes PAUSE */
     int in_turn;    /* whether both directions use the same memory */
     enum copy copy; /* how bytes are copied out, and in unless they are streamed */
     long gap;       /* bytes from a message's flag to its first byte */
     long chunk;     /* bytes of a slot of the ring */
     int slots;      /* slots of the ring */
+    int parts;      /* what is reported is a round over this: 0 stands for 2, one way of a round trip */
     char name[64];
 };
 
@@ -71,6 +72,10 @@ int line_choices(struct choice *list, int lines);
 int copy_choices(const struct pair *p, struct choice *list);
 int ring_choices(const struct pair *p, struct choice *list);
 int single_choices(const struct pair *p, struct choice *list, int halves);
+int shift_choices(const struct pair *p, struct choice *list, int messages);
+int single_shift_choices(const struct pair *p, struct choice *list, int messages);
+int barrier_choices(struct choice *list);
+int rate_choices(struct choice *list);
 
 ALWAYS_INLINE void await(const struct pair *p, struct word *word, int64_t value) {
     while (atomic_load_explicit(&word->value, memory_order_acquire) < value)
@@ -81,6 +86,10 @@ ALWAYS_INLINE void await(const struct pair *p, struct word *word, int64_t value)
 ALWAYS_INLINE void publish(struct word *word, int64_t value) {
     atomic_store_explicit(&word->value, value, memory_order_release);
 }
+
+/* Copies between the two processes' private buffers, at the same address in both: from `out` here into
+ * `into` there, or with `reads` the other way. Whether it could. */
+int transfer(struct pair *p, int reads, long first, long bytes);
 
 /* Round trips by a way to send and a way to receive, which the compiler puts in place. */
 ALWAYS_INLINE void trips(struct pair *p, int64_t times, void send(struct pair *),

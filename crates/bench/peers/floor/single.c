@@ -5,15 +5,18 @@
 #include "pair.h"
 #include <sys/uio.h>
 
-/* Both buffers of a message lie at the same address in both processes. */
-static void transfer(struct pair *p, int reads, long first, long bytes) {
+int transfer(struct pair *p, int reads, long first, long bytes) {
     struct iovec into = {p->into + p->at + first, bytes}, out = {p->out + p->at + first, bytes};
     ssize_t moved = reads ? process_vm_readv(p->other, &into, 1, &out, 1, 0)
                           : process_vm_writev(p->other, &out, 1, &into, 1, 0);
-    if (moved != bytes) {
-        perror("floor: process_vm_readv or process_vm_writev");
-        exit(1);
-    }
+    return moved == bytes;
+}
+
+static void must(int moved) {
+    if (moved)
+        return;
+    perror("floor: process_vm_readv or process_vm_writev");
+    exit(1);
 }
 
 ALWAYS_INLINE void send_whole(struct pair *p) {
@@ -22,7 +25,7 @@ ALWAYS_INLINE void send_whole(struct pair *p) {
 
 ALWAYS_INLINE void receive_whole(struct pair *p) {
     await(p, &p->flag[1 - p->side], p->turn);
-    transfer(p, 1, 0, p->bytes);
+    must(transfer(p, 1, 0, p->bytes));
 }
 
 static void whole(struct pair *p, int64_t times) {
@@ -31,13 +34,13 @@ static void whole(struct pair *p, int64_t times) {
 
 ALWAYS_INLINE void send_half(struct pair *p) {
     publish(&p->flag[p->side], p->turn);
-    transfer(p, 0, p->bytes / 2, p->bytes - p->bytes / 2);
+    must(transfer(p, 0, p->bytes / 2, p->bytes - p->bytes / 2));
     publish(&p->flag[2 + p->side], p->turn);
 }
 
 ALWAYS_INLINE void receive_half(struct pair *p) {
     await(p, &p->flag[1 - p->side], p->turn);
-    transfer(p, 1, 0, p->bytes / 2);
+    must(transfer(p, 1, 0, p->bytes / 2));
     await(p, &p->flag[2 + 1 - p->side], p->turn);
 }
 
@@ -45,12 +48,39 @@ static void half_each(struct pair *p, int64_t times) {
     trips(p, times, send_half, receive_half);
 }
 
-/* None where the kernel forbids it. */
-int single_choices(const struct pair *p, struct choice *list, int halves) {
+/* Whether the kernel lets one process read the other. */
+static int allowed(const struct pair *p) {
     char byte;
     struct iovec here = {&byte, 1}, there = {p->out, 1};
-    if (process_vm_readv(p->other, &here, 1, &there, 1, 0) != 1)
-        return 0;
+    return process_vm_readv(p->other, &here, 1, &there, 1, 0) == 1;
+}
+
+int single_choices(const struct pair *p, struct choice *list, int halves) {
     *list = (struct choice){halves ? half_each : whole, .pause = 1};
-    return 1;
+    return allowed(p);
+}
+
+/* Both sides read at once, so often; nobody goes on before both have. */
+ALWAYS_INLINE void shift(struct pair *p, int messages) {
+    publish(&p->flag[p->side], ++p->turn);
+    await(p, &p->flag[1 - p->side], p->turn);
+    for (int message = 0; message < messages; message++)
+        must(transfer(p, 1, 0, p->bytes));
+    publish(&p->flag[2 + p->side], p->turn);
+    await(p, &p->flag[2 + 1 - p->side], p->turn);
+}
+
+static void shifts(struct pair *p, int64_t times) {
+    for (int64_t i = 0; i < times; i++)
+        shift(p, 1);
+}
+
+static void shifts_of_two(struct pair *p, int64_t times) {
+    for (int64_t i = 0; i < times; i++)
+        shift(p, 2);
+}
+
+int single_shift_choices(const struct pair *p, struct choice *list, int messages) {
+    *list = (struct choice){messages == 2 ? shifts_of_two : shifts, .pause = 1, .parts = 1};
+    return allowed(p);
 }
