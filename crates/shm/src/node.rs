@@ -134,9 +134,7 @@ impl Host {
     /// [`JoinError`]; strangers are turned away and do not end the wait.
     pub fn serve(self, layout: Layout, key: JobKey, limit: Duration) -> Result<Node, JoinError> {
         let deadline = Instant::now() + limit;
-        layout.check().map_err(JoinError::Layout)?;
-        limit::check(least(&layout))?;
-        let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
+        let memory = memory_for(&layout)?;
         let mut node = Node::new(&memory, layout, 0)?;
         if let Some(wish) = self.heap {
             node = node.with_heap(wish);
@@ -267,6 +265,14 @@ fn missing(layout: &Layout, guests: &[Guest], waited: Duration) -> JoinError {
     }
 }
 
+/// The memory of a segment, where the machine and the limits of this process have room for it.
+fn memory_for(layout: &Layout) -> Result<Memfd, JoinError> {
+    layout.check().map_err(JoinError::Layout)?;
+    limit::check(least(layout))?;
+    limit::check_file(layout.len() as u64)?;
+    Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))
+}
+
 /// What must fit at least: the control areas, and of one link per rank the ring and one buffer.
 fn least(layout: &Layout) -> u64 {
     u64::from(layout.ranks) * (layout.link_len() as u64 + 4096)
@@ -295,9 +301,7 @@ impl Node {
     /// # Errors
     /// [`JoinError`].
     pub fn alone(layout: Layout) -> Result<Self, JoinError> {
-        layout.check().map_err(JoinError::Layout)?;
-        limit::check(least(&layout))?;
-        let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
+        let memory = memory_for(&layout)?;
         Self::new(&memory, layout, 0)
     }
 

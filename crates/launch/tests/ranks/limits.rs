@@ -78,3 +78,20 @@ fn a_job_that_is_too_large_is_refused_with_numbers() {
         "{bytes}: the links' buffers alone are more"
     );
 }
+
+/// Shared memory is a file to the system, and files may be limited: a signal would end the rank that
+/// made one too large.
+#[test]
+fn a_limit_on_files_is_told_with_numbers() {
+    let done = Job::of(2).run(|| -> Result<()> {
+        let limit = Rlimit {
+            current: Some(64 << 10),
+            maximum: Some(64 << 10),
+        };
+        setrlimit(Resource::Fsize, limit).expect("a lower limit may be set");
+        World::init()?.comm().barrier()
+    });
+    assert_eq!(done.code, 1, "{}", done.err);
+    let says = "MiB of shared memory wanted, 0 MiB allowed in a file (RLIMIT_FSIZE, `ulimit -f`)";
+    assert!(done.err.contains(says), "{}", done.err);
+}

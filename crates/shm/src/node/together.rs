@@ -2,10 +2,7 @@
 
 use std::vec::Vec;
 
-use oxmpi_os::limit;
-use oxmpi_os::memory::Memfd;
-
-use super::{JoinError, Node, least, system};
+use super::{JoinError, Node, memory_for};
 use crate::ring::Mapped;
 use crate::segment::Layout;
 
@@ -16,9 +13,7 @@ impl Node {
     /// # Errors
     /// [`JoinError`].
     pub fn together(layout: Layout) -> Result<Vec<Self>, JoinError> {
-        layout.check().map_err(JoinError::Layout)?;
-        limit::check(least(&layout))?;
-        let memory = Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))?;
+        let memory = memory_for(&layout)?;
         let nodes = (0..layout.ranks).map(|rank| Self::new(&memory, layout, rank));
         nodes.collect()
     }

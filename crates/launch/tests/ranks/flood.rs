@@ -1,0 +1,71 @@
+//! A flood to a rank that does not receive: its memory stays bounded, and everything comes in the end.
+
+use oxmpi::{Result, Source, World};
+
+use crate::job::Job;
+
+const RANKS: usize = 4;
+const MESSAGES: u32 = 5000;
+/// Words of a message: eager, so that it is kept where it is not received.
+const WORDS: usize = 1000;
+
+/// Private memory of this process, in bytes.
+fn private() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a process has one");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let number = line.and_then(|line| line.trim().strip_suffix("kB"));
+    number
+        .and_then(|number| number.trim().parse::<u64>().ok())
+        .expect("a number")
+        << 10
+}
+
+fn flood(world: &World) -> Result<()> {
+    let comm = world.comm();
+    for number in 0..MESSAGES {
+        let message = vec![number; WORDS];
+        if comm.rank() == 1 {
+            // Sends that nobody waits for stay with the sender, and cost the receiver an envelope.
+            comm.isend_owned(message, 0, 1)?;
+        } else {
+            comm.send(&message, 0, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// 60 MB are sent; some 16 MiB may be kept, and what is under way when the word goes out.
+#[test]
+fn a_rank_that_does_not_receive_keeps_little() {
+    Job::of(RANKS).succeed(|world| {
+        let comm = world.comm();
+        if comm.rank() > 0 {
+            return flood(world);
+        }
+        let before = private();
+        // It looks for a message that never comes, until no more is taken in.
+        let (mut kept, mut looks) = (0, 0);
+        while looks < 20 {
+            for _ in 0..2000 {
+                assert!(comm.iprobe(Source::Any, 2)?.is_none());
+            }
+            let now = private() - before;
+            looks = if now > kept { 0 } else { looks + 1 };
+            kept = kept.max(now);
+        }
+        assert!(kept < 30 << 20, "{kept} B are kept");
+
+        let mut next = [0; RANKS];
+        let mut room = vec![0; WORDS];
+        for _ in 0..MESSAGES as usize * (RANKS - 1) {
+            let status = comm.recv(&mut room, Source::Any, 1)?;
+            let number = &mut next[status.source];
+            assert!(room.iter().all(|word| word == number), "out of order");
+            *number += 1;
+        }
+        assert!(next[1..].iter().all(|&number| number == MESSAGES));
+        Ok(())
+    });
+}
