@@ -4,9 +4,17 @@
 
 use std::path::{Path, PathBuf};
 
+/// Where control groups are mounted.
+const MOUNT: &str = "/sys/fs/cgroup";
+
 /// The directories of the groups that bound `controller` for a process whose
 /// `/proc/self/cgroup` is `own`: the innermost first, up to the mount point.
 pub(crate) fn dirs(own: &str, controller: &str) -> Vec<PathBuf> {
+    dirs_under(Path::new(MOUNT), own, controller)
+}
+
+/// As [`dirs`], with the groups mounted at `mount`.
+pub(crate) fn dirs_under(mount: &Path, own: &str, controller: &str) -> Vec<PathBuf> {
     let mut dirs = Vec::new();
     for line in own.lines() {
         let mut fields = line.splitn(3, ':');
@@ -15,9 +23,9 @@ pub(crate) fn dirs(own: &str, controller: &str) -> Vec<PathBuf> {
             continue;
         };
         let root = if names.is_empty() {
-            PathBuf::from("/sys/fs/cgroup")
+            mount.to_path_buf()
         } else if names.split(',').any(|name| name == controller) {
-            Path::new("/sys/fs/cgroup").join(controller)
+            mount.join(controller)
         } else {
             continue;
         };

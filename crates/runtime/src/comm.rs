@@ -1,6 +1,7 @@
 //! Communicators: the ranks one talks to, and the calls to talk with.
 
 mod collective;
+mod lane;
 mod message;
 mod owned;
 mod point;
@@ -8,6 +9,7 @@ mod point;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+pub use lane::Lane;
 pub use message::Message;
 pub use owned::Owned;
 
@@ -19,7 +21,8 @@ use crate::scope::Scope;
 /// meet those of another one (MPI 5.0, chapter 7).
 ///
 /// A `Comm` is a handle to its lane, the queues of one thread, and takes no lock: it is neither
-/// `Send` nor `Sync`. [`Comm::share`] makes a [`SharedComm`] for several threads.
+/// `Send` nor `Sync`. [`Comm::lane`] makes another lane for another thread, and [`Comm::share`] a
+/// [`SharedComm`] for several threads.
 ///
 /// ```compile_fail
 /// fn sendable<T: Send>() {}

@@ -67,7 +67,7 @@ pub mod threads;
 mod value;
 mod world;
 
-pub use comm::{Comm, Message, Owned, SharedComm};
+pub use comm::{Comm, Lane, Message, Owned, SharedComm};
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};

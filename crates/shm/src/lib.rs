@@ -51,7 +51,7 @@ pub use segment::Layout;
 #[cfg(feature = "std")]
 pub use settings::SETTINGS;
 #[cfg(feature = "std")]
-pub use transport::{ShmRegion, ShmRx, ShmSlot, ShmTx, limits};
+pub use transport::{Gates, ShmRegion, ShmRx, ShmSlot, ShmTx, limits};
 #[cfg(feature = "std")]
 pub use wait::{Patience, Waiter};
 

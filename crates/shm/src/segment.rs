@@ -1,15 +1,16 @@
 //! The memory that the ranks of one node share: its layout and its mapping.
 //!
-//! One memfd holds a control area per rank and one directed link per pair of ranks, a rank's link
-//! to itself included. All are at fixed offsets; a link that nobody uses costs no memory, since a
-//! memfd's pages come at first touch.
+//! One memfd holds a control area per rank, the board of all ranks, and one directed link per pair
+//! of ranks, a rank's link to itself included. All are at fixed offsets; a link that nobody uses
+//! costs no memory, since a memfd's pages come at first touch.
 //!
 //! ```text
-//! control 0 | control 1 | .. | link 0>0 | link 0>1 | .. | link n-1>n-1
+//! control 0 | control 1 | .. | board | link 0>0 | link 0>1 | .. | link n-1>n-1
 //!
-//! control: a line each for the process number and whether it has left, for the asleep word, and
-//!          for the counter of opened links; then a word per sender: whether it has opened its
+//! control: a line each for the process number and whether it has left, for the barriers entered,
+//!          and for the counter of opened links; then a word per sender: whether it has opened its
 //!          link to this rank
+//! board:   a word per rank: whether it sleeps, and where it runs
 //! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers, from a page on
 //! ```
 
@@ -21,8 +22,7 @@ use std::sync::atomic::Ordering;
 use oxmpi_os::memory::{Mapping, Memfd};
 
 use crate::heap::Reach;
-
-use crate::ring::{Bell, Doors, Exit, Knock, Mapped, STRIDE, Words, words_for};
+use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, Words, words_for};
 
 const PAGE: usize = 4096;
 
@@ -36,9 +36,12 @@ const SKEW: usize = 64;
 
 const PID: usize = 0;
 const LEFT: usize = 1;
-const ASLEEP: usize = STRIDE;
+const GATES: usize = STRIDE;
 const OPENED: usize = 2 * STRIDE;
 const TABLE: usize = 3 * STRIDE;
+
+/// Gates of a rank: a line of words.
+pub(crate) const GATES_LEN: usize = 8;
 
 /// Sizes of a segment. Peers agree on them before they map it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,8 +141,12 @@ impl Layout {
         (self.control_words() * 8).next_multiple_of(PAGE)
     }
 
-    const fn links_at(&self) -> usize {
+    const fn board_at(&self) -> usize {
         self.ranks as usize * self.control_len()
+    }
+
+    const fn links_at(&self) -> usize {
+        self.board_at() + (self.ranks as usize * 8).next_multiple_of(PAGE)
     }
 
     const fn ring_words(&self) -> usize {
@@ -226,14 +233,26 @@ impl Segment {
         self.mapping.ask_huge_pages()
     }
 
-    /// The `asleep` word of `rank`.
+    /// Where `rank` says that it sleeps.
     pub(crate) fn bell(&self, rank: u32) -> Bell<Mapped<'_>> {
-        Bell::new(self.control(rank), ASLEEP)
+        Bell::new(self.board_words(), rank as usize)
     }
 
-    /// The address of the `asleep` word of `rank`: its lower half is a futex.
+    /// The address of the bell of `rank`: its lower half is a futex.
     pub(crate) fn asleep(&self, rank: u32) -> *mut u32 {
-        self.control(rank).address(ASLEEP).cast()
+        assert!(rank < self.layout.ranks);
+        self.board_words().address(rank as usize).cast()
+    }
+
+    /// Who is awake, and where.
+    pub(crate) fn board(&self) -> Board<Mapped<'_>> {
+        Board::new(self.board_words())
+    }
+
+    /// Gate number `gate` of `rank`.
+    pub(crate) fn gate(&self, rank: u32, gate: usize) -> Gate<Mapped<'_>> {
+        assert!(gate < GATES_LEN);
+        Gate::new(self.control(rank), GATES + gate)
     }
 
     /// Where senders knock at `rank`.
@@ -277,6 +296,10 @@ impl Segment {
     /// All of it.
     pub(crate) fn all(&self) -> Mapped<'_> {
         self.words(0, self.layout.len() / 8)
+    }
+
+    fn board_words(&self) -> Mapped<'_> {
+        self.words(self.layout.board_at(), self.layout.ranks as usize)
     }
 
     fn control(&self, rank: u32) -> Mapped<'_> {

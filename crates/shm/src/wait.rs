@@ -2,30 +2,48 @@
 //!
 //! What is best depends on whether another rank needs this processor. With a processor for each
 //! rank, spinning answers fastest, and a wake across processors would cost 20 us. With more ranks
-//! than processors spinning keeps the very rank from running that is waited for: yielding at once
-//! costs under 1 us.
+//! than processors spinning may keep the very rank from running that is waited for: yielding at
+//! once costs about 1 us. But there a rank that waits long should sleep, and while the others on its
+//! processor do, it has that processor for itself.
 
 use std::hint::spin_loop;
 use std::thread::yield_now;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use oxmpi_wire::{Bytes, Rx};
 
-use crate::transport::ShmRx;
+use crate::transport::{Company, Gates, ShmRx};
 
 /// Longest sleep; then the peers' processes are looked at.
 const NAP: Duration = Duration::from_millis(100);
 
-/// The sleep of who cannot be woken.
-const SHORT_NAP: Duration = Duration::from_micros(50);
+/// The least and the longest sleep of who cannot be woken.
+const SHORT_NAPS: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(5)];
 
-/// How long a rank does what before the next step, in empty polls.
+/// The part of its time so far that a wait may be prolonged by such a sleep.
+const PROLONGED: u32 = 8;
+
+/// Polls with a PAUSE each beside ranks that wait for the same: about the time in which as many on
+/// another processor come and go.
+const BESIDE: u32 = 200;
+
+/// Yields before a sleep at least: where many ranks take turns, one turn is long.
+const TURNS: u32 = 4;
+
+/// From so long on one yield, or a few, let somebody run who does not wait for messages, such as
+/// another program. Who sleeps is woken before that one's time is over; who yields waits for it.
+const FOREIGN: Duration = Duration::from_millis(1);
+
+/// How long a rank does what before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Polls with one PAUSE each.
+    /// Empty polls with one PAUSE each.
     pub spin: u32,
-    /// Polls with one `sched_yield` each after those.
-    pub yields: u32,
+    /// How long to yield after those, by one `sched_yield` after each empty poll.
+    pub yields: Duration,
+    /// Whether ranks share processors. Then this rank spins only while no other one needs its
+    /// processor, which it looks up after each empty poll.
+    pub shared: bool,
 }
 
 impl Patience {
@@ -34,7 +52,8 @@ impl Patience {
     pub const fn active() -> Self {
         Self {
             spin: 30_000,
-            yields: 3_000,
+            yields: Duration::from_millis(1),
+            shared: false,
         }
     }
 
@@ -43,23 +62,31 @@ impl Patience {
     pub const fn endless() -> Self {
         Self {
             spin: u32::MAX,
-            yields: 0,
+            yields: Duration::ZERO,
+            shared: false,
         }
     }
 
-    /// With more ranks than processors: yield at once, for about a millisecond.
+    /// With more ranks than processors: as [`Patience::active`] while no other rank needs the
+    /// processor. Else yield at once, and sleep when that has gone on for ten times as long as a
+    /// wake takes: each turn of a rank that waits long is taken from one that works.
     #[must_use]
     pub const fn crowded() -> Self {
         Self {
-            spin: 0,
-            yields: 1_000,
+            spin: 30_000,
+            yields: Duration::from_micros(200),
+            shared: true,
         }
     }
 
     /// Sparing: sleep soon, so that a rank that waits long takes no processor time.
     #[must_use]
-    pub const fn passive(spin: u32) -> Self {
-        Self { spin, yields: 20 }
+    pub const fn passive(spin: u32, shared: bool) -> Self {
+        Self {
+            spin,
+            yields: Duration::from_micros(20),
+            shared,
+        }
     }
 }
 
@@ -74,51 +101,92 @@ pub enum Rest {
     Sleep,
 }
 
-impl Rest {
-    /// Rests where no peer's message can wake the thread: what would be a sleep is a short one.
-    /// True if it was: tell the transport by [`ShmRx::napped`].
-    pub fn unwoken(self) -> bool {
-        match self {
-            Self::Spin => spin_loop(),
-            Self::Yield => yield_now(),
-            Self::Sleep => std::thread::sleep(SHORT_NAP),
-        }
-        self == Self::Sleep
-    }
-}
-
 /// One wait, or a row of them.
 #[derive(Clone, Debug)]
 pub struct Waiter {
     patience: Patience,
     empty: u32,
+    turns: u32,
+    since: Option<Instant>,
 }
 
 impl Waiter {
     /// Waits with this patience.
     #[must_use]
     pub const fn new(patience: Patience) -> Self {
-        Self { patience, empty: 0 }
+        Self {
+            patience,
+            empty: 0,
+            turns: 0,
+            since: None,
+        }
     }
 
     /// A poll brought something, or a new wait begins.
     #[inline(always)]
     pub const fn moved(&mut self) {
         self.empty = 0;
+        self.since = None;
     }
 
     /// A poll brought nothing: what to do before the next one.
+    ///
+    /// # Cost
+    /// Nothing while spinning on a processor of its own; on a shared one a look at the other ranks.
     #[inline(always)]
-    pub const fn next(&mut self) -> Rest {
-        if self.empty < self.patience.spin || self.patience.spin == u32::MAX {
+    pub fn next(&mut self, gates: &Gates) -> Rest {
+        if self.empty < self.spins(gates) {
             self.empty = self.empty.saturating_add(1);
             Rest::Spin
-        } else if self.empty < self.patience.spin.saturating_add(self.patience.yields) {
-            self.empty += 1;
+        } else if self.patience.spin == u32::MAX {
+            Rest::Spin
+        } else {
+            self.give_way()
+        }
+    }
+
+    /// Polls to spin for, as things stand.
+    #[inline(always)]
+    fn spins(&self, gates: &Gates) -> u32 {
+        if !self.patience.shared {
+            return self.patience.spin;
+        }
+        match gates.company() {
+            Company::Alone => self.patience.spin,
+            Company::Waiting => self.patience.spin.min(BESIDE),
+            Company::Needed => 0,
+        }
+    }
+
+    #[inline(never)]
+    fn give_way(&mut self) -> Rest {
+        let Some(since) = self.since else {
+            self.since = Some(Instant::now());
+            self.turns = 1;
+            return Rest::Yield;
+        };
+        let waited = since.elapsed();
+        if waited < self.patience.yields || (self.turns < TURNS && waited < FOREIGN) {
+            self.turns += 1;
             Rest::Yield
         } else {
             Rest::Sleep
         }
+    }
+
+    /// Rests where no peer's message can wake the thread: what would be a sleep until then is a
+    /// short one. True if it was: tell the transport by [`ShmRx::napped`].
+    pub fn unwoken(&self, rest: Rest) -> bool {
+        match rest {
+            Rest::Spin => spin_loop(),
+            Rest::Yield => yield_now(),
+            Rest::Sleep => {
+                let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+                let [least, longest] = SHORT_NAPS;
+                std::thread::sleep((waited / PROLONGED).clamp(least, longest));
+            }
+        }
+        rest == Rest::Sleep
     }
 
     /// A poll brought nothing. Flush what was sent before: this may sleep.
@@ -126,20 +194,73 @@ impl Waiter {
     /// # Cost
     /// One PAUSE while spinning.
     #[inline(always)]
-    pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>) {
-        match self.next() {
+    pub fn idle<B: Bytes>(&mut self, rx: &mut ShmRx<B>, gates: &Gates) {
+        match self.next(gates) {
             Rest::Spin => spin_loop(),
             Rest::Yield => yield_now(),
-            Rest::Sleep => sleep(rx),
+            Rest::Sleep => sleep(rx, gates),
         }
     }
 }
 
-/// Sleeps until a peer sends, for [`NAP`] at most.
+/// Sleeps until a peer sends or a barrier is over, for [`NAP`] at most.
 #[cold]
 #[inline(never)]
-fn sleep<B: Bytes>(rx: &mut ShmRx<B>) {
-    if rx.arm() {
+fn sleep<B: Bytes>(rx: &mut ShmRx<B>, gates: &Gates) {
+    if !rx.arm() {
+        return;
+    }
+    if gates.something() {
+        rx.disarm();
+    } else {
         rx.nap(NAP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Layout;
+    use crate::{Gates, Node, ShmRx};
+
+    fn gates() -> Gates {
+        let (_, rx): (_, ShmRx) = Node::alone(Layout::new(1)).unwrap().ends().unwrap();
+        rx.gates()
+    }
+
+    #[test]
+    fn steps_follow_each_other() {
+        let gates = gates();
+        let patience = Patience {
+            spin: 3,
+            yields: Duration::ZERO,
+            shared: false,
+        };
+        let mut waiter = Waiter::new(patience);
+        for _ in 0..2 {
+            for _ in 0..3 {
+                assert_eq!(waiter.next(&gates), Rest::Spin);
+            }
+            assert_eq!(waiter.next(&gates), Rest::Yield);
+            while waiter.next(&gates) == Rest::Yield {}
+            assert_eq!(waiter.next(&gates), Rest::Sleep);
+            waiter.moved();
+        }
+    }
+
+    #[test]
+    fn who_has_asked_for_it_never_sleeps() {
+        let gates = gates();
+        let mut waiter = Waiter::new(Patience::endless());
+        waiter.empty = u32::MAX;
+        assert_eq!(waiter.next(&gates), Rest::Spin);
+    }
+
+    /// Alone on its node, a rank has its processor for itself, whatever it was told.
+    #[test]
+    fn a_shared_processor_is_kept_while_nobody_else_is_awake() {
+        let gates = gates();
+        let mut waiter = Waiter::new(Patience::crowded());
+        assert_eq!(waiter.next(&gates), Rest::Spin);
     }
 }

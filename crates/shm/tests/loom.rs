@@ -11,7 +11,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 use oxmpi_shm::ring::{
-    Barrier, Bell, Doors, Exit, Knock, Receiver, STRIDE, Sender, Words, words_for,
+    Barrier, Bell, Doors, Exit, Gate, Knock, Receiver, STRIDE, Sender, Words, words_for,
 };
 
 /// Words of a model; those that a test never touches are not made.
@@ -156,6 +156,56 @@ fn no_credit_is_slept_over() {
         bell.announce(&Fences);
         let sleeps = !sender.room().unwrap();
         let rang = receiving.join().unwrap();
+        assert!(!sleeps || rang);
+    });
+}
+
+/// What a rank does before a barrier is seen by all after it.
+#[test]
+fn a_gate_parts_before_from_after() {
+    loom::model(|| {
+        let (gates, data) = (Model::new(2, |_| true), Model::new(2, |_| true));
+        let pass = |me: usize| {
+            let (gates, data) = (gates.clone(), data.clone());
+            move || {
+                // SAFETY: in bounds, and the checker reports a race.
+                unsafe { data.set(me, 7) };
+                Gate::new(gates.clone(), me).enter(1);
+                if Gate::new(gates.clone(), 1 - me).entered() == 1 {
+                    // SAFETY: as above.
+                    assert_eq!(unsafe { data.get(1 - me) }, 7);
+                }
+            }
+        };
+        let other = thread::spawn(pass(1));
+        pass(0)();
+        other.join().unwrap();
+    });
+}
+
+/// A rank that sleeps at a gate has been rung by one that found all others there.
+#[test]
+fn no_barrier_is_slept_over() {
+    loom::model(|| {
+        let gates = Model::new(2, |_| true);
+        let bell = Bell::new(Model::new(1, |_| true), 0);
+        let look = |bell: &Bell<Model>, gates: &Model| {
+            Gate::new(gates.clone(), 0).entered() == 1 && bell.asleep(&Fences)
+        };
+        let other = thread::spawn({
+            let (gates, bell) = (gates.clone(), bell.clone());
+            move || {
+                Gate::new(gates.clone(), 1).enter(1);
+                let over = Gate::new(gates.clone(), 0).entered() == 1;
+                (over, over && bell.asleep(&Fences))
+            }
+        });
+        Gate::new(gates.clone(), 0).enter(1);
+        bell.announce(&Fences);
+        let sleeps = Gate::new(gates.clone(), 1).entered() == 0;
+        let (over, rang) = other.join().unwrap();
+        // Who found the barrier not yet over looks again.
+        let rang = rang || (!over && look(&bell, &gates));
         assert!(!sleeps || rang);
     });
 }

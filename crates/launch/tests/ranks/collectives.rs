@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use oxmpi::{Comm, Error, Op, Result, World};
+use oxmpi::{Access, Comm, Error, Op, Result, World};
 
 use crate::job::{Job, SIZES};
 
@@ -28,6 +28,37 @@ fn fold(size: usize, i: usize, combine: impl Fn(u64, u64) -> u64) -> u64 {
     (1..size)
         .map(|rank| value(rank, i))
         .fold(value(0, i), combine)
+}
+
+/// What a rank has sent before a barrier is there when another one leaves it.
+#[test]
+fn nobody_leaves_a_barrier_before_all_have_entered() {
+    for ranks in SIZES {
+        for algorithm in ["auto", "dissemination"] {
+            let job = Job::of(ranks).with("OXMPI_BARRIER_ALGORITHM", algorithm);
+            job.succeed(|world| {
+                let world = world.comm();
+                // More than a lane has gates, and parts that share one.
+                let mut comms = (0..9).map(|_| world.dup()).collect::<Result<Vec<_>>>()?;
+                comms.extend(world.split(Some(world.rank() as u32 % 2), 0)?);
+                for round in 0..40 {
+                    for comm in &comms {
+                        late_message(comm, round % comm.size())?;
+                    }
+                }
+                late_message(&world.share()?, 0)
+            });
+        }
+    }
+}
+
+fn late_message<A: Access>(comm: &Comm<A>, root: usize) -> Result<()> {
+    for to in (0..comm.size()).filter(|_| comm.rank() == root) {
+        comm.bsend(&[root], to, 7)?;
+    }
+    comm.barrier()?;
+    assert!(comm.iprobe(root, 7)?.is_some(), "rank {}", comm.rank());
+    comm.recv_vec::<usize>(root, 7).map(drop)
 }
 
 #[test]

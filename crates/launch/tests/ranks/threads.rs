@@ -1,8 +1,8 @@
-//! Communicators that threads share.
+//! Communicators that threads share, and lanes of their own.
 
 use std::thread;
 
-use oxmpi::{Op, Result, SharedComm, Source};
+use oxmpi::{Comm, Lane, Op, Result, SharedComm, Source};
 
 use crate::job::Job;
 
@@ -158,4 +158,94 @@ fn a_shared_communicator_ends_with_the_world() {
         });
         assert_eq!(done.code, 0, "{}", done.err);
     }
+}
+
+/// Messages around the ring and a sum, on whatever thread's communicator.
+fn around(comm: &Comm, turns: usize) -> Result<()> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+    for turn in 0..turns {
+        let len = [1, 9, 2_000, 40_000][turn % 4];
+        let mine = vec![(rank * 1_000 + turn) as u64; len];
+        let mut room = vec![0; len];
+        comm.sendrecv(&mine, right, 3, &mut room, left, 3)?;
+        assert!(
+            room == vec![(left * 1_000 + turn) as u64; len],
+            "turn {turn}"
+        );
+        let sum = comm.allreduce(&(rank + turn), Op::SUM)?;
+        assert_eq!(sum, size * turn + size * (size - 1) / 2);
+    }
+    comm.barrier()
+}
+
+/// Every thread has a lane of its own, the first one the world's.
+#[test]
+fn each_thread_has_its_lane() {
+    for ranks in [1, 2, 3] {
+        Job::of(ranks).succeed(|world| {
+            let lanes = [world.comm().lane()?, world.comm().lane()?];
+            thread::scope(|threads| {
+                let all = lanes.map(|lane| threads.spawn(move || around(&lane.open(), 40)));
+                around(world.comm(), 40)?;
+                all.into_iter()
+                    .try_for_each(|one| one.join().expect("no panic"))
+            })
+        });
+    }
+}
+
+/// A lane of a part of the ranks, of a shared communicator, of another lane; opened at once, later
+/// or never.
+#[test]
+fn lanes_come_and_go() {
+    Job::of(3).succeed(|world| {
+        let comm = world.comm();
+        for turn in 0..12 {
+            let unopened = comm.lane()?;
+            let part = comm.split(Some(u32::from(comm.rank() == turn % 3)), 0)?;
+            let part = part.expect("every rank has a colour");
+            around(&part.lane()?.open(), 2)?;
+            let lane = comm.lane()?.open();
+            let of_lane = lane.dup()?.lane()?;
+            drop(lane);
+            around(&of_lane.open(), 2)?;
+            around(&comm.share()?.lane()?.open(), 2)?;
+            drop(unopened);
+        }
+        comm.barrier()
+    });
+}
+
+/// A thread that waits on one lane goes on with what it owes on its others, and only it can.
+#[test]
+fn a_thread_drives_all_its_lanes() {
+    Job::of(2).succeed(|world| {
+        let lanes: [Lane; 3] = [
+            world.comm().lane()?,
+            world.comm().lane()?,
+            world.comm().lane()?,
+        ];
+        thread::spawn(move || {
+            let comms = lanes.map(Lane::open);
+            let peer = 1 - comms[0].rank();
+            let long = vec![5u8; 400_000];
+            for (one, other) in [(0, 1), (1, 2), (2, 0), (2, 1)] {
+                let (one, other) = (&comms[one], &comms[other]);
+                if one.rank() == 0 {
+                    let send = one.isend_owned(long.clone(), peer, 1)?;
+                    other.recv_vec::<u8>(peer, 2)?;
+                    send.wait()?;
+                    other.barrier()?;
+                } else {
+                    assert!(one.recv_vec::<u8>(peer, 1)?.0 == long);
+                    other.send(&[1u8], peer, 2)?;
+                    other.barrier()?;
+                }
+            }
+            Ok(())
+        })
+        .join()
+        .expect("no panic")
+    });
 }

@@ -1,13 +1,12 @@
 //! How a communicator reaches its lane: as the one owner, or through a lock.
 
-use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use oxmpi_shm::wait::Waiter;
 
 use super::lane::Lane;
-use super::siblings;
+use super::siblings::{self, OwnLane, SharedLane};
 use crate::error::Result;
 
 /// How a communicator reaches its lane. Sealed: the two ways are [`Own`] and [`Shared`].
@@ -15,11 +14,11 @@ pub trait Access: sealed::Reach {}
 
 /// The lane belongs to one thread; no lock.
 #[derive(Clone)]
-pub struct Own(Rc<RefCell<Lane>>);
+pub struct Own(Rc<OwnLane>);
 
 /// The lane is shared by threads; each call takes its lock.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<Lane>>);
+pub struct Shared(Arc<SharedLane>);
 
 pub(crate) mod sealed {
     use super::{Lane, Result, Waiter};
@@ -68,17 +67,13 @@ impl Drop for EndOfProcess {
 
 impl Own {
     pub(crate) fn new(lane: Lane) -> Self {
-        let lane = Rc::new(RefCell::new(lane));
-        siblings::add_own(&lane);
-        Self(lane)
+        Self(OwnLane::new(lane))
     }
 }
 
 impl Shared {
     pub(crate) fn new(lane: Lane) -> Self {
-        let lane = Arc::new(Mutex::new(lane));
-        siblings::add_shared(&lane);
-        Self(lane)
+        Self(SharedLane::new(lane))
     }
 }
 
@@ -89,12 +84,12 @@ impl Reach for Own {
 
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
-        work(&mut self.0.borrow_mut())
+        work(&mut self.0.lane.borrow_mut())
     }
 
     #[inline]
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
-        let lane = &mut *self.0.borrow_mut();
+        let lane = &mut *self.0.lane.borrow_mut();
         let mut waiter = lane.waiter();
         let end = EndOfProcess;
         let result = loop {
@@ -111,7 +106,7 @@ impl Reach for Own {
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
-        self.0.borrow_mut().turn(waiter);
+        self.0.lane.borrow_mut().turn(waiter);
         if siblings::any() {
             siblings::drive();
         }
@@ -119,7 +114,7 @@ impl Reach for Own {
     }
 
     fn waiter(&self) -> Waiter {
-        self.0.borrow().waiter()
+        self.0.lane.borrow().waiter()
     }
 }
 
@@ -131,7 +126,7 @@ impl Reach for Shared {
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         // A panic inside a call leaves no half-made state behind that a later call could trip on:
         // the lane's own code does not panic between its steps.
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.lane.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
@@ -150,16 +145,15 @@ impl Reach for Shared {
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
-        let moved = self.with(|lane| {
+        let rest = self.with(|lane| {
             lane.check()?;
-            Ok(lane.progress())
+            Ok(lane.turn_briefly(waiter))
         })?;
-        if moved != 0 {
-            waiter.moved();
+        let Some(rest) = rest else {
             return Ok(());
-        }
+        };
         // The lock is not held while this thread rests; another one may need the lane meanwhile.
-        if waiter.next().unwoken() {
+        if waiter.unwoken(rest) {
             self.with(Lane::napped);
         }
         siblings::drive();

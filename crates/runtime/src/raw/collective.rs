@@ -74,7 +74,7 @@ impl<A: Access> Communicator<A> {
     }
 
     #[cold]
-    fn refused(&self, why: &dyn std::fmt::Display) -> Error {
+    pub(super) fn refused(&self, why: &dyn std::fmt::Display) -> Error {
         Error::Collective {
             rank: self.group().rank() as usize,
             why: why.to_string(),

@@ -63,6 +63,11 @@ impl<A: Access> Communicator<A> {
         })
     }
 
+    /// The context of this communicator's messages.
+    pub(super) const fn context(&self) -> u32 {
+        self.context
+    }
+
     /// The context of this communicator's collectives.
     pub(super) const fn collective_context(&self) -> u32 {
         self.context + 1

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use oxmpi_os::RawBytes;
 use oxmpi_os::fork::ForkGuard;
 use oxmpi_shm::heap::{Heap, Reach};
-use oxmpi_shm::wait::{Patience, Waiter};
-use oxmpi_shm::{Node, ShmRx, ShmTx};
+use oxmpi_shm::wait::{Patience, Rest, Waiter};
+use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
 use oxmpi_wire::{Envelope, Peer, Rx, Tx};
 
@@ -32,6 +32,7 @@ pub struct Lane {
     engine: Engine<ShmTx>,
     tx: ShmTx,
     rx: ShmRx,
+    gates: Gates,
     policy: Policy,
     patience: Patience,
     fork: Arc<ForkGuard>,
@@ -73,6 +74,7 @@ impl Lane {
         Ok(Self {
             engine: Engine::new(&tx, links, rules),
             tx,
+            gates: rx.gates(),
             rx,
             policy,
             patience,
@@ -338,6 +340,40 @@ impl Lane {
         Waiter::new(self.patience)
     }
 
+    /// The gate for barriers of the communicator of this context, if there is one. Communicators
+    /// with the same context have no rank in common.
+    pub(super) fn gate(&self, context: u32) -> Option<usize> {
+        let gate = (context / Self::CONTEXTS) as usize;
+        (self.gates.are_open() && gate < Gates::COUNT).then_some(gate)
+    }
+
+    /// Enters a barrier of the links `others`, bit by bit. False: one is under way at this gate.
+    pub(super) fn enter(&mut self, gate: usize, others: u64) -> bool {
+        self.gates.enter(gate, others)
+    }
+
+    /// How the barrier ended; `None` while it goes on. It fails when a rank that is missing is lost.
+    pub(super) fn passed(&mut self, gate: usize) -> Option<std::result::Result<(), Failure>> {
+        let missing = self.gates.look(gate, &mut self.tx);
+        if missing == 0 {
+            return Some(Ok(()));
+        }
+        let links = (missing.trailing_zeros()..self.size()).filter(|link| missing >> link & 1 != 0);
+        let failures = links.map(Peer).map(|peer| (peer, self.engine.fault(peer)));
+        let (peer, fault) = failures
+            .filter_map(|(peer, fault)| Some((peer, fault?)))
+            .next()?;
+        // It may have come before it was lost.
+        match self.gates.look(gate, &mut self.tx) {
+            0 => Some(Ok(())),
+            left if left >> peer.0 & 1 != 0 => {
+                self.gates.give_up(gate);
+                Some(Err(Failure::Fault { peer, fault }))
+            }
+            _ => None,
+        }
+    }
+
     /// Makes progress, or rests a little after a turn that made none.
     #[inline]
     pub(super) fn turn(&mut self, waiter: &mut Waiter) {
@@ -345,12 +381,22 @@ impl Lane {
             waiter.moved();
         } else if siblings::any() {
             // Another lane's messages would not end a sleep on this one.
-            if waiter.next().unwoken() {
+            let rest = waiter.next(&self.gates);
+            if waiter.unwoken(rest) {
                 self.napped();
             }
         } else {
-            waiter.idle(&mut self.rx);
+            waiter.idle(&mut self.rx, &self.gates);
         }
+    }
+
+    /// Makes progress. After a turn that made none it says how to rest before the next one.
+    pub(super) fn turn_briefly(&mut self, waiter: &mut Waiter) -> Option<Rest> {
+        if self.progress() != 0 {
+            waiter.moved();
+            return None;
+        }
+        Some(waiter.next(&self.gates))
     }
 
     /// A short nap was taken between two turns.

@@ -6,6 +6,7 @@
 //! request.
 
 mod access;
+mod barrier;
 mod collective;
 mod communicator;
 mod group;

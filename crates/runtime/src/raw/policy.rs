@@ -56,7 +56,7 @@ impl Policy {
     pub(super) fn patience(&self, pids: &[u32]) -> Patience {
         match self.wait {
             Wait::Active => Patience::endless(),
-            Wait::Passive => Patience::passive(self.spin),
+            Wait::Passive => Patience::passive(self.spin, crowded(pids)),
             Wait::Auto if crowded(pids) => Patience::crowded(),
             Wait::Auto => Patience::active(),
         }
@@ -72,13 +72,20 @@ fn crowded(pids: &[u32]) -> bool {
     let masks = pids
         .iter()
         .filter_map(|&pid| oxmpi_os::affinity::of_thread(pid.cast_signed()).ok());
-    // Those that compete with this process for a processor, and the processors they may use.
+    // A pinned rank's own mask says nothing about the others', so only a quota counts beside it.
+    let quota_is_short = oxmpi_os::cpu::quota().is_some_and(|quota| pids.len() > quota);
+    quota_is_short || masks_are_crowded(&own, masks)
+}
+
+/// Whether those of `masks` that share a processor with `own` (which is one of them) are more than
+/// their processors together.
+fn masks_are_crowded(own: &[u64], masks: impl IntoIterator<Item = Vec<u64>>) -> bool {
     let mut rivals = 0;
-    let mut processors = own.clone();
+    let mut processors = own.to_vec();
     for mask in masks {
         if mask
             .iter()
-            .zip(&own)
+            .zip(own)
             .any(|(theirs, ours)| theirs & ours != 0)
         {
             rivals += 1;
@@ -88,11 +95,30 @@ fn crowded(pids: &[u32]) -> bool {
         }
     }
     let processors: u32 = processors.iter().map(|word| word.count_ones()).sum();
-    rivals > processors || quota_is_short(pids.len())
+    rivals > processors
 }
 
-/// Whether the control group grants fewer processors than there are ranks. A pinned rank's own mask
-/// says nothing about the others', so only a quota below that mask counts.
-fn quota_is_short(ranks: usize) -> bool {
-    oxmpi_os::cpu::quota().is_some_and(|quota| ranks > quota)
+#[cfg(test)]
+mod tests {
+    use super::masks_are_crowded;
+
+    #[test]
+    fn ranks_are_counted_against_the_processors_they_share() {
+        let crowded = |own: u64, others: &[u64]| {
+            let masks = std::iter::once(&own).chain(others);
+            masks_are_crowded(&[0, own], masks.map(|&mask| vec![0, mask]))
+        };
+        assert!(!crowded(0b1, &[]));
+        // Pinned apart, and two on one processor.
+        assert!(!crowded(0b01, &[0b10]));
+        assert!(crowded(0b01, &[0b01]));
+        // Others crowd a processor that is not ours.
+        assert!(!crowded(0b01, &[0b10, 0b10, 0b10]));
+        // Unpinned on two processors.
+        assert!(!crowded(0b11, &[0b11]));
+        assert!(crowded(0b11, &[0b11, 0b11]));
+        // One may go where another one is pinned, and has room elsewhere.
+        assert!(!crowded(0b01, &[0b111]));
+        assert!(crowded(0b01, &[0b11, 0b11]));
+    }
 }

@@ -2,71 +2,161 @@
 //!
 //! A rank that waits on one lane may owe a peer progress on another, such as the rest of a message
 //! it has sent there. Every thread drives its own lanes and all shared ones.
+//!
+//! A thread with one lane, in a process without shared ones, pays two plain loads when it has
+//! nothing to do. With more of them it takes no memory and no lock but the lanes' own: each thread
+//! has a copy of the list of shared lanes, which it renews when one is made.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{self, Arc, Mutex, PoisonError};
 
 use super::lane::Lane;
 
+/// A lane that its thread knows for as long as it lives.
+pub(super) struct OwnLane {
+    pub(super) lane: RefCell<Lane>,
+    _known: Known,
+}
+
+/// A lane that all threads know for as long as it lives.
+pub(super) struct SharedLane {
+    pub(super) lane: Mutex<Lane>,
+    _known: KnownToAll,
+}
+
 thread_local! {
-    static OWN: RefCell<Vec<rc::Weak<RefCell<Lane>>>> = const { RefCell::new(Vec::new()) };
+    static OWN: RefCell<Vec<rc::Weak<OwnLane>>> = const { RefCell::new(Vec::new()) };
+
+    /// Lanes of this thread.
+    static OWN_COUNT: Cell<usize> = const { Cell::new(0) };
+
+    /// This thread's copy of the list of shared lanes.
+    static COPY: RefCell<ListCopy> = const {
+        RefCell::new(ListCopy {
+            made: 0,
+            lanes: Vec::new(),
+        })
+    };
 }
 
-static SHARED: Mutex<Vec<sync::Weak<Mutex<Lane>>>> = Mutex::new(Vec::new());
+static SHARED: Mutex<Vec<sync::Weak<SharedLane>>> = Mutex::new(Vec::new());
 
-/// Shared lanes there are. While there is none, a thread has nothing else to drive.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Shared lanes there are.
+static SHARED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-pub(super) fn add_own(lane: &Rc<RefCell<Lane>>) {
-    OWN.with_borrow_mut(|lanes| {
+/// Shared lanes made so far: a copy of the list that was made at another number is old.
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+struct ListCopy {
+    made: usize,
+    lanes: Vec<sync::Weak<SharedLane>>,
+}
+
+/// Counts a lane of its thread.
+struct Known;
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        // When the thread's variables are gone, nobody asks for the number any more.
+        let _ = OWN_COUNT.try_with(|count| count.set(count.get() - 1));
+    }
+}
+
+/// Counts a shared lane.
+struct KnownToAll;
+
+impl Drop for KnownToAll {
+    fn drop(&mut self) {
+        SHARED_COUNT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl OwnLane {
+    pub(super) fn new(lane: Lane) -> Rc<Self> {
+        OWN_COUNT.set(OWN_COUNT.get() + 1);
+        let lane = Rc::new(Self {
+            lane: RefCell::new(lane),
+            _known: Known,
+        });
+        OWN.with_borrow_mut(|lanes| {
+            lanes.retain(|lane| lane.strong_count() > 0);
+            lanes.push(Rc::downgrade(&lane));
+        });
+        lane
+    }
+}
+
+impl SharedLane {
+    pub(super) fn new(lane: Lane) -> Arc<Self> {
+        SHARED_COUNT.fetch_add(1, Ordering::Relaxed);
+        let lane = Arc::new(Self {
+            lane: Mutex::new(lane),
+            _known: KnownToAll,
+        });
+        let mut lanes = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.retain(|lane| lane.strong_count() > 0);
-        lanes.push(Rc::downgrade(lane));
-    });
+        lanes.push(Arc::downgrade(&lane));
+        MADE.fetch_add(1, Ordering::Relaxed);
+        drop(lanes);
+        lane
+    }
 }
 
-pub(super) fn add_shared(lane: &Arc<Mutex<Lane>>) {
-    let mut lanes = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    lanes.retain(|lane| lane.strong_count() > 0);
-    lanes.push(Arc::downgrade(lane));
-    COUNT.store(lanes.len(), Ordering::Relaxed);
-}
-
-/// Whether there is more than one lane to drive.
+/// Whether this thread has another lane to drive than the one it waits on.
 ///
 /// # Cost
-/// One plain load.
+/// Two plain loads.
 #[inline]
 pub(super) fn any() -> bool {
-    COUNT.load(Ordering::Relaxed) != 0
+    OWN_COUNT.get() > 1 || SHARED_COUNT.load(Ordering::Relaxed) != 0
 }
 
-/// Makes progress on every lane of this thread that is not in use right now.
+/// Makes progress on every lane of this thread, and on every shared one, that is not in use right
+/// now.
 #[cold]
 pub(super) fn drive() {
-    OWN.with_borrow(|lanes| {
-        for lane in lanes.iter().filter_map(rc::Weak::upgrade) {
-            if let Ok(mut lane) = lane.try_borrow_mut() {
+    // At the thread's end its variables are gone before the last of its lanes may be.
+    let _ = OWN.try_with(|lanes| {
+        for lane in lanes.borrow().iter().filter_map(rc::Weak::upgrade) {
+            if let Ok(mut lane) = lane.lane.try_borrow_mut() {
                 lane.go_on();
             }
         }
     });
-    for lane in shared() {
-        if let Ok(mut lane) = lane.try_lock() {
-            lane.go_on();
+    let _ = COPY.try_with(|copy| {
+        // In use: a lane whose last owner is the loop below drives the others as it leaves.
+        let Ok(mut copy) = copy.try_borrow_mut() else {
+            return;
+        };
+        copy.renew();
+        for lane in copy.lanes.iter().filter_map(sync::Weak::upgrade) {
+            if let Ok(mut lane) = lane.lane.try_lock() {
+                lane.go_on();
+            }
+        }
+    });
+}
+
+impl ListCopy {
+    fn renew(&mut self) {
+        if self.made != MADE.load(Ordering::Relaxed) {
+            let lanes = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+            self.made = MADE.load(Ordering::Relaxed);
+            self.lanes.clone_from(&lanes);
         }
     }
 }
 
 /// Leaves every shared lane: the world has ended.
 pub(super) fn leave() {
-    for lane in shared() {
-        lane.lock().unwrap_or_else(PoisonError::into_inner).leave();
+    let lanes = SHARED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    for lane in lanes.iter().filter_map(sync::Weak::upgrade) {
+        let mut lane = lane.lane.lock().unwrap_or_else(PoisonError::into_inner);
+        lane.leave();
     }
-}
-
-fn shared() -> Vec<Arc<Mutex<Lane>>> {
-    let lanes = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    lanes.iter().filter_map(sync::Weak::upgrade).collect()
 }

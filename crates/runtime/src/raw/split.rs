@@ -60,10 +60,17 @@ impl<A: Access> Communicator<A> {
     }
 
     /// A communicator of the same ranks on a new lane that threads may share.
+    pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
+        let (lane, group) = self.new_lane()?;
+        let lane = Shared::new(lane);
+        Ok(Communicator::new(lane, Lane::FIRST_CONTEXT, group))
+    }
+
+    /// A new lane among the same ranks, and the group of all its links.
     ///
     /// The ranks meet by system calls, during which no lane is driven. So all are here before they
     /// do: none waits any more for a message that another one owes it.
-    pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
+    pub(crate) fn new_lane(&self) -> Result<(Lane, Group)> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let layout = self.access().with(|lane| lane.policy().layout(size));
         let mut text = [0; Invitation::ROOM];
@@ -84,11 +91,7 @@ impl<A: Access> Communicator<A> {
         let lane = self
             .access()
             .with(|lane| lane.another(node, self.group()))?;
-        Ok(Communicator::new(
-            Shared::new(lane),
-            Lane::FIRST_CONTEXT,
-            Group::all(size, rank),
-        ))
+        Ok((lane, Group::all(size, rank)))
     }
 
     /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share
@@ -134,16 +137,5 @@ impl<A: Access> Communicator<A> {
             operation: None,
         };
         self.collective(Call::bcast(rank, size, root, bytes.len()), buffers)
-    }
-
-    /// Returns when every rank has come here.
-    pub(crate) fn barrier(&self) -> Result<()> {
-        let (rank, size) = (self.group().rank(), self.group().size());
-        let buffers = Buffers {
-            input: RawBytes::empty(),
-            output: RawBytes::empty(),
-            operation: None,
-        };
-        self.collective(Call::barrier(rank, size), buffers)
     }
 }

@@ -8,7 +8,7 @@ use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, whole};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
     /// Looks for about a millisecond where every rank has a processor of its own, else lets others
-    /// run at once; then sleeps.
+    /// run while they need it; then sleeps.
     #[default]
     Auto,
     /// Looks again and again, and keeps its processor.
@@ -69,7 +69,8 @@ pub(super) const ROWS: &[Setting] = &[
                `passive` looks for a short while, then lets others run, then sleeps until a message \
                comes. `auto` goes by the processors: where every rank has one of its own, it looks \
                for about a millisecond before it lets others run and then sleeps; where ranks \
-               share processors, it lets others run at once.",
+               share processors, it lets others run as long as one is awake on its own, and sleeps \
+               after a fifth of a millisecond.",
         check: |text| text.parse::<Wait>().map(drop),
     },
     Setting {

@@ -12,8 +12,10 @@
 //! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
 //! turn.
 
+mod board;
 mod credit;
 mod exit;
+mod gate;
 mod opened;
 mod queue;
 mod sleep;
@@ -22,8 +24,10 @@ mod storage;
 mod tests;
 mod words;
 
+pub use board::Board;
 pub use credit::{Freed, Granted};
 pub use exit::Exit;
+pub use gate::Gate;
 pub use opened::{Doors, Knock};
 pub use queue::{BODY, CREDITS, Message, Receiver, Refused, STRIDE, Sender, words_for};
 pub use sleep::{Barrier, Bell, Full};

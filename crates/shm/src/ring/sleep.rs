@@ -32,7 +32,10 @@ impl Barrier for Full {
     }
 }
 
-/// One receiver's `asleep` word.
+/// Set while the receiver sleeps. The lower half of the word holds nothing else: it is a futex.
+pub(super) const ASLEEP: u64 = 1;
+
+/// One receiver's word on the [`Board`](super::Board), as its senders see it: whether it sleeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Bell<W> {
     words: W,
@@ -53,15 +56,16 @@ impl<W: Words> Bell<W> {
     /// The receiver is about to sleep. After this it looks once more, and sleeps only if nothing
     /// has come.
     pub fn announce(&self, barrier: &impl Barrier) {
-        // SAFETY: `new` checked the index.
-        unsafe { self.words.store(self.at, 1, Ordering::Relaxed) };
+        self.put(self.word() | ASLEEP);
         barrier.heavy();
     }
 
     /// The receiver is awake, or a sender is about to wake it.
+    ///
+    /// Both may do it at once, and the sender's store may put back where the receiver ran before:
+    /// a hint that the receiver mends when it rests next.
     pub fn clear(&self) {
-        // SAFETY: `new` checked the index.
-        unsafe { self.words.store(self.at, 0, Ordering::Relaxed) };
+        self.put(self.word() & !ASLEEP);
     }
 
     /// Whether a sender that has published must wake the receiver.
@@ -72,8 +76,18 @@ impl<W: Words> Bell<W> {
     #[must_use]
     pub fn asleep(&self, barrier: &impl Barrier) -> bool {
         barrier.light();
+        self.word() & ASLEEP != 0
+    }
+
+    #[inline(always)]
+    fn word(&self) -> u64 {
         // SAFETY: `new` checked the index.
-        unsafe { self.words.load(self.at, Ordering::Relaxed) != 0 }
+        unsafe { self.words.load(self.at, Ordering::Relaxed) }
+    }
+
+    fn put(&self, word: u64) {
+        // SAFETY: `new` checked the index.
+        unsafe { self.words.store(self.at, word, Ordering::Relaxed) };
     }
 }
 

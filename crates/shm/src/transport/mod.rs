@@ -12,6 +12,7 @@
 
 mod control;
 mod foreign;
+mod gates;
 mod limits;
 mod link;
 mod region;
@@ -20,6 +21,8 @@ mod rx;
 mod tests;
 mod tx;
 
+pub(crate) use gates::Company;
+pub use gates::Gates;
 pub use limits::limits;
 pub use region::ShmRegion;
 pub use rx::ShmRx;

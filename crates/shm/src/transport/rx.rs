@@ -11,6 +11,7 @@ use oxmpi_os::{futex, membarrier};
 use oxmpi_wire::{Bytes, Envelope, Fault, Header, Kind, Peer, Rx, Sink};
 
 use super::control::Control;
+use super::gates::Gates;
 use super::link::{In, unchanged};
 use super::tx::ShmTx;
 use super::{Expedited, SHORT};
@@ -65,6 +66,12 @@ impl<B: Bytes> ShmRx<B> {
             segment,
             bytes: std::marker::PhantomData,
         })
+    }
+
+    /// The barriers of this rank.
+    #[must_use]
+    pub fn gates(&self) -> Gates {
+        Gates::new(Arc::clone(&self.segment), self.me)
     }
 
     /// Takes up the links that were opened since the last time.

@@ -12,7 +12,7 @@ use oxmpi_wire::{
 };
 use proptest::prelude::*;
 
-use super::{ShmRx, ShmTx};
+use super::{Gates, ShmRx, ShmTx};
 use crate::ring::{Mapped, Words};
 use crate::segment::{Layout, Segment};
 
@@ -106,6 +106,37 @@ fn eager(len: usize) -> Header {
 
 fn compact(kind: u32, flags: u32, len: u32) -> u32 {
     kind << 24 | flags << 16 | len
+}
+
+#[test]
+fn a_node_of_many_ranks_has_no_gates() {
+    for (ranks, open) in [(Gates::RANKS, true), (Gates::RANKS + 1, false)] {
+        let layout = Layout { ranks, ..LAYOUT };
+        let memory = Memfd::create("oxmpi-test", layout.len()).unwrap();
+        let segment = Segment::map(&memory, layout).unwrap();
+        assert_eq!(Gates::new(Arc::new(segment), 0).are_open(), open);
+    }
+}
+
+#[test]
+fn a_rank_that_miscounts_barriers_is_given_up() {
+    for (count, good) in [
+        (0, true),
+        (1, true),
+        (2, true),
+        (3, false),
+        (u64::MAX, false),
+    ] {
+        let mut victim = Victim::new();
+        let mut gates = Gates::new(victim.segment.clone(), 0);
+        assert!(gates.enter(5, 0b10));
+        victim.segment.gate(1, 5).enter(count);
+        let missing = gates.look(5, &mut victim.tx);
+        assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
+        victim.poll();
+        let lost: &[_] = &[(Peer(1), Fault::Protocol("a barrier's count"))];
+        assert_eq!(victim.seen.lost, if good { &[] } else { lost }, "{count}");
+    }
 }
 
 #[test]

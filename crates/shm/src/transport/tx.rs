@@ -91,7 +91,7 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     #[inline(always)]
-    fn wake_if_asleep(&self, peer: u32) {
+    pub(super) fn wake_if_asleep(&self, peer: u32) {
         if self.out[peer as usize].bell.asleep(&Expedited) {
             self.wake(peer);
         }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Host, Layout, Node, ShmRx, ShmTx};
+use oxmpi_shm::{Gates, Host, Layout, Node, ShmRx, ShmTx};
 use oxmpi_wire::{
     Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Slot, Take, Token, Tx,
 };
@@ -44,10 +44,11 @@ impl<T> Sink<T> for Log {
     }
 }
 
-/// One rank: both halves, and a log of what came.
+/// One rank: both halves, its gates, and a log of what came.
 pub(crate) struct Rank {
     pub(crate) tx: ShmTx,
     pub(crate) rx: ShmRx,
+    pub(crate) gates: Gates,
     pub(crate) log: Log,
 }
 
@@ -55,6 +56,7 @@ impl Rank {
     pub(crate) fn new(node: Node) -> Self {
         let (tx, rx) = node.ends().unwrap();
         Self {
+            gates: rx.gates(),
             tx,
             rx,
             log: Log::default(),

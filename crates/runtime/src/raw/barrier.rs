@@ -1,0 +1,57 @@
+//! Barriers: through gates where the lane has one for the communicator, else by messages.
+
+use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_os::RawBytes;
+
+use super::access::Access;
+use super::collective::Buffers;
+use super::communicator::Communicator;
+use crate::error::Result;
+
+impl<A: Access> Communicator<A> {
+    /// Returns when every rank has come here.
+    ///
+    /// # Errors
+    /// When a rank that has not come is lost; from then on the communicator's collectives are
+    /// refused here.
+    pub(crate) fn barrier(&self) -> Result<()> {
+        let entered = self.access().with(|lane| {
+            lane.check()?;
+            let forced = lane.policy().tuning.forced.get(Collective::Barrier);
+            let gate = lane.gate(self.context());
+            let gate = gate.filter(|_| forced.is_none() && !self.is_broken());
+            Ok(gate.map(|gate| (gate, lane.enter(gate, self.others()))))
+        })?;
+        let gate = match entered {
+            Some((gate, true)) => gate,
+            Some((_, false)) => {
+                return Err(self.refused(&"another thread is in a barrier of this communicator"));
+            }
+            None => return self.barrier_by_messages(),
+        };
+        let passed = self.access().until(|lane| lane.passed(gate))?;
+        passed.map_err(|failure| {
+            self.set_broken();
+            self.failed(failure)
+        })
+    }
+
+    fn barrier_by_messages(&self) -> Result<()> {
+        let (rank, size) = (self.group().rank(), self.group().size());
+        let buffers = Buffers {
+            input: RawBytes::empty(),
+            output: RawBytes::empty(),
+            operation: None,
+        };
+        self.collective(Call::barrier(rank, size), buffers)
+    }
+
+    /// The links of all other members, bit by bit. A lane with gates has no link beyond.
+    fn others(&self) -> u64 {
+        let group = self.group();
+        (0..group.size())
+            .filter(|&rank| rank != group.rank())
+            .filter_map(|rank| group.link(rank))
+            .fold(0, |all, link| all | 1 << link)
+    }
+}

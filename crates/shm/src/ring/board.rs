@@ -1,0 +1,75 @@
+//! Who is awake, and on which processor.
+//!
+//! One word per rank, side by side: the lower half says whether it sleeps (see [`Bell`](super::Bell)),
+//! the upper half where it ran last. A rank writes its own word when it rests and has moved. Others
+//! read it when they rest, to know whether somebody needs their processor. It is a hint: whoever
+//! trusts an old word rests in the wrong way once.
+
+use core::sync::atomic::Ordering;
+
+use super::Words;
+use super::sleep::ASLEEP;
+
+/// The words of all ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Board<W> {
+    words: W,
+}
+
+impl<W: Words> Board<W> {
+    /// As many ranks as there are words.
+    pub const fn new(words: W) -> Self {
+        Self { words }
+    }
+
+    /// `rank`, which is the caller, runs on processor `cpu`.
+    ///
+    /// # Cost
+    /// A load; a store where it has moved.
+    ///
+    /// # Panics
+    /// If the board has no such rank.
+    #[inline]
+    pub fn place(&self, rank: usize, cpu: u32) {
+        assert!(rank < self.words.len());
+        let word = awake_on(cpu);
+        if self.word(rank) != word {
+            // SAFETY: in bounds by the assertion.
+            unsafe { self.words.store(rank, word, Ordering::Relaxed) };
+        }
+    }
+
+    /// Whether a rank other than `me` is awake on processor `cpu`.
+    ///
+    /// # Cost
+    /// A load a rank; eight ranks share a line.
+    #[inline]
+    #[must_use]
+    pub fn is_shared(&self, me: usize, cpu: u32) -> bool {
+        let word = awake_on(cpu);
+        (0..self.words.len()).any(|rank| rank != me && self.word(rank) == word)
+    }
+
+    /// Whether one of `ranks`, bit by bit the first 64 of them, is awake on processor `cpu`.
+    #[inline]
+    #[must_use]
+    pub fn runs_one_of(&self, ranks: u64, cpu: u32) -> bool {
+        let word = awake_on(cpu);
+        let known = self.words.len().min(64);
+        (0..known).any(|rank| ranks >> rank & 1 != 0 && self.word(rank) == word)
+    }
+
+    #[inline(always)]
+    fn word(&self, rank: usize) -> u64 {
+        debug_assert!(rank < self.words.len());
+        // SAFETY: every caller stays below the number of words.
+        unsafe { self.words.load(rank, Ordering::Relaxed) }
+    }
+}
+
+/// The word of a rank that is awake on `cpu`. 0, the first value, is nowhere.
+const fn awake_on(cpu: u32) -> u64 {
+    let word = (cpu as u64 + 1) << 32;
+    debug_assert!(word & ASLEEP == 0);
+    word
+}

@@ -1,0 +1,165 @@
+//! Barriers among ranks of a node, without messages.
+
+use std::sync::Arc;
+
+use oxmpi_wire::Bytes;
+
+use super::tx::ShmTx;
+use crate::ring::Corrupt;
+use crate::segment::{GATES_LEN, Segment};
+
+/// The barriers of one rank: a few gates, each for barriers of one group of ranks.
+///
+/// Groups that use the same gate have no rank in common.
+#[derive(Debug)]
+pub struct Gates {
+    passes: [Pass; Self::COUNT],
+    me: u32,
+    segment: Arc<Segment>,
+}
+
+/// One gate as this rank knows it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pass {
+    /// Barriers entered here.
+    count: u64,
+    /// The others of the barrier under way, bit by bit.
+    others: u64,
+    /// Those of them that were not seen there yet.
+    missing: u64,
+}
+
+/// Which other ranks are awake on a rank's processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// None.
+    Alone,
+    /// Some, and the barrier under way waits for none of them.
+    Waiting,
+    /// Some that may be waited for.
+    Needed,
+}
+
+impl Gates {
+    /// Gates of a rank.
+    pub const COUNT: usize = GATES_LEN;
+
+    /// Ranks that a node with gates has at most.
+    pub const RANKS: u32 = u64::BITS;
+
+    pub(crate) fn new(segment: Arc<Segment>, me: u32) -> Self {
+        Self {
+            passes: [Pass::default(); Self::COUNT],
+            me,
+            segment,
+        }
+    }
+
+    /// Whether this rank's node has gates: up to [`Gates::RANKS`] ranks. Each looks at all others,
+    /// so with more of them a tree of messages would be faster.
+    #[must_use]
+    pub fn are_open(&self) -> bool {
+        self.segment.layout().ranks <= Self::RANKS
+    }
+
+    /// Enters the next barrier at `gate`, with the ranks `others`, bit by bit. False: one is under
+    /// way there.
+    ///
+    /// # Panics
+    /// If there is no such gate.
+    ///
+    /// # Cost
+    /// One line written.
+    pub fn enter(&mut self, gate: usize, others: u64) -> bool {
+        let pass = &mut self.passes[gate];
+        if pass.others != 0 {
+            return false;
+        }
+        *pass = Pass {
+            count: pass.count + 1,
+            others,
+            missing: others,
+        };
+        self.segment.gate(self.me, gate).enter(pass.count);
+        true
+    }
+
+    /// The ranks, bit by bit, that the barrier at `gate` waits for. None: it is over, and who
+    /// sleeps there has been woken. A rank whose count cannot be is given up at the next poll.
+    ///
+    /// # Cost
+    /// A load for each rank that was missing; at the end one for each rank, and a system call for
+    /// each that sleeps.
+    #[inline]
+    pub fn look<B: Bytes>(&mut self, gate: usize, tx: &mut ShmTx<B>) -> u64 {
+        let pass = &mut self.passes[gate];
+        match absent(&self.segment, gate, pass) {
+            Ok(absent) => pass.missing = absent,
+            Err((rank, corrupt)) => tx.breach(rank, corrupt),
+        }
+        if pass.missing == 0 {
+            for other in ranks(pass.others) {
+                tx.wake_if_asleep(other);
+            }
+            pass.others = 0;
+        }
+        pass.missing
+    }
+
+    /// Gives up the barrier at `gate`: ranks that are missing never come.
+    pub fn give_up(&mut self, gate: usize) {
+        let pass = &mut self.passes[gate];
+        (pass.others, pass.missing) = (0, 0);
+    }
+
+    /// Whether a barrier under way would be over, or in error, at the next look.
+    pub(crate) fn something(&self) -> bool {
+        let mut gates = self.passes.iter().enumerate();
+        gates.any(|(gate, pass)| {
+            pass.missing != 0 && absent(&self.segment, gate, pass).unwrap_or(0) == 0
+        })
+    }
+
+    /// Who else is awake on this rank's processor. Tells the others where it runs.
+    ///
+    /// # Cost
+    /// Asks for the processor, without a system call, and looks at the board.
+    pub(crate) fn company(&self) -> Company {
+        let cpu = oxmpi_os::cpu::current();
+        let board = self.segment.board();
+        board.place(self.me as usize, cpu);
+        let missing = self.passes.iter().fold(0, |all, pass| all | pass.missing);
+        if !board.is_shared(self.me as usize, cpu) {
+            Company::Alone
+        } else if missing == 0 || board.runs_one_of(missing, cpu) {
+            Company::Needed
+        } else {
+            Company::Waiting
+        }
+    }
+}
+
+/// Those missing in `pass` who still are.
+#[inline]
+fn absent(segment: &Segment, gate: usize, pass: &Pass) -> Result<u64, (u32, Corrupt)> {
+    let mut absent = pass.missing;
+    for rank in ranks(pass.missing) {
+        let entered = segment.gate(rank, gate).entered();
+        // A rank is never two barriers from another one: the one between holds it.
+        match entered.wrapping_sub(pass.count) {
+            0 | 1 => absent &= !(1 << rank),
+            u64::MAX => {}
+            _ => return Err((rank, Corrupt("a barrier's count"))),
+        }
+    }
+    Ok(absent)
+}
+
+/// The ranks whose bits are set.
+fn ranks(mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let rank = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(rank)
+    })
+}

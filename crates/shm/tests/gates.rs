@@ -1,0 +1,78 @@
+//! Barriers through gates, with every way of waiting.
+
+mod common;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Rank, WATCHDOG, threads};
+use oxmpi_shm::Layout;
+use oxmpi_shm::wait::{Patience, Waiter};
+
+/// Sleeps after the first empty poll.
+const SLEEPER: Patience = Patience {
+    spin: 0,
+    yields: Duration::ZERO,
+    shared: false,
+};
+
+/// All ranks but `me`.
+fn others(ranks: u32, me: u32) -> u64 {
+    ((1 << ranks) - 1) & !(1 << me)
+}
+
+fn pass(rank: &mut Rank, gate: usize, others: u64, patience: Patience) {
+    assert!(rank.gates.enter(gate, others));
+    let (start, mut waiter) = (Instant::now(), Waiter::new(patience));
+    while rank.gates.look(gate, &mut rank.tx) != 0 {
+        rank.poll();
+        waiter.idle(&mut rank.rx, &rank.gates);
+        assert!(start.elapsed() < WATCHDOG, "gate {gate}");
+    }
+}
+
+#[test]
+fn nobody_leaves_before_all_have_entered() {
+    let ways = [Patience::crowded(), Patience::passive(10, true), SLEEPER];
+    for (ranks, patience) in [1, 2, 3, 5].into_iter().zip(ways.into_iter().cycle()) {
+        let entered = AtomicU64::new(0);
+        threads(Layout::new(ranks), |me, mut rank| {
+            for round in 1..=200 {
+                entered.fetch_add(1, Ordering::Relaxed);
+                pass(&mut rank, 3, others(ranks, me), patience);
+                let seen = entered.load(Ordering::Relaxed);
+                assert!(seen >= round * u64::from(ranks), "{seen} in round {round}");
+            }
+        });
+    }
+}
+
+/// Groups without a common rank use one gate; each is as fast as its own ranks.
+#[test]
+fn groups_pass_the_same_gate() {
+    threads(Layout::new(4), |me, mut rank| {
+        let fellow = 1 << (me ^ 1);
+        let rounds = if me < 2 { 100 } else { 37 };
+        for _ in 0..rounds {
+            pass(&mut rank, 0, fellow, SLEEPER);
+        }
+        pass(&mut rank, 1, others(4, me), Patience::crowded());
+    });
+}
+
+#[test]
+fn one_barrier_at_a_time() {
+    threads(Layout::new(2), |me, mut rank| {
+        if me == 1 {
+            pass(&mut rank, 0, 1, SLEEPER);
+            return;
+        }
+        assert!(rank.gates.enter(1, 2), "another gate is another barrier");
+        rank.gates.give_up(1);
+        assert!(rank.gates.enter(0, 2));
+        assert!(!rank.gates.enter(0, 2));
+        while rank.gates.look(0, &mut rank.tx) != 0 {
+            rank.poll();
+        }
+    });
+}
