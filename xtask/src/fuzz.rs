@@ -1,8 +1,10 @@
 //! `cargo xtask fuzz`: the fuzz targets, for a set time each.
 
-use crate::steps::{Outcome, Tally, run_check};
+use crate::steps::{Outcome, Tally};
 use crate::{Repo, Result, Verb};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use xshell::cmd;
 
 pub(crate) const VERB: Verb = Verb {
@@ -34,6 +36,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     }
     match fuzz(repo, &targets, seconds)? {
         Outcome::Ran(tally) => println!("{tally}"),
+        Outcome::Told(tally, note) => println!("{note}\n{tally}"),
         Outcome::Skipped(why) | Outcome::Absent(why) => return Err(why.into()),
     }
     Ok(())
@@ -45,6 +48,24 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 /// At the first finding.
 pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<Outcome> {
     fuzz(repo, &targets(repo), seconds)
+}
+
+/// Fuzzes every target that is not one of `others` for `seconds`.
+///
+/// # Errors
+/// At the first finding.
+pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<Outcome> {
+    let mut targets = targets(repo);
+    targets.retain(|target| !others.contains(&target.as_str()));
+    fuzz(repo, &targets, seconds)
+}
+
+/// Fuzzes one target for `seconds`.
+///
+/// # Errors
+/// When it finds something.
+pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<Outcome> {
+    fuzz(repo, &[target.to_owned()], seconds)
 }
 
 /// The targets, from their files.
@@ -68,6 +89,7 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
     let tool = tool(repo)?;
     let total = format!("-max_total_time={seconds}");
     let mut tally = Tally::default();
+    let mut notes = Vec::new();
     for target in targets {
         let found = repo.root.join("target/xtask/corpus").join(target);
         sh.create_dir(&found)?;
@@ -75,11 +97,34 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
         // The first folder receives what is new; the seeds are only read.
         let fuzz = cmd!(
             sh,
-            "{tool} fuzz run {target} {found} {seeds} -- {total} -rss_limit_mb=2048 -timeout=10"
+            "{tool} fuzz run {target} {found} {seeds} -- {total} -rss_limit_mb=2048 -timeout=10 -print_final_stats=1"
         );
-        tally += run_check(fuzz.env("RUSTUP_TOOLCHAIN", "nightly"))?;
+        let inputs = watched(fuzz.env("RUSTUP_TOOLCHAIN", "nightly").into())?;
+        notes.push(format!("{target}: {inputs} inputs"));
+        tally += Tally::ONE;
     }
-    Ok(tally.into())
+    Ok(Outcome::Told(tally, notes.join(", ")))
+}
+
+/// Runs the fuzzer, shows what it says as it comes, and gives the number of inputs that it tried.
+fn watched(mut fuzzer: Command) -> Result<u64> {
+    const INPUTS: &str = "stat::number_of_executed_units:";
+    let mut child = fuzzer.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut inputs = 0;
+    for line in BufReader::new(child.stderr.take().expect("stderr is piped")).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        eprintln!("{line}");
+        if let Some(number) = line.strip_prefix(INPUTS) {
+            inputs = number.trim().parse()?;
+        }
+    }
+    let status = child.wait()?;
+    if status.success() {
+        Ok(inputs)
+    } else {
+        Err(format!("{status}: the fuzzer found something, or could not run: see above").into())
+    }
 }
 
 /// Whether there is a nightly compiler, or rustup gives one.

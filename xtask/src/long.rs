@@ -1,30 +1,108 @@
 //! `cargo xtask long`: what takes hours or needs a quiet machine, run by hand.
 
-use crate::steps::{Step, run_all};
-use crate::{Repo, Result, Verb, fuzz, loom, no_more};
+use crate::ci::ranks;
+use crate::steps::{Step, Tally, run_each, run_tests};
+use crate::{Repo, Result, Verb, fuzz, loom};
+use std::fmt::Write;
+use xshell::cmd;
 
 pub(crate) const VERB: Verb = Verb {
     name: "long",
-    usage: "",
-    summary: "Long fuzzing and every mutation, by hand before a release",
+    usage: "[STEP...]",
+    summary: "Long fuzzing, long random runs and every mutation, by hand before a release",
     help: "
-Fuzzes each target for ten minutes and weakens every memory ordering in turn. Its output belongs under
-`runs/` when it is kept.",
+Steps, in order; name some to run only those:
+
+    operations  ten million random operations on engines joined in pairs and threes by a fabric that
+                delays, refuses and reorders, against the oracle of matching: a minute
+    frames      the fuzz target of frames for ten minutes
+    segment     the fuzz target of a hostile rank in the segment for ten minutes
+    parsers     every other fuzz target for ten minutes each
+    kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
+    orderings   each memory ordering of rings and flags weakened in turn, and seen to fail: minutes
+
+What ran, on which machine, from which commit and for how long is written to `runs/DATE-long.txt`:
+commit it.",
     run,
 };
 
-const STEPS: &[&Step] = &[
-    &Step {
-        name: "fuzzing",
-        run: |repo| fuzz::all(repo, 600),
+/// Seconds for one fuzz target.
+const SECONDS: u32 = 600;
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "operations",
+        run: |repo| operations(repo).map(Into::into),
     },
-    &Step {
+    Step {
+        name: "frames",
+        run: |repo| fuzz::one(repo, "frames", SECONDS),
+    },
+    Step {
+        name: "segment",
+        run: |repo| fuzz::one(repo, "segment", SECONDS),
+    },
+    Step {
+        name: "parsers",
+        run: |repo| fuzz::all_but(repo, &["frames", "segment"], SECONDS),
+    },
+    Step {
+        name: "kills",
+        run: |repo| ranks::killed(repo, 500).map(Into::into),
+    },
+    Step {
         name: "orderings",
         run: |repo| loom::mutate(repo).map(Into::into),
     },
 ];
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
-    no_more(VERB.name, arguments)?;
-    run_all(repo, STEPS, true)
+    if let Some(unknown) = (arguments.iter()).find(|name| !STEPS.iter().any(|s| s.name == **name)) {
+        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        return Err(format!("no step '{unknown}'; there are: {}", names.join(", ")).into());
+    }
+    let wanted = |step: &&Step| arguments.is_empty() || arguments.iter().any(|n| n == step.name);
+    let steps: Vec<_> = STEPS.iter().filter(wanted).collect();
+    let mut log = header(repo)?;
+    let (lines, total) = run_each(repo, &steps, true);
+    for line in &lines {
+        writeln!(log, "{line}")?;
+    }
+    writeln!(log, "{total}")?;
+    let date = cmd!(repo.shell, "date +%F").quiet().read()?;
+    let path = format!("runs/{date}-long.txt");
+    println!("\n{log}\nwritten to {path}");
+    repo.shell.write_file(repo.root.join(path), log)?;
+    if total.failed == 0 {
+        Ok(())
+    } else {
+        Err(format!("{} failed", total.failed).into())
+    }
+}
+
+/// What ran where: the commit, the compiler, the processors.
+fn header(repo: &Repo) -> Result<String> {
+    let sh = &repo.shell;
+    let commit = cmd!(sh, "git describe --always --dirty").quiet().read()?;
+    let compiler = cmd!(sh, "rustc --version").quiet().read()?;
+    let processors = std::thread::available_parallelism()?;
+    let info = sh.read_file("/proc/cpuinfo").unwrap_or_default();
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map_or("unknown", |line| line.trim_start_matches([' ', '\t', ':']));
+    Ok(format!(
+        "cargo xtask long\ncommit {commit}, {compiler}, {processors} processors ({model})\n\n"
+    ))
+}
+
+/// The random operations on joined engines.
+fn operations(repo: &Repo) -> Result<Tally> {
+    run_tests(
+        cmd!(
+            repo.shell,
+            "cargo test --release --quiet --package oxmpi-wire --test oracle"
+        )
+        .env("OXMPI_TEST_OPERATIONS", "10000000"),
+    )
 }

@@ -122,6 +122,8 @@ fn show(command: &Command) -> String {
 pub(crate) enum Outcome {
     /// It ran: what it counted.
     Ran(Tally),
+    /// It ran: what it counted, and what else is worth a line.
+    Told(Tally, String),
     /// It did not run for want of something that apt, pip or cargo can give; what, and why not.
     Skipped(String),
     /// It did not run for want of something that this machine cannot be given that way.
@@ -147,27 +149,10 @@ pub(crate) struct Step {
 /// # Errors
 /// When anything failed.
 pub(crate) fn run_all(repo: &Repo, steps: &[&Step], no_skip: bool) -> Result {
-    let mut total = Tally::default();
-    let mut lines = Vec::new();
-    for step in steps {
-        println!("\n==== {} ====", step.name);
-        let start = Instant::now();
-        let (tally, note) = match (step.run)(repo) {
-            Ok(Outcome::Ran(tally)) => (tally, String::new()),
-            Ok(Outcome::Skipped(why)) if no_skip => (Tally::FAILED, why),
-            Ok(Outcome::Skipped(why) | Outcome::Absent(why)) => (Tally::SKIPPED, why),
-            Err(error) => (Tally::FAILED, error.to_string()),
-        };
-        total += tally;
-        lines.push(format!(
-            "{:<10} {:>4} s  {tally}  {note}",
-            step.name,
-            start.elapsed().as_secs()
-        ));
-    }
+    let (lines, total) = run_each(repo, steps, no_skip);
     println!("\n==== what ran ====");
     for line in lines {
-        println!("{}", line.trim_end());
+        println!("{line}");
     }
     println!("{total}");
     if total.failed == 0 {
@@ -175,6 +160,28 @@ pub(crate) fn run_all(repo: &Repo, steps: &[&Step], no_skip: bool) -> Result {
     } else {
         Err(format!("{} failed", total.failed).into())
     }
+}
+
+/// Runs all steps; one line for each, and what they counted together.
+pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<String>, Tally) {
+    let mut total = Tally::default();
+    let mut lines = Vec::new();
+    for step in steps {
+        println!("\n==== {} ====", step.name);
+        let start = Instant::now();
+        let (tally, note) = match (step.run)(repo) {
+            Ok(Outcome::Ran(tally)) => (tally, String::new()),
+            Ok(Outcome::Told(tally, note)) => (tally, note),
+            Ok(Outcome::Skipped(why)) if no_skip => (Tally::FAILED, why),
+            Ok(Outcome::Skipped(why) | Outcome::Absent(why)) => (Tally::SKIPPED, why),
+            Err(error) => (Tally::FAILED, error.to_string()),
+        };
+        total += tally;
+        let seconds = start.elapsed().as_secs();
+        let line = format!("{:<10} {seconds:>4} s  {tally}  {note}", step.name);
+        lines.push(line.trim_end().to_owned());
+    }
+    (lines, total)
 }
 
 #[cfg(test)]

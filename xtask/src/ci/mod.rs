@@ -5,7 +5,7 @@ mod guests;
 mod hwloc;
 mod lint;
 mod no_std;
-mod ranks;
+pub(crate) mod ranks;
 
 use crate::steps::{Step, Tally, run_all};
 use crate::{Repo, Result, Verb, bench, build, fuzz, loom, tidy};
@@ -27,7 +27,7 @@ Steps, in order; name some to run only those:
     orderings each memory ordering of them weakened in turn, and seen to fail
     fuzzing   each fuzz target for 20 seconds
     main job  cargo xtask build, then cargo xtask bench
-    ranks     every example as a job of 1, 2, 3, 4 and 8 ranks
+    ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
     managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
@@ -86,7 +86,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "kills",
-        run: |repo| ranks::killed(repo).map(Into::into),
+        run: |repo| ranks::killed(repo, 50).map(Into::into),
     },
     Step {
         name: "managers",

@@ -1,4 +1,4 @@
-//! Every example of the runtime as a job of 1 to 8 ranks, and as a job of a process manager that is
+//! Every example of the runtime as a job of 1 to 64 ranks, and as a job of a process manager that is
 //! not ours; jobs whose ranks or launcher are killed.
 
 use crate::steps::{Outcome, Tally, run_tests};
@@ -9,6 +9,9 @@ use xshell::cmd;
 
 /// Sizes of the jobs; most are more than the processors of a small machine.
 const SIZES: [u32; 5] = [1, 2, 3, 4, 8];
+
+/// Many more ranks than the processors of most machines: they must make way for each other.
+const CROWDS: [u32; 2] = [16, 64];
 
 /// Runs each example with each number of ranks under `oxmpi run`.
 ///
@@ -24,7 +27,7 @@ pub(super) fn ours(repo: &Repo) -> Result<Tally> {
             continue;
         };
         let example = examples.join(name);
-        for size in SIZES {
+        for size in SIZES.into_iter().chain(CROWDS) {
             let mut launcher = Command::new(&oxmpi);
             launcher.args(["run", "--oversubscribe"]);
             job(launcher, size, &example)?;
@@ -34,11 +37,12 @@ pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Kills ranks of jobs 50 times and launchers 10 times, and shows how long the jobs took to end.
+/// Kills ranks of jobs as many times as told and launchers a fifth as often, and shows how long the
+/// jobs took to end.
 ///
 /// # Errors
 /// When cargo cannot be started; a job that ended otherwise than it must is in the tally.
-pub(super) fn killed(repo: &Repo) -> Result<Tally> {
+pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
     let sh = &repo.shell;
     let shown = ["--nocapture", "--test-threads=1"];
     run_tests(
@@ -46,7 +50,7 @@ pub(super) fn killed(repo: &Repo) -> Result<Tally> {
             sh,
             "cargo test --quiet --package oxmpi-launch --test ranks kill:: -- {shown...}"
         )
-        .env("OXMPI_TEST_KILLS", "50"),
+        .env("OXMPI_TEST_KILLS", times.to_string()),
     )
 }
 

@@ -32,7 +32,12 @@ const LAYOUT: Layout = Layout {
 /// Longest message of the eager paths.
 const EAGER: u32 = 100;
 const RULES: Rules = Rules {
-    switches: Switches::eager(EAGER),
+    // Beyond the eager paths messages of both rendezvous: got up to 500 B, put beyond.
+    switches: Switches {
+        get: Some(500),
+        chunk: Some(200),
+        ..Switches::eager(EAGER)
+    },
     kept_bytes: 600,
     kept_bytes_of_all: 1000,
     kept_messages: 6,
@@ -503,32 +508,36 @@ fn learned() -> &'static Learned {
     LEARNED.get_or_init(|| {
         let mut play = Play::new();
         let (mut own, mut all) = (BTreeSet::new(), BTreeSet::new());
+        let mut before = play.snapshot();
         let mut step = |play: &mut Play, rank: usize, act: &mut dyn FnMut(&mut Play)| {
-            let before = play.snapshot();
             act(play);
-            let changed = before.iter().zip(play.snapshot()).enumerate();
-            let changed = changed.filter(|(_, (before, now))| *before != now);
-            let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
-            if rank == HOSTILE {
-                own.extend(&changed);
-            }
-            all.extend(changed);
-        };
-        for round in 0..120u8 {
-            for rank in 0..=HOSTILE {
-                // Sends and receives of each length and form, to and from each peer in turn.
-                for what in [0, 3] {
-                    let bytes = [what, round.wrapping_mul(5).wrapping_add(what) & 0x3f];
-                    step(&mut play, rank, &mut |play| {
-                        play.any_act(rank, &mut Script(&bytes))
-                    });
+            for (at, before) in before.iter_mut().enumerate() {
+                let now = play.word(at);
+                if now != *before {
+                    *before = now;
+                    all.insert(at);
+                    if rank == HOSTILE {
+                        own.insert(at);
+                    }
                 }
+            }
+        };
+        for round in 0..64u8 {
+            for rank in 0..=HOSTILE {
+                // A send and a receive of each length and form, to and from each peer in turn.
+                let shape = round.wrapping_mul(5) & 0x3f;
                 step(&mut play, rank, &mut |play| {
+                    for what in [0, 3] {
+                        play.any_act(rank, &mut Script(&[what, shape ^ what]));
+                    }
+                    if rank < HOSTILE {
+                        play.talk(rank, usize::from(round) % LENS.len());
+                        play.listen(rank);
+                    }
                     play.ranks[rank].rx.arm();
                 });
-                step(&mut play, (rank + 1) % 3, &mut |play| {
-                    play.ranks[(rank + 1) % 3].poll()
-                });
+                let next = (rank + 1) % 3;
+                step(&mut play, next, &mut |play| play.ranks[next].poll());
             }
         }
         for rank in 0..=HOSTILE {
