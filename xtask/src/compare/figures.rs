@@ -55,6 +55,14 @@ impl<'a> Figures<'a> {
         }
     }
 
+    /// Whether it was measured at all, in this placement or in another.
+    pub(crate) fn asked(&self, cell: &Cell) -> bool {
+        self.all
+            .iter()
+            .flat_map(|run| &run.rows)
+            .any(|row| cell.is_of(row))
+    }
+
     /// What ours reaches.
     pub(crate) fn ours(&self, cell: &Cell) -> Option<f64> {
         self.of(OURS, cell)

@@ -32,7 +32,7 @@ changed is dropped, and only runs with the same answer are compared. A peer that
 is skipped, and it says so.
 
   --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, crowd, barrier,
-                 memory, init, start; all by default
+                 memory, threads, init, start; all by default
   --sizes LIST   message lengths of pingpong and rewritten in bytes;
                  8,64,1024,8192,65536,1048576,4194304 by default
   --rounds N     runs to keep of each; 5 by default
@@ -42,8 +42,9 @@ pingpong is one way between two ranks; rewritten the same with the message writt
 cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
 those of the Intel MPI Benchmarks; rate is one message of a window of 64; crowd is 8 B between two of 4
 and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; memory is what 8 ranks
-have after joining; init is joining and leaving, 2 ranks; start is the whole command that runs `true`
-twice. The floor is what two processes reach without MPI (crates/bench/peers/floor), in the same rounds.
+have after joining; threads is ours alone, a rank that sends to itself by one thread and by two; init is
+joining and leaving, 2 ranks; start is the whole command that runs `true` twice. The floor is what two
+processes reach without MPI (crates/bench/peers/floor), in the same rounds.
 
 Each work's tables are followed by a summary: every aim for messages between two ranks, the figure, its bound,
 and whether it is met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
@@ -118,9 +119,10 @@ impl Options {
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     let options = Options::parse(arguments)?;
-    let needed = options.works.iter().map(|work| work.program);
-    let needed: BTreeSet<&str> = needed.filter(|program| !program.is_empty()).collect();
+    let ours = options.works.iter().map(|work| work.program);
+    let mut needed: BTreeSet<&str> = ours.filter(|program| !program.is_empty()).collect();
     let mut implementations = vec![programs::ours(repo, &needed)?];
+    needed.remove(works::OURS_ALONE);
     implementations.extend(peers::prepare(repo, &needed));
     implementations.push(programs::floor(repo)?);
     let probe = Probe::build(repo)?;

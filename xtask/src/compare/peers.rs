@@ -77,7 +77,7 @@ fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation
             .map(|&(name, value)| (name, value.into()))
             .collect(),
         bound: &["--allow-run-as-root", "--bind-to", "core"],
-        crowded: &["--allow-run-as-root", "--oversubscribe"],
+        unbound: &["--allow-run-as-root", "--oversubscribe"],
         programs: programs.clone(),
         version: OPEN_MPI.version.into(),
         ..Implementation::default()

@@ -1,5 +1,6 @@
 //! The programs that are compared, built for every implementation, and how to start them.
 
+use super::works::Work;
 use crate::{Repo, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,8 +24,8 @@ pub(crate) struct Implementation {
     pub(crate) environment: Vec<(&'static str, OsString)>,
     /// The launcher's options for one rank on each core.
     pub(crate) bound: &'static [&'static str],
-    /// Its options for more ranks than cores.
-    pub(crate) crowded: &'static [&'static str],
+    /// Its options otherwise, for more ranks than cores.
+    pub(crate) unbound: &'static [&'static str],
     /// Whether barriers of more ranks than cores take it milliseconds, or for ever.
     pub(crate) collapses: bool,
     /// Where its programs lie: those of `crates/bench/peers`, or their Rust twins.
@@ -35,19 +36,23 @@ pub(crate) struct Implementation {
 }
 
 impl Implementation {
-    /// The command that runs `program` on `ranks`, ended after a minute. More ranks than cores never
-    /// run in a real-time class, where those that wait would starve the others.
-    pub(crate) fn command(&self, ranks: usize, crowded: bool, program: &Path) -> Command {
+    /// The command that runs `program` for some work, ended after a minute. More ranks than cores
+    /// never run in a real-time class, where those that wait would starve the others.
+    pub(crate) fn command(&self, work: &Work, program: &Path) -> Command {
         let mut command = Command::new("timeout");
         command.args(["-k", "5", "60"]);
-        if crowded && in_realtime_class() {
+        if work.crowded() && in_realtime_class() {
             command.args(["chrt", "--other", "0"]);
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(launcher) = &self.launcher {
-            let options = if crowded { self.crowded } else { self.bound };
+            let options = if work.bound() {
+                self.bound
+            } else {
+                self.unbound
+            };
             command.arg(launcher).args(options);
-            command.args(["-n", &ranks.to_string()]);
+            command.args(["-n", &work.ranks.to_string()]);
         }
         command.arg(program);
         command
@@ -88,7 +93,7 @@ pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementat
         name: OURS,
         launcher: Some(launcher),
         bound: &["run", "--bind-to", "core"],
-        crowded: &["run", "--oversubscribe"],
+        unbound: &["run", "--oversubscribe"],
         programs: repo.root.join("target/release/examples"),
         prefix: "peer_",
         version: version.map_or_else(String::new, |package| package.version.clone()),

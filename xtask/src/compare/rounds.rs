@@ -83,7 +83,7 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
         return Ok(vec![Row::times(work.name, work.ranks, times)]);
     }
     let program = implementation.program(work.program);
-    let mut command = implementation.command(work.ranks, work.crowded(), &program);
+    let mut command = implementation.command(work, &program);
     command.args(work.words(implementation));
     let text = finished(&mut command, implementation)?;
     let rows = lines::rows(&text, work.ranks)?;
@@ -106,7 +106,7 @@ fn start(work: &Work, implementation: &Implementation) -> Result<f64> {
         work.ranks
     };
     for _ in 0..times {
-        let mut command = implementation.command(work.ranks, false, Path::new("true"));
+        let mut command = implementation.command(work, Path::new("true"));
         finished(&mut command, implementation)?;
     }
     Ok(start.elapsed().as_nanos() as f64)

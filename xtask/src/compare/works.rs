@@ -1,6 +1,6 @@
 //! What can be compared: the words of `--what`, each a program, its arguments and its ranks.
 
-use super::programs::Implementation;
+use super::programs::{Implementation, OURS};
 use crate::Result;
 
 /// One program, run by every implementation in the same way.
@@ -18,8 +18,11 @@ pub(crate) struct Work {
     pub(crate) placed: bool,
 }
 
+/// The work, and its program, that peers do not have.
+pub(crate) const OURS_ALONE: &str = "threads";
+
 /// Every word of `--what`.
-pub(crate) const NAMES: [&str; 12] = [
+pub(crate) const NAMES: [&str; 13] = [
     "pingpong",
     "rewritten",
     "cold",
@@ -30,6 +33,7 @@ pub(crate) const NAMES: [&str; 12] = [
     "crowd",
     "barrier",
     "memory",
+    "threads",
     "init",
     "start",
 ];
@@ -105,6 +109,16 @@ impl Work {
                 placed: false,
                 ..work("memory", "Memory after init", "memory", &[], 8)
             }],
+            "threads" => vec![Work {
+                placed: false,
+                ..work(
+                    "threads",
+                    "A message of 8 B to oneself, all threads together, each on its own lane",
+                    "threads",
+                    &[],
+                    1,
+                )
+            }],
             "init" => vec![Work {
                 placed: false,
                 ..work("init", "init + finalize", "init", &[], 2)
@@ -125,9 +139,15 @@ impl Work {
         self.ranks > 2
     }
 
+    /// Whether each rank is bound to a processor of its own.
+    pub(crate) fn bound(&self) -> bool {
+        self.ranks == 2
+    }
+
     /// Whether an implementation has it and gets through.
     pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
         match self.name {
+            OURS_ALONE => implementation.name == OURS,
             "crowd" | "barrier" if self.crowded() => {
                 !implementation.bare() && !implementation.collapses
             }

@@ -3,6 +3,7 @@
 //! One line: nanoseconds for each barrier, over blocks of 1 to 2 ms, as rank 0 sees them.
 
 mod blocks;
+mod report;
 
 fn main() -> oxmpi::Result<()> {
     let world = oxmpi::World::init()?;
@@ -14,6 +15,6 @@ fn main() -> oxmpi::Result<()> {
         |(), times| (0..times).try_for_each(|_| comm.barrier()),
         |()| (),
     )?;
-    blocks::report("barrier", comm, 0, &measured, 1.0, true);
+    report::report("barrier", comm, 0, &measured, 1.0, true);
     Ok(())
 }

@@ -14,8 +14,8 @@ const BLOCK: Duration = Duration::from_millis(1);
 
 /// Nanoseconds of one repetition for each block, sorted, and the repetitions in a block.
 pub(crate) struct Measured {
-    nanoseconds: [f64; BLOCKS],
-    repetitions: u64,
+    pub(crate) nanoseconds: [f64; BLOCKS],
+    pub(crate) repetitions: u64,
 }
 
 /// Repeats `pattern`, between the first `ranks` of `comm`, in blocks. The search for the number of
@@ -66,26 +66,20 @@ fn long_enough(comm: &Comm, ranks: usize, start: Instant) -> Result<bool> {
     Ok(enough[0] != 0)
 }
 
-/// Rank 0 prints the measurement, a repetition counting as `parts` of what is reported; another
-/// says when its data was wrong.
-pub(crate) fn report(
+/// Prints a measurement, a repetition counting as `parts` of what is reported.
+pub(crate) fn print(
     kernel: &str,
-    comm: &Comm,
+    ranks: usize,
     bytes: usize,
     measured: &Measured,
     parts: f64,
     right: bool,
 ) {
-    if comm.rank() == 0 {
-        let [min, median, p99] =
-            [0, BLOCKS / 2, BLOCKS - 1].map(|at| measured.nanoseconds[at] / parts);
-        let (ranks, repetitions) = (comm.size(), measured.repetitions);
-        println!(
-            "{{\"kernel\":\"{kernel}\",\"ranks\":{ranks},\"bytes\":{bytes},\
-             \"blocks\":{BLOCKS},\"repetitions\":{repetitions},\"min_ns\":{min:.1},\
-             \"median_ns\":{median:.1},\"p99_ns\":{p99:.1},\"right\":{right}}}"
-        );
-    } else if !right {
-        eprintln!("{kernel}: wrong data at {bytes} bytes");
-    }
+    let [min, median, p99] = [0, BLOCKS / 2, BLOCKS - 1].map(|at| measured.nanoseconds[at] / parts);
+    let repetitions = measured.repetitions;
+    println!(
+        "{{\"kernel\":\"{kernel}\",\"ranks\":{ranks},\"bytes\":{bytes},\"blocks\":{BLOCKS},\
+         \"repetitions\":{repetitions},\"min_ns\":{min:.1},\"median_ns\":{median:.1},\
+         \"p99_ns\":{p99:.1},\"right\":{right}}}"
+    );
 }

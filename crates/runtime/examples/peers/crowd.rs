@@ -5,6 +5,7 @@
 
 mod blocks;
 mod content;
+mod report;
 
 use oxmpi::{Comm, Result, World};
 
@@ -36,7 +37,7 @@ fn measure(comm: &Comm) -> Result<()> {
         |into| content::write_wrong(into, other),
     )?;
     let right = content::are_right(&into, other);
-    blocks::report("crowd", comm, BYTES, &measured, 2.0, right);
+    report::report("crowd", comm, BYTES, &measured, 2.0, right);
     Ok(())
 }
 

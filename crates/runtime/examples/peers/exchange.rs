@@ -7,6 +7,7 @@
 mod blocks;
 mod buffers;
 mod content;
+mod report;
 
 use buffers::Pages;
 use oxmpi::{Comm, Request, Result, World};
@@ -59,7 +60,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         )?;
         let arrived = content::are_right(&messages.from_left, left)
             && content::are_right(&messages.from_right, right);
-        blocks::report("exchange", comm, bytes, &measured, 1.0, arrived);
+        report::report("exchange", comm, bytes, &measured, 1.0, arrived);
     }
     Ok(())
 }

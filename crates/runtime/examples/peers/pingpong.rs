@@ -7,6 +7,7 @@
 mod blocks;
 mod buffers;
 mod content;
+mod report;
 
 use buffers::Pages;
 use oxmpi::{Comm, Result, World};
@@ -128,7 +129,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             },
         )?;
         let right = messages.arrived();
-        blocks::report(kernel, comm, bytes, &measured, 2.0, right);
+        report::report(kernel, comm, bytes, &measured, 2.0, right);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 mod blocks;
 mod buffers;
 mod content;
+mod report;
 
 use buffers::Pages;
 use oxmpi::{Comm, Result, World};
@@ -74,7 +75,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             .into
             .iter()
             .all(|into| content::are_right(into, 1 - rank));
-        blocks::report("posted", comm, bytes, &measured, 4.0, right);
+        report::report("posted", comm, bytes, &measured, 4.0, right);
     }
     Ok(())
 }

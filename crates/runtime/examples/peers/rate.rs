@@ -7,6 +7,7 @@
 mod blocks;
 mod buffers;
 mod content;
+mod report;
 
 use buffers::Pages;
 use oxmpi::{Comm, Result, World};
@@ -68,7 +69,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         } else {
             comm.recv(&mut right, 1, 3)?;
         }
-        blocks::report("rate", comm, bytes, &measured, WINDOW as f64, right[0] == 1);
+        report::report("rate", comm, bytes, &measured, WINDOW as f64, right[0] == 1);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 mod blocks;
 mod buffers;
 mod content;
+mod report;
 
 use buffers::Pages;
 
@@ -28,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             |into| content::write_wrong(into, left),
         )?;
         let arrived = content::are_right(&into, left);
-        blocks::report("sendrecv", comm, bytes, &measured, 1.0, arrived);
+        report::report("sendrecv", comm, bytes, &measured, 1.0, arrived);
     }
     Ok(())
 }

@@ -1,0 +1,21 @@
+//! Who says what was measured.
+
+use crate::blocks::{self, Measured};
+use oxmpi::Comm;
+
+/// Rank 0 prints the measurement, a repetition counting as `parts` of what is reported; another
+/// says when its data was wrong.
+pub(crate) fn report(
+    kernel: &str,
+    comm: &Comm,
+    bytes: usize,
+    measured: &Measured,
+    parts: f64,
+    right: bool,
+) {
+    if comm.rank() == 0 {
+        blocks::print(kernel, comm.size(), bytes, measured, parts, right);
+    } else if !right {
+        eprintln!("{kernel}: wrong data at {bytes} bytes");
+    }
+}

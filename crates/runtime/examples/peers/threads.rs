@@ -1,0 +1,66 @@
+//! Messages of 8 B that one rank sends to itself, by one thread and by two, each on a lane of its own.
+//!
+//! Two lines: nanoseconds of one message, all threads together; `ranks` says how many threads. There
+//! is no C twin.
+
+mod blocks;
+
+use blocks::Measured;
+use oxmpi::{Lane, Result, World};
+use std::sync::Barrier;
+
+const BYTES: usize = 8;
+
+/// Sends and receives on a lane while others do so on theirs, and whether the last message arrived.
+fn alone(lane: Lane, ready: &Barrier) -> Result<(Measured, bool)> {
+    let comm = lane.open();
+    let (out, mut into) = ([7u8; BYTES], [0; BYTES]);
+    let measured = blocks::measure(
+        &comm,
+        1,
+        &mut into,
+        |into, times| {
+            (0..times).try_for_each(|_| {
+                comm.send(&out, 0, 1)?;
+                comm.recv(into, 0, 1).map(drop)
+            })
+        },
+        |into| {
+            into.fill(0);
+            ready.wait();
+        },
+    )?;
+    Ok((measured, into == out))
+}
+
+/// The time of a message of all threads together: their rates added.
+fn together(all: &[Measured]) -> Measured {
+    let rate = |block: usize| -> f64 { all.iter().map(|one| 1.0 / one.nanoseconds[block]).sum() };
+    Measured {
+        nanoseconds: std::array::from_fn(|block| 1.0 / rate(block)),
+        repetitions: all.iter().map(|one| one.repetitions).sum(),
+    }
+}
+
+fn main() -> Result<()> {
+    let world = World::init()?;
+    let comm = world.comm();
+    for threads in 1..=2 {
+        let lanes: Vec<Lane> = (0..threads).map(|_| comm.lane()).collect::<Result<_>>()?;
+        let ready = Barrier::new(threads);
+        let ended: Vec<_> = std::thread::scope(|scope| {
+            let start = |lane| scope.spawn(|| alone(lane, &ready));
+            let running: Vec<_> = lanes.into_iter().map(start).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            running.into_iter().map(join).collect::<Result<_>>()
+        })?;
+        let (measured, right): (Vec<Measured>, Vec<bool>) = ended.into_iter().unzip();
+        let right = right.into_iter().all(|right| right);
+        blocks::print("threads", threads, BYTES, &together(&measured), 1.0, right);
+    }
+    Ok(())
+}
