@@ -8,6 +8,7 @@ mod communicators;
 mod contexts;
 mod endings;
 mod flood;
+mod footprint;
 mod fork;
 mod job;
 mod kill;

@@ -182,3 +182,153 @@ const fn grace(shmem: Shmem) -> Pages {
         Pages::Small
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use oxmpi_os::limit::Source;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    const fn limit(bytes: u64, source: Source) -> Option<Available> {
+        Some(Available { bytes, source })
+    }
+
+    /// A machine with 64 GiB left, and no limits.
+    fn machine() -> Facts {
+        Facts {
+            memory: limit(64 * GIB, Source::Machine),
+            file: None,
+            addresses: None,
+            shmem: Shmem::Never,
+            pool: 0,
+        }
+    }
+
+    fn pages(pages: PagesWish) -> Wish {
+        Wish {
+            pages,
+            ..Wish::default()
+        }
+    }
+
+    fn size(bytes: u64) -> Wish {
+        Wish {
+            size: Size::Bytes(bytes),
+            ..Wish::default()
+        }
+    }
+
+    #[test]
+    fn half_of_what_is_left_or_what_is_wished_in_whole_units() {
+        let plan = Plan::new(8, Wish::default(), &machine());
+        assert_eq!(plan.area, 32 * GIB);
+        assert_eq!(
+            plan.why_area.to_string(),
+            "half of 65536 MiB left on this machine (MemAvailable)"
+        );
+        for (wished, area) in [(0, 0), (1, UNIT), (UNIT, UNIT), (UNIT + 1, 2 * UNIT)] {
+            let plan = Plan::new(8, size(wished), &machine());
+            assert_eq!((plan.area, plan.why_area), (area, Why::Wished));
+        }
+    }
+
+    #[test]
+    fn limits_make_it_smaller_or_nothing() {
+        let facts = Facts {
+            file: limit(GIB, Source::FileSize),
+            ..machine()
+        };
+        let plan = Plan::new(4, Wish::default(), &facts);
+        assert_eq!(plan.area, GIB / 4, "one file has all areas");
+        assert_eq!(
+            plan.why_area.to_string(),
+            "1024 MiB allowed in a file (RLIMIT_FSIZE, `ulimit -f`)"
+        );
+        assert_eq!(Plan::new(1024, Wish::default(), &facts).area, 0);
+
+        let facts = Facts {
+            addresses: limit(GIB, Source::AddressSpace),
+            ..machine()
+        };
+        let plan = Plan::new(4, size(GIB), &facts);
+        assert_eq!(plan.area, GIB / 16, "a quarter of the addresses");
+        assert!(matches!(plan.why_area, Why::Limit(_)));
+
+        let plan = Plan::new(1024, size(u64::MAX), &machine());
+        assert_eq!((plan.area, plan.why_area), (MOST / 1024, Why::Ranks));
+    }
+
+    #[test]
+    fn huge_pages_where_they_are_given_and_small_ones_silently() {
+        for (shmem, gives) in [
+            (Shmem::Always, Pages::Asked),
+            (Shmem::WithinSize, Pages::Asked),
+            (Shmem::Advise, Pages::Asked),
+            (Shmem::Force, Pages::Asked),
+            (Shmem::Never, Pages::Small),
+            (Shmem::Deny, Pages::Small),
+            (Shmem::Unknown, Pages::Small),
+        ] {
+            let facts = Facts { shmem, ..machine() };
+            let plan = Plan::new(2, pages(PagesWish::Auto), &facts);
+            assert_eq!(
+                (plan.pages, plan.why_pages.clone()),
+                (gives, Why::Shmem(shmem))
+            );
+            assert!(plan.why_pages.to_string().contains(&shmem.to_string()));
+            let plan = Plan::new(2, pages(PagesWish::Small), &facts);
+            assert_eq!((plan.pages, plan.why_pages), (Pages::Small, Why::Wished));
+            // A pool without a page for each rank.
+            let facts = Facts {
+                pool: UNIT,
+                ..facts
+            };
+            let plan = Plan::new(2, pages(PagesWish::Pool), &facts);
+            assert_eq!((plan.pages, plan.why_pages), (gives, Why::Pool(UNIT)));
+        }
+        let facts = Facts {
+            pool: 9 * UNIT,
+            ..machine()
+        };
+        let plan = Plan::new(4, pages(PagesWish::Pool), &facts);
+        assert_eq!((plan.pages, plan.area), (Pages::Pool, 2 * UNIT));
+        assert_eq!(plan.why_area, Why::Pool(9 * UNIT));
+    }
+
+    proptest! {
+        /// Whatever is wished, all areas together stay within every limit.
+        #[test]
+        fn never_more_than_allowed(
+            ranks in 0..100_000u32,
+            bytes in proptest::option::of(any::<u64>()),
+            memory in proptest::option::of(any::<u64>()),
+            file in proptest::option::of(any::<u64>()),
+            addresses in proptest::option::of(any::<u64>()),
+            pool in any::<u64>(),
+            wish in prop_oneof![
+                Just(PagesWish::Auto), Just(PagesWish::Pool), Just(PagesWish::Small)
+            ],
+        ) {
+            let available = |bytes: u64| Available { bytes, source: Source::Machine };
+            let facts = Facts {
+                memory: memory.map(available),
+                file: file.map(available),
+                addresses: addresses.map(available),
+                shmem: Shmem::Advise,
+                pool,
+            };
+            let wish = Wish { size: bytes.map_or(Size::Auto, Size::Bytes), pages: wish };
+            let plan = Plan::new(ranks, wish, &facts);
+            prop_assert!(plan.area.is_multiple_of(UNIT));
+            let all = u128::from(plan.area) * u128::from(ranks.max(1));
+            let within = |limit: Option<u64>| limit.is_none_or(|limit| all <= limit.into());
+            prop_assert!(within(Some(MOST)) && within(file) && within(addresses));
+            prop_assert!(plan.pages != Pages::Pool || within(Some(pool)));
+        }
+    }
+}
