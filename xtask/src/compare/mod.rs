@@ -18,11 +18,12 @@ use figures::{Figures, Pick};
 use placement::Probe;
 use rounds::Run;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use works::Work;
 
 pub(crate) const VERB: Verb = Verb {
     name: "compare",
-    usage: "[--what LIST] [--sizes LIST] [--rounds N] [--publish]",
+    usage: "[--what LIST] [--sizes LIST] [--rounds N] [--lock FILE] [--publish]",
     summary: "The same kernels on MPICH, Open MPI and Intel MPI, interleaved with ours",
     help: "
 Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
@@ -36,6 +37,7 @@ is skipped, and it says so.
   --sizes LIST   message lengths of pingpong and rewritten in bytes;
                  8,64,1024,8192,65536,1048576,4194304 by default
   --rounds N     runs to keep of each; 5 by default
+  --lock FILE    lock FILE, as flock(1) does, for each round, so that all who do so take turns
   --publish      keep the raw data and the tables under crates/bench/runs/DATE-KIND
 
 pingpong is one way between two ranks; rewritten the same with the message written before each send,
@@ -57,6 +59,7 @@ jobs of more ranks than processors leave that class.",
 struct Options {
     works: Vec<Work>,
     rounds: usize,
+    lock: Option<PathBuf>,
     publish: bool,
 }
 
@@ -64,7 +67,7 @@ impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
         let mut what = "all".to_owned();
         let mut sizes = "8,64,1024,8192,65536,1048576,4194304".to_owned();
-        let (mut rounds, mut publish) = (5, false);
+        let (mut rounds, mut lock, mut publish) = (5, None, false);
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || {
@@ -84,6 +87,7 @@ impl Options {
                         .filter(|&rounds| rounds > 0)
                         .ok_or_else(|| format!("--rounds '{text}': a whole number above 0"))?;
                 }
+                "--lock" => lock = Some(value()?.into()),
                 "--publish" => publish = true,
                 other => {
                     return Err(
@@ -112,6 +116,7 @@ impl Options {
         Ok(Options {
             works,
             rounds,
+            lock,
             publish,
         })
     }
@@ -129,7 +134,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     let mut runs: Vec<Run> = Vec::new();
     let mut text = String::new();
     for work in &options.works {
-        let new = rounds::interleave(work, &implementations, &probe, options.rounds)?;
+        let new = rounds::interleave(work, &implementations, &probe, &options)?;
         let tables = tables::tables(work, &implementations, &new);
         println!("{tables}");
         text += &tables;

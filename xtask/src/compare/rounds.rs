@@ -1,10 +1,12 @@
 //! Rounds of runs: every implementation in turn, with the processors' placement around each run.
 
+use super::Options;
 use super::lines::{self, Row};
 use super::placement::{Probe, tag};
 use super::programs::Implementation;
 use super::works::Work;
 use crate::Result;
+use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
@@ -24,17 +26,19 @@ pub(crate) struct Run {
     pub(crate) rows: Vec<Row>,
 }
 
-/// Runs `work` on all implementations in turn until one placement has `rounds` runs of each, but at
-/// most twice as many rounds. Each round begins with another implementation.
+/// Runs `work` on all implementations in turn until one placement has as many runs of each as rounds
+/// are asked for, but at most twice as many rounds. Each round begins with another implementation.
 pub(crate) fn interleave(
     work: &Work,
     implementations: &[Implementation],
     probe: &Probe,
-    rounds: usize,
+    options: &Options,
 ) -> Result<Vec<Run>> {
+    let rounds = options.rounds;
     let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
     let mut runs: Vec<Run> = Vec::new();
     for round in 0..2 * rounds {
+        let _turn = options.lock.as_deref().map(locked).transpose()?;
         for turn in 0..able.len() {
             let implementation = able[(round + turn) % able.len()];
             let before = work.placed.then(|| probe.nanoseconds()).transpose()?;
@@ -61,6 +65,13 @@ pub(crate) fn interleave(
         }
     }
     Ok(runs)
+}
+
+/// A file that this process alone has locked, until it is dropped.
+fn locked(path: &Path) -> Result<File> {
+    let file = File::options().create(true).append(true).open(path)?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Whether one placement has so many runs of every implementation.

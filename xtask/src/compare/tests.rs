@@ -16,12 +16,14 @@ fn options(line: &str) -> super::Result<Options> {
 
 #[test]
 fn arguments_are_checked() {
-    let given = options("--what init,pingpong --sizes 8,64 --rounds 7 --publish").unwrap();
+    let given =
+        options("--what init,pingpong --sizes 8,64 --rounds 7 --lock turns --publish").unwrap();
     assert_eq!(
         (given.works.len(), given.rounds, given.publish),
         (2, 7, true)
     );
     assert_eq!(given.works[1].arguments, ["8", "64"]);
+    assert_eq!(given.lock.as_deref(), Some("turns".as_ref()));
     for (line, part) in [
         ("--rounds 0", "a whole number above 0"),
         ("--rounds", "needs a value"),
@@ -137,14 +139,14 @@ fn the_shortest_message_is_held_against_two_lines_and_the_best_single_peer() {
             run("mpich", near, SHORT, 500.0),
             run("openmpi", near, SHORT, 80.0),
             run("oxmpi", Some("far"), SHORT, 1.0),
-            bare("plain", ("two lines", 0), 60.0),
-            bare("pause", ("two lines", 0), 50.0),
+            bare("plain", ("two lines", 0), 50.0),
+            bare("pause", ("two lines", 0), 40.0),
         ]
     };
-    let lines = "pingpong 8 B two lines (pause) 0.050";
+    let lines = "pingpong 8 B two lines, pause 0.040, plain 0.050";
     assert_eq!(verdict(&with(50.0, 65.0), 1, lines), Verdict::Met);
     assert_eq!(verdict(&with(51.0, 65.0), 1, lines), Verdict::Missed);
-    let posted = "posted 8 B two lines (pause) 0.050 + 0.015";
+    let posted = "posted 8 B two lines, pause 0.040, plain 0.050; + 0.015";
     assert_eq!(verdict(&with(50.0, 65.0), 1, posted), Verdict::Met);
     assert_eq!(verdict(&with(50.0, 66.0), 1, posted), Verdict::Missed);
     let peer = "pingpong 8 B 0.65 x openmpi 0.080";
