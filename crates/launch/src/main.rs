@@ -6,6 +6,7 @@
 
 mod bench;
 mod complain;
+mod explain;
 mod info;
 mod machine;
 mod pin;
@@ -48,6 +49,11 @@ const COMMANDS: &[Command] = &[
         name: "pin",
         about: "where ranks and threads would run, here or on another machine, and why",
         main: pin::main,
+    },
+    Command {
+        name: "explain",
+        about: "which path a message takes, by its size and its peer, and why",
+        main: explain::main,
     },
     Command {
         name: "settings",

@@ -30,6 +30,7 @@ pub const TABLE: Table = Table(&[
     oxmpi_pin::SETTINGS,
     rows::ROWS,
     oxmpi_wire::paths::SETTINGS,
+    oxmpi_wire::paths::network::SETTINGS,
     oxmpi_shm::SETTINGS,
     oxmpi_coll::settings::SETTINGS,
 ]);

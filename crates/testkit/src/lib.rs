@@ -27,6 +27,7 @@ pub mod fabric;
 pub mod fuzz;
 pub mod job;
 pub mod memory;
+pub mod network;
 pub mod oracle;
 pub mod rng;
 pub mod scenario;

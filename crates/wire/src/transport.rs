@@ -11,7 +11,7 @@
 
 use crate::fault::Fault;
 use crate::header::Header;
-use crate::paths::Costs;
+use crate::paths::{Costs, Switches};
 
 /// A transport's own index of a peer: not a rank.
 ///
@@ -105,6 +105,9 @@ pub struct Limits {
     pub chunk: u64,
     /// What each path costs.
     pub costs: Costs,
+    /// Switch points that the transport's own settings fix; those set for all transports come
+    /// first.
+    pub set: Switches,
 }
 
 impl Limits {
@@ -121,6 +124,7 @@ impl Limits {
             get: u64::MAX,
             chunk: Self::CHUNK,
             costs: Costs::IN_ORDER,
+            set: Switches::NONE,
         }
     }
 }

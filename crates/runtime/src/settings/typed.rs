@@ -3,8 +3,8 @@
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::Tuning;
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
-use oxmpi_text::{Alias, size};
-use oxmpi_wire::paths::{Switches, settings as paths};
+use oxmpi_text::{Alias, size, switch};
+use oxmpi_wire::paths::{Switches, network, settings as paths};
 
 use super::value::Refused;
 use super::{Origin, Values};
@@ -93,6 +93,21 @@ impl Values {
             get: self.parse("get_limit", paths::get_limit),
             rendezvous: self.parse("rendezvous", paths::rendezvous),
             chunk: self.parse("put_chunk", paths::put_chunk),
+        }
+    }
+
+    /// What network roads are to be made of.
+    pub fn network(&self) -> network::Wanted {
+        network::Wanted {
+            short: self.parse("network_short_limit", network::settings::short_limit),
+            eager: self.parse("network_eager_limit", network::settings::eager_limit),
+            get: self.parse("network_get_limit", network::settings::get_limit),
+            zero_copy: self.parse("network_zero_copy", switch),
+            engine_from: self.parse("network_engine_from", network::settings::engine_from),
+            buffers: self.parse("network_buffers", network::settings::buffers),
+            connect: self.parse("network_connect", network::settings::connect),
+            block: self.parse("network_mailbox_block", network::settings::mailbox_block),
+            sharing: self.parse("network_mailboxes", network::settings::mailboxes),
         }
     }
 

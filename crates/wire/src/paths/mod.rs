@@ -10,6 +10,7 @@
 //! Message", in Poxon, "MPI for Cray XE/XK7 Systems", 2013).
 
 mod cost;
+pub mod network;
 pub mod settings;
 mod switch;
 mod table;

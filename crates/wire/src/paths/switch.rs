@@ -50,6 +50,21 @@ impl Switches {
         chunk: None,
     };
 
+    /// These, and where nothing is set `others`.
+    #[must_use]
+    pub fn or(&self, others: &Self) -> Self {
+        Self {
+            short: self.short.or(others.short),
+            eager: self.eager.or(others.eager),
+            get: self.get.or(others.get),
+            rendezvous: match self.rendezvous {
+                Rendezvous::Auto => others.rendezvous,
+                forced => forced,
+            },
+            chunk: self.chunk.or(others.chunk),
+        }
+    }
+
     /// Only the longest eager message is set, in bytes.
     #[must_use]
     pub const fn eager(bytes: u32) -> Self {

@@ -59,6 +59,7 @@ impl Table {
     /// Some hundred instructions for each pair of paths, at set-up only.
     #[must_use]
     pub fn new(limits: &Limits, switches: &Switches) -> Self {
+        let switches = switches.or(&limits.set);
         let later = |path: Path| {
             let paths = Path::ALL.into_iter().filter(move |later| *later > path);
             paths.filter(|later| switches.rendezvous.allows(*later))

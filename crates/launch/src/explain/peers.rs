@@ -1,0 +1,175 @@
+//! Kinds of peers, and the table of paths to each.
+
+use oxmpi::settings::{Value, Values};
+use oxmpi_os::probe;
+use oxmpi_wire::Limits;
+use oxmpi_wire::paths::{Path, Rendezvous, Row, Table, Until, network};
+
+/// All peers of one kind.
+pub(super) struct Peers {
+    /// `self`, `node` or `network`.
+    pub(super) kind: &'static str,
+    /// Who they are, and over what messages go.
+    pub(super) about: String,
+    pub(super) rows: Vec<Explanation>,
+    /// What else is decided, and why: a name and a sentence.
+    pub(super) notes: Vec<(&'static str, String)>,
+}
+
+/// One row of a table.
+pub(super) struct Explanation {
+    pub(super) row: Row,
+    /// Nanoseconds for its shortest and its longest message.
+    pub(super) ns: (u64, Option<u64>),
+    /// Why the path ends there.
+    pub(super) why: String,
+}
+
+/// Every kind of peers in a job of `ranks` ranks, two where nobody says how many.
+pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
+    let layout = values.layout(1);
+    let node = oxmpi_shm::limits(&layout);
+    let plan = network::Plan::new(ranks.unwrap_or(2), values.network());
+    vec![
+        Peers {
+            kind: "self",
+            about: "this rank itself, through shared memory as any rank of the node".into(),
+            rows: rows(values, &node, ""),
+            notes: Vec::new(),
+        },
+        Peers {
+            kind: "node",
+            about: "ranks of the same node, through shared memory".into(),
+            rows: rows(values, &node, ""),
+            notes: of_node(values),
+        },
+        Peers {
+            kind: "network",
+            about: format!(
+                "ranks of other nodes in a job of {}; this version has no network transport, and \
+                 this is what one is to be made of",
+                plan.ranks
+            ),
+            rows: rows(values, &plan.limits(), "network_"),
+            notes: of_network(values, &plan),
+        },
+    ]
+}
+
+fn rows(values: &Values, limits: &Limits, prefix: &str) -> Vec<Explanation> {
+    let table = Table::new(limits, &values.switches());
+    let explain = |row: Row| {
+        let cost = limits.costs.of(row.path);
+        Explanation {
+            row,
+            ns: (cost.ns(row.first), row.last.map(|last| cost.ns(last))),
+            why: why(values, limits, &table, row, prefix),
+        }
+    };
+    table.rows().map(explain).collect()
+}
+
+/// Why `row` ends where it does. Settings of the transport's own begin with `prefix`.
+fn why(values: &Values, limits: &Limits, table: &Table, row: Row, prefix: &str) -> String {
+    let Some((last, until)) = row.last.zip(row.until) else {
+        let forced = values.switches().rendezvous != Rendezvous::Auto;
+        return if forced {
+            told(values.get("rendezvous"))
+        } else {
+            "takes all that is longer".into()
+        };
+    };
+    match until {
+        Until::Reach => match row.path {
+            Path::E0 if !prefix.is_empty() => {
+                format!(
+                    "a mailbox slot: {}",
+                    told(values.get("network_short_limit"))
+                )
+            }
+            Path::E0 => "a line holds no more".into(),
+            Path::E1 => "a buffer holds no more".into(),
+            Path::R0 | Path::R1 => "the transport's own limit".into(),
+        },
+        Until::Cost => {
+            let next = table.path(last + 1);
+            let ns = |path| limits.costs.of(path).ns(last + 1);
+            format!(
+                "from {} B on {next} costs less: {} ns against {}",
+                last + 1,
+                ns(next),
+                ns(row.path)
+            )
+        }
+        Until::Set => told(setting(values, row.path, prefix)),
+    }
+}
+
+/// The setting that makes `path` end.
+fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a Value {
+    let is_set = |name: &str| values.get(name).text != "auto";
+    let usual = match path {
+        Path::E0 if is_set("short_limit") => "short_limit",
+        Path::E0 | Path::E1 => "eager_limit",
+        Path::R0 | Path::R1 => "get_limit",
+    };
+    if is_set(usual) {
+        values.get(usual)
+    } else {
+        values.get(&format!("{prefix}{usual}"))
+    }
+}
+
+/// A setting with its value and where that came from.
+fn told(value: &Value) -> String {
+    format!("{} = {} ({})", value.setting.name, value.text, value.origin)
+}
+
+/// How long messages go between ranks of a node.
+fn of_node(values: &Values) -> Vec<(&'static str, String)> {
+    let single = match probe::process_vm_readv() {
+        Ok(()) => "single copy: the system allows it for processes of one user".into(),
+        Err(why) => format!("single copy: refused by the system ({why})"),
+    };
+    vec![
+        ("buffers", told(values.get("shm_buffer"))),
+        ("bulk", single),
+    ]
+}
+
+/// How network roads are made.
+fn of_network(values: &Values, plan: &network::Plan) -> Vec<(&'static str, String)> {
+    let name = |name: &str| told(values.get(name));
+    vec![
+        (
+            "mailboxes",
+            format!(
+                "{} slots of {} B and a header of {} a peer; {}, {}",
+                network::SLOTS,
+                plan.payload,
+                network::HEADER,
+                name("network_mailboxes"),
+                name("network_connect")
+            ),
+        ),
+        (
+            "buffers",
+            format!("of {} B; {}", network::BUFFER, name("network_buffers")),
+        ),
+        (
+            "bulk",
+            match plan.wanted.zero_copy {
+                true => format!("without copies; {}", name("network_zero_copy")),
+                false => format!("through the buffers; {}", name("network_zero_copy")),
+            },
+        ),
+        (
+            "engine",
+            format!(
+                "the network moves transfers of at least {} B, the processor shorter ones; {}",
+                plan.wanted.engine_from,
+                name("network_engine_from")
+            ),
+        ),
+    ]
+}

@@ -1,0 +1,101 @@
+//! Plans of network roads: what the size of a job changes, and what memory it takes.
+
+use oxmpi_wire::paths::network::{
+    Connect, JOB_SIZES, POOL, Plan, SETTINGS, SLOTS, Sharing, Wanted,
+};
+use oxmpi_wire::paths::{Switches, Table};
+use proptest::prelude::*;
+
+fn usual(ranks: u64) -> Plan {
+    Plan::new(ranks, Wanted::default())
+}
+
+#[test]
+fn payloads_fall_with_the_job_at_the_sizes_that_are_documented() {
+    for (ranks, payload) in [
+        (1, 8152),
+        (512, 8152),
+        (513, 2008),
+        (1024, 2008),
+        (1025, 472),
+        (16_383, 472),
+        (16_384, 216),
+        (262_144, 216),
+        (262_145, 100),
+        (700_000, 100),
+    ] {
+        assert_eq!(usual(ranks).payload, payload, "{ranks} ranks");
+    }
+    for pair in JOB_SIZES.windows(2) {
+        assert!(pair[0].payload > pair[1].payload && pair[0].block > pair[1].block);
+    }
+}
+
+#[test]
+fn memory_of_64_and_of_100_000_ranks() {
+    let small = usual(64);
+    assert_eq!(small.memory(0).mailboxes, 0);
+    // One block of 64 mailboxes with 8 slots of 8 KiB serves all 63 peers.
+    assert_eq!(small.memory(63).mailboxes, 4 << 20);
+    assert_eq!(small.memory(63).buffers, 2 << 20);
+    let shared = Wanted {
+        sharing: Sharing::Shared,
+        ..Wanted::default()
+    };
+    assert_eq!(Plan::new(64, shared).memory(63).mailboxes, 512 << 10);
+
+    let large = usual(100_000);
+    assert_eq!(large.memory(1).mailboxes, 8 * 8 * 256);
+    assert_eq!(large.memory(99_999).mailboxes, 100_000 * 8 * 256);
+    assert_eq!(
+        Plan::new(100_000, shared).memory(99_999).mailboxes,
+        64 * 256
+    );
+}
+
+#[test]
+fn defaults_are_those_of_the_rows() {
+    for row in SETTINGS {
+        (row.check)(row.default).unwrap();
+    }
+}
+
+proptest! {
+    /// Memory grows with the peers in use up to what all of them take, which is what is taken when
+    /// all mailboxes are made at the start; a shared pool takes as many slots for any job.
+    #[test]
+    fn memory_keeps_to_its_bounds(
+        ranks in 1..1_000_000u64,
+        block in prop::option::of(1..1000u32),
+        short in prop::option::of(64..8152u32),
+        used in 0..1_000_000u64,
+    ) {
+        let wanted = Wanted { block, short, ..Wanted::default() };
+        let plan = Plan::new(ranks, wanted);
+        let all = plan.memory(ranks - 1);
+        prop_assert!(plan.memory(used).total() <= all.total());
+        prop_assert!(plan.memory(used).mailboxes <= plan.memory(used + 1).mailboxes);
+        prop_assert!(plan.memory(used).mailboxes >= used.min(ranks - 1) * u64::from(SLOTS) * plan.slot());
+        let start = Plan::new(ranks, Wanted { connect: Connect::Start, ..wanted });
+        prop_assert_eq!(start.memory(0), all);
+        let shared = Plan::new(ranks, Wanted { sharing: Sharing::Shared, ..wanted });
+        prop_assert_eq!(shared.memory(used).mailboxes, u64::from(POOL) * plan.slot());
+    }
+
+    /// Whatever is set, protocol frames fit, and the table's ends are in order.
+    #[test]
+    fn limits_are_fit_for_an_engine(
+        ranks in 1..1_000_000u64,
+        short in prop::option::of(64..8152u32),
+        eager in 40..131_073u32,
+        get in 4096..u64::MAX,
+        zero_copy: bool,
+        steps in 0..513u32,
+    ) {
+        let wanted = Wanted { short, eager, get, zero_copy, engine_from: steps * 128, ..Wanted::default() };
+        let limits = Plan::new(ranks, wanted).limits();
+        prop_assert!(limits.frame >= 128 && limits.short >= 64);
+        let points = Table::new(&limits, &Switches::NONE).points();
+        prop_assert!(points.short <= points.eager && points.eager <= eager - 40);
+    }
+}
