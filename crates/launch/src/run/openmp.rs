@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use object::elf::{DT_NEEDED, FileHeader64};
 use object::read::elf::{Dyn, FileHeader};
 use object::{Endianness, ReadCache};
-use oxmpi_pin::omp_threads;
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
+use oxmpi_pin::{Warning, WarningCode, omp_threads};
 use oxmpi_topo::{CpuSet, Machine};
 
 use super::options::{Options, Program};
@@ -113,7 +113,9 @@ fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<S
     if is_cut && !is_set("OMP_NUM_THREADS") {
         export("OMP_NUM_THREADS", team.threads.len().to_string());
     }
-    if !exports.variables.is_empty() {
+    if !exports.variables.is_empty() || !team.hints.is_empty() {
+        let told = |warning: &Warning| warning.code != WarningCode::SettingOverridden;
+        team.warnings.retain(told);
         let texts = team.warnings.into_iter().map(|warning| warning.text);
         exports.warnings.extend(texts.chain(team.hints));
     }

@@ -84,6 +84,7 @@ fn a_setting_that_does_not_read_is_told_of() {
         (variables.as_str(), warnings),
         ("OMP_PLACES={0} OMP_PROC_BIND=close", 2)
     );
+    assert_eq!(exported("0-3", "KMP_AFFINITY=woof"), (String::new(), 2));
     let (variables, warnings) = exported("0-3", "KMP_AFFINITY=compact OMP_NUM_THREADS=65536");
     assert_eq!((variables.as_str(), warnings), ("", 1));
 }
