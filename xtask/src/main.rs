@@ -4,6 +4,7 @@
 //! only list. Add no dependency lightly: this crate is compiled before anything else runs.
 #![forbid(unsafe_code)]
 
+mod asm;
 mod bench;
 mod build;
 mod ci;
@@ -38,6 +39,7 @@ const VERBS: &[Verb] = &[
     test::VERB,
     build::VERB,
     tidy::VERB,
+    asm::VERB,
     loom::VERB,
     fuzz::VERB,
     ci::VERB,

@@ -8,7 +8,7 @@ mod no_std;
 pub(crate) mod ranks;
 
 use crate::steps::{Step, Tally, run_all};
-use crate::{Repo, Result, Verb, bench, build, fuzz, loom, tidy};
+use crate::{Repo, Result, Verb, asm, bench, build, fuzz, loom, tidy};
 
 pub(crate) const VERB: Verb = Verb {
     name: "ci",
@@ -23,6 +23,7 @@ Steps, in order; name some to run only those:
     hwloc     the system's hwloc as a source of topo, against our own on this machine
     no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
     alone     each library packed, used from outside the workspace, its README and tests run there
+    asm       the machine code of an 8 B message's path, against what is checked in
     loom      the model checker on rings and flags
     orderings each memory ordering of them weakened in turn, and seen to fail
     fuzzing   each fuzz target for 20 seconds
@@ -63,6 +64,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "alone",
         run: |repo| alone::check(repo).map(Into::into),
+    },
+    Step {
+        name: "asm",
+        run: asm::check,
     },
     Step {
         name: "loom",

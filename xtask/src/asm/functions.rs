@@ -1,0 +1,72 @@
+//! What an 8 B message runs through, as the compiler makes it for a user's program: the two calls whole, and the send layer by
+//! layer.
+
+use core::cell::Cell;
+
+use oxmpi::{Comm, Result};
+use oxmpi_shm::ShmTx;
+use oxmpi_wire::engine::Engine;
+use oxmpi_wire::{Busy, Bytes, Envelope, Header, Peer, Put, Take, Tx};
+
+/// A body of 8 B.
+pub struct Word(Cell<u64>);
+
+impl Bytes for Word {
+    #[inline(always)]
+    fn len(&self) -> u64 {
+        8
+    }
+
+    #[inline(always)]
+    fn fill(&self, _: u64, from: &mut impl Take) {
+        let mut bytes = [0; 8];
+        from.take(&mut bytes);
+        self.0.set(u64::from_ne_bytes(bytes));
+    }
+
+    #[inline(always)]
+    fn drain(&self, _: u64, _: usize, to: &mut impl Put) {
+        to.put(&self.0.get().to_ne_bytes());
+    }
+}
+
+/// A blocking send in Rust, down to the ring.
+#[inline(never)]
+pub fn send(comm: &Comm, value: &[u64; 1], to: usize, tag: u32) -> Result<()> {
+    comm.send(value, to, tag)
+}
+
+/// A blocking receive in Rust, down to the ring.
+#[inline(never)]
+pub fn recv(comm: &Comm, value: &mut [u64; 1], from: usize, tag: u32) -> Result<()> {
+    comm.recv(value, from, tag).map(drop)
+}
+
+/// The engine's send of a short message.
+#[inline(never)]
+pub fn try_short(
+    engine: &mut Engine<ShmTx>,
+    tx: &mut ShmTx,
+    to: Peer,
+    envelope: Envelope,
+    body: &Word,
+) -> core::result::Result<(), Busy> {
+    engine.try_short(tx, to, envelope, body)
+}
+
+/// The ring's send of a short message.
+#[inline(never)]
+pub fn short(
+    tx: &mut ShmTx,
+    to: Peer,
+    head: &Header,
+    body: &Word,
+) -> core::result::Result<(), Busy> {
+    tx.short(to, head, body)
+}
+
+/// The doorbell of those sent to.
+#[inline(never)]
+pub fn flush(tx: &mut ShmTx) {
+    tx.flush();
+}

@@ -1,0 +1,199 @@
+//! `cargo xtask asm`: the machine code of an 8 B message's path, against what is checked in.
+//!
+//! ```text
+//! functions.rs  the functions, compiled in a package of their own
+//! listing       from the compiler's output to one function's text, without names that change by themselves
+//! rules         what no compiler may make of them
+//! ```
+
+mod listing;
+mod rules;
+
+use crate::steps::{Outcome, Tally};
+use crate::{Repo, Result, Verb, no_more};
+use listing::Listing;
+use std::path::PathBuf;
+use xshell::cmd;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "asm",
+    usage: "[--bless]",
+    summary: "The machine code of an 8 B message's path, against what is checked in",
+    help: "
+Compiles the five functions that an 8 B message runs through (`xtask/src/asm/functions.rs`) in
+release with fixed settings, and compares their x86-64 code with `crates/runtime/assembly/`. A file
+there names the compiler that made it: under another one nothing is compared, which is said.
+
+Whatever the compiler, the code must have no locked instruction, fence or system call, and call
+nothing but functions that are named as cold in `xtask/src/asm/rules.rs`.
+
+With `--bless` the files are written: look at their difference before you commit it. It is a step of
+`cargo xtask ci`.",
+    run,
+};
+
+/// The functions of `functions.rs` in the order of a message's way.
+const FUNCTIONS: [&str; 5] = ["send", "try_short", "short", "flush", "recv"];
+
+const SOURCE: &str = include_str!("functions.rs");
+
+/// One codegen unit, so that the compiler has no choice of how to cut; calls by name, so that they can be told apart.
+const FLAGS: [&str; 8] = [
+    "-C",
+    "codegen-units=1",
+    "-C",
+    "target-cpu=x86-64",
+    "-C",
+    "relocation-model=static",
+    "-C",
+    "llvm-args=-x86-asm-syntax=intel",
+];
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    match arguments {
+        [flag] if flag == "--bless" => bless(repo),
+        _ => {
+            no_more(VERB.name, arguments)?;
+            match check(repo)? {
+                Outcome::Ran(tally) if tally.failed > 0 => Err("the code is not as it was".into()),
+                Outcome::Ran(_) => Ok(()),
+                Outcome::Skipped(why) | Outcome::Absent(why) => Err(why.into()),
+            }
+        }
+    }
+}
+
+/// Compares with what is checked in, and checks the rules.
+///
+/// # Errors
+/// When the functions do not compile; what differs or breaks a rule is in the tally.
+pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
+    if !cfg!(target_arch = "x86_64") {
+        return Ok(Outcome::Absent(
+            "the code checked in is that of x86-64".into(),
+        ));
+    }
+    let compiler = compiler(repo)?;
+    let made = repo.root.join("target/xtask/assembly");
+    repo.shell.create_dir(&made)?;
+    let mut tally = Tally::default();
+    for listing in listings(repo)? {
+        let name = listing.name;
+        let broken = rules::broken(&listing);
+        for rule in &broken {
+            println!("{name}: {rule}");
+        }
+        tally += if broken.is_empty() {
+            Tally::ONE
+        } else {
+            Tally::FAILED
+        };
+
+        let file = file(repo, name);
+        let ours = made.join(file.file_name().unwrap_or_default());
+        let text = text(&listing, &compiler);
+        repo.shell.write_file(&ours, &text)?;
+        let kept = repo.shell.read_file(&file).unwrap_or_default();
+        let maker = listing::maker(&kept).unwrap_or("nobody");
+        if kept == text {
+            println!(
+                "{name}: {} instructions, as checked in",
+                listing.instructions()
+            );
+            tally += Tally::ONE;
+        } else if maker != compiler && maker != "nobody" {
+            println!("{name}: not compared: made by {maker}, this is {compiler}");
+        } else {
+            let (file, ours) = (file.display(), ours.display());
+            println!("{name}: other code than is checked in; look at it, then bless it:");
+            println!("  git diff --no-index {file} {ours}\n  cargo xtask asm --bless");
+            tally += Tally::FAILED;
+        }
+    }
+    Ok(tally.into())
+}
+
+/// Writes what is checked in.
+fn bless(repo: &Repo) -> Result {
+    let compiler = compiler(repo)?;
+    for listing in listings(repo)? {
+        let file = file(repo, listing.name);
+        repo.shell.write_file(&file, text(&listing, &compiler))?;
+        println!("{}: {} instructions", listing.name, listing.instructions());
+        for rule in rules::broken(&listing) {
+            println!("{}: {rule}", listing.name);
+        }
+    }
+    Ok(())
+}
+
+/// The code of each function.
+fn listings(repo: &Repo) -> Result<Vec<Listing>> {
+    let assembly = compile(repo)?;
+    let found = FUNCTIONS.iter().map(|name| {
+        Listing::find(&assembly, name)
+            .ok_or_else(|| format!("the compiler made no `{name}`").into())
+    });
+    found.collect()
+}
+
+/// Compiles the functions as a user's package would have them, and gives the whole assembly.
+fn compile(repo: &Repo) -> Result<String> {
+    let sh = &repo.shell;
+    let folder = repo.scratch("asm")?;
+    let path = |krate: &str| repo.root.join("crates").join(krate).display().to_string();
+    let (runtime, shm, wire) = (path("runtime"), path("shm"), path("wire"));
+    let manifest = format!(
+        "[package]\nname = \"functions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+         [dependencies]\noxmpi.path = '{runtime}'\noxmpi-shm.path = '{shm}'\noxmpi-wire.path = '{wire}'\n"
+    );
+    sh.write_file(folder.join("Cargo.toml"), manifest)?;
+    sh.write_file(folder.join("src/lib.rs"), SOURCE)?;
+    sh.copy_file(repo.root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    let target = repo.root.join("target/xtask/asm-target");
+    sh.create_dir(&target)?;
+    let output = target.join("functions.s");
+    let emit = format!("--emit=asm={}", output.display());
+    let _in = sh.push_dir(folder);
+    cmd!(
+        sh,
+        "cargo rustc --quiet --release --lib -- {emit} {FLAGS...}"
+    )
+    .env("CARGO_TARGET_DIR", target)
+    .env_remove("RUSTFLAGS")
+    .env_remove("CARGO_ENCODED_RUSTFLAGS")
+    .run()?;
+    Ok(sh.read_file(output)?)
+}
+
+/// The compiler and what it makes code with.
+fn compiler(repo: &Repo) -> Result<String> {
+    let said = cmd!(repo.shell, "rustc --version --verbose")
+        .quiet()
+        .read()?;
+    let mut lines = said.lines();
+    let version = lines.next().unwrap_or_default();
+    let llvm = lines.find(|line| line.starts_with("LLVM version: "));
+    let llvm = llvm.unwrap_or_default().replace(" version: ", " ");
+    Ok(format!("{version}, {llvm}"))
+}
+
+fn file(repo: &Repo, name: &str) -> PathBuf {
+    repo.root
+        .join(format!("crates/runtime/assembly/{name}.x86-64.s"))
+}
+
+/// What is checked in of a function.
+fn text(listing: &Listing, compiler: &str) -> String {
+    format!(
+        "# {}: {} instructions, release, {}\n{}{compiler}\n\n{}",
+        listing.name,
+        listing.instructions(),
+        "one codegen unit, target-cpu x86-64",
+        listing::MAKER,
+        listing.text()
+    )
+}
+
+#[cfg(test)]
+mod tests;
