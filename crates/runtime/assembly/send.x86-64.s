@@ -1,4 +1,4 @@
-# send: 254 instructions, release, one codegen unit, target-cpu x86-64
+# send: 301 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -286,3 +286,57 @@
     inc qword ptr [r14 + 16]
     mov rdi, rax
     call _Unwind_Resume@PLT
+
+# <oxmpi_shm::transport::tx::ShmTx<B> as oxmpi_wire::transport::Tx>::flush
+    push rbx
+    mov esi, dword ptr [rdi + 496]
+    mov eax, 4294967295
+    cmp rsi, rax
+    je .L35
+    mov rax, qword ptr [rdi + 16]
+    cmp rax, rsi
+    jbe .L36
+    mov rax, qword ptr [rdi + 8]
+    imul rcx, rsi, 104
+    mov rdx, qword ptr [rax + rcx + 64]
+    mov rax, qword ptr [rax + rcx + 80]
+    mov rax, qword ptr [rdx + 8*rax]
+    test al, 1
+    jne .L37
+.L38:
+    mov dword ptr [rdi + 496], -1
+.L39:
+    mov rcx, qword ptr [rdi + 40]
+    test rcx, rcx
+    je .L35
+    lea rax, [rcx - 1]
+    mov qword ptr [rdi + 40], rax
+    mov rax, qword ptr [rdi + 16]
+    mov rdx, qword ptr [rdi + 32]
+    mov esi, dword ptr [rdx + 4*rcx - 4]
+    cmp rax, rsi
+    jbe .L36
+    mov rax, qword ptr [rdi + 8]
+    imul rcx, rsi, 104
+    mov rdx, qword ptr [rax + rcx + 64]
+    mov rax, qword ptr [rax + rcx + 80]
+    mov rax, qword ptr [rdx + 8*rax]
+    test al, 1
+    je .L39
+    mov rbx, rdi
+    call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
+    mov rdi, rbx
+    jmp .L39
+.L35:
+    pop rbx
+    ret
+.L37:
+    mov rbx, rdi
+    call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
+    mov rdi, rbx
+    jmp .L38
+.L36:
+    mov edx, offset .L40
+    mov rdi, rsi
+    mov rsi, rax
+    call <core::panicking::panic_bounds_check>

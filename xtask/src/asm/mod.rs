@@ -56,8 +56,10 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         _ => {
             no_more(VERB.name, arguments)?;
             match check(repo)? {
-                Outcome::Ran(tally) if tally.failed > 0 => Err("the code is not as it was".into()),
-                Outcome::Ran(_) => Ok(()),
+                Outcome::Ran(tally) | Outcome::Told(tally, _) if tally.failed > 0 => {
+                    Err("the code is not as it was, or breaks a rule".into())
+                }
+                Outcome::Ran(_) | Outcome::Told(..) => Ok(()),
                 Outcome::Skipped(why) | Outcome::Absent(why) => Err(why.into()),
             }
         }
@@ -77,7 +79,7 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
     let compiler = compiler(repo)?;
     let made = repo.root.join("target/xtask/assembly");
     repo.shell.create_dir(&made)?;
-    let mut tally = Tally::default();
+    let (mut tally, mut note) = (Tally::default(), "instructions:".to_owned());
     for listing in listings(repo)? {
         let name = listing.name;
         let broken = rules::broken(&listing);
@@ -89,6 +91,8 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
         } else {
             Tally::FAILED
         };
+
+        note += &format!(" {name} {}", listing.instructions());
 
         let file = file(repo, name);
         let ours = made.join(file.file_name().unwrap_or_default());
@@ -111,7 +115,7 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
             tally += Tally::FAILED;
         }
     }
-    Ok(tally.into())
+    Ok(Outcome::Told(tally, note))
 }
 
 /// Writes what is checked in.

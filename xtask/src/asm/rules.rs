@@ -23,12 +23,14 @@ const COLD: &[&str] = &[
     "::chores",
     "::long",
     "::look",
+    // A peer is lost: it is noted.
+    "::grow_one",
     // The peer sleeps: a system call wakes it.
     "::wake",
 ];
 
 /// Parts of the path that compilers may leave out of line: by the end of their names. Each costs a call and a return.
-const PARTS: &[&str] = &["::flush", "::recv_now"];
+const PARTS: &[&str] = &["::flush", "::recv_now", "Sink<T>>::frame"];
 
 /// What a mistake ends in: by the beginning of names.
 const PANICS: &[&str] = &[
