@@ -5,6 +5,7 @@ mod segment;
 use std::path::Path;
 
 use proptest::prelude::*;
+use segment::fire::under_fire;
 use segment::segment;
 
 /// What every play is made of would be empty if the sound exchange wrote nothing.
@@ -34,5 +35,16 @@ proptest! {
         data in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         segment(&data);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    #[test]
+    fn whatever_one_rank_writes_at_any_moment_the_others_go_on(
+        noise in prop::collection::vec(any::<u8>(), 8..100),
+    ) {
+        under_fire(60, &noise);
     }
 }

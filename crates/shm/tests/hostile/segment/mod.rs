@@ -5,11 +5,13 @@
 //! nothing but show the words. An input is a list of acts. Which words rank 2 writes by the rules is
 //! learned once from a sound exchange, so that nothing here depends on where things are.
 
+#[cfg(test)]
+pub(crate) mod fire;
 mod script;
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use oxmpi_os::RawBytes;
@@ -158,7 +160,7 @@ impl Rank {
 struct Play {
     ranks: Vec<Rank>,
     /// Rank 3.
-    nobody: Node,
+    nobody: Arc<Node>,
     /// Who sent the message of each room, and its number among theirs.
     rooms: Vec<Room>,
     /// Rooms that are only read, with what they have to hold.
@@ -175,7 +177,7 @@ impl Play {
         let nobody = nodes.pop().expect("rank 3");
         Self {
             ranks: nodes.into_iter().map(Rank::new).collect(),
-            nobody,
+            nobody: Arc::new(nobody),
             rooms: Vec::new(),
             sources: Vec::new(),
             sent: Default::default(),
@@ -216,19 +218,8 @@ impl Play {
         }
     }
 
-    /// Word `at` of the segment.
     fn word(&self, at: usize) -> u64 {
-        let words = self.nobody.words();
-        assert!(at < words.len());
-        // SAFETY: in bounds by the assertion.
-        unsafe { words.load(at, Ordering::Relaxed) }
-    }
-
-    fn write(&self, at: usize, word: u64) {
-        let words = self.nobody.words();
-        assert!(at < words.len());
-        // SAFETY: in bounds by the assertion.
-        unsafe { words.store(at, word, Ordering::Relaxed) };
+        word(&self.nobody, at)
     }
 
     /// The hostile rank writes one word.
@@ -239,14 +230,14 @@ impl Play {
             (Manners::None, 0) => script.below(self.nobody.words().len()),
             (Manners::None, _) => learned.all[script.below(learned.all.len())],
         };
-        self.write(at, script.word(self.word(at)));
+        write(&self.nobody, at, script.word(self.word(at)));
     }
 
     /// The hostile rank changes a word of what it did last.
     fn spoil_fresh(&mut self, script: &mut Script<'_>) {
         let nth = script.below(self.fresh.len());
         if let Some(&at) = self.fresh.get(nth) {
-            self.write(at, script.word(self.word(at)));
+            write(&self.nobody, at, script.word(self.word(at)));
         }
     }
 
@@ -374,10 +365,7 @@ impl Play {
                     open.push(request);
                 }
             }
-            self.until_done(
-                |rank| (&rank.sends, &rank.receives[..]),
-                "between sound ranks",
-            );
+            self.settle();
             self.check_received();
         }
         self.ranks[HOSTILE].tx.depart();
@@ -420,6 +408,14 @@ impl Play {
             );
         }
         self.check_memory();
+    }
+
+    /// Lets all that the sound ranks have with each other end.
+    fn settle(&mut self) {
+        self.until_done(
+            |rank| (&rank.sends, &rank.receives[..]),
+            "between sound ranks",
+        );
     }
 
     /// Lets the sound ranks poll until the requests that `which` picks are complete.
@@ -488,6 +484,21 @@ impl Play {
     }
 }
 
+/// Word `at` of the segment.
+fn word(node: &Node, at: usize) -> u64 {
+    let words = node.words();
+    assert!(at < words.len());
+    // SAFETY: in bounds by the assertion.
+    unsafe { words.load(at, Ordering::Relaxed) }
+}
+
+fn write(node: &Node, at: usize, word: u64) {
+    let words = node.words();
+    assert!(at < words.len());
+    // SAFETY: in bounds by the assertion.
+    unsafe { words.store(at, word, Ordering::Relaxed) };
+}
+
 fn pattern(len: usize, seed: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (at * 31 + at / 251 + seed) as u8)
@@ -551,6 +562,7 @@ fn learned() -> &'static Learned {
 }
 
 /// How many words rank 2 and all ranks write by the rules.
+#[cfg(test)]
 pub(crate) fn writes() -> (usize, usize) {
     (learned().own.len(), learned().all.len())
 }
