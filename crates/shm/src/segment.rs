@@ -116,6 +116,13 @@ impl Layout {
         self.links_at() + self.ranks as usize * self.ranks as usize * self.link_len()
     }
 
+    /// Bytes that are touched by the time all ranks have met, for all of them together: the tables
+    /// of who is who. Links come at their first message.
+    #[must_use]
+    pub const fn tables_len(&self) -> usize {
+        self.links_at()
+    }
+
     /// Whether the segment has no bytes: never.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
