@@ -161,9 +161,10 @@ fn check_room(ranks: u64) -> Result<(), String> {
     let needed = ranks * RANK_LEAST;
     match limit::available().filter(|available| available.bytes < needed) {
         Some(available) => Err(format!(
-            "{ranks} ranks need at least {} MiB of memory, {} MiB are left on this machine",
+            "{ranks} ranks need at least {} MiB of memory, {} MiB {}",
             needed >> 20,
-            available.bytes >> 20
+            available.bytes >> 20,
+            available.source
         )),
         None => Ok(()),
     }
