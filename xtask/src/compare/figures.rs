@@ -55,6 +55,12 @@ impl<'a> Figures<'a> {
         }
     }
 
+    /// The peers that were run, in any placement.
+    pub(crate) fn peers(&self) -> BTreeSet<&'static str> {
+        let names = self.all.iter().map(|run| run.implementation);
+        names.filter(|name| ![OURS, FLOOR].contains(name)).collect()
+    }
+
     /// Whether it was measured at all, in this placement or in another.
     pub(crate) fn asked(&self, cell: &Cell) -> bool {
         self.all

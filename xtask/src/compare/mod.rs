@@ -16,6 +16,7 @@ pub(crate) use peers::mpich_launcher;
 use crate::{Repo, Result, Verb};
 use figures::{Figures, Pick};
 use placement::Probe;
+use programs::Implementation;
 use rounds::Run;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ use works::Work;
 
 pub(crate) const VERB: Verb = Verb {
     name: "compare",
-    usage: "[--what LIST] [--sizes LIST] [--rounds N] [--lock FILE] [--publish]",
+    usage: "[--what LIST] [--sizes LIST] [--rounds N] [--against LIST] [--lock FILE] [--publish]",
     summary: "The same kernels on MPICH, Open MPI and Intel MPI, interleaved with ours",
     help: "
 Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
@@ -37,6 +38,7 @@ is skipped, and it says so.
   --sizes LIST   message lengths of pingpong and rewritten in bytes;
                  8,64,1024,8192,65536,1048576,4194304 by default
   --rounds N     runs to keep of each; 5 by default
+  --against LIST any of mpich, openmpi, openmpi-ucx, intel, floor; all by default
   --lock FILE    lock FILE, as flock(1) does, for each round, so that all who do so take turns
   --publish      keep the raw data and the tables under crates/bench/runs/DATE-KIND
 
@@ -59,6 +61,8 @@ jobs of more ranks than processors leave that class.",
 struct Options {
     works: Vec<Work>,
     rounds: usize,
+    /// Names of what ours is held against; `None`: all there is.
+    against: Option<Vec<String>>,
     lock: Option<PathBuf>,
     publish: bool,
 }
@@ -67,7 +71,7 @@ impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
         let mut what = "all".to_owned();
         let mut sizes = "8,64,1024,8192,65536,1048576,4194304".to_owned();
-        let (mut rounds, mut lock, mut publish) = (5, None, false);
+        let (mut rounds, mut against, mut lock, mut publish) = (5, None, None, false);
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || {
@@ -86,6 +90,9 @@ impl Options {
                         .ok()
                         .filter(|&rounds| rounds > 0)
                         .ok_or_else(|| format!("--rounds '{text}': a whole number above 0"))?;
+                }
+                "--against" => {
+                    against = Some(value()?.split(',').map(String::from).collect());
                 }
                 "--lock" => lock = Some(value()?.into()),
                 "--publish" => publish = true,
@@ -116,6 +123,7 @@ impl Options {
         Ok(Options {
             works,
             rounds,
+            against,
             lock,
             publish,
         })
@@ -130,6 +138,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     needed.remove(works::OURS_ALONE);
     implementations.extend(peers::prepare(repo, &needed));
     implementations.push(programs::floor(repo)?);
+    implementations = chosen(implementations, options.against.as_deref())?;
     let probe = Probe::build(repo)?;
     let mut runs: Vec<Run> = Vec::new();
     let mut text = String::new();
@@ -159,6 +168,24 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     }
 }
 
+/// Ours, the first, and those that ours is to be held against.
+fn chosen(all: Vec<Implementation>, against: Option<&[String]>) -> Result<Vec<Implementation>> {
+    let Some(against) = against else {
+        return Ok(all);
+    };
+    if let Some(unknown) = against
+        .iter()
+        .find(|name| !all.iter().any(|i| i.name == **name))
+    {
+        let names: Vec<&str> = all.iter().skip(1).map(|i| i.name).collect();
+        return Err(format!("--against '{unknown}': there are {}", names.join(", ")).into());
+    }
+    let mut left = all.into_iter();
+    let ours = left.next();
+    let asked = left.filter(|i| against.iter().any(|name| *name == i.name));
+    Ok(ours.into_iter().chain(asked).collect())
+}
+
 /// Whether the aims are reached, for each placement that was seen.
 fn summaries(runs: &[Run]) -> String {
     let mut placements: BTreeSet<&str> = runs.iter().filter_map(|run| run.tag).collect();
@@ -167,7 +194,7 @@ fn summaries(runs: &[Run]) -> String {
     }
     let summary = |placement| {
         let figures = Figures::new(runs, placement, Pick::Median);
-        targets::summary(placement, &targets::targets(&figures))
+        targets::summary(placement, &figures)
     };
     placements
         .into_iter()

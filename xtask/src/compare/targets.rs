@@ -249,8 +249,11 @@ fn threads(aims: &mut Aims<'_>) {
 }
 
 /// The list of aims that were asked for with what was reached, and how many were.
-pub(crate) fn summary(placement: &str, targets: &[Target]) -> String {
-    let mut text = format!("Aims; placement {placement}; medians\n");
+pub(crate) fn summary(placement: &str, figures: &Figures<'_>) -> String {
+    let targets = targets(figures);
+    let peers: Vec<&str> = figures.peers().into_iter().collect();
+    let peers = peers.join(", ");
+    let mut text = format!("Aims; placement {placement}; medians; the best of {peers}\n");
     for target in targets.iter().filter(|target| target.asked) {
         let said = match target.verdict() {
             Verdict::Met => "met",

@@ -38,6 +38,31 @@ fn arguments_are_checked() {
 }
 
 #[test]
+fn ours_is_held_against_those_that_are_named() {
+    let all = || {
+        ["oxmpi", "mpich", "intel", "floor"]
+            .map(implementation)
+            .into()
+    };
+    let names = |against: &[String]| -> Vec<&str> {
+        let chosen = super::chosen(all(), Some(against)).unwrap();
+        chosen.iter().map(|i| i.name).collect()
+    };
+    assert_eq!(
+        names(&["floor".into(), "mpich".into()]),
+        ["oxmpi", "mpich", "floor"]
+    );
+    let error = super::chosen(all(), Some(&["mpi".into()]))
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("'mpi': there are mpich, intel, floor")
+    );
+}
+
+#[test]
 fn placements_are_told_apart_where_they_differ_in_kind() {
     assert_eq!(tag("amd", 44.0), Some("near"));
     assert_eq!(tag("amd", 175.0), Some("far"));
@@ -249,10 +274,11 @@ fn the_summary_states_every_aim_and_says_when_runs_are_few() {
     runs.extend((0..4).map(|_| run("oxmpi", near, SHORT, 60.0)));
     let figures = Figures::new(&runs, "near", Pick::Median);
     assert_eq!(figures.fewest_runs(&Cell::new("pingpong", 2, 8)), 4);
-    let text = summary("near", &targets(&figures));
+    let text = summary("near", &figures);
     let met = text.lines().find(|line| line.contains(" met ")).unwrap();
     assert!(met.contains("0.060 <=      0.065 us"), "{met}");
     assert!(met.contains("only 4 runs"), "{met}");
+    assert!(text.starts_with("Aims; placement near; medians; the best of intel\n"));
     assert!(text.contains("1 met, 0 missed"), "{text}");
     assert!(!text.contains("sendrecv"), "not asked for: {text}");
     for number in 1..=7 {
