@@ -14,6 +14,8 @@ pub mod header;
 pub mod layout;
 pub mod paths;
 pub mod pmi;
+#[cfg(feature = "alloc")]
+mod shared;
 pub mod transport;
 
 #[cfg(feature = "alloc")]

@@ -139,14 +139,21 @@ pub trait Tx {
     /// Reach and costs of the paths to `to`.
     fn limits(&self, to: Peer) -> &Limits;
 
-    /// Sends a short frame (path E0): the transport drains `body` straight into its line.
+    /// Sends a short frame (path E0): the transport drains `body` straight into its line. One that
+    /// has no such line sends a frame like any other.
     ///
     /// # Errors
     /// [`Busy`] when the peer has no room now.
     ///
     /// # Panics
     /// If `body` is longer than [`Limits::short`].
-    fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy>;
+    fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        let len = body.len() as usize;
+        let mut slot = self.frame(to, head, len)?;
+        body.drain(0, len, &mut slot);
+        slot.send();
+        Ok(())
+    }
 
     /// Room for a frame of `len` body bytes (path E1): put exactly `len` bytes, then send.
     ///
@@ -157,8 +164,9 @@ pub trait Tx {
     /// If `len` exceeds [`Limits::frame`].
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Self::Slot<'_>, Busy>;
 
-    /// Rings the doorbells of those sent to since the last flush: once per progress pass.
-    fn flush(&mut self);
+    /// Rings the doorbells of those sent to since the last flush: once per progress pass. Nothing,
+    /// where no peer sleeps.
+    fn flush(&mut self) {}
 
     /// The sink gives `peer` up, since it broke the sink's protocol: nothing more is exchanged with
     /// it, and the bulk operations under way with it end as if it were lost. A [`Sink::lost`] about
@@ -181,8 +189,11 @@ pub trait Rx {
     /// As [`Rx::poll`], looking at one peer only: the direct road, and waiting for a named source.
     fn poll_from<S: Sink<Self::Tx>>(&mut self, tx: &mut Self::Tx, from: Peer, sink: &mut S) -> u32;
 
-    /// Announces that the caller is about to sleep. False: something came meanwhile, do not sleep.
-    fn arm(&mut self) -> bool;
+    /// Announces that the caller is about to sleep. False: something came meanwhile, do not sleep;
+    /// always so of a transport that wakes nobody.
+    fn arm(&mut self) -> bool {
+        false
+    }
 }
 
 /// Where a transport hands its events: the engine.

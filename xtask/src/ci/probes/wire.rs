@@ -1,6 +1,12 @@
-//! Calls the headers and the client of oxmpi-wire, which need no allocator.
+//! Calls the headers, the table of paths and the client of oxmpi-wire, which need no allocator.
+
+use oxmpi_wire::paths::{Path, Table, network};
 
 pub fn call() -> bool {
     let mut client = oxmpi_wire::pmi::Client::new();
-    client.closed().is_some() | oxmpi_wire::Header::parse(&[0; 64]).is_ok()
+    let plan = network::Plan::new(64, network::Wanted::default());
+    let table = Table::new(&plan.limits(), &oxmpi_wire::Switches::NONE);
+    client.closed().is_some()
+        | oxmpi_wire::Header::parse(&[0; 64]).is_ok()
+        | table.rows().any(|row| row.path == Path::R1)
 }
