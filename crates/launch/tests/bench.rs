@@ -64,6 +64,34 @@ fn any_number_of_ranks_takes_part() {
     }
 }
 
+/// Long messages of a real job, got by the receiver and put by the sender in small chunks.
+#[test]
+fn both_rendezvous_bring_right_data() {
+    for rendezvous in ["get", "put"] {
+        let output = Command::new("timeout")
+            .args([
+                "-k",
+                "1",
+                "30",
+                env!("CARGO_BIN_EXE_oxmpi"),
+                "bench",
+                "-n",
+                "3",
+            ])
+            .args(["PingPong", "Allreduce", "-msglog", "13:19", "-iter", "10"])
+            .env("OXMPI_RENDEZVOUS", rendezvous)
+            .env("OXMPI_PUT_CHUNK", "20K")
+            .output()
+            .expect("`timeout` starts");
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{rendezvous}: {err}");
+        assert!(
+            out.contains(" samples checked: 0 wrong\n"),
+            "{rendezvous}:\n{out}"
+        );
+    }
+}
+
 #[test]
 fn in_a_job_it_joins_the_job() {
     let started = |words: &[&str]| {

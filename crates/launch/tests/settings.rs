@@ -1,4 +1,4 @@
-//! `oxmpi settings` and `oxmpi info` as commands: streams and exit codes.
+//! `oxmpi settings`, `oxmpi info` and `oxmpi explain` as commands: streams and exit codes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -87,9 +87,39 @@ fn unknown_options_are_refused() {
         &["settings", "--levl", "1"][..],
         &["info", "--jsn"],
         &["settings", "nothing_like_it"],
+        &["explain", "--jsn"],
+        &["explain", "-n", "0"],
     ] {
         let output = oxmpi(words, &[]);
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(text(&output.stderr).starts_with("oxmpi: "), "{output:?}");
     }
+}
+
+#[test]
+fn paths_are_explained_by_settings_that_are_named() {
+    let set = [
+        ("MPICH_GNI_MAX_EAGER_MSG_SIZE", "4K"),
+        ("OXMPI_RENDEZVOUS", "put"),
+    ];
+    let output = oxmpi(&["explain", "-n", "1024"], &set);
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+    let said = text(&output.stdout);
+    for part in [
+        "\n  49..8192  E1    eager, through buffers              63..511 ns",
+        "\n  8193..    R1    rendezvous, the sender puts chunks",
+        "rendezvous = put (OXMPI_RENDEZVOUS)\n",
+        "\n  2009..4056  E1  ",
+        "network_eager_limit = 4K (MPICH_GNI_MAX_EAGER_MSG_SIZE)\n",
+        "\nnetwork mailboxes of a job of 1024: 8 slots of 2048 B a peer",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in\n{said}");
+    }
+    let json = oxmpi(&["explain", "--json"], &set);
+    let read: serde_json::Value = serde_json::from_str(text(&json.stdout)).unwrap();
+    assert_eq!(read["format"], "oxmpi-explain");
+    assert_eq!(read["peers"][1]["paths"][2]["path"], "R1");
 }
