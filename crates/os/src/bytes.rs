@@ -160,6 +160,12 @@ impl Bytes for RawBytes {
         self.layout.len()
     }
 
+    fn place(&self) -> Option<u64> {
+        self.layout
+            .is_contiguous()
+            .then(|| self.start.expose_provenance() as u64)
+    }
+
     /// # Cost
     /// The multiples of 8 up to 48 bytes are plain moves inline; the rest is one call.
     #[inline(always)]

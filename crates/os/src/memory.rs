@@ -136,6 +136,17 @@ impl Memfd {
     /// # Errors
     /// What mmap or madvise say; an empty memfd cannot be mapped.
     pub fn map(&self) -> io::Result<Mapping> {
+        self.map_part(0, self.len)
+    }
+
+    /// As [`Memfd::map`], of `len` bytes from byte `at` on, a multiple of [`page_size`].
+    ///
+    /// # Errors
+    /// As there; [`io::ErrorKind::InvalidInput`] for what is not all in the memory.
+    pub fn map_part(&self, at: usize, len: usize) -> io::Result<Mapping> {
+        if at.checked_add(len).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         let flags = if self.pooled {
             // Else the mapping alone would take all of them from the pool.
             MapFlags::SHARED | MapFlags::NORESERVE
@@ -147,21 +158,34 @@ impl Memfd {
         let base = unsafe {
             rustix::mm::mmap(
                 ptr::null_mut(),
-                self.len,
+                len,
                 ProtFlags::READ | ProtFlags::WRITE,
                 flags,
                 &self.fd,
-                0,
+                at as u64,
             )
         }?;
         let mapping = Mapping {
             base: NonNull::new(base.cast()).ok_or(io::ErrorKind::InvalidData)?,
-            len: self.len,
+            len,
             owner: process::id(),
         };
         inject(Call::Madvise)?;
-        mapping.advise(0, self.len, Advice::LinuxDontFork)?;
+        mapping.advise(0, len, Advice::LinuxDontFork)?;
         Ok(mapping)
+    }
+}
+
+impl Memfd {
+    /// The same memory under a second descriptor.
+    ///
+    /// # Errors
+    /// What fcntl says: this process has too many open files.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            fd: self.fd.try_clone()?,
+            ..*self
+        })
     }
 }
 

@@ -86,7 +86,11 @@ pub fn read(pid: u32, proof: &Proof, from: u64, to: &mut [u8]) -> Result<(), Den
     // kernel in the other process.
     let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
     if done < 0 {
-        return Err(Denied::of(&io::Error::last_os_error()));
+        // Nothing was read, so what is not mapped is the place of the badge.
+        return Err(match Denied::of(&io::Error::last_os_error()) {
+            Denied::Partly => Denied::Stranger,
+            denied => denied,
+        });
     }
     if (done as usize) < Badge::LEN || badge != proof.bytes {
         return Err(Denied::Stranger);
@@ -187,6 +191,8 @@ mod tests {
             bytes: [1; Badge::LEN],
             ..proof
         };
+        assert_eq!(read(me, &other, 0, &mut []), Err(Denied::Stranger));
+        let other = Proof { at: 8, ..proof };
         assert_eq!(read(me, &other, 0, &mut []), Err(Denied::Stranger));
         assert_eq!(read(0, &proof, 0, &mut []), Err(Denied::Gone));
         assert_eq!(read(u32::MAX, &proof, 0, &mut []), Err(Denied::Gone));

@@ -32,6 +32,8 @@ extern crate std;
 pub mod ring;
 
 #[cfg(feature = "std")]
+mod area;
+#[cfg(feature = "std")]
 pub mod heap;
 #[cfg(feature = "std")]
 pub mod node;
@@ -51,7 +53,7 @@ pub use segment::Layout;
 #[cfg(feature = "std")]
 pub use settings::SETTINGS;
 #[cfg(feature = "std")]
-pub use transport::{Gates, ShmRegion, ShmRx, ShmSlot, ShmTx, limits};
+pub use transport::{Gates, Road, RoadWish, Row, ShmRegion, ShmRx, ShmSlot, ShmTx, limits};
 #[cfg(feature = "std")]
 pub use wait::{Patience, Waiter};
 

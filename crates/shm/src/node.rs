@@ -270,7 +270,12 @@ fn memory_for(layout: &Layout) -> Result<Memfd, JoinError> {
     layout.check().map_err(JoinError::Layout)?;
     limit::check(least(layout))?;
     limit::check_file(layout.len() as u64)?;
-    Memfd::create("oxmpi", layout.len()).map_err(system("memfd"))
+    // What large messages pass through is not worth a refusal: they have another way.
+    let len = match limit::check_file(layout.file_len() as u64) {
+        Ok(()) => layout.file_len(),
+        Err(_) => layout.len(),
+    };
+    Memfd::create("oxmpi", len).map_err(system("memfd"))
 }
 
 /// What must fit at least: the control areas, and of one link per rank the ring and one buffer.
@@ -402,7 +407,7 @@ impl Node {
     }
 
     fn new(memory: &Memfd, layout: Layout, rank: u32) -> Result<Self, JoinError> {
-        let segment = Segment::map(memory, layout).map_err(|source| JoinError::Map {
+        let segment = Segment::map(memory, layout, rank).map_err(|source| JoinError::Map {
             bytes: layout.len(),
             ranks: layout.ranks,
             source,

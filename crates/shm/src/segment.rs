@@ -13,18 +13,23 @@
 //! board:   a word per rank: whether it sleeps, and where it runs
 //! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers, from a page on
 //! ```
+//!
+//! Behind the links the memfd has what bulk transfers pass through (`area.rs`), which is mapped
+//! when it is first needed.
 
 use std::io;
 use std::ptr::NonNull;
 use std::string::String;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use oxmpi_os::memory::{Mapping, Memfd};
 
+use crate::area::{self, Area};
 use crate::heap::Reach;
 use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, Words, words_for};
 
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
 pub(crate) const VERSION: u32 = 2;
@@ -101,7 +106,8 @@ impl Layout {
             ));
         }
         let whole = (self.links_at() as u128)
-            + u128::from(ranks) * u128::from(ranks) * self.link_len() as u128;
+            + u128::from(ranks) * u128::from(ranks) * self.link_len() as u128
+            + area::len(ranks) as u128;
         if whole > 1 << 46 {
             return Err(format!(
                 "a segment of {whole} B is beyond the address space"
@@ -110,7 +116,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Bytes of the whole segment, touched or not.
+    /// Bytes that are mapped from the start, touched or not.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.links_at() + self.ranks as usize * self.ranks as usize * self.link_len()
@@ -127,6 +133,13 @@ impl Layout {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ranks == 0
+    }
+
+    /// Bytes of the memfd: the segment and what is mapped when it is first needed, which it may
+    /// lack where files are limited.
+    #[must_use]
+    pub(crate) const fn file_len(&self) -> usize {
+        self.len() + area::len(self.ranks)
     }
 
     /// Bytes that one link costs once it is used.
@@ -171,12 +184,18 @@ pub(crate) struct Segment {
     mapping: Mapping,
     layout: Layout,
     reach: Option<Reach>,
+    me: u32,
+    memory: Memfd,
+    /// `None` inside: it could not be mapped.
+    area: OnceLock<Option<Area>>,
+    /// For who looks at everything.
+    whole: OnceLock<Mapping>,
 }
 
 impl Segment {
-    /// Maps `memory`, which has the size that `layout` tells.
-    pub(crate) fn map(memory: &Memfd, layout: Layout) -> io::Result<Self> {
-        if memory.len() != layout.len() {
+    /// Maps `memory`, which has the size that `layout` tells, for rank `me`.
+    pub(crate) fn map(memory: &Memfd, layout: Layout, me: u32) -> io::Result<Self> {
+        if ![layout.len(), layout.file_len()].contains(&memory.len()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!(
@@ -187,9 +206,13 @@ impl Segment {
             ));
         }
         Ok(Self {
-            mapping: memory.map()?,
+            mapping: memory.map_part(0, layout.len())?,
             layout,
             reach: None,
+            me,
+            memory: memory.try_clone()?,
+            area: OnceLock::new(),
+            whole: OnceLock::new(),
         })
     }
 
@@ -216,7 +239,6 @@ impl Segment {
     ///
     /// # Cost
     /// Some compares; no system call.
-    #[allow(dead_code, reason = "bulk transfer is to take it up")]
     pub(crate) fn heap_offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
         self.reach.as_ref()?.offset(rank, address, len)
     }
@@ -226,7 +248,6 @@ impl Segment {
     ///
     /// # Cost
     /// As [`Segment::heap_offset`].
-    #[allow(dead_code, reason = "bulk transfer is to take it up")]
     pub(crate) fn heap_place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
         self.reach.as_ref()?.place(rank, offset, len)
     }
@@ -238,6 +259,15 @@ impl Segment {
     /// Asks for huge pages.
     pub(crate) fn ask_huge_pages(&self) -> bool {
         self.mapping.ask_huge_pages()
+    }
+
+    /// What bulk transfers pass through, unless it cannot be mapped.
+    ///
+    /// # Cost
+    /// The first time system calls, then a load.
+    pub(crate) fn area(&self) -> Option<&Area> {
+        let map = || Area::map(&self.memory, self.layout.len(), self.layout.ranks, self.me).ok();
+        self.area.get_or_init(map).as_ref()
     }
 
     /// Where `rank` says that it sleeps.
@@ -300,9 +330,15 @@ impl Segment {
         self.mapping.base().wrapping_add(at)
     }
 
-    /// All of it.
+    /// All words of it by which ranks steer, also those that are mapped when they are first needed.
     pub(crate) fn all(&self) -> Mapped<'_> {
-        self.words(0, self.layout.len() / 8)
+        let len = self.layout.len() + area::words_len(self.layout.ranks);
+        let len = len.min(self.memory.len());
+        let map = || self.memory.map_part(0, len).expect("addresses are left");
+        let whole = self.whole.get_or_init(map);
+        let base = NonNull::new(whole.base()).expect("mapped memory");
+        // SAFETY: a whole mapping, which lives as long as `self`, of nothing but words.
+        unsafe { Mapped::new(base.cast(), whole.len() / 8) }
     }
 
     fn board_words(&self) -> Mapped<'_> {

@@ -1,10 +1,12 @@
-//! The settings of the node's transport: the sizes of its [`Layout`], and the memory that programs
-//! allocate.
+//! The settings of the node's transport: the sizes of its [`Layout`], the roads of large messages,
+//! and the memory that programs allocate.
 
 use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size, whole};
 
+use crate::area::WINDOW;
 use crate::heap::{PagesWish, Size};
 use crate::segment::Layout;
+use crate::transport::Road;
 
 /// The rows of the settings table.
 pub const SETTINGS: &[Setting] = &[
@@ -70,9 +72,98 @@ pub const SETTINGS: &[Setting] = &[
                not suffice. `small` does not ask.",
         check: |text| heap_pages(text).map(drop),
     },
+    Setting {
+        name: "shm_road",
+        aliases: &[
+            Alias {
+                product: Product::OpenMpi,
+                name: "btl_vader_single_copy_mechanism",
+                values: COPIES,
+            },
+            Alias {
+                product: Product::OpenMpi,
+                name: "smsc",
+                values: COPIES,
+            },
+            Alias {
+                product: Product::CrayMpich,
+                name: "MPICH_SMP_SINGLE_COPY_MODE",
+                values: &[("NONE", "cache"), ("CMA", "single"), ("XPMEM", "single")],
+            },
+        ],
+        default: "auto",
+        kind: "word",
+        level: Level::Tuning,
+        short: "how large messages go between ranks of a node",
+        long: "`auto` times each road for each peer and class of sizes, and takes the best one; now \
+               and then it tries another, since ranks move. `cache` copies through shared memory in \
+               the cache, `stream` through shared memory past it; with `single` the receiver copies \
+               from the sender's memory (process_vm_readv), with `both` each side copies a part; \
+               `direct` copies from memory of `World::alloc`; `buffers` uses the buffers of shorter \
+               messages. A road that is closed, say by the ptrace scope, is replaced by `cache`.",
+        check: |text| road(text).map(drop),
+    },
+    Setting {
+        name: "shm_chunk",
+        aliases: &[],
+        default: "auto",
+        kind: "auto or bytes",
+        level: Level::Expert,
+        short: "piece of a large message in shared memory",
+        long: "While one side copies a piece in, the other copies the one before out. `auto` is an \
+               eighth of the message, 16 KiB to 64 KiB. 4 KiB to 128 KiB.",
+        check: |text| chunk(text).map(drop),
+    },
+];
+
+/// What Open MPI calls ways to copy between address spaces.
+const COPIES: &[(&str, &str)] = &[
+    ("none", "cache"),
+    ("emulated", "cache"),
+    ("cma", "single"),
+    ("knem", "single"),
+    ("xpmem", "single"),
 ];
 
 const AUTO: Words = Words(&["auto"]);
+const ROADS: Words = Words(&[
+    "auto", "buffers", "cache", "stream", "single", "both", "direct",
+]);
+
+/// The value of `shm_road`; `None` is `auto`.
+///
+/// # Errors
+/// What is none of the words.
+pub fn road(text: &str) -> Result<Option<Road>, Error> {
+    Ok(match ROADS.find(text)? {
+        0 => None,
+        1 => Some(Road::Buffers),
+        claimed => Some(Road::CLAIMED[claimed - 2]),
+    })
+}
+
+/// The value of `shm_chunk`, in bytes; `None` is `auto`.
+///
+/// # Errors
+/// What is neither `auto` nor a size that a pipe can have.
+pub fn chunk(text: &str) -> Result<Option<u32>, Error> {
+    if AUTO.find(text).is_ok() {
+        return Ok(None);
+    }
+    let wrong = |error: Error| Error {
+        expected: Expected::Text("`auto` or a size from 4 KiB to 128 KiB"),
+        ..error
+    };
+    match size(text).map_err(wrong)? {
+        bytes if (4 << 10..=WINDOW as u64 / 4).contains(&bytes) => Ok(Some(bytes as u32)),
+        _ => Err(wrong(Error {
+            span: Span::whole(text),
+            expected: Expected::Text(""),
+            suggestion: None,
+        })),
+    }
+}
+
 const PAGES: Words = Words(&["auto", "pool", "small"]);
 
 /// The value of `shm_heap`.
@@ -169,6 +260,7 @@ fn fitting(text: &str, expected: &'static str, layout: Layout) -> Result<Layout,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::RoadWish;
 
     #[test]
     fn defaults_are_those_of_the_layout() {
@@ -182,6 +274,14 @@ mod tests {
                 }
                 "shm_heap_pages" => {
                     assert_eq!(heap_pages(row.default), Ok(PagesWish::default()));
+                    continue;
+                }
+                "shm_road" => {
+                    assert_eq!(road(row.default), Ok(RoadWish::default().road));
+                    continue;
+                }
+                "shm_chunk" => {
+                    assert_eq!(chunk(row.default), Ok(RoadWish::default().chunk));
                     continue;
                 }
                 "shm_slots" => (slots(row.default), usual.slots),
@@ -207,6 +307,26 @@ mod tests {
                 "{bad:?}"
             );
             assert!(heap_pages(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn roads_have_their_names() {
+        assert_eq!(road("buffers"), Ok(Some(Road::Buffers)));
+        for claimed in Road::CLAIMED {
+            assert_eq!(road(claimed.name()), Ok(Some(claimed)));
+        }
+        for (_, ours) in SETTINGS
+            .iter()
+            .flat_map(|row| row.aliases)
+            .flat_map(|alias| alias.values)
+        {
+            assert!(road(ours).is_ok(), "{ours}");
+        }
+        assert_eq!(chunk("16KiB"), Ok(Some(16 << 10)));
+        for bad in ["", "0", "1K", "129KiB", "1M", "x"] {
+            assert!(chunk(bad).is_err(), "{bad:?}");
+            assert!(road(bad).is_err(), "{bad:?}");
         }
     }
 

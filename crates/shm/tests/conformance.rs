@@ -6,7 +6,7 @@ use std::thread;
 
 use common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Host, Layout, Node, ShmRx, ShmTx};
+use oxmpi_shm::{Host, Layout, Node, Road, RoadWish, ShmRx, ShmTx};
 use oxmpi_testkit::conformance::{End, Subject};
 use oxmpi_wire::Peer;
 
@@ -75,5 +75,44 @@ impl<S: Sizes> Subject for OnNode<S> {
     }
 }
 
+/// Two ranks of a node whose gets go by one road, where it is open.
+struct ByRoad<const ROAD: usize>;
+
+impl<const ROAD: usize> Subject for ByRoad<ROAD> {
+    type Tx = ShmTx;
+    type Rx = ShmRx;
+    type Memory = Box<[u8]>;
+
+    fn join() -> [End<Self>; 2] {
+        let roads = [Road::Buffers].into_iter().chain(Road::CLAIMED);
+        let wish = RoadWish {
+            road: roads.clone().nth(ROAD),
+            chunk: Some(4096),
+        };
+        OnNode::<Usual>::join().map(|end| {
+            let End { mut tx, rx, peer } = end;
+            tx.set_roads(wish);
+            End { tx, rx, peer }
+        })
+    }
+
+    fn memory(bytes: Vec<u8>) -> Box<[u8]> {
+        OnNode::<Usual>::memory(bytes)
+    }
+
+    fn bytes(memory: &Box<[u8]>) -> RawBytes {
+        OnNode::<Usual>::bytes(memory)
+    }
+
+    fn read(memory: &Box<[u8]>) -> Vec<u8> {
+        OnNode::<Usual>::read(memory)
+    }
+}
+
+oxmpi_testkit::conformance!(buffers, ByRoad<0>);
+oxmpi_testkit::conformance!(cache, ByRoad<1>);
+oxmpi_testkit::conformance!(stream, ByRoad<2>);
+oxmpi_testkit::conformance!(single, ByRoad<3>);
+oxmpi_testkit::conformance!(both, ByRoad<4>);
 oxmpi_testkit::conformance!(usual, OnNode<Usual>);
 oxmpi_testkit::conformance!(tight, OnNode<Tight>);

@@ -11,7 +11,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 use oxmpi_shm::ring::{
-    Barrier, Bell, Doors, Exit, Gate, Knock, Receiver, STRIDE, Sender, Words, words_for,
+    Barrier, Bell, Counters, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver, STRIDE,
+    Sender, Share, Stage, Words, words_for,
 };
 
 /// Words of a model; those that a test never touches are not made.
@@ -56,6 +57,11 @@ impl Words for Model {
     }
     unsafe fn add(&self, at: usize, value: u64, order: Ordering) {
         self.word(at).atomic.fetch_add(value, order);
+    }
+    unsafe fn exchange(&self, at: usize, old: u64, new: u64, order: Ordering) -> bool {
+        let word = &self.word(at).atomic;
+        word.compare_exchange(old, new, order, Ordering::Relaxed)
+            .is_ok()
     }
     unsafe fn get(&self, at: usize) -> u64 {
         // SAFETY: the checker itself reports a race.
@@ -261,5 +267,162 @@ fn what_was_sent_is_there_before_the_exit() {
             }
         }
         leaving.join().unwrap();
+    });
+}
+
+/// Bytes of a pipe's window of one, as words behind the counters, filled and drained while the
+/// other side does its part.
+#[test]
+fn a_pipe_hands_over_every_byte() {
+    loom::model(|| {
+        let words = Model::new(3, |_| true);
+        let at = Counters {
+            filled: 0,
+            drained: 1,
+        };
+        let mut fill = Fill::new(words.clone(), at, 2, 1);
+        let mut drain = Drain::new(words.clone(), at, 2, 1);
+        let filling = {
+            let words = words.clone();
+            thread::spawn(move || {
+                for _ in 0..3 {
+                    fill_one(&words, &mut fill);
+                }
+                fill
+            })
+        };
+        for _ in 0..2 {
+            drain_one(&words, &mut drain);
+        }
+        let mut fill = filling.join().unwrap();
+        for _ in 0..2 {
+            drain_one(&words, &mut drain);
+            fill_one(&words, &mut fill);
+        }
+        drain_one(&words, &mut drain);
+        assert!(fill.is_full() && drain.is_empty());
+    });
+}
+
+fn fill_one(words: &Model, fill: &mut Fill<Model>) {
+    if fill.room(1).unwrap() == 1 {
+        // SAFETY: the model has this word.
+        unsafe { words.set(2, fill.filled() + 100) };
+        fill.publish(1);
+    }
+}
+
+fn drain_one(words: &Model, drain: &mut Drain<Model>) {
+    if drain.ready(9).unwrap() == 1 {
+        // SAFETY: the model has this word.
+        assert_eq!(unsafe { words.get(2) }, drain.drained() + 100);
+        drain.free(1);
+    }
+}
+
+/// An offer with one word behind it: who claims it reads that word, and nobody writes it until the
+/// claimer is done.
+#[test]
+fn an_offer_is_claimed_or_withdrawn() {
+    loom::model(|| {
+        let words = Model::new(OFFER + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER
+        });
+        let offer = Offer::new(words.clone(), 0);
+        let claiming = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let offer = Offer::new(words.clone(), 0);
+                let claimed = offer.claim(1, 2);
+                if claimed {
+                    // SAFETY: the model has this word.
+                    assert_eq!(unsafe { words.get(OFFER) }, 7);
+                    offer.finish(1);
+                }
+                claimed
+            })
+        };
+        // SAFETY: the model has this word.
+        unsafe { words.set(OFFER, 7) };
+        offer.open(1, 0);
+        let withdrawn = offer.withdraw(1);
+        if withdrawn || offer.look(1) == Stage::Done {
+            // SAFETY: the model has this word.
+            unsafe { words.set(OFFER, 8) };
+        }
+        let claimed = claiming.join().unwrap();
+        assert!(!(claimed && withdrawn));
+    });
+}
+
+/// What is granted after the claim is seen with all that was prepared for it.
+#[test]
+fn a_grant_brings_what_it_names() {
+    loom::model(|| {
+        let words = Model::new(OFFER + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER
+        });
+        let offer = Offer::new(words.clone(), 0);
+        offer.open(1, 0);
+        let claiming = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let offer = Offer::new(words.clone(), 0);
+                assert!(offer.claim(1, 2));
+                if offer.granted() == 3 {
+                    // SAFETY: the model has this word.
+                    assert_eq!(unsafe { words.get(OFFER) }, 9);
+                }
+            })
+        };
+        // SAFETY: the model has this word.
+        unsafe { words.set(OFFER, 9) };
+        offer.grant(3);
+        claiming.join().unwrap();
+    });
+}
+
+/// Two sides take pieces of one transfer: each piece once, and the claimer sees what the owner did.
+#[test]
+fn pieces_are_shared() {
+    loom::model(|| {
+        let words = Model::new(OFFER + 2, |at| {
+            at < 4 || (8..12).contains(&at) || at >= OFFER
+        });
+        let claimer = Offer::new(words.clone(), 0);
+        claimer.open(1, 0);
+        assert!(claimer.claim(1, 2));
+        let sharing = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let owner = Offer::new(words.clone(), 0);
+                let mut done = 0;
+                let Some([4, pieces]) = owner.joined() else {
+                    return 0;
+                };
+                assert_eq!(pieces, 2);
+                while let Some(piece) = owner.take(pieces) {
+                    // SAFETY: the model has this word.
+                    unsafe { words.set(OFFER + piece as usize, piece + 50) };
+                    done += 1;
+                    owner.share(Share::Pieces(done));
+                }
+                done
+            })
+        };
+        claimer.join([4, 2]);
+        let mut mine = 0;
+        let mut taken = [false; 2];
+        while let Some(piece) = claimer.take(2) {
+            taken[piece as usize] = true;
+            mine += 1;
+        }
+        if claimer.shared() == Share::Pieces(2 - mine) {
+            for piece in (0..2).filter(|&piece| !taken[piece]) {
+                // SAFETY: the model has this word.
+                assert_eq!(unsafe { words.get(OFFER + piece) }, piece as u64 + 50);
+            }
+        }
+        assert_eq!(sharing.join().unwrap() + mine, 2);
     });
 }

@@ -4,11 +4,12 @@ mod common;
 
 use std::env;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
-use oxmpi_shm::{Host, JoinError, Layout, Node};
+use oxmpi_shm::{Host, JoinError, Layout, Node, Road, RoadWish, ShmRegion};
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token};
 
 const PART: &str = "OXMPI_TEST_PART";
@@ -53,14 +54,21 @@ fn rank_one() {
             println!("{SAID}");
             stay(&mut rank);
         }
-        "half-way" => {
+        "half-way" | "another-program" => {
             let mut rank = join();
-            let mut body = pattern(64 << 20, 1);
+            let mut body = pattern(HALF_WAY, 1);
             // SAFETY: the buffer lives as long as this process.
             let body = unsafe { oxmpi_os::RawBytes::new(body.as_mut_ptr(), body.len()) };
             let region = rank.tx.register(body, Access::Read).unwrap();
             let key = rank.tx.key(&region, Peer(0));
             rank.send(0, 0, &key.0);
+            if part == "another-program" {
+                rank.until("word", |log| {
+                    log.iter().any(|e| matches!(e, Event::Frame(..)))
+                });
+                let error = Command::new("sleep").arg("20").exec();
+                panic!("{error}");
+            }
             stay(&mut rank);
         }
         other => panic!("no part {other}"),
@@ -150,35 +158,71 @@ fn a_sleeper_notices_that_its_peer_was_killed() {
 
 #[test]
 fn a_get_from_a_killed_peer_ends() {
-    let (mut rank, mut child) = meet("half-way");
+    for road in Road::CLAIMED.into_iter().chain([Road::Buffers]) {
+        let (mut rank, mut child) = meet("half-way");
+        let mut copy = vec![0; HALF_WAY];
+        let region = start_half_way(&mut rank, &mut copy, road);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
+        assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
+        rank.tx.release(region, Token(6));
+        rank.until("release", |log| log.contains(&Event::Done(6, Ok(()))));
+    }
+}
+
+/// Another program in the peer's process is not the peer: its bytes are not read.
+#[test]
+fn a_get_from_a_peer_that_became_another_program_ends() {
+    for road in [Road::Single, Road::Both] {
+        let (mut rank, mut child) = meet("another-program");
+        let mut copy = vec![0; HALF_WAY];
+        let region = start_half_way(&mut rank, &mut copy, road);
+        rank.send(1, 0, &[]);
+        // Only now, so that the get is half-way.
+        let proc = format!("/proc/{}/comm", child.id());
+        while std::fs::read_to_string(&proc).unwrap().trim() != "sleep" {
+            std::thread::yield_now();
+        }
+        let single = oxmpi_os::probe::process_vm_readv().is_ok();
+        if single {
+            rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
+            assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
+            rank.tx.release(region, Token(6));
+            rank.until("release", |log| log.contains(&Event::Done(6, Ok(()))));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+/// Bytes of the region that rank 1 offers half-way.
+const HALF_WAY: usize = 64 << 20;
+
+/// Begins to get what rank 1 offers.
+fn start_half_way(rank: &mut Rank, copy: &mut [u8], road: Road) -> ShmRegion {
+    rank.tx.set_roads(RoadWish {
+        road: Some(road),
+        chunk: None,
+    });
     rank.until("key", |log| !log.is_empty());
     let Some(Event::Frame(_, _, body)) = rank.log.0.pop() else {
         panic!("a key first")
     };
     let key = Key(body.try_into().unwrap());
-    let len = 64 << 20;
-    let mut copy = vec![0; len];
-    // SAFETY: the buffer lives until the end of this function, beyond the get's end.
-    let target = unsafe { oxmpi_os::RawBytes::new(copy.as_mut_ptr(), len) };
+    // SAFETY: the callers keep the buffer beyond the get's end.
+    let target = unsafe { oxmpi_os::RawBytes::new(copy.as_mut_ptr(), copy.len()) };
     let region = rank.tx.register(target, Access::Write).unwrap();
-    let remote = Remote {
-        key: &key,
-        at: 0,
-        len: len as u64,
-    };
+    let (at, len) = (0, HALF_WAY as u64);
+    let remote = Remote { key: &key, at, len };
     let local = Local {
         region: &region,
-        at: 0,
-        len: len as u64,
+        at,
+        len,
     };
     rank.tx.get(Peer(1), remote, local, Token(5)).unwrap();
     rank.poll();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
-    assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
-    rank.tx.release(region, Token(6));
-    rank.until("release", |log| log.contains(&Event::Done(6, Ok(()))));
+    region
 }
 
 #[test]

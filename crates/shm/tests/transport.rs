@@ -4,8 +4,9 @@ mod common;
 
 use common::{Event, Rank, bytes, pattern, threads};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Layout, Node};
-use oxmpi_wire::{Access, Fault, Local, Memory, Peer, Remote, Rma, Token, Tx};
+use oxmpi_shm::heap::{Size, Wish};
+use oxmpi_shm::{Layout, Node, Road, RoadWish};
+use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
 
 fn small(ranks: u32) -> Layout {
     Layout {
@@ -253,10 +254,9 @@ fn a_release_waits_for_transfers() {
     assert!(rank.log.0.is_empty());
     rank.until("all", |log| log.len() == 3);
     assert_eq!(to, from);
-    let Event::Done(last, Ok(())) = rank.log.0[2] else {
-        panic!("{:?}", rank.log.0)
-    };
-    assert_ne!(last, 2, "the source is free before the target");
+    for token in 1..=3 {
+        assert!(rank.log.0.contains(&Event::Done(token, Ok(()))), "{token}");
+    }
 }
 
 #[test]
@@ -337,4 +337,151 @@ fn a_frame_that_is_dropped_sends_nothing() {
         rank.log.0,
         [Event::Frame(0, common::head(2, 8), vec![7; 8])]
     );
+}
+
+fn by(road: Road) -> RoadWish {
+    RoadWish {
+        road: Some(road),
+        chunk: None,
+    }
+}
+
+/// Gets the whole of `key` into new memory.
+fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
+    let mut copy = vec![0; len];
+    let region = rank
+        .tx
+        .register(writable(&mut copy), Access::Write)
+        .unwrap();
+    let (at, len) = (0, len as u64);
+    let (remote, local) = (
+        Remote { key, at, len },
+        Local {
+            region: &region,
+            at,
+            len,
+        },
+    );
+    rank.tx.get(Peer(0), remote, local, Token(1)).unwrap();
+    rank.until("get", |log| log.contains(&Event::Done(1, Ok(()))));
+    rank.log.0.clear();
+    rank.tx.release(region, Token(2));
+    rank.until("release", |log| log.contains(&Event::Done(2, Ok(()))));
+    rank.log.0.clear();
+    copy
+}
+
+/// Where an address does not lead to the bytes, the get asks for them.
+#[test]
+fn a_wrong_address_is_found_out() {
+    for road in [Road::Single, Road::Both] {
+        let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
+        rank.tx.set_roads(by(road));
+        let mut from = pattern(300_000, 1);
+        let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
+        let mut key = rank.tx.key(&source, Peer(0));
+        assert_eq!(get_whole(&mut rank, &key, 300_000), from);
+        let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
+        let right = from.as_ptr().addr().to_ne_bytes();
+        key = rank.tx.key(&source, Peer(0));
+        let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
+        key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
+        assert_eq!(get_whole(&mut rank, &key, 300_000), from, "{road:?}");
+    }
+}
+
+/// More regions at once than there are offers and pipes, taken in the reverse order.
+#[test]
+fn many_offers_are_open_at_once() {
+    const REGIONS: usize = 80;
+    for road in [
+        None,
+        Some(Road::Cache),
+        Some(Road::Stream),
+        Some(Road::Both),
+    ] {
+        let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
+        rank.tx.set_roads(RoadWish { road, chunk: None });
+        let mut bodies: Vec<Vec<u8>> = (0..REGIONS).map(|i| pattern(100_000, i)).collect();
+        let regions: Vec<_> = bodies
+            .iter_mut()
+            .map(|body| rank.tx.register(writable(body), Access::Read).unwrap())
+            .collect();
+        let keys: Vec<_> = regions.iter().map(|r| rank.tx.key(r, Peer(0))).collect();
+        for _ in 0..10 {
+            rank.poll();
+        }
+        for (key, body) in keys.iter().zip(&bodies).rev() {
+            assert_eq!(&get_whole(&mut rank, key, 100_000), body);
+        }
+        // A second time: the offers are over, and the regions still there.
+        for (key, body) in keys.iter().zip(&bodies) {
+            assert_eq!(&get_whole(&mut rank, key, 100_000), body);
+        }
+        for region in regions {
+            rank.tx.release(region, Token(9));
+            rank.until("release", |log| log.contains(&Event::Done(9, Ok(()))));
+            rank.log.0.clear();
+        }
+    }
+}
+
+/// A key of memory that is no longer registered reaches nothing, by whatever road.
+#[test]
+fn a_released_offer_is_refused() {
+    for road in Road::CLAIMED {
+        let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
+        rank.tx.set_roads(by(road));
+        let (mut from, mut to) = (pattern(70_000, 1), vec![0; 70_000]);
+        let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
+        let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+        let key = rank.tx.key(&source, Peer(0));
+        rank.poll();
+        rank.tx.release(source, Token(1));
+        rank.until("release", |log| log.contains(&Event::Done(1, Ok(()))));
+        let (at, len) = (0, 70_000);
+        let remote = Remote { key: &key, at, len };
+        let region = &target;
+        let local = Local { region, at, len };
+        rank.tx.get(Peer(0), remote, local, Token(2)).unwrap();
+        rank.until("refusal", |log| {
+            log.iter()
+                .any(|event| matches!(event, Event::Done(2, Err(Fault::Refused(_)))))
+        });
+        assert!(to.iter().all(|&byte| byte == 0));
+    }
+}
+
+/// What lies in memory that all ranks map is copied from there.
+#[test]
+fn allocated_memory_is_copied_directly() {
+    let wish = Wish {
+        size: Size::Bytes(8 << 20),
+        ..Wish::default()
+    };
+    let node = Node::alone(Layout::new(1)).unwrap().with_heap(wish);
+    let block = node.reach().expect("a heap").heap().allocate(1 << 20).unwrap();
+    let mut rank = Rank::new(node);
+    let body = pattern(1 << 20, 3);
+    // SAFETY: the block is this test's, as long as `body` or longer, and nobody else uses it.
+    unsafe { std::ptr::copy(body.as_ptr(), block.start().as_ptr(), body.len()) };
+    // SAFETY: the block outlives the transfers.
+    let bytes = unsafe { RawBytes::new(block.start().as_ptr(), body.len()) };
+    let source = rank.tx.register(bytes, Access::Read).unwrap();
+    rank.tx.set_roads(by(Road::Direct));
+    let key = rank.tx.key(&source, Peer(0));
+    assert_eq!(get_whole(&mut rank, &key, body.len()), body);
+    assert!(rank.tx.roads(Peer(0)).is_empty(), "no trial was needed");
+    rank.tx.set_roads(RoadWish::default());
+    for _ in 0..40 {
+        let source = rank.tx.register(bytes, Access::Read).unwrap();
+        let key = rank.tx.key(&source, Peer(0));
+        assert_eq!(get_whole(&mut rank, &key, body.len()), body);
+    }
+    let rows = rank.tx.roads(Peer(0));
+    let [row] = rows.as_slice() else {
+        panic!("one class of sizes: {rows:?}");
+    };
+    let direct = row.seen.iter().find(|seen| seen.0 == Road::Direct);
+    assert!(direct.is_some_and(|seen| seen.2 >= 3), "{row:?}");
 }

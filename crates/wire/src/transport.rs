@@ -82,6 +82,11 @@ pub trait Bytes {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// The address of the first byte, where all lie side by side in this process's memory: what a
+    /// transport that copies between address spaces tells the other side. `None` elsewhere.
+    fn place(&self) -> Option<u64> {
+        None
+    }
     /// Moves all that `from` has left to packed offset `at`; what lies beyond [`Bytes::len`] is
     /// left in `from`.
     fn fill(&self, at: u64, from: &mut impl Take);
@@ -264,8 +269,9 @@ pub trait Memory {
     /// [`Fault`] when the transport has no room for one more region or the system refuses.
     fn register(&mut self, bytes: Self::Bytes, access: Access) -> Result<Self::Region, Fault>;
 
-    /// The key by which `to` reaches `region`.
-    fn key(&self, region: &Self::Region, to: Peer) -> Key;
+    /// The key by which `to` reaches `region`. The transport may start to move the bytes towards
+    /// `to` at once.
+    fn key(&mut self, region: &Self::Region, to: Peer) -> Key;
 
     /// Ends a registration. Asynchronous, since a peer may still read: `token` comes back in
     /// [`Sink::done`], in a later poll, when nothing touches the memory any more: also not a get or

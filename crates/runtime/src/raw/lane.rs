@@ -64,9 +64,10 @@ impl Lane {
         let patience = policy.patience(&pids);
         let links = node.ranks();
         let reach = node.reach().cloned();
-        let (tx, rx) = node
+        let (mut tx, rx) = node
             .ends()
             .map_err(|why| Error::start("setting up shared memory", why))?;
+        tx.set_roads(policy.roads);
         let rules = Rules {
             switches: policy.switches,
             ..Rules::default()

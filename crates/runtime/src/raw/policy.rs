@@ -18,6 +18,8 @@ pub(crate) struct Policy {
     layout: Layout,
     /// The memory that ranks allocate.
     pub(crate) heap: Wish,
+    /// How large messages go between the ranks of a node.
+    pub(crate) roads: oxmpi_shm::RoadWish,
     /// Which algorithm a collective takes.
     pub(crate) tuning: Tuning,
     wait: Wait,
@@ -37,6 +39,7 @@ impl Policy {
             switches: values.switches(),
             layout: values.layout(1),
             heap: values.heap(),
+            roads: values.roads(),
             tuning: values.tuning(),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),

@@ -111,6 +111,14 @@ impl Values {
         }
     }
 
+    /// How large messages go between the ranks of a node.
+    pub fn roads(&self) -> oxmpi_shm::RoadWish {
+        oxmpi_shm::RoadWish {
+            road: self.parse("shm_road", oxmpi_shm::settings::road),
+            chunk: self.parse("shm_chunk", oxmpi_shm::settings::chunk),
+        }
+    }
+
     /// The sizes of a node's shared memory for `ranks` ranks.
     pub fn layout(&self, ranks: u32) -> oxmpi_shm::Layout {
         oxmpi_shm::Layout {

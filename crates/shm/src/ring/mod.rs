@@ -8,6 +8,9 @@
 //! slots it has freed, once every quarter of the ring, to a line of its own: while messages flow
 //! it writes nothing that the sender reads.
 //!
+//! Beside the rings, for bulk bytes: an [`Offer`] of one rank's bytes that one other may claim, and
+//! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side.
+//!
 //! Everything is generic over [`Words`], so the code that a model checker explores is the code that
 //! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
 //! turn.
@@ -16,7 +19,9 @@ mod board;
 mod credit;
 mod exit;
 mod gate;
+mod offer;
 mod opened;
+mod pipe;
 mod queue;
 mod sleep;
 mod storage;
@@ -28,7 +33,9 @@ pub use board::Board;
 pub use credit::{Freed, Granted};
 pub use exit::Exit;
 pub use gate::Gate;
+pub use offer::{OFFER, Offer, Share, Stage};
 pub use opened::{Doors, Knock};
+pub use pipe::{Counters, Drain, Fill};
 pub use queue::{BODY, CREDITS, Message, Receiver, Refused, STRIDE, Sender, words_for};
 pub use sleep::{Barrier, Bell, Full};
 pub use storage::Storage;

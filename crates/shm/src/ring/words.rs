@@ -35,6 +35,12 @@ pub trait Words {
     /// `at < self.len()`.
     unsafe fn add(&self, at: usize, value: u64, order: Ordering);
 
+    /// Replaces a word that several write by `new` if it is `old`. True if it was.
+    ///
+    /// # Safety
+    /// `at < self.len()`.
+    unsafe fn exchange(&self, at: usize, old: u64, new: u64, order: Ordering) -> bool;
+
     /// Reads a word that, by the protocol, nobody writes meanwhile.
     ///
     /// # Safety
@@ -132,6 +138,15 @@ impl Words for Mapped<'_> {
     unsafe fn add(&self, at: usize, value: u64, order: Ordering) {
         // SAFETY: in bounds by the caller's word.
         unsafe { self.word(at) }.fetch_add(value, order);
+    }
+
+    #[inline]
+    unsafe fn exchange(&self, at: usize, old: u64, new: u64, order: Ordering) -> bool {
+        // SAFETY: in bounds by the caller's word.
+        let word = unsafe { self.word(at) };
+        // Who did not win learns nothing from the word.
+        word.compare_exchange(old, new, order, Ordering::Relaxed)
+            .is_ok()
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oxmpi_os::copy::{from_foreign, to_foreign};
+use oxmpi_os::copy::{from_foreign, stream_to_foreign, to_foreign};
 use oxmpi_wire::{Put, Take};
 
 /// Longest body that is moved as words.
@@ -79,6 +79,30 @@ impl Foreign<'_> {
     fn take_slow(&mut self, to: &mut [u8]) {
         // SAFETY: as in `put_slow`.
         unsafe { from_foreign(self.at, to) };
+    }
+}
+
+impl<'a> Foreign<'a> {
+    /// The same place, written past the caches.
+    pub(super) fn past_caches(self) -> PastCaches<'a> {
+        PastCaches(self)
+    }
+}
+
+/// A place in the segment that is written by streaming stores.
+pub(super) struct PastCaches<'a>(Foreign<'a>);
+
+impl Put for PastCaches<'_> {
+    fn room(&self) -> usize {
+        self.0.left
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.0.left, "more bytes than room");
+        // SAFETY: mapped by the contract of `Foreign::new`, long enough by the check, and no slice
+        // of this process overlaps the segment.
+        unsafe { stream_to_foreign(bytes, self.0.at) };
+        self.0.skip(bytes.len());
     }
 }
 

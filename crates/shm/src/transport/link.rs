@@ -4,7 +4,7 @@ use oxmpi_wire::{Header, Kind};
 
 use super::SHORT;
 use super::foreign::Foreign;
-use crate::ring::{Bell, Corrupt, Freed, Granted, Mapped, Receiver, STRIDE, Sender, Words};
+use crate::ring::{Bell, Corrupt, Freed, Granted, Mapped, Receiver, STRIDE, Sender};
 use crate::segment::Segment;
 
 /// What a sender that met `Busy` waits for.
@@ -199,13 +199,4 @@ pub(super) fn control_head() -> u32 {
         envelope: oxmpi_wire::Envelope { context: 0, tag: 0 },
     }
     .compact()
-}
-
-/// Whether credits `at` of the link from `me` to `to` are still `seen`.
-pub(super) fn unchanged(segment: &Segment, me: u32, to: u32, at: u32, seen: u32) -> bool {
-    let words = segment.ring(me, to);
-    assert!((at as usize) < words.len());
-    // SAFETY: in bounds by the assertion.
-    let now = unsafe { words.load(at as usize, std::sync::atomic::Ordering::Relaxed) };
-    now as u32 == seen
 }

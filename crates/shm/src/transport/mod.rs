@@ -3,9 +3,12 @@
 //! - A body of up to 48 B travels in its slot (path E0).
 //! - A longer one, up to a buffer's size, goes through one of the link's larger buffers, and its
 //!   slot names the buffer (path E1).
-//! - Get and put (paths R0 and R1) are streams of chunks through the same buffers: the owner of the
-//!   bytes copies in, from inside its polls, while the other side copies out. Whoever waits polls,
-//!   so both copies overlap.
+//! - Get (path R0) claims an offer of the owner's and then goes by one of several roads: through a
+//!   pipe, into which the owner copies while the other side copies out, often before it is asked;
+//!   by the kernel's copy between address spaces, on one side or both; or straight from memory that
+//!   both have mapped. Which is fastest is found by trial.
+//! - Put (path R1), and gets for which no other road is left, are streams of chunks through the
+//!   larger buffers.
 //!
 //! Buffers are used in order, and one chunk may take several that stand side by side. What a peer
 //! writes is checked before it is used: header, buffer, length, key, range.
@@ -26,6 +29,7 @@ pub use gates::Gates;
 pub use limits::limits;
 pub use region::ShmRegion;
 pub use rx::ShmRx;
+pub use tx::bulk::choice::{Road, RoadWish, Row};
 pub use tx::{ShmSlot, ShmTx};
 
 /// Longest body in a slot, in bytes.

@@ -28,7 +28,53 @@ impl Name {
     }
 
     pub(super) fn of_key(key: &Key) -> Self {
-        Self::of_word(key.0.first_chunk().map_or(0, |b| u64::from_ne_bytes(*b)))
+        Self::of_word(word(key, 0))
+    }
+
+    /// The key that says this name, and what of it is offered.
+    pub(super) fn key(self, offered: &Offered) -> Key {
+        let Offered {
+            place,
+            turn,
+            address,
+            heap,
+        } = *offered;
+        let offer = place.map_or(0, |place| u64::from(place) + 1) << 32 | u64::from(turn);
+        let heap = heap.map_or(0, |at| at + 1);
+        let mut key = [0; Key::LEN];
+        let words = [self.word(), offer, address, heap];
+        for (to, word) in key.as_chunks_mut().0.iter_mut().zip(words) {
+            *to = word.to_ne_bytes();
+        }
+        Key(key)
+    }
+}
+
+fn word(key: &Key, at: usize) -> u64 {
+    u64::from_ne_bytes(key.0.as_chunks().0[at])
+}
+
+/// How a peer may take a region's bytes without asking for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offered {
+    /// The place and turn of the offer that it claims first.
+    pub(super) place: Option<u32>,
+    pub(super) turn: u32,
+    /// The address of the first byte if all lie side by side, else 0.
+    pub(super) address: u64,
+    /// How far into the owner's part of the heap they begin, if they lie there.
+    pub(super) heap: Option<u64>,
+}
+
+impl Offered {
+    pub(super) fn of_key(key: &Key) -> Self {
+        let offer = word(key, 1);
+        Self {
+            place: ((offer >> 32) as u32).checked_sub(1),
+            turn: offer as u32,
+            address: word(key, 2),
+            heap: word(key, 3).checked_sub(1),
+        }
     }
 }
 
@@ -48,6 +94,8 @@ struct Entry<B> {
     access: Access,
     /// Transfers under way.
     users: u32,
+    /// How a peer may take them.
+    offered: Option<Offered>,
     released: Option<Token>,
 }
 
@@ -79,6 +127,7 @@ impl<B: Bytes> Regions<B> {
             bytes,
             access,
             users: 0,
+            offered: None,
             released: None,
         });
         ShmRegion(Name {
@@ -87,10 +136,15 @@ impl<B: Bytes> Regions<B> {
         })
     }
 
-    pub(super) fn key(name: Name) -> Key {
-        let mut key = [0; Key::LEN];
-        key[..8].copy_from_slice(&name.word().to_ne_bytes());
-        Key(key)
+    /// How a peer may take the bytes of `name`, as [`Regions::set_offered`] said.
+    pub(super) fn offered(&self, name: Name) -> Option<Offered> {
+        self.entry(name)?.offered
+    }
+
+    pub(super) fn set_offered(&mut self, name: Name, offered: Option<Offered>) {
+        if let Some(entry) = self.entry_mut(name) {
+            entry.offered = offered;
+        }
     }
 
     /// The bytes of `name`, if it lives, allows what is asked, and has the range.
@@ -162,5 +216,28 @@ impl<B: Bytes> Regions<B> {
     fn entry_mut(&mut self, name: Name) -> Option<&mut Entry<B>> {
         let place = self.places.get_mut(name.place as usize)?;
         place.entry.as_mut().filter(|_| place.tenant == name.tenant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_there_and_back() {
+        let name = Name::of_word(3 << 32 | 9);
+        let all = [
+            Offered::default(),
+            Offered {
+                place: Some(0),
+                turn: 7,
+                address: 1 << 47,
+                heap: Some(0),
+            },
+        ];
+        for offered in all {
+            let key = name.key(&offered);
+            assert_eq!((Name::of_key(&key), Offered::of_key(&key)), (name, offered));
+        }
     }
 }

@@ -12,8 +12,8 @@ use oxmpi_wire::{Bytes, Envelope, Fault, Header, Kind, Peer, Rx, Sink};
 
 use super::control::Control;
 use super::gates::Gates;
-use super::link::{In, unchanged};
-use super::tx::ShmTx;
+use super::link::In;
+use super::tx::{ShmTx, Wait};
 use super::{Expedited, SHORT};
 use crate::ring::{BODY, Corrupt, Doors, Mapped};
 use crate::segment::Segment;
@@ -34,8 +34,8 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     doors: Doors<Mapped<'static>>,
     empty: u32,
     turn: usize,
-    /// Credits that the sending half waited for at the last poll: peer, word, value.
-    waits: Vec<(u32, u32, u32)>,
+    /// Words that the sending half waited for at the last poll.
+    waits: Vec<Wait>,
     watch: Watch,
     /// Whether sleepers are woken for certain.
     reliable: bool,
@@ -210,7 +210,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Remembers what the sending half waits for, which ends a sleep as well.
     fn note_waits(&mut self, tx: &mut ShmTx<B>) {
         self.waits.clear();
-        self.waits.extend(tx.waits());
+        tx.waits(&mut self.waits);
     }
 
     /// Looks whether peers still live and rings are sound.
@@ -310,8 +310,7 @@ impl<B: Bytes> ShmRx<B> {
     fn something(&self) -> bool {
         self.doors.knocked()
             || self.links.iter().any(|link| link.ring.head().is_some())
-            || (self.waits.iter())
-                .any(|&(to, at, seen)| !unchanged(&self.segment, self.me, to, at, seen))
+            || self.waits.iter().any(Wait::is_over)
     }
 
     /// Sleeps until a peer sends, or about `limit`. Only after [`Rx::arm`] said true; the next poll

@@ -56,8 +56,8 @@ struct Victim {
 impl Victim {
     /// Rank 0; the test plays rank 1.
     fn new() -> Self {
-        let memory = Memfd::create("oxmpi-test", LAYOUT.len()).unwrap();
-        let segment = Arc::new(Segment::map(&memory, LAYOUT).unwrap());
+        let memory = Memfd::create("oxmpi-test", LAYOUT.file_len()).unwrap();
+        let segment = Arc::new(Segment::map(&memory, LAYOUT, 0).unwrap());
         for rank in 0..LAYOUT.ranks {
             segment.set_pid(rank, std::process::id());
         }
@@ -113,7 +113,7 @@ fn a_node_of_many_ranks_has_no_gates() {
     for (ranks, open) in [(Gates::RANKS, true), (Gates::RANKS + 1, false)] {
         let layout = Layout { ranks, ..LAYOUT };
         let memory = Memfd::create("oxmpi-test", layout.len()).unwrap();
-        let segment = Segment::map(&memory, layout).unwrap();
+        let segment = Segment::map(&memory, layout, 0).unwrap();
         assert_eq!(Gates::new(Arc::new(segment), 0).are_open(), open);
     }
 }
@@ -219,8 +219,8 @@ fn credits_that_cannot_be_end_the_link() {
 #[test]
 fn links_may_leave_in_the_middle_of_a_round() {
     let layout = Layout { ranks: 4, ..LAYOUT };
-    let memory = Memfd::create("oxmpi-test", layout.len()).unwrap();
-    let segment = Arc::new(Segment::map(&memory, layout).unwrap());
+    let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
+    let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
     for rank in 0..layout.ranks {
         segment.set_pid(rank, std::process::id());
     }

@@ -1,22 +1,23 @@
 //! The sending half.
 
-mod bulk;
+pub(super) mod bulk;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Sink, Slot, Token, Tx};
 
-use self::bulk::{Operation, Stream};
+use self::bulk::choice::RoadWish;
+use self::bulk::{Operation, Sinks, Sources, Stream};
 use super::control::{Control, Id};
 use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
 use super::region::Regions;
 use super::{Expedited, OPERATIONS, SHORT, limits};
-use crate::ring::Corrupt;
+use crate::ring::{Corrupt, Mapped, Words};
 use crate::segment::Segment;
 
 const NOBODY: u32 = u32::MAX;
@@ -31,6 +32,9 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     pub(super) chores: bool,
     regions: Regions<B>,
     streams: Vec<Stream>,
+    sources: Sources,
+    sinks: Sinks,
+    wish: RoadWish,
     operations: Vec<Operation>,
     open_operations: usize,
     answers: VecDeque<(u32, Control)>,
@@ -59,6 +63,9 @@ impl<B: Bytes> ShmTx<B> {
             chores: false,
             regions: Regions::new(),
             streams: Vec::new(),
+            sources: Sources::new(ranks),
+            sinks: Sinks::new(ranks),
+            wish: RoadWish::default(),
             operations: Vec::new(),
             open_operations: 0,
             answers: VecDeque::new(),
@@ -135,7 +142,8 @@ impl<B: Bytes> ShmTx<B> {
         match out.state {
             State::Lost => return false,
             State::Closed => {
-                if !self.afford_link() {
+                let link = self.segment.layout().link_len() as u64;
+                if !self.afford(link) {
                     let why = Fault::Refused("no memory is left for a link to the peer");
                     self.report(to, why);
                     return false;
@@ -154,19 +162,18 @@ impl<B: Bytes> ShmTx<B> {
         })
     }
 
-    /// Whether memory is left for one more link. It is looked at now and then: a look reads files.
-    fn afford_link(&mut self) -> bool {
-        let layout = self.segment.layout();
-        let link = layout.link_len() as u64;
-        if self.budget < link {
+    /// Whether memory is left for `bytes` more. It is looked at now and then: a look reads files.
+    fn afford(&mut self, bytes: u64) -> bool {
+        if self.budget < bytes {
             let left = oxmpi_os::limit::available().map_or(u64::MAX, |a| a.bytes);
-            if left < link {
+            if left < bytes {
                 return false;
             }
             // All ranks open links at once, and others need memory too.
-            self.budget = (left / (8 * u64::from(layout.ranks))).max(link);
+            let ranks = u64::from(self.segment.layout().ranks);
+            self.budget = (left / (8 * ranks)).max(bytes);
         }
-        self.budget -= link;
+        self.budget -= bytes;
         true
     }
 
@@ -265,7 +272,7 @@ impl<B: Bytes> ShmTx<B> {
             }
         }
         self.chores = !(self.answers.is_empty()
-            && self.streams.is_empty()
+            && !self.bulk_waits()
             && self.finished.is_empty()
             && self.blocked.is_empty()
             && self.broken.is_empty());
@@ -311,7 +318,7 @@ impl<B: Bytes> ShmTx<B> {
         out.wants = Wants::default();
         self.blocked.retain(|&p| p != peer);
         self.answers.retain(|(p, _)| *p != peer);
-        self.drop_streams(|s| s.peer == peer);
+        self.drop_bulk(peer);
         for place in 0..self.operations.len() {
             let entry = &self.operations[place];
             if entry.open.is_some_and(|open| open.peer == peer) {
@@ -324,15 +331,38 @@ impl<B: Bytes> ShmTx<B> {
         true
     }
 
-    /// The credits that something here waits for: peer, word, value last seen.
-    pub(super) fn waits(&mut self) -> impl Iterator<Item = (u32, u32, u32)> {
+    /// The words that something here waits for.
+    pub(super) fn waits(&mut self, waits: &mut Vec<Wait>) {
         let peers = self.blocked.iter().copied();
         let peers = peers.chain(self.streams.iter().map(|s| s.peer));
-        let peers: Vec<u32> = peers.chain(self.answers.iter().map(|a| a.0)).collect();
-        peers.into_iter().map(|peer| {
-            let (at, seen) = self.out[peer as usize].short_of();
-            (peer, at, seen)
-        })
+        for peer in peers.chain(self.answers.iter().map(|a| a.0)) {
+            let out = &mut self.out[peer as usize];
+            let (at, seen) = out.short_of();
+            waits.push(Wait::new(*out.ring.words(), at as usize, seen.into()));
+        }
+        self.bulk_words(waits);
+    }
+}
+
+/// A word of the segment whose change ends a wait.
+pub(super) struct Wait {
+    words: Mapped<'static>,
+    at: usize,
+    seen: u64,
+}
+
+impl Wait {
+    /// Word `at` of `words`, which was `seen` when it was found wanting.
+    fn new(words: Mapped<'static>, at: usize, seen: u64) -> Self {
+        assert!(at < words.len());
+        Self { words, at, seen }
+    }
+
+    /// Whether it has changed.
+    pub(super) fn is_over(&self) -> bool {
+        // SAFETY: in bounds by the assertion in `new`; the segment lives as long as the transport.
+        let now = unsafe { self.words.load(self.at, Ordering::Relaxed) };
+        now != self.seen
     }
 }
 

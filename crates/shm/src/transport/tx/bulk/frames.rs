@@ -1,43 +1,29 @@
-//! Registered memory and bulk transfer: get and put as streams of chunks through the buffers.
+//! The road through a link's larger buffers: streams of chunks, each named by a frame.
+//!
+//! It needs nothing but the link, so it is the way of puts, of parts of a region, and of gets for
+//! which no other road is left.
 
-use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Take, Token};
+use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
-use super::ShmTx;
+use super::Open;
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, Id};
 use crate::transport::foreign::Foreign;
-use crate::transport::link::Wants;
-use crate::transport::region::{Name, Regions, ShmRegion};
+use crate::transport::region::Name;
+use crate::transport::tx::ShmTx;
 
 /// Bytes of this rank on their way to a peer.
-pub(super) struct Stream {
-    pub(super) peer: u32,
-    pub(super) id: Id,
-    pub(super) region: Name,
-    pub(super) at: u64,
-    pub(super) left: u64,
+pub(in crate::transport) struct Stream {
+    pub(in crate::transport) peer: u32,
+    id: Id,
+    region: Name,
+    at: u64,
+    left: u64,
     /// Buffers of one chunk.
-    pub(super) chunk: u32,
+    chunk: u32,
     /// For a put: where it goes.
-    pub(super) push: Option<(Name, u64)>,
-}
-
-/// A get or put that this rank started.
-pub(super) struct Operation {
-    pub(super) turn: u32,
-    pub(super) open: Option<Open>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Open {
-    pub(super) peer: u32,
-    pub(super) token: Token,
-    pub(super) region: Name,
-    /// For a get: where the next bytes go, and how many are missing.
-    pub(super) at: u64,
-    pub(super) left: u64,
-    pub(super) get: bool,
+    push: Option<(Name, u64)>,
 }
 
 impl<B: Bytes> ShmTx<B> {
@@ -61,7 +47,7 @@ impl<B: Bytes> ShmTx<B> {
         Ok(())
     }
 
-    fn stream(
+    pub(super) fn stream(
         &mut self,
         peer: u32,
         id: Id,
@@ -150,13 +136,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    fn leave(&mut self, region: Name) {
-        if let Some(token) = self.regions.leave(region) {
-            self.finish(token, Ok(()));
-        }
-    }
-
-    pub(super) fn drop_streams(&mut self, which: impl Fn(&Stream) -> bool) {
+    pub(in crate::transport) fn drop_streams(&mut self, which: impl Fn(&Stream) -> bool) {
         let mut i = 0;
         while i < self.streams.len() {
             if which(&self.streams[i]) {
@@ -168,53 +148,8 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    fn operation(&self, id: Id, peer: u32) -> Option<Open> {
-        let entry = self.operations.get((id.0 >> 32) as usize)?;
-        entry
-            .open
-            .filter(|open| entry.turn == id.0 as u32 && open.peer == peer)
-    }
-
-    fn open(&mut self, open: Open) -> Id {
-        let place = self.operations.iter().position(|o| o.open.is_none());
-        let place = place.unwrap_or_else(|| {
-            self.operations.push(Operation {
-                turn: 0,
-                open: None,
-            });
-            self.operations.len() - 1
-        });
-        let entry = &mut self.operations[place];
-        entry.turn = entry.turn.wrapping_add(1);
-        entry.open = Some(open);
-        self.open_operations += 1;
-        let id = Id((place as u64) << 32 | u64::from(entry.turn));
-        self.regions.enter(open.region);
-        id
-    }
-
-    pub(super) fn close(&mut self, id: Id) -> Option<Open> {
-        let open = self.operations[(id.0 >> 32) as usize].open.take()?;
-        self.open_operations -= 1;
-        self.leave(open.region);
-        Some(open)
-    }
-
-    /// Whether one more operation with `peer` can start; else remembers who waits.
-    fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
-        if self.open_operations < OPERATIONS {
-            return Ok(());
-        }
-        let wants = Wants {
-            operation: true,
-            ..Wants::default()
-        };
-        self.block(peer, wants);
-        Err(Busy)
-    }
-
     /// Copies into free buffers what streams have. Returns the number of chunks.
-    pub(super) fn pump(&mut self) -> u32 {
+    pub(super) fn pump_streams(&mut self) -> u32 {
         let mut chunks = 0;
         let mut i = 0;
         while i < self.streams.len() {
@@ -281,102 +216,5 @@ impl<B: Bytes> ShmTx<B> {
         };
         out.buffers.take(buffers);
         self.control(peer, &control)
-    }
-}
-
-impl<B: Bytes> Memory for ShmTx<B> {
-    type Bytes = B;
-    type Region = ShmRegion;
-
-    fn register(&mut self, bytes: B, access: Access) -> Result<ShmRegion, Fault> {
-        Ok(self.regions.add(bytes, access))
-    }
-
-    fn key(&self, region: &ShmRegion, _: Peer) -> Key {
-        Regions::<B>::key(region.name())
-    }
-
-    fn release(&mut self, region: ShmRegion, token: Token) {
-        if let Some(token) = self.regions.release(region, token) {
-            self.finish(token, Ok(()));
-        }
-    }
-}
-
-impl<B: Bytes> Rma for ShmTx<B> {
-    fn get(
-        &mut self,
-        of: Peer,
-        from: Remote<'_>,
-        to: Local<'_, ShmRegion>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        self.operation_room(of.0)?;
-        let region = to.region.name();
-        if let Err(fault) = self.local(from.len, &to) {
-            self.finish(token, fault);
-            return Ok(());
-        }
-        if !self.out[of.0 as usize].ring.ready() {
-            self.make_room(of, false)?;
-        }
-        let id = self.open(Open {
-            peer: of.0,
-            token,
-            region,
-            at: to.at,
-            left: to.len,
-            get: true,
-        });
-        let pull = Control::Pull {
-            id,
-            from: Name::of_key(from.key),
-            at: from.at,
-            len: from.len,
-        };
-        let sent = self.control(of.0, &pull);
-        debug_assert!(sent, "room was made above");
-        Ok(())
-    }
-
-    fn put(
-        &mut self,
-        to: Peer,
-        from: Local<'_, ShmRegion>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> Result<(), Busy> {
-        self.operation_room(to.0)?;
-        let region = from.region.name();
-        if let Err(fault) = self.local(at.len, &from) {
-            self.finish(token, fault);
-            return Ok(());
-        }
-        let id = self.open(Open {
-            peer: to.0,
-            token,
-            region,
-            at: from.at,
-            left: from.len,
-            get: false,
-        });
-        let push = Some((Name::of_key(at.key), at.at));
-        self.stream(to.0, id, region, from.at, from.len, push);
-        Ok(())
-    }
-}
-
-impl<B: Bytes> ShmTx<B> {
-    /// Checks this rank's side of an operation. The error is what the operation ends in at once:
-    /// a fault, or success where there is nothing to move.
-    fn local(&self, len: u64, local: &Local<'_, ShmRegion>) -> Result<(), Result<(), Fault>> {
-        if len != local.len {
-            return Err(Err(Fault::Protocol(
-                "both sides of a transfer have one length",
-            )));
-        }
-        let own = self.regions.check(local.region.name(), None, local.at, len);
-        own.map_err(Err)?;
-        if len == 0 { Err(Ok(())) } else { Ok(()) }
     }
 }

@@ -1,0 +1,171 @@
+//! The part of a segment that bulk transfers pass through: offers and pipes of each rank.
+//!
+//! It is mapped when this process first needs it, and its pages cost memory once they are touched.
+//! A rank has a page of offers for each peer, and a few pipes, whatever the number of its peers.
+//! What a peer writes, when it claims an offer, is in its own page: no rank depends on the manners
+//! of another than the one it exchanges bytes with.
+//!
+//! ```text
+//! offers of 0 | offers of 1 | .. | pipes of 0 | pipes of 1 | ..
+//!
+//! offers: a page with the rank's badge | a page of offers to 0 | .. | a page of offers to n-1
+//! ```
+
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+
+use oxmpi_os::memory::{Mapping, Memfd};
+use oxmpi_os::vm::{Badge, Proof};
+
+use crate::ring::{Mapped, OFFER, Offer, Words};
+use crate::segment::PAGE;
+
+/// Offers that a rank can have open to one peer at a time: a page of them.
+pub(crate) const OFFERS: usize = PAGE / (8 * OFFER);
+
+/// Pipes of a rank.
+pub(crate) const PIPES: usize = 4;
+
+/// Bytes of a pipe's window.
+pub(crate) const WINDOW: usize = 512 << 10;
+
+/// Bytes of the part of a segment of `ranks` ranks.
+pub(crate) const fn len(ranks: u32) -> usize {
+    words_len(ranks) + ranks as usize * PIPES * WINDOW
+}
+
+/// Bytes of it that are words by which ranks steer: all but the pipes.
+pub(crate) const fn words_len(ranks: u32) -> usize {
+    ranks as usize * offers_len(ranks)
+}
+
+/// Bytes of one rank's badge and offers.
+const fn offers_len(ranks: u32) -> usize {
+    PAGE + ranks as usize * PAGE
+}
+
+/// The areas of all ranks of a node, mapped.
+#[derive(Debug)]
+pub(crate) struct Area {
+    mapping: Mapping,
+    ranks: u32,
+    /// What peers know this process by, while it has the area mapped.
+    _badge: Option<Badge>,
+}
+
+impl Area {
+    /// Maps the areas, which begin at byte `at` of `memory`, for rank `me`.
+    pub(crate) fn map(memory: &Memfd, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
+        // Without a badge peers do not read this process's memory, and nothing else changes.
+        let badge = Badge::new().ok();
+        let proof = badge.as_ref().map(Badge::proof);
+        let area = Self {
+            mapping: memory.map_part(at, len(ranks))?,
+            ranks,
+            _badge: badge,
+        };
+        if let Some(proof) = proof {
+            let bytes = u128::from_ne_bytes(proof.bytes);
+            let words = area.badge(me);
+            for (at, word) in [bytes as u64, (bytes >> 64) as u64, proof.at]
+                .into_iter()
+                .enumerate()
+            {
+                // SAFETY: three words of the place.
+                unsafe { words.store(at, word, Ordering::Release) };
+            }
+        }
+        Ok(area)
+    }
+
+    /// Offer `index` of `rank` to `peer`.
+    ///
+    /// # Panics
+    /// If there is no such rank, peer or offer.
+    pub(crate) fn offer(&self, rank: u32, peer: u32, index: usize) -> Offer<Mapped<'_>> {
+        assert!(peer < self.ranks && index < OFFERS);
+        let at = PAGE + peer as usize * PAGE + index * OFFER * 8;
+        Offer::new(self.words(rank, at, OFFER), 0)
+    }
+
+    /// The first of the [`WINDOW`] bytes of pipe `index` of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank or pipe.
+    pub(crate) fn window(&self, rank: u32, index: usize) -> *mut u8 {
+        assert!(rank < self.ranks && index < PIPES);
+        let pipe = rank as usize * PIPES + index;
+        let at = words_len(self.ranks) + pipe * WINDOW;
+        self.mapping.base().wrapping_add(at)
+    }
+
+    /// By what `rank` is known, once it has mapped its area.
+    pub(crate) fn proof(&self, rank: u32) -> Option<Proof> {
+        let words = self.badge(rank);
+        // SAFETY: three words of the place; the address is written last.
+        let at = unsafe { words.load(2, Ordering::Acquire) };
+        // SAFETY: as above.
+        let low = unsafe { words.load(0, Ordering::Acquire) };
+        // SAFETY: as above.
+        let high = unsafe { words.load(1, Ordering::Acquire) };
+        let bytes = (u128::from(high) << 64 | u128::from(low)).to_ne_bytes();
+        (at != 0).then_some(Proof { at, bytes })
+    }
+
+    fn badge(&self, rank: u32) -> Mapped<'_> {
+        self.words(rank, 0, 3)
+    }
+
+    fn words(&self, rank: u32, at: usize, len: usize) -> Mapped<'_> {
+        assert!(rank < self.ranks && at + len * 8 <= offers_len(self.ranks));
+        let start = rank as usize * offers_len(self.ranks);
+        let base = self.mapping.base().wrapping_add(start + at);
+        let base = NonNull::new(base).expect("mapped memory");
+        // SAFETY: inside the mapping by the assertion and aligned, since all parts are whole pages and
+        // `at` is a multiple of a line; the mapping lives as long as `self`, and everything in it
+        // is reached by atomics or opaque copies.
+        unsafe { Mapped::new(base.cast(), len) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_overlaps() {
+        let memory = Memfd::create("oxmpi-test", len(2)).unwrap();
+        let area = Area::map(&memory, 0, 2, 1).unwrap();
+        let mut parts = std::vec::Vec::new();
+        for rank in 0..2 {
+            parts.push((area.badge(rank).address(0).addr(), PAGE));
+            for (peer, index) in (0..2).flat_map(|peer| (0..OFFERS).map(move |i| (peer, i))) {
+                let first = area.offer(rank, peer, index).words().address(0);
+                parts.push((first.addr(), OFFER * 8));
+            }
+            parts.extend((0..PIPES).map(|index| (area.window(rank, index).addr(), WINDOW)));
+        }
+        parts.sort_unstable();
+        let base = area.mapping.base().addr();
+        assert_eq!(parts[0].0, base);
+        for pair in parts.windows(2) {
+            assert_eq!(pair[0].0 + pair[0].1, pair[1].0);
+        }
+        let last = parts[parts.len() - 1];
+        assert_eq!(last.0 + last.1, base + len(2));
+    }
+
+    #[test]
+    fn a_rank_is_known_by_its_badge() {
+        let memory = Memfd::create("oxmpi-test", len(2)).unwrap();
+        let one = Area::map(&memory, 0, 2, 1).unwrap();
+        assert_eq!(one.proof(0), None);
+        let proof = one.proof(1).expect("the system gives random bytes");
+        let found = oxmpi_os::vm::read(std::process::id(), &proof, 0, &mut []);
+        assert!(matches!(
+            found,
+            Ok(()) | Err(oxmpi_os::vm::Denied::Forbidden)
+        ));
+    }
+}

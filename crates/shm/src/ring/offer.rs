@@ -1,0 +1,282 @@
+//! Bytes of one rank that one other may claim.
+//!
+//! The owner opens an offer and tells its place and turn to a peer. The peer claims it and says by
+//! which road it takes the bytes; meanwhile the owner cannot withdraw it. When the peer has all, it
+//! says done, and the offer is the owner's again. A claim with an old turn fails, so a key that was
+//! kept too long reaches nothing.
+//!
+//! ```text
+//!           open            claim                finish
+//! Closed  ------->  Open  ---------> Claimed  ----------->  Done
+//!    ^---- withdraw --'                                        |
+//!    ^-------------------- the owner's next turn --------------'
+//! ```
+
+use core::sync::atomic::Ordering;
+
+use super::{Counters, STRIDE, Words};
+
+/// Words that an offer takes: two lines. A place is for one owner and one claimer.
+pub const OFFER: usize = STRIDE;
+
+// The owner's line, but that the claimer changes the state.
+const STATE: usize = 0;
+const GRANT: usize = 1;
+const FILLED: usize = 2;
+const SHARE: usize = 3;
+// The claimer's line, but that both take pieces.
+const JOIN: usize = STRIDE / 2;
+const JOINED: usize = JOIN + 1;
+const DRAINED: usize = JOIN + 2;
+const NEXT: usize = JOIN + 3;
+
+const CLOSED: u64 = 0;
+const OPEN: u64 = 1;
+const DONE: u64 = 2;
+const CLAIMED: u64 = 3;
+
+/// How far an offer has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Not offered.
+    Closed,
+    /// Offered, and not yet claimed.
+    Open,
+    /// The claimer takes it by road `how`.
+    Claimed {
+        /// The claimer's road.
+        how: u8,
+    },
+    /// The claimer has it all.
+    Done,
+}
+
+/// What the owner has done of a transfer that both sides share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// So many pieces.
+    Pieces(u64),
+    /// It could not do what it took.
+    Failed,
+}
+
+/// One offer, as both sides see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<W> {
+    words: W,
+    at: usize,
+}
+
+impl Stage {
+    /// What the word of a `turn` is at this stage.
+    #[must_use]
+    pub const fn word(self, turn: u32) -> u64 {
+        let low = match self {
+            Self::Closed => CLOSED,
+            Self::Open => OPEN,
+            Self::Done => DONE,
+            Self::Claimed { how } => CLAIMED | (how as u64) << 4,
+        };
+        (turn as u64) << 32 | low
+    }
+}
+
+impl<W: Words> Offer<W> {
+    /// The offer in the [`OFFER`] words from `at` on.
+    ///
+    /// # Panics
+    /// If `words` has no such words.
+    #[must_use]
+    pub fn new(words: W, at: usize) -> Self {
+        assert!(at + OFFER <= words.len());
+        Self { words, at }
+    }
+
+    /// The words under it.
+    pub const fn words(&self) -> &W {
+        &self.words
+    }
+
+    /// The index of the word that says how far it has come.
+    pub const fn state_word(&self) -> usize {
+        self.at + STATE
+    }
+
+    /// The index of the word that tells what was granted.
+    pub const fn grant_word(&self) -> usize {
+        self.at + GRANT
+    }
+
+    /// The index of the word that tells the owner's share.
+    pub const fn share_word(&self) -> usize {
+        self.at + SHARE
+    }
+
+    /// The counters of the pipe that the bytes go through, if they do.
+    pub const fn counters(&self) -> Counters {
+        Counters {
+            filled: self.at + FILLED,
+            drained: self.at + DRAINED,
+        }
+    }
+
+    /// Owner: offers something as `turn`, which no earlier offer in this place had; `grant` as for
+    /// [`Offer::grant`], or 0.
+    pub fn open(&self, turn: u32, grant: u64) {
+        for (word, value) in [(GRANT, grant), (JOIN, 0), (NEXT, 0), (SHARE, 0)] {
+            // SAFETY: `new` checked the index.
+            unsafe { self.words.store(self.at + word, value, Ordering::Relaxed) };
+        }
+        let open = Stage::Open.word(turn);
+        // Who claims it sees all that was prepared.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.store(self.at + STATE, open, Ordering::Release);
+        }
+    }
+
+    /// Owner: how far the offer has come. [`Stage::Closed`] if it is not `turn`'s.
+    ///
+    /// # Cost
+    /// One load.
+    #[must_use]
+    pub fn look(&self, turn: u32) -> Stage {
+        // The acquire pairs with `finish`: what the claimer read may be written again.
+        // SAFETY: `new` checked the index.
+        let word = unsafe { self.words.load(self.at + STATE, Ordering::Acquire) };
+        match word & 15 {
+            _ if (word >> 32) as u32 != turn => Stage::Closed,
+            OPEN => Stage::Open,
+            DONE => Stage::Done,
+            CLAIMED => Stage::Claimed {
+                how: (word >> 4) as u8,
+            },
+            _ => Stage::Closed,
+        }
+    }
+
+    /// Owner: takes the offer back. False if it was claimed before.
+    pub fn withdraw(&self, turn: u32) -> bool {
+        let (open, closed) = (Stage::Open.word(turn), Stage::Closed.word(turn));
+        // Nobody else had it, so there is nothing to see.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words
+                .exchange(self.at + STATE, open, closed, Ordering::Relaxed)
+        }
+    }
+
+    /// Owner: tells the claimer something, not 0, such as which pipe it uses.
+    pub fn grant(&self, what: u64) {
+        // Who sees it sees what was prepared for it.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.store(self.at + GRANT, what, Ordering::Release);
+        }
+    }
+
+    /// Claimer: takes the offer, which is `turn`'s. False if it is no longer open.
+    #[must_use]
+    pub fn claim(&self, turn: u32, how: u8) -> bool {
+        let claimed = Stage::Claimed { how }.word(turn);
+        // The acquire pairs with `open`.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.exchange(
+                self.at + STATE,
+                Stage::Open.word(turn),
+                claimed,
+                Ordering::Acquire,
+            )
+        }
+    }
+
+    /// Claimer: what was granted, 0 if nothing yet.
+    #[must_use]
+    pub fn granted(&self) -> u64 {
+        // The acquire pairs with `grant`.
+        // SAFETY: `new` checked the index.
+        unsafe { self.words.load(self.at + GRANT, Ordering::Acquire) }
+    }
+
+    /// Claimer: it has all, and uses nothing of the offer any more.
+    pub fn finish(&self, turn: u32) {
+        let done = Stage::Done.word(turn);
+        // Our reads come before the owner's next writes.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.store(self.at + STATE, done, Ordering::Release);
+        }
+    }
+
+    /// Claimer: lets the owner take part: two words that it must know, the first not 0.
+    pub fn join(&self, what: [u64; 2]) {
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words
+                .store(self.at + JOINED, what[1], Ordering::Relaxed);
+        }
+        // Who sees the first word sees the second.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.store(self.at + JOIN, what[0], Ordering::Release);
+        }
+    }
+
+    /// Owner: what the claimer said in [`Offer::join`].
+    #[must_use]
+    pub fn joined(&self) -> Option<[u64; 2]> {
+        // The acquire pairs with `join`.
+        // SAFETY: `new` checked the index.
+        let first = unsafe { self.words.load(self.at + JOIN, Ordering::Acquire) };
+        // SAFETY: `new` checked the index.
+        let second = unsafe { self.words.load(self.at + JOINED, Ordering::Relaxed) };
+        (first != 0).then_some([first, second])
+    }
+
+    /// Either side of a shared transfer: the number of the next piece that nobody has taken yet,
+    /// if it is below `pieces`.
+    #[must_use]
+    pub fn take(&self, pieces: u64) -> Option<u64> {
+        loop {
+            // SAFETY: `new` checked the index.
+            let next = unsafe { self.words.load(self.at + NEXT, Ordering::Relaxed) };
+            if next >= pieces {
+                return None;
+            }
+            // Pieces are disjoint, and what came of them is told by `shared` alone.
+            // SAFETY: `new` checked the index.
+            let won = unsafe {
+                self.words
+                    .exchange(self.at + NEXT, next, next + 1, Ordering::Relaxed)
+            };
+            if won {
+                return Some(next);
+            }
+        }
+    }
+
+    /// Owner: what it has done by now of a shared transfer.
+    pub fn share(&self, share: Share) {
+        let word = match share {
+            Share::Pieces(n) => n,
+            Share::Failed => u64::MAX,
+        };
+        // The claimer sees the bytes of the pieces.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.store(self.at + SHARE, word, Ordering::Release);
+        }
+    }
+
+    /// Claimer: what the owner has done.
+    #[must_use]
+    pub fn shared(&self) -> Share {
+        // The acquire pairs with `share`.
+        // SAFETY: `new` checked the index.
+        match unsafe { self.words.load(self.at + SHARE, Ordering::Acquire) } {
+            u64::MAX => Share::Failed,
+            n => Share::Pieces(n),
+        }
+    }
+}

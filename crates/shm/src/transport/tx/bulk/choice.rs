@@ -1,0 +1,433 @@
+//! Which road a get takes.
+//!
+//! What is fastest depends on the machine, on where the two processors sit at the moment, on the
+//! size, and on whether the bytes are in a cache. So it is not computed: each transfer is timed, and
+//! for each peer and class of sizes an estimate is kept of what each road costs a byte. At first
+//! every road is tried a few times, unless it was hopeless for a neighbouring size. From then on the
+//! best one is taken, and one of the others now and then, twice in a row: so rarely that all such
+//! trials together cost at most one part in a hundred of the time, by the estimates.
+//!
+//! Nothing here reads a clock or moves a byte.
+
+use std::vec::Vec;
+
+/// A road by which the bytes of a get travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Road {
+    /// Through the link's larger buffers, each chunk named by a frame.
+    Buffers,
+    /// Through a pipe in shared memory, with plain stores: through the cache that both share.
+    Cache,
+    /// Through a pipe, copied in by streaming stores: past the caches.
+    Stream,
+    /// The receiver copies from address space to address space.
+    Single,
+    /// Both sides do so, each the next piece that is left.
+    Both,
+    /// The receiver copies from memory of the sender's that it has mapped.
+    Direct,
+}
+
+impl Road {
+    /// All roads that a claimer picks from, in the order in which they are tried.
+    pub const CLAIMED: [Self; 5] = [
+        Self::Cache,
+        Self::Stream,
+        Self::Single,
+        Self::Both,
+        Self::Direct,
+    ];
+
+    /// Its name, as settings and reports have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Buffers => "buffers",
+            Self::Cache => "cache",
+            Self::Stream => "stream",
+            Self::Single => "single",
+            Self::Both => "both",
+            Self::Direct => "direct",
+        }
+    }
+
+    /// Its number in an offer.
+    pub(super) const fn code(self) -> u8 {
+        match self {
+            Self::Buffers => 0,
+            Self::Cache => 1,
+            Self::Stream => 2,
+            Self::Single => 3,
+            Self::Both => 4,
+            Self::Direct => 5,
+        }
+    }
+
+    /// The reverse of [`Road::code`], for roads that are claimed.
+    pub(super) fn of_code(code: u8) -> Option<Self> {
+        let place = usize::from(code).checked_sub(1)?;
+        Self::CLAIMED.get(place).copied()
+    }
+
+    /// Its place among [`Road::CLAIMED`].
+    const fn place(self) -> usize {
+        self.code() as usize - 1
+    }
+}
+
+/// A set of roads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Roads(u8);
+
+impl Roads {
+    pub(super) const fn with(self, road: Road) -> Self {
+        Self(self.0 | 1 << road.code())
+    }
+
+    pub(super) const fn has(self, road: Road) -> bool {
+        self.0 >> road.code() & 1 == 1
+    }
+
+    fn iter(self) -> impl Iterator<Item = Road> {
+        Road::CLAIMED
+            .into_iter()
+            .filter(move |&road| self.has(road))
+    }
+}
+
+/// What the user wants of large messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoadWish {
+    /// The road, where it is open; `None`: what is best by trial.
+    pub road: Option<Road>,
+    /// Bytes of a piece in a pipe; `None`: by the length.
+    pub chunk: Option<u32>,
+}
+
+/// What is known of the gets of one class of sizes from one peer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The lengths: from this many bytes ...
+    pub from: u64,
+    /// ... to this many, both included.
+    pub to: u64,
+    /// The road that is taken now.
+    pub road: Road,
+    /// Why.
+    pub why: &'static str,
+    /// Nanoseconds for 1,024 bytes that each road was last seen to cost, and how often it was
+    /// taken; `None` where it never was.
+    pub seen: [(Road, Option<f32>, u32); 5],
+}
+
+/// Classes of sizes: each twice the one before; the last one has no end.
+pub(super) const CLASSES: usize = 12;
+
+/// Shortest length of the second class.
+const FIRST: u64 = 16 << 10;
+
+/// Trials of a road before its estimate counts.
+const TRIALS: u32 = 3;
+
+/// A road that costs so many times the best for a neighbouring size is not tried at first.
+const HOPELESS: f32 = 4.0;
+
+/// Transfers between two trials of other roads, at least.
+const PAUSE: u32 = 16;
+
+/// The part of the time that such trials may cost.
+const SHARE: f32 = 0.01;
+
+/// The class of a length.
+pub(super) fn class(len: u64) -> usize {
+    let doublings = (len / FIRST).checked_ilog2().map_or(0, |log| log + 1);
+    (doublings as usize).min(CLASSES - 1)
+}
+
+/// First length of a class.
+fn start(class: usize) -> u64 {
+    if class == 0 { 1 } else { FIRST << (class - 1) }
+}
+
+/// What one peer's roads were seen to cost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    classes: [Class; CLASSES],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Class {
+    seen: [Estimate; 5],
+    /// Nanoseconds that trials may cost by now.
+    credit: f32,
+    /// Transfers since the last trial.
+    since: u32,
+    /// Whose turn it is to be tried.
+    turn: usize,
+    /// What is tried a second time, since the first one finds the sender prepared for another road.
+    once_more: Option<Road>,
+    /// The road of the last transfer.
+    last: Option<Road>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Estimate {
+    /// Nanoseconds a byte.
+    cost: f32,
+    /// Transfers that were timed.
+    times: u32,
+    /// Not worth a trial at first.
+    hopeless: bool,
+}
+
+impl Estimate {
+    fn known(&self) -> bool {
+        self.times >= TRIALS || self.hopeless
+    }
+}
+
+impl Table {
+    /// The road for the next transfer of `len` bytes, one of `open`, which is not empty.
+    pub(super) fn pick(&mut self, len: u64, open: Roads) -> Road {
+        let number = class(len);
+        self.spare(number, open);
+        let class = &mut self.classes[number];
+        if let Some(road) = open.iter().find(|road| !class.seen[road.place()].known()) {
+            return road;
+        }
+        let best = class.best(open).expect("some road is open");
+        let cost = |road: Road| class.seen[road.place()].cost * len as f32;
+        if let Some(road) = class.once_more.take().filter(|&road| open.has(road)) {
+            return road;
+        }
+        class.since += 1;
+        class.credit += SHARE * cost(best);
+        let others = open.iter().filter(|&road| road != best).count();
+        if others == 0 || class.since < PAUSE {
+            return best;
+        }
+        let mut other = open.iter().filter(|&road| road != best);
+        let other = other.nth(class.turn % others).expect("one of them");
+        let loss = 2.0 * (cost(other) - cost(best));
+        if loss > class.credit {
+            return best;
+        }
+        class.credit -= loss;
+        class.since = 0;
+        class.turn += 1;
+        class.once_more = Some(other);
+        other
+    }
+
+    /// A transfer of `len` bytes took `nanoseconds`.
+    pub(super) fn learn(&mut self, len: u64, road: Road, nanoseconds: u64) {
+        let class = &mut self.classes[class(len)];
+        let turned = class.last.replace(road) != Some(road);
+        let seen = &mut class.seen[road.place()];
+        let cost = nanoseconds as f32 / len.max(1) as f32;
+        if turned && seen.times >= TRIALS && cost > seen.cost {
+            return; // the price of turning to another road
+        }
+        seen.times = seen.times.saturating_add(1);
+        seen.cost = match seen.times {
+            1 => cost,
+            // The first ones touch pages for the first time.
+            times if times <= TRIALS => seen.cost.min(cost),
+            // One that was held up by something else says little.
+            _ => seen.cost + (cost.min(2.0 * seen.cost) - seen.cost) / 4.0,
+        };
+    }
+
+    /// Roads that were hopeless for the next smaller size that was tried are not tried for this one.
+    fn spare(&mut self, number: usize, open: Roads) {
+        let fresh = |class: &Class| class.seen.iter().all(|seen| seen.times == 0);
+        if number == 0 || !fresh(&self.classes[number]) {
+            return;
+        }
+        let below = self.classes[..number].iter().rev();
+        let Some(below) = below.copied().find(|class| !fresh(class)) else {
+            return;
+        };
+        let Some(best) = below.best(open) else { return };
+        let best = below.seen[best.place()].cost;
+        for (seen, below) in self.classes[number].seen.iter_mut().zip(below.seen) {
+            if below.known() && below.cost > HOPELESS * best {
+                *seen = Estimate {
+                    times: 0,
+                    hopeless: true,
+                    ..below
+                };
+            }
+        }
+    }
+
+    /// What is known, by class; classes that were never used are left out.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let all = Road::CLAIMED
+            .into_iter()
+            .fold(Roads::default(), Roads::with);
+        let rows = self
+            .classes
+            .iter()
+            .enumerate()
+            .filter_map(|(number, class)| {
+                let road = class.best(all)?;
+                let seen = Road::CLAIMED.map(|road| {
+                    let seen = class.seen[road.place()];
+                    let cost = (seen.times > 0).then_some(seen.cost * 1024.0);
+                    (road, cost, seen.times)
+                });
+                let tried = seen.iter().filter(|seen| seen.2 > 0);
+                let why = if tried.clone().count() == 1 {
+                    "no other was tried"
+                } else if tried.clone().any(|seen| seen.2 < TRIALS) {
+                    "the best by now; trials go on"
+                } else {
+                    "the best by trial"
+                };
+                Some(Row {
+                    from: start(number),
+                    to: if number + 1 < CLASSES {
+                        start(number + 1) - 1
+                    } else {
+                        u64::MAX
+                    },
+                    road,
+                    why,
+                    seen,
+                })
+            });
+        rows.collect()
+    }
+}
+
+impl Class {
+    /// The road that costs least by what is known.
+    fn best(&self, open: Roads) -> Option<Road> {
+        let cost = |road: &Road| self.seen[road.place()].cost;
+        let tried = open.iter().filter(|road| {
+            let seen = self.seen[road.place()];
+            seen.times > 0 || seen.hopeless
+        });
+        tried.min_by(|a, b| cost(a).total_cmp(&cost(b)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn open(roads: &[Road]) -> Roads {
+        roads
+            .iter()
+            .fold(Roads::default(), |set, &road| set.with(road))
+    }
+
+    /// Runs `times` transfers at the given costs, in ns a KiB, and returns how often each was taken
+    /// and the time they took over that of the best alone.
+    fn run(table: &mut Table, len: u64, costs: &[(Road, u64)], times: u32) -> ([u32; 5], f64) {
+        let roads: Vec<Road> = costs.iter().map(|cost| cost.0).collect();
+        let time = |road: Road| {
+            let cost = costs.iter().find(|cost| cost.0 == road).expect("open").1;
+            cost * len / 1024
+        };
+        let (mut taken, mut spent) = ([0; 5], 0);
+        for _ in 0..times {
+            let road = table.pick(len, open(&roads));
+            taken[road.place()] += 1;
+            spent += time(road);
+            table.learn(len, road, time(road));
+        }
+        let best = roads.iter().map(|&road| time(road)).min().expect("roads");
+        (taken, spent as f64 / (best * u64::from(times)) as f64)
+    }
+
+    const COSTS: [(Road, u64); 4] = [
+        (Road::Cache, 20),
+        (Road::Stream, 50),
+        (Road::Single, 65),
+        (Road::Both, 40),
+    ];
+
+    #[test]
+    fn classes_cover_all_lengths() {
+        assert_eq!([1, FIRST - 1, FIRST, 2 * FIRST].map(class), [0, 0, 1, 2]);
+        assert_eq!(class(u64::MAX), CLASSES - 1);
+        for number in 0..CLASSES {
+            assert_eq!(class(start(number)), number);
+        }
+    }
+
+    #[test]
+    fn codes_there_and_back() {
+        for road in Road::CLAIMED {
+            assert_eq!(Road::of_code(road.code()), Some(road));
+        }
+        assert_eq!(Road::of_code(0), None);
+        assert_eq!(Road::of_code(6), None);
+    }
+
+    #[test]
+    fn the_best_is_found_and_trials_stay_cheap() {
+        let mut table = Table::default();
+        let (taken, _) = run(&mut table, MIB, &COSTS, 12);
+        assert_eq!(taken, [3, 3, 3, 3, 0]);
+        let (taken, slowdown) = run(&mut table, MIB, &COSTS, 20_000);
+        assert!(taken[0] > 19_000, "{taken:?}");
+        assert!(taken[1..4].iter().all(|&n| n > 0), "{taken:?}");
+        assert!(slowdown < 1.02, "{slowdown}");
+        let row = table.rows()[0];
+        assert_eq!((row.road, row.why), (Road::Cache, "the best by trial"));
+        assert!(row.from <= MIB && MIB <= row.to);
+    }
+
+    #[test]
+    fn another_placement_is_noticed() {
+        let mut table = Table::default();
+        run(&mut table, MIB, &COSTS, 1000);
+        let far = [
+            (Road::Cache, 500),
+            (Road::Stream, 52),
+            (Road::Single, 130),
+            (Road::Both, 80),
+        ];
+        let (taken, _) = run(&mut table, MIB, &far, 100);
+        assert!(taken[1] > 70, "{taken:?}");
+        let (taken, _) = run(&mut table, MIB, &COSTS, 20_000);
+        assert!(taken[0] > 10_000, "{taken:?}");
+    }
+
+    #[test]
+    fn what_was_hopeless_is_not_tried_for_the_next_size() {
+        let mut table = Table::default();
+        let costs = [(Road::Cache, 500), (Road::Stream, 50)];
+        run(&mut table, MIB, &costs, 50);
+        let (taken, _) = run(&mut table, 4 * MIB, &costs, 10);
+        assert_eq!(taken, [0, 10, 0, 0, 0]);
+    }
+
+    #[test]
+    fn one_road_needs_no_table() {
+        let mut table = Table::default();
+        let (taken, slowdown) = run(&mut table, MIB, &[(Road::Single, 65)], 100);
+        assert_eq!((taken[2], slowdown), (100, 1.0));
+        assert_eq!(table.rows()[0].why, "no other was tried");
+    }
+
+    #[test]
+    fn a_transfer_that_was_held_up_changes_little() {
+        let mut table = Table::default();
+        run(&mut table, MIB, &COSTS, 100);
+        let cost = |table: &Table| table.rows()[0].seen[0].1.expect("tried");
+        let before = cost(&table);
+        table.learn(MIB, Road::Cache, 20 * MIB / 1024);
+        table.learn(MIB, Road::Cache, 1 << 40);
+        assert!(cost(&table) < 1.5 * before);
+        assert_eq!(
+            table.pick(MIB, open(&[Road::Cache, Road::Stream])),
+            Road::Cache
+        );
+    }
+}

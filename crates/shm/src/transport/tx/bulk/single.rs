@@ -1,0 +1,116 @@
+//! The kernel's copy between address spaces, as a source and a sink of bytes.
+
+use oxmpi_os::vm::{self, Denied, Proof};
+use oxmpi_wire::{Put, Take};
+
+use crate::area::Area;
+use crate::segment::Segment;
+
+/// A peer's address space, found to be the peer's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Space {
+    pid: u32,
+    proof: Proof,
+}
+
+/// Whether this process may copy from and to a peer's memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Entry {
+    /// Not asked yet.
+    #[default]
+    Unknown,
+    Open(Space),
+    Closed,
+}
+
+impl Entry {
+    /// The address space of `peer`, asking at first use.
+    pub(super) fn space(&mut self, segment: &Segment, area: &Area, peer: u32) -> Option<Space> {
+        if let Self::Unknown = self {
+            // A peer that has no badge yet may have one later.
+            let space = Space {
+                pid: segment.pid(peer),
+                proof: area.proof(peer)?,
+            };
+            *self = match space.find() {
+                Ok(()) => Self::Open(space),
+                Err(_) => Self::Closed,
+            };
+        }
+        match *self {
+            Self::Open(space) => Some(space),
+            _ => None,
+        }
+    }
+}
+
+impl Space {
+    /// Whether it is still the peer's.
+    pub(super) fn find(&self) -> Result<(), Denied> {
+        vm::read(self.pid, &self.proof, 0, &mut [])
+    }
+}
+
+/// Bytes in a peer's memory, read once from front to back.
+pub(super) struct Afar<'a> {
+    space: &'a Space,
+    at: u64,
+    left: usize,
+    result: Result<(), Denied>,
+}
+
+impl<'a> Afar<'a> {
+    pub(super) fn new(space: &'a Space, at: u64, len: usize) -> Self {
+        Self {
+            space,
+            at,
+            left: len,
+            result: Ok(()),
+        }
+    }
+
+    /// Whether all that was moved arrived.
+    pub(super) fn result(self) -> Result<(), Denied> {
+        self.result
+    }
+
+    fn skip(&mut self, len: usize) {
+        self.at = self.at.wrapping_add(len as u64);
+        self.left -= len;
+    }
+}
+
+impl Take for Afar<'_> {
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn take(&mut self, to: &mut [u8]) {
+        assert!(to.len() <= self.left, "more bytes than are left");
+        let Space { pid, proof } = self.space;
+        if self.result.is_ok() {
+            self.result = vm::read(*pid, proof, self.at, to);
+        }
+        self.skip(to.len());
+    }
+}
+
+/// A place in a peer's memory that it lets this process write.
+impl Put for Afar<'_> {
+    fn room(&self) -> usize {
+        self.left
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.left, "more bytes than room");
+        if self.result.is_ok() {
+            self.result = self.space.find();
+        }
+        if self.result.is_ok() {
+            // SAFETY: just found to be the peer's, which named the place in a claim and waits for
+            // these bytes.
+            self.result = unsafe { vm::write(self.space.pid, bytes, self.at) };
+        }
+        self.skip(bytes.len());
+    }
+}

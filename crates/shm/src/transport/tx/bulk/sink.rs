@@ -1,0 +1,443 @@
+//! The claimer's side of offered bytes: gets that need no frame.
+
+use std::boxed::Box;
+use std::time::Instant;
+use std::vec::Vec;
+
+use oxmpi_os::vm::Denied;
+use oxmpi_wire::{Bytes, Fault, Key};
+
+use super::choice::{Road, RoadWish, Roads, Row, Table};
+use super::single::{Afar, Entry, Space};
+use super::source::{NO_PIPE, piece};
+use crate::area::{OFFERS, PIPES, WINDOW};
+use crate::ring::{Corrupt, Drain, Mapped, Offer, Share};
+use crate::transport::control::Id;
+use crate::transport::foreign::Foreign;
+use crate::transport::region::{Name, Offered};
+use crate::transport::tx::{ShmTx, Wait};
+
+/// Bytes that are copied before the transport looks around again.
+const BATCH: u64 = 256 << 10;
+
+/// All claims of a rank, and by which roads it goes.
+pub(in crate::transport) struct Sinks {
+    claims: Vec<Claim>,
+    /// By peer: what its roads cost, once it was got from.
+    tables: Vec<Option<Box<Table>>>,
+    /// By peer: whether its memory can be read.
+    spaces: Vec<Entry>,
+}
+
+/// One claimed offer.
+struct Claim {
+    id: Id,
+    peer: u32,
+    offer: Offer<Mapped<'static>>,
+    turn: u32,
+    /// What to ask for if the road ends.
+    name: Name,
+    from_at: u64,
+    len: u64,
+    road: Road,
+    started: Instant,
+    progress: Progress,
+}
+
+enum Progress {
+    /// No pipe is granted yet.
+    Waiting,
+    Draining {
+        pipe: usize,
+        drain: Drain<Mapped<'static>>,
+        window: u64,
+    },
+    /// So many bytes from `from` on are here.
+    Reading { space: Space, from: u64, done: u64 },
+    /// As `Reading`, straight from `from`.
+    Copying { from: *mut u8, done: u64 },
+    Sharing {
+        space: Space,
+        from: u64,
+        /// Pieces that this side did, and those that the owner said it did.
+        mine: u64,
+        theirs: u64,
+    },
+    /// The road has ended: pull as soon as there is room to ask.
+    Ended,
+}
+
+// SAFETY: the address in `Copying` is shared memory, reached by opaque copies only, and belongs to
+// no thread.
+unsafe impl Send for Progress {}
+
+/// What a step came to.
+enum Step {
+    /// Nothing could be done.
+    Idle,
+    Moved,
+    Complete,
+    /// The road is closed.
+    Ended,
+    /// The peer was asked to stream: the operation goes on by frames.
+    Asked,
+    /// The peer is not what it was.
+    Broken(Fault),
+}
+
+impl From<Corrupt> for Step {
+    fn from(corrupt: Corrupt) -> Self {
+        Self::Broken(Fault::Protocol(corrupt.0))
+    }
+}
+
+impl Sinks {
+    pub(in crate::transport) fn new(ranks: u32) -> Self {
+        Self {
+            claims: Vec::new(),
+            tables: vec![None; ranks as usize],
+            spaces: vec![Entry::default(); ranks as usize],
+        }
+    }
+
+    pub(super) fn any(&self) -> bool {
+        !self.claims.is_empty()
+    }
+
+    pub(super) fn rows(&self, peer: u32, wish: &RoadWish) -> Vec<Row> {
+        let table = self.tables.get(peer as usize).and_then(Option::as_ref);
+        let mut rows = table.map_or_else(Vec::new, |table| table.rows());
+        if let Some(road) = wish.road {
+            for row in &mut rows {
+                (row.road, row.why) = (road, "the setting shm_road says so");
+            }
+        }
+        rows
+    }
+}
+
+impl<B: Bytes> ShmTx<B> {
+    /// Takes the `len` bytes from `at` on of a peer's offer into operation `id`, by the best road that
+    /// is open. False: none is.
+    pub(super) fn claim(&mut self, peer: u32, id: Id, key: &Key, at: u64, len: u64) -> bool {
+        let offered = &Offered::of_key(key);
+        let place = offered.place.filter(|&place| (place as usize) < OFFERS);
+        let Some(offer) = place.and_then(|place| self.offer_at(peer, self.me, place)) else {
+            return false;
+        };
+        let started = Instant::now();
+        let roads = self.open_roads(peer, id, offered, at, len);
+        let road = match self.wish.road {
+            Some(road) if roads.has(road) => road,
+            Some(Road::Buffers) => return false,
+            Some(_) if roads.has(Road::Cache) => Road::Cache,
+            None if roads != Roads::default() => {
+                let table = &mut self.sinks.tables[peer as usize];
+                table.get_or_insert_default().pick(len, roads)
+            }
+            _ => return false,
+        };
+        if !offer.claim(offered.turn, road.code()) {
+            return false;
+        }
+        let from = offered.address.wrapping_add(at);
+        let space = self.space(peer);
+        let progress = match (road, space) {
+            (Road::Single, Some(space)) => Progress::Reading {
+                space,
+                from,
+                done: 0,
+            },
+            (Road::Both, Some(space)) => {
+                if let Some(to) = self.target(peer, id) {
+                    offer.join([to, len]);
+                }
+                Progress::Sharing {
+                    space,
+                    from,
+                    mine: 0,
+                    theirs: 0,
+                }
+            }
+            (Road::Direct, _) => match self.mapped(peer, offered, at, len) {
+                Some(from) => Progress::Copying { from, done: 0 },
+                None => Progress::Ended,
+            },
+            _ => Progress::Waiting,
+        };
+        self.remember(peer);
+        self.sinks.claims.push(Claim {
+            id,
+            peer,
+            offer,
+            turn: offered.turn,
+            name: Name::of_key(key),
+            from_at: at,
+            len,
+            road,
+            started,
+            progress,
+        });
+        self.chores = true;
+        true
+    }
+
+    /// The roads by which such a get can go now.
+    fn open_roads(&mut self, peer: u32, id: Id, offered: &Offered, at: u64, len: u64) -> Roads {
+        let mut roads = Roads::default();
+        if at == 0 {
+            roads = roads.with(Road::Cache).with(Road::Stream);
+        }
+        if self.mapped(peer, offered, at, len).is_some() {
+            roads = roads.with(Road::Direct);
+        }
+        let wanted = match self.wish.road {
+            None => true,
+            Some(road) => matches!(road, Road::Single | Road::Both),
+        };
+        let side_by_side = offered.address != 0 && self.target(peer, id).is_some();
+        if wanted && side_by_side && self.space(peer).is_some() {
+            roads = roads.with(Road::Single);
+            if at == 0 && len > piece(len) {
+                roads = roads.with(Road::Both);
+            }
+        }
+        roads
+    }
+
+    /// The address space of `peer`, if this process may read it.
+    fn space(&mut self, peer: u32) -> Option<Space> {
+        let area = self.segment.area()?;
+        self.sinks.spaces[peer as usize].space(&self.segment, area, peer)
+    }
+
+    /// The address where operation `id` puts its bytes, if they go side by side.
+    fn target(&self, peer: u32, id: Id) -> Option<u64> {
+        let open = self.operation(id, peer)?;
+        let place = self.regions.bytes(open.region)?.place()?;
+        place.checked_add(open.at)
+    }
+
+    /// Where offered bytes are mapped in this process.
+    fn mapped(&self, peer: u32, offered: &Offered, at: u64, len: u64) -> Option<*mut u8> {
+        let from = offered.heap?.checked_add(at)?;
+        self.segment.heap_place(peer, from, len)
+    }
+
+    /// Ends the claims on offers of `peer`, which is lost; their operations end elsewhere.
+    pub(super) fn drop_claims(&mut self, peer: u32) {
+        self.sinks.claims.retain(|claim| claim.peer != peer);
+    }
+
+    /// Moves every claim on. Returns how many moved.
+    pub(super) fn pump_sinks(&mut self) -> u32 {
+        let mut moved = 0;
+        let mut i = 0;
+        while i < self.sinks.claims.len() {
+            let mut claim = self.sinks.claims.swap_remove(i);
+            let step = self.step(&mut claim);
+            moved += u32::from(!matches!(step, Step::Idle));
+            let stays = match step {
+                Step::Idle | Step::Moved => true,
+                Step::Complete => {
+                    self.complete(&claim);
+                    false
+                }
+                Step::Ended => {
+                    claim.progress = Progress::Ended;
+                    true
+                }
+                Step::Asked => false,
+                Step::Broken(fault) => {
+                    self.report(claim.peer, fault);
+                    false
+                }
+            };
+            if stays {
+                // Back into its place: claims move on in the order in which they came.
+                self.sinks.claims.push(claim);
+                let last = self.sinks.claims.len() - 1;
+                self.sinks.claims.swap(i, last);
+                i += 1;
+            }
+        }
+        moved
+    }
+
+    /// All bytes of `claim` are here.
+    fn complete(&mut self, claim: &Claim) {
+        claim.offer.finish(claim.turn);
+        self.remember(claim.peer);
+        let took = claim.started.elapsed().as_nanos() as u64;
+        if let Some(table) = &mut self.sinks.tables[claim.peer as usize] {
+            table.learn(claim.len, claim.road, took);
+        }
+        if let Some(open) = self.close(claim.id) {
+            self.finish(open.token, Ok(()));
+        }
+    }
+
+    fn step(&mut self, claim: &mut Claim) -> Step {
+        if let Progress::Waiting = claim.progress {
+            match self.start_draining(claim) {
+                Ok(Some(progress)) => claim.progress = progress,
+                Ok(None) => return Step::Idle,
+                Err(corrupt) => return corrupt.into(),
+            }
+        }
+        let Some(open) = self.operation(claim.id, claim.peer) else {
+            return Step::Broken(Fault::Protocol("a claim without its operation"));
+        };
+        let Some(bytes) = self.regions.bytes(open.region) else {
+            return Step::Broken(Fault::Protocol("a claim without its memory"));
+        };
+        let len = claim.len;
+        match &mut claim.progress {
+            Progress::Waiting => Step::Idle,
+            Progress::Draining {
+                pipe,
+                drain,
+                window,
+            } => {
+                let most = (*window / 4).max(1);
+                let n = match drain.ready(most) {
+                    Ok(0) => return Step::Idle,
+                    Ok(n) => n,
+                    Err(corrupt) => return corrupt.into(),
+                };
+                let Some(area) = self.segment.area() else {
+                    return Step::Ended;
+                };
+                let within = (drain.drained() % *window) as usize;
+                let place = area.window(claim.peer, *pipe).wrapping_add(within);
+                // SAFETY: within the window, which is no longer than the mapped one; `ready` keeps
+                // pieces from its end.
+                let mut place = unsafe { Foreign::new(place, n as usize) };
+                bytes.fill(open.at + drain.drained(), &mut place);
+                drain.free(n);
+                self.remember(claim.peer);
+                if drain.is_empty() {
+                    return Step::Complete;
+                }
+                Step::Moved
+            }
+            Progress::Reading { space, from, done } => {
+                let n = BATCH.min(len - *done);
+                let mut afar = Afar::new(space, from.wrapping_add(*done), n as usize);
+                bytes.fill(open.at + *done, &mut afar);
+                *done += n;
+                let complete = *done == len;
+                self.read(claim.peer, afar.result(), complete)
+            }
+            Progress::Copying { from, done } => {
+                let n = BATCH.min(len - *done);
+                // SAFETY: within the bytes that `mapped` found to be mapped; the segment keeps them.
+                let mut place =
+                    unsafe { Foreign::new(from.wrapping_add(*done as usize), n as usize) };
+                bytes.fill(open.at + *done, &mut place);
+                *done += n;
+                if *done == len {
+                    return Step::Complete;
+                }
+                Step::Moved
+            }
+            Progress::Sharing {
+                space,
+                from,
+                mine,
+                theirs,
+            } => {
+                let size = piece(len);
+                let pieces = len.div_ceil(size);
+                if let Some(number) = claim.offer.take(pieces) {
+                    let at = number * size;
+                    let n = size.min(len - at);
+                    let mut afar = Afar::new(space, from.wrapping_add(at), n as usize);
+                    bytes.fill(open.at + at, &mut afar);
+                    *mine += 1;
+                    return self.read(claim.peer, afar.result(), false);
+                }
+                match claim.offer.shared() {
+                    Share::Pieces(n) if n <= pieces - *mine => {
+                        *theirs = n;
+                        if *mine + n == pieces {
+                            Step::Complete
+                        } else {
+                            Step::Idle
+                        }
+                    }
+                    Share::Pieces(_) => Corrupt("more pieces than were left").into(),
+                    Share::Failed => {
+                        // Which pieces are missing is not known: all again, on this side.
+                        claim.progress = Progress::Reading {
+                            space: *space,
+                            from: *from,
+                            done: 0,
+                        };
+                        Step::Moved
+                    }
+                }
+            }
+            Progress::Ended => {
+                if !self.pull(claim.peer, claim.id, claim.name, claim.from_at, len) {
+                    return Step::Idle;
+                }
+                claim.offer.finish(claim.turn);
+                Step::Asked
+            }
+        }
+    }
+
+    /// What a read from the memory of `peer` came to.
+    fn read(&mut self, peer: u32, result: Result<(), Denied>, complete: bool) -> Step {
+        match result {
+            Ok(()) if complete => Step::Complete,
+            Ok(()) => Step::Moved,
+            // The number is another process's now, or another program runs in the peer's.
+            Err(Denied::Stranger) => Step::Broken(Fault::PeerDead),
+            Err(Denied::Forbidden | Denied::Gone | Denied::Partly) => {
+                self.sinks.spaces[peer as usize] = Entry::Closed;
+                Step::Ended
+            }
+        }
+    }
+
+    /// Looks for the pipe that was granted.
+    fn start_draining(&self, claim: &Claim) -> Result<Option<Progress>, Corrupt> {
+        let (pipe, window) = match claim.offer.granted() {
+            0 => return Ok(None),
+            NO_PIPE => return Ok(Some(Progress::Ended)),
+            grant => ((grant & 0xff) as usize, grant >> 8),
+        };
+        if !(1..=PIPES).contains(&pipe) || !(1..=WINDOW as u64).contains(&window) {
+            return Err(Corrupt("a pipe that cannot be"));
+        }
+        let (words, at) = (*claim.offer.words(), claim.offer.counters());
+        Ok(Some(Progress::Draining {
+            pipe: pipe - 1,
+            drain: Drain::new(words, at, claim.len, window),
+            window,
+        }))
+    }
+
+    /// The words that claims wait for.
+    pub(super) fn sink_waits(&self, waits: &mut Vec<Wait>) {
+        for claim in &self.sinks.claims {
+            match &claim.progress {
+                Progress::Waiting => {
+                    waits.push(Wait::new(*claim.offer.words(), claim.offer.grant_word(), 0))
+                }
+                Progress::Draining { drain, .. } => {
+                    let (words, at, seen) = drain.waits_for();
+                    waits.push(Wait::new(*words, at, seen));
+                }
+                Progress::Sharing { theirs, .. } => waits.push(Wait::new(
+                    *claim.offer.words(),
+                    claim.offer.share_word(),
+                    *theirs,
+                )),
+                _ => {}
+            }
+        }
+    }
+}

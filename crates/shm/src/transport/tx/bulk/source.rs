@@ -1,0 +1,483 @@
+//! The owner's side of offered bytes.
+//!
+//! A region that a peer is told of is offered in a place of this rank's area. If the peer took such
+//! sizes through a pipe the last time, the owner fills a pipe right behind its message, without
+//! waiting for the claim: who waits for that message finds bytes beside it. A pipe that nobody
+//! claimed is taken away again for one that is.
+
+use std::vec::Vec;
+
+use oxmpi_wire::{Access, Bytes};
+
+use super::choice::{self, CLASSES, Road, RoadWish};
+use super::single::{Afar, Entry};
+use crate::area::{OFFERS, PIPES, WINDOW};
+use crate::ring::{Corrupt, Fill, Mapped, Offer, Share, Stage};
+use crate::transport::foreign::Foreign;
+use crate::transport::region::{Name, Offered};
+use crate::transport::tx::{ShmTx, Wait};
+
+/// What an owner grants who has no pipe left: the claimer pulls through the link's buffers.
+pub(super) const NO_PIPE: u64 = u64::MAX;
+
+/// What an owner grants: a pipe and how much of its window is used.
+pub(super) fn granted(pipe: usize, window: u64) -> u64 {
+    window << 8 | (pipe as u64 + 1)
+}
+
+/// Bytes of a piece of a transfer that both sides share.
+pub(super) fn piece(len: u64) -> u64 {
+    (len / 4).next_power_of_two().clamp(32 << 10, 256 << 10)
+}
+
+/// All offers of a rank.
+pub(in crate::transport) struct Sources {
+    open: Vec<Source>,
+    pipes: [Pipe; PIPES],
+    peers: Vec<Partner>,
+}
+
+/// What is known of one peer.
+#[derive(Clone, Copy)]
+struct Partner {
+    /// The turn of the last offer to it.
+    turn: u32,
+    /// Its places that are taken, a bit each.
+    taken: u32,
+    /// By class of sizes: the road of its last claim.
+    habits: [Road; CLASSES],
+    /// Whether its memory can be written.
+    entry: Entry,
+}
+
+const _: () = assert!(OFFERS <= u32::BITS as usize);
+
+#[derive(Clone, Copy, Default)]
+struct Pipe {
+    taken: bool,
+    /// Its memory was found to be there.
+    afforded: bool,
+}
+
+/// One offer.
+struct Source {
+    to: u32,
+    place: u32,
+    turn: u32,
+    region: Name,
+    len: u64,
+    filling: Option<Filling>,
+    /// By which road it was claimed.
+    claimed: Option<Road>,
+    /// The region was released: its token waits for the claimer.
+    released: bool,
+    /// Pieces of a shared transfer done by now; `None` once it cannot take part.
+    shared: Option<u64>,
+}
+
+struct Filling {
+    pipe: usize,
+    fill: Fill<Mapped<'static>>,
+    window: u64,
+    chunk: u64,
+    streamed: bool,
+}
+
+impl Sources {
+    pub(in crate::transport) fn new(ranks: u32) -> Self {
+        let partner = Partner {
+            turn: 0,
+            taken: 0,
+            habits: [Road::Cache; CLASSES],
+            entry: Entry::default(),
+        };
+        Self {
+            open: Vec::new(),
+            pipes: [Pipe::default(); PIPES],
+            peers: vec![partner; ranks as usize],
+        }
+    }
+
+    pub(super) fn any(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
+impl Source {
+    /// The word that says how far its offer has come, as far as the owner knows.
+    fn state(&self) -> u64 {
+        let stage = match self.claimed {
+            None => Stage::Open,
+            Some(road) => Stage::Claimed { how: road.code() },
+        };
+        stage.word(self.turn)
+    }
+}
+
+impl<B: Bytes> ShmTx<B> {
+    /// Offer `place` of `from` to `to`. It is mapped memory as long as this transport keeps its
+    /// segment.
+    pub(super) fn offer_at(
+        &self,
+        from: u32,
+        to: u32,
+        place: u32,
+    ) -> Option<Offer<Mapped<'static>>> {
+        let offer = self.segment.area()?.offer(from, to, place as usize);
+        // SAFETY: the segment is kept beside all that uses the words.
+        Some(Offer::new(unsafe { offer.words().detach() }, 0))
+    }
+
+    /// Offers the bytes of `region` to `to`, once for a region. What the peer must know of it.
+    pub(super) fn offer(&mut self, region: Name, to: u32) -> Offered {
+        if let Some(offered) = self.regions.offered(region) {
+            return offered;
+        }
+        let offered = self.offer_anew(region, to).unwrap_or_default();
+        self.regions.set_offered(region, Some(offered));
+        offered
+    }
+
+    fn offer_anew(&mut self, region: Name, to: u32) -> Option<Offered> {
+        if self.wish.road == Some(Road::Buffers) {
+            return None;
+        }
+        let bytes = self.regions.check(region, Some(Access::Read), 0, 0).ok()?;
+        let (len, address) = (bytes.len(), bytes.place().unwrap_or(0));
+        if len == 0 {
+            return None;
+        }
+        let partner = &self.sources.peers[to as usize];
+        let place = partner.taken.trailing_ones();
+        if place as usize >= OFFERS {
+            return None;
+        }
+        let offer = self.offer_at(self.me, to, place)?;
+        let habit = self.wish.road.unwrap_or(partner.habits[choice::class(len)]);
+        let turn = partner.turn.wrapping_add(1);
+        let mut source = Source {
+            to,
+            place,
+            turn,
+            region,
+            len,
+            filling: None,
+            claimed: None,
+            released: false,
+            shared: Some(0),
+        };
+        let mut grant = 0;
+        if matches!(habit, Road::Cache | Road::Stream)
+            && let Some(pipe) = self.free_pipe()
+        {
+            let filling = self.filling(pipe, &offer, len, habit);
+            grant = granted(pipe, filling.window);
+            source.filling = Some(filling);
+        }
+        offer.open(turn, grant);
+        self.sources.open.push(source);
+        let partner = &mut self.sources.peers[to as usize];
+        partner.turn = turn;
+        partner.taken |= 1 << place;
+        self.chores = true;
+        let heap = (address != 0)
+            .then(|| {
+                self.segment.heap_offset(
+                    self.me,
+                    std::ptr::with_exposed_provenance(address as usize),
+                    len,
+                )
+            })
+            .flatten();
+        Some(Offered {
+            place: Some(place),
+            turn,
+            address,
+            heap,
+        })
+    }
+
+    fn free_pipe(&mut self) -> Option<usize> {
+        let pipe = self.sources.pipes.iter().position(|pipe| !pipe.taken)?;
+        if !self.sources.pipes[pipe].afforded && !self.afford(WINDOW as u64) {
+            return None;
+        }
+        self.sources.pipes[pipe] = Pipe {
+            taken: true,
+            afforded: true,
+        };
+        Some(pipe)
+    }
+
+    fn filling(
+        &self,
+        pipe: usize,
+        offer: &Offer<Mapped<'static>>,
+        len: u64,
+        road: Road,
+    ) -> Filling {
+        let chunk = chunk(len, &self.wish);
+        let window = (8 * chunk).min(WINDOW as u64);
+        Filling {
+            pipe,
+            fill: Fill::new(*offer.words(), offer.counters(), len, window),
+            window,
+            chunk,
+            streamed: road == Road::Stream,
+        }
+    }
+
+    /// Takes the offer of `region` back, or lets its claimer finish: then the region counts as used.
+    pub(super) fn withdraw(&mut self, region: Name) {
+        let of_region = |source: &Source| source.region == region;
+        let Some(i) = self.sources.open.iter().position(of_region) else {
+            return;
+        };
+        let Source {
+            to, place, turn, ..
+        } = self.sources.open[i];
+        let Some(offer) = self.offer_at(self.me, to, place) else {
+            return;
+        };
+        if offer.withdraw(turn) || offer.look(turn) == Stage::Done {
+            self.end_offer(i);
+        } else {
+            self.regions.enter(region);
+            self.sources.open[i].released = true;
+        }
+    }
+
+    /// Nobody uses offer `i` any more.
+    fn end_offer(&mut self, i: usize) {
+        let source = self.sources.open.swap_remove(i);
+        self.sources.peers[source.to as usize].taken &= !(1 << source.place);
+        if let Some(filling) = source.filling {
+            self.sources.pipes[filling.pipe].taken = false;
+        }
+        if source.released {
+            self.leave(source.region);
+        } else {
+            // Whoever is told of the region again is told that it must ask.
+            self.regions
+                .set_offered(source.region, Some(Offered::default()));
+        }
+    }
+
+    /// Ends the offers to `peer`, which is lost.
+    pub(super) fn drop_sources(&mut self, peer: u32) {
+        let to_peer = |source: &Source| source.to == peer;
+        while let Some(i) = self.sources.open.iter().position(to_peer) {
+            self.end_offer(i);
+        }
+    }
+
+    /// Moves every offer on. Returns how many moved.
+    pub(super) fn pump_sources(&mut self) -> u32 {
+        let mut moved = 0;
+        let mut i = 0;
+        while i < self.sources.open.len() {
+            let Source {
+                to, place, turn, ..
+            } = self.sources.open[i];
+            let Some(offer) = self.offer_at(self.me, to, place) else {
+                return moved;
+            };
+            let step = match offer.look(turn) {
+                Stage::Open => self.fill_piece(i),
+                Stage::Claimed { how } => self.serve(i, how, &offer),
+                Stage::Done => {
+                    self.end_offer(i);
+                    moved += 1;
+                    continue;
+                }
+                Stage::Closed => Err(Corrupt("an offer closed by another than its owner")),
+            };
+            match step {
+                Ok(did) => moved += u32::from(did),
+                // What the loss of the peer ends ends then.
+                Err(corrupt) => self.breach(to, corrupt),
+            }
+            i += 1;
+        }
+        moved
+    }
+
+    /// Does the owner's part of offer `i`, which was claimed by road `how`.
+    fn serve(
+        &mut self,
+        i: usize,
+        how: u8,
+        offer: &Offer<Mapped<'static>>,
+    ) -> Result<bool, Corrupt> {
+        let road = Road::of_code(how).ok_or(Corrupt("a claim by no road"))?;
+        if self.sources.open[i].claimed.is_none() {
+            self.claimed(i, road, offer);
+        }
+        if road == Road::Both {
+            return Ok(self.share_piece(i, offer));
+        }
+        self.fill_piece(i)
+    }
+
+    /// Offer `i` was claimed.
+    fn claimed(&mut self, i: usize, road: Road, offer: &Offer<Mapped<'static>>) {
+        let source = &mut self.sources.open[i];
+        source.claimed = Some(road);
+        let (to, len) = (source.to, source.len);
+        self.sources.peers[to as usize].habits[choice::class(len)] = road;
+        if !matches!(road, Road::Cache | Road::Stream) {
+            if let Some(filling) = source.filling.take() {
+                self.sources.pipes[filling.pipe].taken = false;
+            }
+            return;
+        }
+        if let Some(filling) = &mut source.filling {
+            filling.streamed = road == Road::Stream;
+            return;
+        }
+        let pipe = self.free_pipe().or_else(|| self.reclaim());
+        let grant = pipe.map_or(NO_PIPE, |pipe| {
+            let filling = self.filling(pipe, offer, len, road);
+            let grant = granted(pipe, filling.window);
+            self.sources.open[i].filling = Some(filling);
+            grant
+        });
+        offer.grant(grant);
+        self.remember(to);
+    }
+
+    /// Takes a pipe away from an offer that nobody has claimed, for one that was. Who claims that
+    /// one will be granted another.
+    fn reclaim(&mut self) -> Option<usize> {
+        for i in 0..self.sources.open.len() {
+            let Source {
+                to,
+                place,
+                turn,
+                claimed,
+                ref filling,
+                ..
+            } = self.sources.open[i];
+            if claimed.is_some() || filling.is_none() {
+                continue;
+            }
+            let offer = self.offer_at(self.me, to, place)?;
+            if !offer.withdraw(turn) {
+                continue; // it was claimed just now
+            }
+            let filling = self.sources.open[i].filling.take();
+            offer.open(turn, 0);
+            return filling.map(|filling| filling.pipe);
+        }
+        None
+    }
+
+    /// Fills the next piece of offer `i` in, if there is room.
+    fn fill_piece(&mut self, i: usize) -> Result<bool, Corrupt> {
+        let Source {
+            filling: Some(filling),
+            region,
+            claimed,
+            to,
+            ..
+        } = &mut self.sources.open[i]
+        else {
+            return Ok(false);
+        };
+        let Filling {
+            pipe,
+            fill,
+            window,
+            chunk,
+            streamed,
+        } = filling;
+        let (to, claimed) = (*to, claimed.is_some());
+        let len = fill.room(*chunk)? as usize;
+        let (Some(bytes), Some(area), 1..) =
+            (self.regions.bytes(*region), self.segment.area(), len)
+        else {
+            return Ok(false);
+        };
+        let within = (fill.filled() % *window) as usize;
+        let place = area.window(self.me, *pipe).wrapping_add(within);
+        // SAFETY: within the window, which is no longer than the mapped one; `room` keeps pieces
+        // from its end.
+        let mut place = unsafe { Foreign::new(place, len) };
+        if *streamed {
+            bytes.drain(fill.filled(), len, &mut place.past_caches());
+        } else {
+            bytes.drain(fill.filled(), len, &mut place);
+        }
+        fill.publish(len as u64);
+        if claimed {
+            self.remember(to);
+        }
+        Ok(true)
+    }
+
+    /// Writes the next piece of offer `i` into the claimer's memory.
+    fn share_piece(&mut self, i: usize, offer: &Offer<Mapped<'static>>) -> bool {
+        let source = &mut self.sources.open[i];
+        let (Some(done), Some([to, len])) = (source.shared, offer.joined()) else {
+            return false;
+        };
+        let (Some(bytes), Some(area)) = (self.regions.bytes(source.region), self.segment.area())
+        else {
+            return false;
+        };
+        let peer = source.to;
+        let entry = &mut self.sources.peers[peer as usize].entry;
+        let space = entry.space(&self.segment, area, peer);
+        let (Some(space), true) = (space, len <= source.len) else {
+            source.shared = None; // the claimer takes all pieces
+            return false;
+        };
+        let size = piece(len);
+        let Some(number) = offer.take(len.div_ceil(size)) else {
+            source.shared = None;
+            return false;
+        };
+        let from = number * size;
+        let now = size.min(len - from) as usize;
+        let mut place = Afar::new(&space, to.wrapping_add(from), now);
+        bytes.drain(from, now, &mut place);
+        if place.result().is_ok() {
+            source.shared = Some(done + 1);
+            offer.share(Share::Pieces(done + 1));
+        } else {
+            *entry = Entry::Closed;
+            source.shared = None;
+            offer.share(Share::Failed);
+        }
+        self.remember(peer);
+        true
+    }
+
+    /// The words that offers wait for.
+    pub(super) fn source_waits(&self, waits: &mut Vec<Wait>) {
+        for source in &self.sources.open {
+            let Some(offer) = self.offer_at(self.me, source.to, source.place) else {
+                continue;
+            };
+            waits.push(Wait::new(
+                *offer.words(),
+                offer.state_word(),
+                source.state(),
+            ));
+            if let Some(filling) = source.filling.as_ref().filter(|f| !f.fill.is_full()) {
+                let (words, at, seen) = filling.fill.waits_for();
+                waits.push(Wait::new(*words, at, seen));
+            }
+        }
+    }
+}
+
+/// Bytes of a piece of a message of `len` bytes in a pipe: some pieces a message, so that copying
+/// in and out overlap, of a size at which the counters cost nothing.
+fn chunk(len: u64, wish: &RoadWish) -> u64 {
+    let chunk = wish.chunk.map_or_else(
+        || (len / 8).next_power_of_two().clamp(16 << 10, 64 << 10),
+        u64::from,
+    );
+    chunk.min(WINDOW as u64 / 4)
+}
