@@ -460,7 +460,12 @@ fn allocated_memory_is_copied_directly() {
         ..Wish::default()
     };
     let node = Node::alone(Layout::new(1)).unwrap().with_heap(wish);
-    let block = node.reach().expect("a heap").heap().allocate(1 << 20).unwrap();
+    let block = node
+        .reach()
+        .expect("a heap")
+        .heap()
+        .allocate(1 << 20)
+        .unwrap();
     let mut rank = Rank::new(node);
     let body = pattern(1 << 20, 3);
     // SAFETY: the block is this test's, as long as `body` or longer, and nobody else uses it.
