@@ -187,7 +187,7 @@ impl Memory for NetworkTx {
         Ok(number)
     }
 
-    fn key(&self, region: &u64, _to: Peer) -> Key {
+    fn key(&mut self, region: &u64, _to: Peer) -> Key {
         let mut key = Key([0; Key::LEN]);
         key.0[..8].copy_from_slice(&region.to_le_bytes());
         key
