@@ -22,3 +22,4 @@ mod requests;
 mod streams;
 mod threads;
 mod traffic;
+mod waiting;

@@ -1,94 +1,58 @@
-//! One rank, two threads, a lane each: messages of 8 B that each thread sends to itself.
+//! What a lane takes of memory: `lanes`, by hand or as a job of any size.
 //!
-//! One line: nanoseconds for each message of one thread alone and of both together, and the ratio of
-//! the two rates, over blocks that take turns. On two idle processors the ratio is near 2: lanes
-//! share nothing. Start it by hand, or as a job of one rank.
+//! One line from rank 0: KiB of the process for each lane that was opened, and for each on which
+//! messages went to all ranks, in private memory and in shared. (How fast lanes are beside each
+//! other: `threads`.)
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use oxmpi::{Comm, Lane, Result, World};
 
-use oxmpi::{Comm, Result, World};
+/// Lanes whose memory is measured.
+const MANY: usize = 64;
 
-/// Pairs of blocks.
-const BLOCKS: usize = 41;
+/// KiB of this process in private and in shared memory.
+fn memory() -> [u64; 2] {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a system with /proc");
+    ["RssAnon:", "RssShmem:"].map(|name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let word = line.and_then(|line| line.split_whitespace().next());
+        word.and_then(|word| word.parse().ok()).unwrap_or_default()
+    })
+}
 
-/// Messages that each thread sends in a block.
-const MESSAGES: u64 = 40_000;
-
-/// Messages under way at once.
-const WINDOW: u64 = 32;
-
-fn messages(comm: &Comm) -> Result<()> {
-    for first in (0..MESSAGES).step_by(WINDOW as usize) {
-        for value in first..first + WINDOW {
-            comm.send(&[value], 0, 1)?;
-        }
-        for value in first..first + WINDOW {
-            let mut got = [0u64];
-            comm.recv(&mut got, 0, 1)?;
-            assert_eq!(got, [value]);
-        }
+/// A short message from every rank to every rank.
+fn exchange(comm: &Comm) -> Result<()> {
+    for to in 0..comm.size() {
+        comm.bsend(&[7u64], to, 1)?;
+    }
+    for from in 0..comm.size() {
+        comm.recv(&mut [0u64], from, 1)?;
     }
     Ok(())
 }
 
-/// Where two threads wait for each other without sleeping.
-struct Meeting(AtomicU32);
-
-impl Meeting {
-    /// The `n`th meeting, from 0.
-    fn hold(&self, n: u32) {
-        self.0.fetch_add(1, Ordering::AcqRel);
-        while self.0.load(Ordering::Acquire) < 2 * (n + 1) {
-            std::hint::spin_loop();
-        }
-    }
-}
-
 fn main() -> Result<()> {
     let world = World::init()?;
-    let lane = world.comm().lane()?;
-    let meeting = Meeting(AtomicU32::new(0));
-    let meetings = 3 * BLOCKS as u32;
-    let (mut alone, mut both) = ([0.0; BLOCKS], [0.0; BLOCKS]);
-    std::thread::scope(|threads| {
-        let other = threads.spawn(|| {
-            let comm = lane.open();
-            (0..meetings).try_for_each(|n| {
-                meeting.hold(n);
-                if n % 3 == 1 { messages(&comm) } else { Ok(()) }
-            })
-        });
-        for block in 0..BLOCKS {
-            let n = 3 * block as u32;
-            let time = |count: u64, work: &dyn Fn() -> Result<()>| {
-                let start = Instant::now();
-                work()?;
-                Ok(start.elapsed().as_nanos() as f64 / count as f64)
-            };
-            alone[block] = time(MESSAGES, &|| messages(world.comm()))?;
-            meeting.hold(n);
-            meeting.hold(n + 1);
-            both[block] = time(2 * MESSAGES, &|| {
-                messages(world.comm())?;
-                meeting.hold(n + 2);
-                Ok(())
-            })?;
-        }
-        other.join().expect("no panic")
-    })?;
-    alone.sort_by(f64::total_cmp);
-    both.sort_by(f64::total_cmp);
-    let [alone, both] = [alone, both].map(|blocks| [blocks[0], blocks[BLOCKS / 2]]);
-    println!(
-        "{{\"kernel\":\"lanes\",\"bytes\":8,\"blocks\":{BLOCKS},\"messages\":{MESSAGES},\
-         \"one_min_ns\":{:.1},\"one_median_ns\":{:.1},\"two_min_ns\":{:.1},\"two_median_ns\":{:.1},\
-         \"ratio\":{:.2}}}",
-        alone[0],
-        alone[1],
-        both[0],
-        both[1],
-        alone[1] / both[1]
-    );
+    let comm = world.comm();
+    exchange(comm)?;
+    let before = memory();
+    let lanes = (0..MANY).map(|_| comm.lane());
+    let lanes = lanes.collect::<Result<Vec<Lane>>>()?;
+    let comms: Vec<Comm> = lanes.into_iter().map(Lane::open).collect();
+    let opened = memory();
+    comms.iter().try_for_each(exchange)?;
+    let used = memory();
+    comm.barrier()?;
+    if comm.rank() == 0 {
+        let each = |now: u64, before: u64| now.saturating_sub(before) as f64 / MANY as f64;
+        println!(
+            "{{\"kernel\":\"lanes\",\"ranks\":{},\"lanes\":{MANY},\"private_kib\":{:.1},\
+             \"shared_kib\":{:.1},\"used_private_kib\":{:.1},\"used_shared_kib\":{:.1}}}",
+            comm.size(),
+            each(opened[0], before[0]),
+            each(opened[1], before[1]),
+            each(used[0], before[0]),
+            each(used[1], before[1]),
+        );
+    }
     Ok(())
 }
