@@ -9,6 +9,7 @@ use oxmpi_wire::engine::Engine;
 use oxmpi_wire::{Busy, Bytes, Envelope, Header, Peer, Put, Take, Tx};
 
 /// A body of 8 B.
+#[derive(Clone)]
 pub struct Word(Cell<u64>);
 
 impl Bytes for Word {

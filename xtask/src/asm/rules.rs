@@ -9,12 +9,18 @@ const COLD: &[&str] = &[
     "::try_frame",
     "::make_room",
     "::put_slow",
+    "Communicator<A>::send",
+    // A communicator whose ranks are not its lane's in their order: they are looked up.
+    "Group::link_of",
     // Another peer than at the last send since the last doorbell.
     "::remember_also",
     // Nothing has come, or not what is waited for: posting and waiting.
+    "Communicator<A>::recv",
     "::irecv",
     "::keep_receiving",
+    "::take_runs",
     "::take_slow",
+    "::usual",
     "::usual_road",
     "::wait",
     "::wait_for_own",
@@ -23,6 +29,8 @@ const COLD: &[&str] = &[
     "::chores",
     "::long",
     "::look",
+    // Every quarter of a ring: credits go back.
+    "Freed::tell",
     // A peer is lost: it is noted.
     "::grow_one",
     // The peer sleeps: a system call wakes it.
