@@ -5,14 +5,14 @@
 
 # <oxmpi_shm::transport::tx::ShmTx<B> as oxmpi_wire::transport::Tx>::flush
     push rbx
-    mov esi, dword ptr [rdi + 496]
+    mov esi, dword ptr [rdi + 692]
     mov eax, 4294967295
     cmp rsi, rax
     je .L0
-    mov rax, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi + 288]
     cmp rax, rsi
     jbe .L1
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul rcx, rsi, 104
     mov rdx, qword ptr [rax + rcx + 64]
     mov rax, qword ptr [rax + rcx + 80]
@@ -20,19 +20,19 @@
     test al, 1
     jne .L2
 .L3:
-    mov dword ptr [rdi + 496], -1
+    mov dword ptr [rdi + 692], -1
 .L4:
-    mov rcx, qword ptr [rdi + 40]
+    mov rcx, qword ptr [rdi + 312]
     test rcx, rcx
     je .L0
     lea rax, [rcx - 1]
-    mov qword ptr [rdi + 40], rax
-    mov rax, qword ptr [rdi + 16]
-    mov rdx, qword ptr [rdi + 32]
+    mov qword ptr [rdi + 312], rax
+    mov rax, qword ptr [rdi + 288]
+    mov rdx, qword ptr [rdi + 304]
     mov esi, dword ptr [rdx + 4*rcx - 4]
     cmp rax, rsi
     jbe .L1
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul rcx, rsi, 104
     mov rdx, qword ptr [rax + rcx + 64]
     mov rax, qword ptr [rax + rcx + 80]

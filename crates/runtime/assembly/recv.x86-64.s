@@ -45,9 +45,9 @@
     cmp qword ptr [r15 + 16], 0
     jne .L7
     mov qword ptr [r15 + 16], -1
-    cmp byte ptr [r15 + 1692], 0
+    cmp byte ptr [r15 + 1900], 0
     jne .L8
-    mov rax, qword ptr [r15 + 1680]
+    mov rax, qword ptr [r15 + 1888]
     mov rax, qword ptr [rax + 16]
     mov eax, dword ptr [rax]
     test eax, eax
@@ -143,9 +143,9 @@
     cmp qword ptr [r15 + 16], 0
     jne .L7
     mov qword ptr [r15 + 16], -1
-    cmp byte ptr [r15 + 1692], 0
+    cmp byte ptr [r15 + 1900], 0
     jne .L24
-    mov rax, qword ptr [r15 + 1680]
+    mov rax, qword ptr [r15 + 1888]
     mov rax, qword ptr [rax + 16]
     mov eax, dword ptr [rax]
     test eax, eax
@@ -331,7 +331,7 @@
     mov dword ptr [rsp + 76], esi
     mov qword ptr [rsp + 128], rbx
     mov r15d, r10d
-    lea rax, [r12 + 616]
+    lea rax, [r12 + 480]
     mov qword ptr [rsp + 152], rax
     mov rax, r8
     shl rax, 32
@@ -360,14 +360,14 @@
     mov qword ptr [rsp + 96], rbp
     mov byte ptr [rsp + 116], 1
     mov dword ptr [rsp + 80], 0
-    mov rsi, qword ptr [r12 + 1168]
+    mov rsi, qword ptr [r12 + 1376]
     cmp rsi, r15
     jbe .L39
-    mov rax, qword ptr [r12 + 1160]
+    mov rax, qword ptr [r12 + 1368]
     mov eax, dword ptr [rax + 4*r15]
-    cmp qword ptr [r12 + 1144], rax
+    cmp qword ptr [r12 + 1352], rax
     jbe .L40
-    mov r13, qword ptr [r12 + 1136]
+    mov r13, qword ptr [r12 + 1344]
     lea rax, [rax + 4*rax]
     shl rax, 4
     mov ecx, dword ptr [r13 + rax + 32]
@@ -430,27 +430,27 @@
     or ecx, eax
     mov word ptr [rsp + 68], cx
     mov rdi, r13
-    lea rsi, [r12 + 616]
+    lea rsi, [r12 + 480]
     lea rdx, [rsp + 56]
     lea rcx, [rsp + 80]
     call <oxmpi_shm::transport::rx::ShmRx<B>::long>
     jmp .L44
 .L40:
-    mov rax, qword ptr [r12 + 1248]
-    mov rcx, qword ptr [r12 + 1264]
+    mov rax, qword ptr [r12 + 1456]
+    mov rcx, qword ptr [r12 + 1472]
     mov rax, qword ptr [rax + 8*rcx]
     xor r13d, r13d
-    cmp rax, qword ptr [r12 + 1280]
+    cmp rax, qword ptr [r12 + 1488]
     jne .L45
-    cmp byte ptr [r12 + 1120], 0
+    cmp byte ptr [r12 + 1180], 0
     jne .L46
 .L47:
     test r13d, r13d
     jne .L48
 .L49:
-    mov eax, dword ptr [r12 + 1304]
+    mov eax, dword ptr [r12 + 1512]
     inc eax
-    mov dword ptr [r12 + 1304], eax
+    mov dword ptr [r12 + 1512], eax
     test eax, 32767
     je .L50
 .L48:
@@ -463,8 +463,8 @@
     jmp .L52
 .L42:
     mov r15d, dword ptr [r13 + 64]
-    mov rax, qword ptr [r12 + 856]
-    mov r14, qword ptr [r12 + 864]
+    mov rax, qword ptr [r12 + 1120]
+    mov r14, qword ptr [r12 + 1128]
     mov rbp, r14
     shl rbp, 5
     xor ecx, ecx
@@ -477,24 +477,24 @@
     jne .L53
     jmp .L55
 .L54:
-    lea rcx, [r12 + 848]
+    lea rcx, [r12 + 1112]
     cmp r14, qword ptr [rcx]
     jne .L56
-    lea rdi, [r12 + 848]
+    lea rdi, [r12 + 1112]
     call <alloc::raw_vec::RawVec<T,A>::grow_one>
     mov rdx, qword ptr [rsp + 32]
     mov r11d, dword ptr [rsp + 20]
     mov r10d, dword ptr [rsp + 24]
     mov r9d, dword ptr [rsp + 240]
-    mov rax, qword ptr [r12 + 856]
+    mov rax, qword ptr [r12 + 1120]
 .L56:
     mov dword ptr [rax + rbp], r15d
     mov qword ptr [rax + rbp + 8], 2
     mov qword ptr [rax + rbp + 16], offset .L57
     mov qword ptr [rax + rbp + 24], 16
     inc r14
-    mov qword ptr [r12 + 864], r14
-    mov byte ptr [r12 + 1120], 1
+    mov qword ptr [r12 + 1128], r14
+    mov byte ptr [r12 + 1180], 1
     jmp .L55
 .L43:
     add rcx, rdi
@@ -517,7 +517,7 @@
     mov qword ptr [rsp + 64], r10
     mov edx, dword ptr [r13 + 64]
     lea rdi, [rsp + 80]
-    lea rsi, [r12 + 616]
+    lea rsi, [r12 + 480]
     lea rcx, [rsp + 136]
     lea r8, [rsp + 56]
     call <<oxmpi_wire::engine::direct::Direct<T,C> as oxmpi_wire::transport::Sink<T>>::frame>
@@ -546,14 +546,14 @@
     mov eax, eax
     mov qword ptr [rdx + 8*rcx], rax
     mov esi, dword ptr [r13 + 64]
-    mov eax, dword ptr [r12 + 1112]
+    mov eax, dword ptr [r12 + 1172]
     cmp eax, -1
     je .L59
     cmp eax, esi
     mov ecx, dword ptr [rsp + 28]
     mov rdx, qword ptr [rsp + 32]
     je .L41
-    lea rdi, [r12 + 616]
+    lea rdi, [r12 + 480]
     mov r14, r8
     call <oxmpi_shm::transport::tx::ShmTx<B>::remember_also>
     mov rdx, qword ptr [rsp + 32]
@@ -564,7 +564,7 @@
     mov r9d, dword ptr [rsp + 240]
     jmp .L41
 .L59:
-    mov dword ptr [r12 + 1112], esi
+    mov dword ptr [r12 + 1172], esi
     mov ecx, dword ptr [rsp + 28]
     mov rdx, qword ptr [rsp + 32]
 .L41:
@@ -572,11 +572,11 @@
     cmp ecx, edx
     sete r13b
     mov rdx, qword ptr [rsp + 48]
-    cmp byte ptr [r12 + 1120], 0
+    cmp byte ptr [r12 + 1180], 0
     je .L47
 .L46:
-    lea rdi, [r12 + 1128]
-    lea rsi, [r12 + 616]
+    lea rdi, [r12 + 1336]
+    lea rsi, [r12 + 480]
     lea rdx, [rsp + 80]
     mov r14, r8
     call <oxmpi_shm::transport::rx::ShmRx<B>::chores>
@@ -590,7 +590,7 @@
     jne .L48
     jmp .L49
 .L45:
-    lea rdi, [r12 + 1128]
+    lea rdi, [r12 + 1336]
     mov r14, r8
     call <oxmpi_shm::transport::rx::ShmRx<B>::admit>
     mov rdx, qword ptr [rsp + 48]
@@ -598,12 +598,12 @@
     mov r11d, dword ptr [rsp + 20]
     mov r10d, dword ptr [rsp + 24]
     mov r9d, dword ptr [rsp + 240]
-    cmp byte ptr [r12 + 1120], 0
+    cmp byte ptr [r12 + 1180], 0
     je .L47
     jmp .L46
 .L50:
-    lea rdi, [r12 + 1128]
-    lea rsi, [r12 + 616]
+    lea rdi, [r12 + 1336]
+    lea rsi, [r12 + 480]
     lea rdx, [rsp + 80]
     mov r14, r8
     call <oxmpi_shm::transport::rx::ShmRx<B>::look>
@@ -959,14 +959,14 @@
 
 # <oxmpi_shm::transport::tx::ShmTx<B> as oxmpi_wire::transport::Tx>::flush
     push rbx
-    mov esi, dword ptr [rdi + 496]
+    mov esi, dword ptr [rdi + 692]
     mov eax, 4294967295
     cmp rsi, rax
     je .L97
-    mov rax, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi + 288]
     cmp rax, rsi
     jbe .L98
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul rcx, rsi, 104
     mov rdx, qword ptr [rax + rcx + 64]
     mov rax, qword ptr [rax + rcx + 80]
@@ -974,19 +974,19 @@
     test al, 1
     jne .L99
 .L100:
-    mov dword ptr [rdi + 496], -1
+    mov dword ptr [rdi + 692], -1
 .L101:
-    mov rcx, qword ptr [rdi + 40]
+    mov rcx, qword ptr [rdi + 312]
     test rcx, rcx
     je .L97
     lea rax, [rcx - 1]
-    mov qword ptr [rdi + 40], rax
-    mov rax, qword ptr [rdi + 16]
-    mov rdx, qword ptr [rdi + 32]
+    mov qword ptr [rdi + 312], rax
+    mov rax, qword ptr [rdi + 288]
+    mov rdx, qword ptr [rdi + 304]
     mov esi, dword ptr [rdx + 4*rcx - 4]
     cmp rax, rsi
     jbe .L98
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul rcx, rsi, 104
     mov rdx, qword ptr [rax + rcx + 64]
     mov rax, qword ptr [rax + rcx + 80]

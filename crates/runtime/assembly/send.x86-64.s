@@ -50,9 +50,9 @@
     cmp qword ptr [r14 + 16], 0
     jne .L7
     mov qword ptr [r14 + 16], -1
-    cmp byte ptr [r14 + 1692], 0
+    cmp byte ptr [r14 + 1900], 0
     jne .L8
-    mov rax, qword ptr [r14 + 1680]
+    mov rax, qword ptr [r14 + 1888]
     mov rax, qword ptr [rax + 16]
     mov eax, dword ptr [rax]
     test eax, eax
@@ -66,7 +66,7 @@
     cmp rsi, r15
     jbe .L10
     lea rdi, [r14 + 24]
-    lea rsi, [r14 + 640]
+    lea rsi, [r14 + 504]
     mov rax, qword ptr [r14 + 400]
     imul rcx, r15, 112
     cmp dword ptr [rax + rcx + 92], 8
@@ -79,7 +79,7 @@
     test al, al
     jne .L12
 .L13:
-    lea rdi, [r14 + 640]
+    lea rdi, [r14 + 504]
     call <<oxmpi_shm::transport::tx::ShmTx<B> as oxmpi_wire::transport::Tx>::flush>
     inc qword ptr [r14 + 16]
     jmp .L14
@@ -159,10 +159,10 @@
 .L15:
     inc eax
     mov dword ptr [r14 + 500], eax
-    mov rsi, qword ptr [r14 + 656]
+    mov rsi, qword ptr [r14 + 792]
     cmp rsi, r15
     jbe .L20
-    mov rax, qword ptr [r14 + 648]
+    mov rax, qword ptr [r14 + 784]
     imul rdx, r15, 104
     mov ecx, dword ptr [rax + rdx + 44]
     mov qword ptr [rsp + 32], rdx
@@ -171,7 +171,7 @@
     cmp rsi, r15
     jbe .L22
 .L23:
-    mov r15, qword ptr [r14 + 648]
+    mov r15, qword ptr [r14 + 784]
     mov rcx, qword ptr [rsp + 32]
     mov eax, dword ptr [r15 + rcx + 56]
     and eax, dword ptr [r15 + rcx + 40]
@@ -216,18 +216,18 @@
     mov rdx, qword ptr [r15 + 24]
     shl rcx, 7
     mov qword ptr [rdx + rcx], rax
-    mov eax, dword ptr [r14 + 1136]
+    mov eax, dword ptr [r14 + 1196]
     cmp eax, -1
     je .L27
     cmp eax, dword ptr [rsp + 20]
     je .L13
-    lea rdi, [r14 + 640]
+    lea rdi, [r14 + 504]
     mov esi, dword ptr [rsp + 20]
     call <oxmpi_shm::transport::tx::ShmTx<B>::remember_also>
     jmp .L13
 .L27:
     mov eax, dword ptr [rsp + 20]
-    mov dword ptr [r14 + 1136], eax
+    mov dword ptr [r14 + 1196], eax
     jmp .L13
 .L6:
     mov ecx, dword ptr [r13 + 16]
@@ -254,13 +254,13 @@
     call <oxmpi::raw::communicator::Communicator<A>::wait_for_own>
     jmp .L18
 .L21:
-    lea rdi, [r14 + 640]
+    lea rdi, [r14 + 504]
     mov esi, dword ptr [rsp + 20]
     xor edx, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::make_room>
     test al, al
     jne .L12
-    mov rsi, qword ptr [r14 + 656]
+    mov rsi, qword ptr [r14 + 792]
     cmp rsi, r15
     ja .L23
 .L22:
@@ -289,14 +289,14 @@
 
 # <oxmpi_shm::transport::tx::ShmTx<B> as oxmpi_wire::transport::Tx>::flush
     push rbx
-    mov esi, dword ptr [rdi + 496]
+    mov esi, dword ptr [rdi + 692]
     mov eax, 4294967295
     cmp rsi, rax
     je .L35
-    mov rax, qword ptr [rdi + 16]
+    mov rax, qword ptr [rdi + 288]
     cmp rax, rsi
     jbe .L36
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul rcx, rsi, 104
     mov rdx, qword ptr [rax + rcx + 64]
     mov rax, qword ptr [rax + rcx + 80]
@@ -304,19 +304,19 @@
     test al, 1
     jne .L37
 .L38:
-    mov dword ptr [rdi + 496], -1
+    mov dword ptr [rdi + 692], -1
 .L39:
-    mov rcx, qword ptr [rdi + 40]
+    mov rcx, qword ptr [rdi + 312]
     test rcx, rcx
     je .L35
     lea rax, [rcx - 1]
-    mov qword ptr [rdi + 40], rax
-    mov rax, qword ptr [rdi + 16]
-    mov rdx, qword ptr [rdi + 32]
+    mov qword ptr [rdi + 312], rax
+    mov rax, qword ptr [rdi + 288]
+    mov rdx, qword ptr [rdi + 304]
     mov esi, dword ptr [rdx + 4*rcx - 4]
     cmp rax, rsi
     jbe .L36
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul rcx, rsi, 104
     mov rdx, qword ptr [rax + rcx + 64]
     mov rax, qword ptr [rax + rcx + 80]

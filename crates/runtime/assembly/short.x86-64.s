@@ -10,12 +10,12 @@
     sub rsp, 24
     mov ebx, esi
     mov r12d, esi
-    mov rsi, qword ptr [rdi + 16]
+    mov rsi, qword ptr [rdi + 288]
     cmp rsi, r12
     jbe .L0
     mov r15, rdx
     mov r14, rdi
-    mov rax, qword ptr [rdi + 8]
+    mov rax, qword ptr [rdi + 280]
     imul r13, r12, 104
     mov edx, dword ptr [rax + r13 + 44]
     cmp edx, dword ptr [rax + r13 + 40]
@@ -23,7 +23,7 @@
     cmp rsi, r12
     jbe .L2
 .L3:
-    mov rax, qword ptr [r14 + 8]
+    mov rax, qword ptr [r14 + 280]
     lea r12, [rax + r13]
     mov edx, dword ptr [rax + r13 + 56]
     and edx, dword ptr [rax + r13 + 40]
@@ -67,7 +67,7 @@
     mov rcx, qword ptr [r12 + 24]
     shl rdx, 7
     mov qword ptr [rcx + rdx], rax
-    mov eax, dword ptr [r14 + 496]
+    mov eax, dword ptr [r14 + 692]
     cmp eax, -1
     je .L6
     cmp eax, ebx
@@ -77,7 +77,7 @@
     call <oxmpi_shm::transport::tx::ShmTx<B>::remember_also>
     jmp .L7
 .L6:
-    mov dword ptr [r14 + 496], ebx
+    mov dword ptr [r14 + 692], ebx
 .L7:
     xor eax, eax
 .L8:
@@ -99,7 +99,7 @@
     mov al, 1
     test cl, cl
     jne .L8
-    mov rsi, qword ptr [r14 + 16]
+    mov rsi, qword ptr [r14 + 288]
     mov rcx, rbp
     cmp rsi, r12
     ja .L3

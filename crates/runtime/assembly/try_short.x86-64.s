@@ -27,10 +27,10 @@
     jne .L1
     inc r10d
     mov dword ptr [rdi + 476], r10d
-    mov rax, qword ptr [rsi + 16]
+    mov rax, qword ptr [rsi + 288]
     cmp rax, rbx
     jbe .L2
-    mov rdi, qword ptr [rsi + 8]
+    mov rdi, qword ptr [rsi + 280]
     imul r14, rbx, 104
     mov r10d, dword ptr [rdi + r14 + 44]
     cmp r10d, dword ptr [rdi + r14 + 40]
@@ -38,7 +38,7 @@
     cmp rax, rbx
     jbe .L4
 .L5:
-    mov rax, qword ptr [rsi + 8]
+    mov rax, qword ptr [rsi + 280]
     lea rbx, [rax + r14]
     mov edi, dword ptr [rax + r14 + 56]
     and edi, dword ptr [rax + r14 + 40]
@@ -87,7 +87,7 @@
     mov rdi, qword ptr [rbx + 24]
     shl rcx, 7
     mov qword ptr [rdi + rcx], rax
-    mov eax, dword ptr [rsi + 496]
+    mov eax, dword ptr [rsi + 692]
     cmp eax, -1
     je .L8
     cmp eax, edx
@@ -97,7 +97,7 @@
     call <oxmpi_shm::transport::tx::ShmTx<B>::remember_also>
     jmp .L9
 .L8:
-    mov dword ptr [rsi + 496], edx
+    mov dword ptr [rsi + 692], edx
 .L9:
     xor eax, eax
 .L1:
@@ -124,7 +124,7 @@
     test cl, cl
     jne .L1
     mov rsi, r15
-    mov rax, qword ptr [r15 + 16]
+    mov rax, qword ptr [r15 + 288]
     mov edx, r13d
     mov rcx, r12
     mov r8d, ebp
