@@ -5,13 +5,14 @@
 //! costs no memory, since a memfd's pages come at first touch.
 //!
 //! ```text
-//! control 0 | control 1 | .. | board | link 0>0 | link 0>1 | .. | link n-1>n-1
+//! control 0 | control 1 | .. | board | ring 0>0 | ring 0>1 | .. | buffers 0>0 | buffers 0>1 | ..
 //!
 //! control: a line each for the process number and whether it has left, for the barriers entered,
 //!          and for the counter of opened links; then a word per sender: whether it has opened its
 //!          link to this rank
 //! board:   a word per rank: whether it sleeps, and where it runs
-//! link:    a ring's slots | its credits (word 0 slots, word 1 buffers) | buffers, from a page on
+//! ring:    a link's slots | its credits (word 0 slots, word 1 buffers)
+//! buffers: a link's larger buffers; those of all links are mapped when the first link is opened
 //! ```
 //!
 //! Behind the links the memfd has what bulk transfers pass through (`area.rs`), which is mapped
@@ -116,10 +117,10 @@ impl Layout {
         Ok(())
     }
 
-    /// Bytes that are mapped from the start, touched or not.
+    /// Bytes of all tables and links, touched or not.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.links_at() + self.ranks as usize * self.ranks as usize * self.link_len()
+        self.buffers_at() + self.links() * self.buffers_len()
     }
 
     /// Bytes that are touched by the time all ranks have met, for all of them together: the tables
@@ -145,7 +146,7 @@ impl Layout {
     /// Bytes that one link costs once it is used.
     #[must_use]
     pub const fn link_len(&self) -> usize {
-        (self.buffers_at() + self.area()).next_multiple_of(PAGE)
+        self.ring_len() + self.buffers_len()
     }
 
     /// Bytes of a link's larger buffers together.
@@ -173,8 +174,23 @@ impl Layout {
         words_for(self.slots)
     }
 
-    const fn buffers_at(&self) -> usize {
+    /// Bytes of one link's ring.
+    const fn ring_len(&self) -> usize {
         (self.ring_words() * 8 + SKEW).next_multiple_of(PAGE)
+    }
+
+    /// Bytes of one link's larger buffers, to the end of a page.
+    const fn buffers_len(&self) -> usize {
+        self.area().next_multiple_of(PAGE)
+    }
+
+    const fn links(&self) -> usize {
+        self.ranks as usize * self.ranks as usize
+    }
+
+    /// First byte of the larger buffers: what is before is mapped from the start.
+    const fn buffers_at(&self) -> usize {
+        self.links_at() + self.links() * self.ring_len()
     }
 }
 
@@ -186,7 +202,8 @@ pub(crate) struct Segment {
     reach: Option<Reach>,
     me: u32,
     memory: Memfd,
-    /// `None` inside: it could not be mapped.
+    /// All links' larger buffers. `None` inside, here and below: it could not be mapped.
+    buffers: OnceLock<Option<Mapping>>,
     area: OnceLock<Option<Area>>,
     /// For who looks at everything.
     whole: OnceLock<Mapping>,
@@ -205,12 +222,15 @@ impl Segment {
                 ),
             ));
         }
+        // Too few addresses are told now, not at the first message.
+        drop(memory.map_part(0, layout.len())?);
         Ok(Self {
-            mapping: memory.map_part(0, layout.len())?,
+            mapping: memory.map_part(0, layout.buffers_at())?,
             layout,
             reach: None,
             me,
             memory: memory.try_clone()?,
+            buffers: OnceLock::new(),
             area: OnceLock::new(),
             whole: OnceLock::new(),
         })
@@ -321,13 +341,24 @@ impl Segment {
     /// The ring and credits of the link from one rank to another.
     pub(crate) fn ring(&self, from: u32, to: u32) -> Mapped<'_> {
         let skew = if from > to { SKEW } else { 0 };
-        self.words(self.link(from, to) + skew, self.layout.ring_words())
+        let at = self.layout.links_at() + self.link(from, to) * self.layout.ring_len();
+        self.words(at + skew, self.layout.ring_words())
     }
 
-    /// First byte of the larger buffers of the link from one rank to another.
-    pub(crate) fn buffers(&self, from: u32, to: u32) -> *mut u8 {
-        let at = self.link(from, to) + self.layout.buffers_at();
-        self.mapping.base().wrapping_add(at)
+    /// First byte of the larger buffers of the link from one rank to another, unless they cannot be
+    /// mapped.
+    ///
+    /// # Cost
+    /// The first time system calls, then a load.
+    pub(crate) fn buffers(&self, from: u32, to: u32) -> Option<*mut u8> {
+        let start = self.layout.buffers_at();
+        let map = || {
+            let len = self.layout.len() - start;
+            self.memory.map_part(start, len).ok()
+        };
+        let all = self.buffers.get_or_init(map).as_ref()?;
+        let at = self.link(from, to) * self.layout.buffers_len();
+        Some(all.base().wrapping_add(at))
     }
 
     /// All words of it by which ranks steer, also those that are mapped when they are first needed.
@@ -351,10 +382,10 @@ impl Segment {
         self.words(at, self.layout.control_words())
     }
 
+    /// The number of a link among all.
     fn link(&self, from: u32, to: u32) -> usize {
         assert!(from < self.layout.ranks && to < self.layout.ranks);
-        let index = from as usize * self.layout.ranks as usize + to as usize;
-        self.layout.links_at() + index * self.layout.link_len()
+        from as usize * self.layout.ranks as usize + to as usize
     }
 
     fn words(&self, at: usize, len: usize) -> Mapped<'_> {

@@ -64,10 +64,21 @@ impl Out {
             buffers: Granted::new(layout.buffers, credits(layout.slots)),
             state: State::Closed,
             wants: Wants::default(),
-            area: segment.buffers(me, to),
+            area: std::ptr::null_mut(),
             count: layout.buffers,
             size: layout.buffer,
         }
+    }
+
+    /// Lets messages go out. False: the larger buffers cannot be mapped, and it stays closed.
+    pub(super) fn open(&mut self, segment: &Segment, me: u32, to: u32) -> bool {
+        let Some(area) = segment.buffers(me, to) else {
+            return false;
+        };
+        self.area = area;
+        self.state = State::Open;
+        self.ring.slots().unfreeze();
+        true
     }
 
     /// The body's place in the slot under construction.
@@ -98,7 +109,8 @@ impl Out {
     pub(super) fn buffer(&mut self, len: usize) -> Foreign<'_> {
         let at = self.first() as usize * self.size as usize;
         assert!(at + len <= self.count as usize * self.size as usize);
-        // SAFETY: within the link's buffers by the assertion, which are mapped shared memory.
+        // SAFETY: within the link's buffers by the assertion, which are mapped shared memory since the
+        // link was opened: no credit of a buffer comes before.
         unsafe { Foreign::new(self.area.wrapping_add(at), len) }
     }
 
@@ -143,7 +155,7 @@ impl In {
             ring: Receiver::new(words, layout.slots),
             peer: from,
             buffers: Freed::new(layout.buffers, credits(layout.slots)),
-            area: segment.buffers(from, me),
+            area: segment.buffers(from, me).unwrap_or(std::ptr::null_mut()),
             count: layout.buffers,
             size: layout.buffer,
         }
@@ -167,6 +179,9 @@ impl In {
         }
         if len == 0 || len > room {
             return Err(Corrupt("a length beyond the buffers"));
+        }
+        if self.area.is_null() {
+            return Err(Corrupt("no addresses are left for the peer's buffers"));
         }
         let at = turn as usize * self.size as usize;
         // SAFETY: within the link's buffers by the check, which are mapped shared memory.

@@ -148,9 +148,11 @@ impl<B: Bytes> ShmTx<B> {
                     self.report(to, why);
                     return false;
                 }
-                let out = &mut self.out[to as usize];
-                out.state = State::Open;
-                out.ring.slots().unfreeze();
+                if !self.out[to as usize].open(&self.segment, self.me, to) {
+                    let why = Fault::Refused("no addresses are left for a link to the peer");
+                    self.report(to, why);
+                    return false;
+                }
                 self.segment.knock(to).knock(self.me as usize);
             }
             State::Open => {}
