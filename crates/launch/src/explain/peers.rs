@@ -127,13 +127,19 @@ fn told(value: &Value) -> String {
 
 /// How long messages go between ranks of a node.
 fn of_node(values: &Values) -> Vec<(&'static str, String)> {
+    let (road, chunk) = (values.get("shm_road"), values.get("shm_chunk"));
+    let chosen = match values.roads().road {
+        None => "each peer and class of sizes takes the road that trials in the job find fastest",
+        Some(_) => "the road that is set, where it is open",
+    };
     let single = match probe::process_vm_readv() {
-        Ok(()) => "single copy: the system allows it for processes of one user".into(),
-        Err(why) => format!("single copy: refused by the system ({why})"),
+        Ok(()) => "open: the system lets processes of one user copy from each other".into(),
+        Err(why) => format!("closed by the system ({why}): copies through shared memory instead"),
     };
     vec![
         ("buffers", told(values.get("shm_buffer"))),
-        ("bulk", single),
+        ("bulk", format!("{chosen}; {}, {}", told(road), told(chunk))),
+        ("single copy", single),
     ]
 }
 
