@@ -285,8 +285,11 @@ impl<T: Tx + Rma> Engine<T> {
         flags: Flags,
         id: u64,
     ) {
-        if self.peers[to as usize].fault.is_some()
-            || send_word(tx, Peer(to), envelope, kind, flags, id).is_ok()
+        let peer = &self.peers[to as usize];
+        // In order: of two words about flow the later one counts.
+        if peer.fault.is_some()
+            || (peer.answers.is_empty()
+                && send_word(tx, Peer(to), envelope, kind, flags, id).is_ok())
         {
             return;
         }
