@@ -7,7 +7,7 @@
 //! Source: madvise(2), `MADV_WIPEONFORK`.
 
 use std::io;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
@@ -15,15 +15,15 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 const PAGE: usize = 4096;
 
 /// Knows whether the process forked since it was made.
-#[derive(Debug)]
+///
+/// The page stays mapped until the process ends: make one for a process, and copy it.
+#[derive(Clone, Copy, Debug)]
 pub struct ForkGuard {
-    page: NonNull<AtomicU32>,
+    word: &'static AtomicU32,
 }
 
-// SAFETY: the page belongs to the process and is reached by atomics only.
-unsafe impl Send for ForkGuard {}
-// SAFETY: as above.
-unsafe impl Sync for ForkGuard {}
+/// The word of [`ForkGuard::closed`].
+static CLOSED: AtomicU32 = AtomicU32::new(0);
 
 impl ForkGuard {
     /// Marks this process as the parent.
@@ -40,36 +40,28 @@ impl ForkGuard {
                 MapFlags::PRIVATE,
             )
         }?;
-        let guard = Self {
-            page: NonNull::new(page.cast()).ok_or(io::ErrorKind::InvalidData)?,
-        };
         // SAFETY: the range is the mapping just made.
         unsafe { rustix::mm::madvise(page, PAGE, Advice::LinuxWipeOnFork) }?;
-        guard.word().store(1, Ordering::Relaxed);
-        Ok(guard)
+        // SAFETY: the page is aligned, its zero bytes are a valid atomic, and it is never unmapped.
+        let word = unsafe { AtomicU32::from_ptr(page.cast()) };
+        word.store(1, Ordering::Relaxed);
+        Ok(Self { word })
+    }
+
+    /// A guard that says in every process that it forked.
+    #[must_use]
+    pub fn closed() -> Self {
+        Self { word: &CLOSED }
     }
 
     /// Whether this is a child forked after [`ForkGuard::new`].
     ///
     /// # Cost
     /// One load and a compare.
-    #[inline]
+    #[inline(always)]
     #[must_use]
-    pub fn forked(&self) -> bool {
-        self.word().load(Ordering::Relaxed) == 0
-    }
-
-    fn word(&self) -> &AtomicU32 {
-        // SAFETY: the page lives as long as `self`, is aligned, and zero bytes are a valid atomic.
-        unsafe { self.page.as_ref() }
-    }
-}
-
-impl Drop for ForkGuard {
-    fn drop(&mut self) {
-        // SAFETY: the page came from mmap in `new` and is unmapped once.
-        let gone = unsafe { rustix::mm::munmap(self.page.as_ptr().cast(), PAGE) };
-        debug_assert!(gone.is_ok(), "munmap of an own page failed: {gone:?}");
+    pub fn forked(self) -> bool {
+        self.word.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -81,6 +73,7 @@ mod tests {
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
         assert!(!guard.forked());
+        assert!(ForkGuard::closed().forked());
         // SAFETY: the child makes one load and leaves by _exit, both safe after a fork of a
         // process with several threads.
         let child = unsafe { libc::fork() };

@@ -107,7 +107,7 @@ pub fn address_space() -> Option<Available> {
     let limit = getrlimit(Resource::As).current?;
     let sizes = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let used = sizes.split(' ').next().and_then(|n| n.parse::<u64>().ok());
-    let used = used.unwrap_or(0) * rustix::param::page_size() as u64;
+    let used = used.unwrap_or(0) * crate::memory::page_size();
     Some(Available {
         bytes: limit.saturating_sub(used),
         source: Source::AddressSpace,

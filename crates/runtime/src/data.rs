@@ -16,6 +16,7 @@ pub trait Data: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + 'static
 impl<T: FromBytes + IntoBytes + Immutable + Copy + Send + Sync + 'static> Data for T {}
 
 /// The bytes of `values`, to be read by the message path.
+#[inline(always)]
 pub(crate) fn source<T: Data>(values: &[T]) -> RawBytes {
     // SAFETY: the range is the slice's own. The message path only drains bytes of a send, and every
     // caller keeps the borrow (or the owned buffer) until the request has ended: the blocking calls
@@ -25,6 +26,7 @@ pub(crate) fn source<T: Data>(values: &[T]) -> RawBytes {
 }
 
 /// The bytes of `values`, to be written by the message path.
+#[inline(always)]
 pub(crate) fn target<T: Data>(values: &mut [T]) -> RawBytes {
     // SAFETY: as in `source`; the borrow is unique, and any bytes make a valid `T`.
     unsafe { RawBytes::new(values.as_mut_ptr().cast(), size_of_val(values)) }

@@ -25,12 +25,15 @@ pub struct Scope<'scope, 'env: 'scope, A: Access> {
 
 /// The requests of a scope that have not ended. A request is named by its place here.
 #[derive(Default)]
-struct Open {
+pub(crate) struct Open {
     requests: Vec<Option<RawRequest>>,
     free: Vec<usize>,
 }
 
 impl Open {
+    /// The place of a request that is over already: none.
+    const NOWHERE: usize = usize::MAX;
+
     fn add(&mut self, request: RawRequest) -> usize {
         match self.free.pop() {
             Some(place) => {
@@ -45,8 +48,21 @@ impl Open {
     }
 
     fn remove(&mut self, place: usize) {
-        self.requests[place] = None;
-        self.free.push(place);
+        if place != Self::NOWHERE {
+            self.requests[place] = None;
+            self.free.push(place);
+        }
+    }
+
+    /// One that has not ended, taken out; places mean nothing from then on.
+    fn pop(&mut self) -> Option<RawRequest> {
+        while let Some(entry) = self.requests.pop() {
+            if entry.is_some() {
+                return entry;
+            }
+        }
+        self.free.clear();
+        None
     }
 }
 
@@ -54,7 +70,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     pub(crate) fn new(raw: &'env Communicator<A>) -> Self {
         Self {
             raw,
-            open: RefCell::default(),
+            open: RefCell::new(raw.lend_list()),
             lifetimes: PhantomData,
         }
     }
@@ -132,7 +148,10 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         request: RawRequest,
         buffer: B::Held,
     ) -> Request<'scope, 'env, B, A> {
-        let place = self.open.borrow_mut().add(request);
+        let place = match request {
+            RawRequest::Open(_) => self.open.borrow_mut().add(request),
+            RawRequest::Sent(_) => Open::NOWHERE,
+        };
         Request::new(self, place, request, buffer)
     }
 
@@ -148,19 +167,25 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     /// Waits for every open request; the first error is kept, and all are waited for.
     pub(crate) fn finish(&self) -> Result<()> {
         let mut result = Ok(());
-        for request in self.open.take().requests.into_iter().flatten() {
+        while let Some(request) = self.next_open() {
             let ended = self.raw.wait(request).map(drop);
             result = result.and(ended);
         }
+        self.raw.return_list(self.open.take());
         result
     }
 
     /// Takes every open request back and waits until none touches its buffer.
     pub(crate) fn take_back(&self) {
-        for request in self.open.take().requests.into_iter().flatten() {
+        while let Some(request) = self.next_open() {
             // Its failure is one of those that made the scope end.
             let _ = self.raw.take_back(request);
         }
+        self.raw.return_list(self.open.take());
+    }
+
+    fn next_open(&self) -> Option<RawRequest> {
+        self.open.borrow_mut().pop()
     }
 }
 

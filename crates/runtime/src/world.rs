@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use std::sync::Arc;
-
 use oxmpi_os::fork::ForkGuard;
 
 use crate::boot::{self, Manager};
@@ -55,7 +53,7 @@ impl World {
         let node = boot::meet(&mut manager, layout, policy.heap)?;
         let group = Group::all(manager.size(), manager.rank());
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
-        let lane = Own::new(Lane::new(node, policy, Arc::new(fork))?);
+        let lane = Own::new(Lane::new(node, policy, fork)?);
         Ok(Self {
             comm: Comm::new(Communicator::new(lane, Lane::FIRST_CONTEXT, group)),
             manager,

@@ -12,7 +12,8 @@
 //!          link to this rank
 //! board:   a word per rank: whether it sleeps, and where it runs
 //! ring:    a link's slots | its credits (word 0 slots, word 1 buffers)
-//! buffers: a link's larger buffers; those of all links are mapped when the first link is opened
+//! buffers: a link's larger buffers | the one that the pair's two sides write in turn, its sender
+//!          first; those of all links are mapped when the first link is opened
 //! ```
 //!
 //! Behind the links the memfd has what bulk transfers pass through (`area.rs`), which is mapped
@@ -28,12 +29,12 @@ use oxmpi_os::memory::{Mapping, Memfd};
 
 use crate::area::{self, Area};
 use crate::heap::Reach;
-use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, Words, words_for};
+use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, Words, words_for};
 
 pub(crate) const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
 /// second line, so the two directions use different sets of a first-level cache; with both in the
@@ -179,9 +180,9 @@ impl Layout {
         (self.ring_words() * 8 + SKEW).next_multiple_of(PAGE)
     }
 
-    /// Bytes of one link's larger buffers, to the end of a page.
+    /// Bytes of one link's larger buffers and of the one in turn, to the end of a page.
     const fn buffers_len(&self) -> usize {
-        self.area().next_multiple_of(PAGE)
+        (self.area() + self.buffer as usize).next_multiple_of(PAGE)
     }
 
     const fn links(&self) -> usize {
@@ -374,6 +375,17 @@ impl Segment {
 
     fn board_words(&self) -> Mapped<'_> {
         self.words(self.layout.board_at(), self.layout.ranks as usize)
+    }
+
+    /// First bytes of the buffers that two ranks write in turn, as `me` counts them; null where they
+    /// cannot be mapped.
+    pub(crate) fn turns(&self, me: u32, peer: u32) -> [*mut u8; TURNS] {
+        [(me, peer), (peer, me)].map(|(from, to)| {
+            let buffers = self.buffers(from, to);
+            buffers.map_or(std::ptr::null_mut(), |buffers| {
+                buffers.wrapping_add(self.layout.area())
+            })
+        })
     }
 
     fn control(&self, rank: u32) -> Mapped<'_> {

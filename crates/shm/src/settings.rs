@@ -17,7 +17,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: "count",
         level: Level::Expert,
         short: "slots of the ring from one rank of a node to another",
-        long: "Each holds one message of up to 48 B, or the header of a longer one, and takes \
+        long: "Each holds one message of up to 112 B, or the header of a longer one, and takes \
                128 B. A sender that is this far ahead waits. A power of two, 4 to 65536.",
         check: |text| slots(text).map(drop),
     },

@@ -12,7 +12,7 @@ use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 use oxmpi_shm::ring::{
     Barrier, Bell, Counters, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver, STRIDE,
-    Sender, Share, Stage, Words, words_for,
+    Sender, Share, Stage, TURNS, Turns, Words, words_for,
 };
 
 /// Words of a model; those that a test never touches are not made.
@@ -117,6 +117,60 @@ fn a_ring_delivers_in_order() {
             receive(&mut receiver);
         }
         assert_eq!(got, sent);
+    });
+}
+
+/// A buffer that two sides write in turn: the rings' order alone carries it over, and back.
+#[test]
+fn a_buffer_goes_over_and_back() {
+    loom::model(|| {
+        let (there, back) = (Model::ring(2), Model::ring(2));
+        let buffers = Model::new(TURNS, |_| true);
+        let mut side = (
+            Sender::new(there.clone(), 2),
+            Receiver::new(back.clone(), 2),
+        );
+        let mut other = (Sender::new(back, 2), Receiver::new(there, 2));
+        // By the first side's count, the other one's is the reverse.
+        let place = |theirs: bool, i: usize| if theirs { Turns::across(i) } else { i };
+        let answering = thread::spawn({
+            let buffers = buffers.clone();
+            move || {
+                let mut turns = Turns::new();
+                if let Some(head) = other.1.head() {
+                    let came = Turns::across(head as usize);
+                    turns.check(came).unwrap();
+                    // SAFETY: the checker itself reports a race.
+                    assert_eq!(unsafe { buffers.get(place(true, came)) }, 7);
+                    turns.gain(came);
+                    other.1.advance();
+                }
+                let out = turns.next().unwrap();
+                // SAFETY: as above.
+                unsafe { buffers.set(place(true, out), 8) };
+                turns.give(out);
+                other.0.try_send(out as u32, &[]).unwrap();
+            }
+        });
+        let mut turns = Turns::new();
+        let out = turns.next().unwrap();
+        // SAFETY: as above.
+        unsafe { buffers.set(place(false, out), 7) };
+        turns.give(out);
+        side.0.try_send(out as u32, &[]).unwrap();
+        if let Some(head) = side.1.head() {
+            let came = Turns::across(head as usize);
+            turns.check(came).unwrap();
+            // SAFETY: as above.
+            assert_eq!(unsafe { buffers.get(place(false, came)) }, 8);
+            turns.gain(came);
+            side.1.advance();
+            let out = turns.next().unwrap();
+            assert_eq!(out, came, "what came last is written next");
+            // SAFETY: as above.
+            unsafe { buffers.set(place(false, out), 9) };
+        }
+        answering.join().unwrap();
     });
 }
 

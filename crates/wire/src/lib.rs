@@ -7,6 +7,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod engine;
 pub mod fault;
@@ -18,6 +19,7 @@ pub mod pmi;
 mod shared;
 pub mod transport;
 
+pub use direct::{Short, Wanted};
 #[cfg(feature = "alloc")]
 pub use engine::{
     Counters, Engine, Failure, Message, Mode, Outcome, Request, Rules, Source, Status, Tag,

@@ -9,6 +9,7 @@
 //! [`Put`], a receiver reads them once through [`Take`], and a header is copied out before it is
 //! checked.
 
+use crate::direct::{self, Short, Wanted};
 use crate::fault::Fault;
 use crate::header::Header;
 use crate::paths::{Costs, Switches};
@@ -39,6 +40,14 @@ pub trait Put {
     /// # Panics
     /// If `bytes` is longer than [`Put::room`]; the caller asked for the room when it took the slot.
     fn put(&mut self, bytes: &[u8]);
+    /// As [`Put::put`], where the length is known to the compiler: a few moves.
+    ///
+    /// # Panics
+    /// As there.
+    #[inline(always)]
+    fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.put(&bytes);
+    }
 }
 
 /// A frame under construction: the room for its body.
@@ -56,6 +65,16 @@ pub trait Take {
     /// # Panics
     /// If `to` is longer than [`Take::left`].
     fn take(&mut self, to: &mut [u8]);
+    /// As [`Take::take`], where the length is known to the compiler: a few moves.
+    ///
+    /// # Panics
+    /// As there.
+    #[inline(always)]
+    fn take_exact<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.take(&mut bytes);
+        bytes
+    }
 }
 
 /// Bytes that are this process's own already.
@@ -74,8 +93,9 @@ impl Take for &[u8] {
 /// A user's bytes, with their layout.
 ///
 /// Made by whoever owns the memory (`oxmpi-os` from a raw pointer), moved through by the engine and
-/// the transports. One type serves all transports of a lane.
-pub trait Bytes {
+/// the transports. One type serves all transports of a lane. It is a handle: a clone means the same
+/// bytes.
+pub trait Bytes: Clone {
     /// Length of the packed bytes.
     fn len(&self) -> u64;
     /// Whether there are no bytes.
@@ -193,6 +213,23 @@ pub trait Rx {
 
     /// As [`Rx::poll`], looking at one peer only: the direct road, and waiting for a named source.
     fn poll_from<S: Sink<Self::Tx>>(&mut self, tx: &mut Self::Tx, from: Peer, sink: &mut S) -> u32;
+
+    /// A look of the direct road: as [`Rx::poll_from`] (or as [`Rx::poll`], where no sender is
+    /// named, with a budget of one), but a whole message without any mark that is `wanted` and not
+    /// longer than `body` goes there and not to `sink`, if nothing else came in this look before
+    /// it. `None`: none was taken.
+    ///
+    /// # Cost
+    /// Where a transport has its own: one compare each of sequence, kind, envelope and length.
+    fn poll_short<C: Bytes, S: Sink<Self::Tx>>(
+        &mut self,
+        tx: &mut Self::Tx,
+        wanted: &Wanted,
+        body: &C,
+        sink: &mut S,
+    ) -> Option<Short> {
+        direct::poll_short(self, tx, wanted, body, sink)
+    }
 
     /// Announces that the caller is about to sleep. False: something came meanwhile, do not sleep;
     /// always so of a transport that wakes nobody.

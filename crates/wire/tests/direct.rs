@@ -35,8 +35,14 @@ fn another_ranks_message_with_the_same_envelope_is_not_taken() {
     let direct = |job: &mut Job| {
         let rank = &mut job.ranks[0];
         let rx = &mut Everybody(&mut rank.rx);
-        rank.engine
-            .recv_direct(rx, &mut rank.tx, Peer(1), ENVELOPE, &near)
+        rank.engine.recv_direct(
+            rx,
+            &mut rank.tx,
+            Source::Peer(Peer(1)),
+            3,
+            Tag::Exact(9),
+            &near,
+        )
     };
     for _ in 0..100 {
         assert_eq!(direct(&mut job), None, "rank 2's message is not rank 1's");

@@ -67,7 +67,7 @@ fn later_operations_with_the_dead_fail_at_once() {
             .try_short(&mut rank.tx, DEAD, ENVELOPE, &room)
             .is_err()
     );
-    assert!(!rank.engine.direct(DEAD));
+    assert!(!rank.engine.direct(Source::Peer(DEAD)));
     assert_eq!(rank.engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
 }
 

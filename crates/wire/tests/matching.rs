@@ -59,7 +59,7 @@ fn every_receive_gets_the_message_of_its_tag() {
         }
     }
     assert_eq!(job.ranks[1].engine.probe(Source::Any, 0, Tag::Any), None);
-    assert!(job.ranks[1].engine.direct(Peer(0)));
+    assert!(job.ranks[1].engine.direct(Source::Peer(Peer(0))));
 }
 
 /// Ten thousand receives of every form are posted before the first message comes, and the other way

@@ -30,7 +30,7 @@ fn an_unmatched_receive_is_taken_back_at_once() {
     let status = job.ranks[1].engine.test(got).unwrap().unwrap();
     assert!(status.cancelled);
     assert!(
-        job.ranks[1].engine.direct(Peer(0)),
+        job.ranks[1].engine.direct(Source::Peer(Peer(0))),
         "nothing is posted any more"
     );
 }

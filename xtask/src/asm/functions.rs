@@ -20,14 +20,12 @@ impl Bytes for Word {
 
     #[inline(always)]
     fn fill(&self, _: u64, from: &mut impl Take) {
-        let mut bytes = [0; 8];
-        from.take(&mut bytes);
-        self.0.set(u64::from_ne_bytes(bytes));
+        self.0.set(u64::from_ne_bytes(from.take_exact()));
     }
 
     #[inline(always)]
     fn drain(&self, _: u64, _: usize, to: &mut impl Put) {
-        to.put(&self.0.get().to_ne_bytes());
+        to.put_exact(self.0.get().to_ne_bytes());
     }
 }
 

@@ -14,9 +14,13 @@ impl<A: Access> Comm<A> {
     /// When the rank does not exist, the tag is too large, or the peer is lost.
     ///
     /// # Cost
-    /// Up to the eager limit one copy; above it the call waits for its receive.
-    #[inline]
+    /// Up to the eager limit one copy; above it the call waits for its receive. What a short message
+    /// needs that finds room is inlined.
+    #[inline(always)]
     pub fn send<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+        if self.raw.send_short(&source(values), to, tag) {
+            return Ok(());
+        }
         self.raw.send(source(values), to, tag, Mode::Standard)
     }
 
@@ -57,14 +61,21 @@ impl<A: Access> Comm<A> {
     /// # Errors
     /// [`Error::Truncated`](crate::Error::Truncated) when the message is longer; when the rank does
     /// not exist or is lost.
-    #[inline]
+    ///
+    /// # Cost
+    /// What a short message needs that comes within a microsecond or two is inlined.
+    #[inline(always)]
     pub fn recv<T: Data>(
         &self,
         values: &mut [T],
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
-        self.raw.recv(target(values), source.into(), tag.into())
+        let (source, tag) = (source.into(), tag.into());
+        match self.raw.recv_short(&target(values), source, tag) {
+            Some(status) => Ok(status),
+            None => self.raw.recv(target(values), source, tag),
+        }
     }
 
     /// Receives a message of any length (`MPI_Mprobe` and `MPI_Mrecv`).
@@ -94,11 +105,7 @@ impl<A: Access> Comm<A> {
         recv_tag: impl Into<Tag>,
     ) -> Result<Status> {
         let (from, recv_tag) = (from.into(), recv_tag.into());
-        self.scope(|s| {
-            let come = s.irecv(recv, from, recv_tag)?;
-            s.isend(send, to, send_tag)?.wait()?;
-            come.wait().map(|(_, status)| status)
-        })
+        (self.raw).sendrecv(source(send), to, send_tag, target(recv), from, recv_tag)
     }
 
     /// Waits for a message without receiving it (`MPI_Probe`).

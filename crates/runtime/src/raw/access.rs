@@ -3,9 +3,12 @@
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
+use oxmpi_os::RawBytes;
 use oxmpi_shm::wait::Waiter;
+use oxmpi_wire::{Envelope, Outcome, Peer, Source, Status, Tag};
 
-use super::lane::Lane;
+use super::communicator::RawRequest;
+use super::lane::{LOOKS, Lane};
 use super::siblings::{self, OwnLane, SharedLane};
 use crate::error::Result;
 
@@ -21,7 +24,10 @@ pub struct Own(Rc<OwnLane>);
 pub struct Shared(Arc<SharedLane>);
 
 pub(crate) mod sealed {
-    use super::{Lane, Result, Waiter};
+    use oxmpi_os::RawBytes;
+    use oxmpi_wire::{Envelope, Outcome, Peer, Source, Status, Tag};
+
+    use super::{LOOKS, Lane, RawRequest, Result, Waiter};
 
     /// What the raw core does with a lane.
     #[allow(
@@ -34,6 +40,27 @@ pub(crate) mod sealed {
 
         /// Works on the lane. `work` must not call back into it.
         fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R;
+
+        /// [`Lane::send_short`], inlined as no closure is.
+        fn send_short(&self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
+            self.with(|lane| lane.send_short(to, envelope, body))
+        }
+
+        /// [`Lane::recv_short`] for a while, inlined as no closure is.
+        fn recv_short(
+            &self,
+            source: Source,
+            context: u32,
+            tag: Tag,
+            body: &RawBytes,
+        ) -> Option<Status> {
+            self.with(|lane| lane.recv_short(LOOKS, source, context, tag, body))
+        }
+
+        /// [`Lane::test`], inlined as no closure is. `None` too in a fork of the process.
+        fn test(&self, request: RawRequest) -> Option<Outcome> {
+            self.with(|lane| lane.test_here(request))
+        }
 
         /// Drives the lane until `ready` gives something. Between its calls the lane makes
         /// progress, or this thread spins, yields or sleeps.
@@ -85,6 +112,27 @@ impl Reach for Own {
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         work(&mut self.0.lane.borrow_mut())
+    }
+
+    #[inline(always)]
+    fn send_short(&self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
+        self.0.lane.borrow_mut().send_short(to, envelope, body)
+    }
+
+    #[inline(always)]
+    fn test(&self, request: RawRequest) -> Option<Outcome> {
+        self.0.lane.borrow_mut().test_here(request)
+    }
+
+    #[inline(always)]
+    fn recv_short(
+        &self,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: &RawBytes,
+    ) -> Option<Status> {
+        (self.0.lane.borrow_mut()).recv_short(LOOKS, source, context, tag, body)
     }
 
     #[inline]

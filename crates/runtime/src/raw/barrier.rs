@@ -51,7 +51,7 @@ impl<A: Access> Communicator<A> {
         let group = self.group();
         (0..group.size())
             .filter(|&rank| rank != group.rank())
-            .filter_map(|rank| group.link(rank))
+            .filter_map(|rank| group.link(rank as usize))
             .fold(0, |all, link| all | 1 << link)
     }
 }

@@ -12,6 +12,7 @@ use oxmpi_wire::{Bytes, Envelope, Peer};
 
 use super::access::Access;
 use super::communicator::{Communicator, RawRequest};
+use super::lane::{LOOKS, Lane};
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
@@ -67,6 +68,8 @@ impl<A: Access> Communicator<A> {
                 scratch,
                 element: call.element_bytes,
                 number: self.next_collective(),
+                awaited: None,
+                fresh: false,
             },
             done: false,
         };
@@ -99,6 +102,8 @@ impl<P: Plan, A: Access> Run<'_, P, A> {
                     self.done = true;
                     return Ok(());
                 }
+                // An awaited message is looked for first: a turn would take it the longer way.
+                Ok(Progress::Pending) if std::mem::take(&mut self.binding.fresh) => {}
                 Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut waiter)?,
                 Err(Failure::Driver(error)) => return Err(error),
                 Err(stuck @ Failure::Stuck { .. }) => {
@@ -116,8 +121,14 @@ impl<P: Plan, A: Access> Drop for Run<'_, P, A> {
             communicator.set_broken();
         }
         while let Some(ticket) = self.execution.abandon() {
-            // Its failure is the collective's, which is told already.
-            let _ = communicator.take_back(ticket.request);
+            let posted = match ticket.request {
+                Some(request) => Some(request),
+                None => self.binding.awaited.take().and_then(|a| a.posted),
+            };
+            if let Some(request) = posted {
+                // Its failure is the collective's, which is told already.
+                let _ = communicator.take_back(request);
+            }
         }
         let scratch = std::mem::take(&mut self.binding.scratch);
         communicator
@@ -128,8 +139,42 @@ impl<P: Plan, A: Access> Drop for Run<'_, P, A> {
 
 /// A message under way, and the bytes it must have.
 struct Ticket {
-    request: RawRequest,
+    /// `None`: the awaited one.
+    request: Option<RawRequest>,
     bytes: u64,
+}
+
+/// A receive that looks on the direct road as long as it can. There is one at a time: the next one
+/// posts it before itself, so that receives keep their order.
+struct Awaited {
+    peer: Peer,
+    envelope: Envelope,
+    body: RawBytes,
+    posted: Option<RawRequest>,
+}
+
+impl Awaited {
+    fn post(&mut self, lane: &mut Lane) -> RawRequest {
+        *self.posted.get_or_insert_with(|| {
+            let tag = engine::Tag::Exact(self.envelope.tag);
+            let source = engine::Source::Peer(self.peer);
+            lane.irecv(source, self.envelope.context, tag, self.body)
+        })
+    }
+
+    /// Looks on the direct road, so many times, or for the posted receive's end.
+    fn look(&mut self, looks: u32, lane: &mut Lane) -> Option<Outcome> {
+        let source = engine::Source::Peer(self.peer);
+        if self.posted.is_none() {
+            let tag = engine::Tag::Exact(self.envelope.tag);
+            let status = lane.recv_short(looks, source, self.envelope.context, tag, &self.body);
+            if status.is_some() || lane.is_direct(source) {
+                return status.map(Ok);
+            }
+        }
+        let request = self.post(lane);
+        lane.test(request)
+    }
 }
 
 /// What the acts of a plan mean in this communicator.
@@ -141,6 +186,9 @@ struct Binding<'a, A: Access> {
     element: u64,
     /// The collective's number.
     number: u32,
+    awaited: Option<Awaited>,
+    /// It was not asked for yet.
+    fresh: bool,
 }
 
 impl<A: Access> Binding<'_, A> {
@@ -209,20 +257,42 @@ impl<A: Access> Driver for Binding<'_, A> {
             .access()
             .with(|lane| lane.send_now(peer, envelope, Mode::Standard, body));
         let bytes = body.len();
-        Ok(request.map(|request| Ticket { request, bytes }))
+        Ok(request.map(|request| Ticket {
+            request: Some(request),
+            bytes,
+        }))
     }
 
     fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>> {
         let body = self.bytes(into)?;
         let (peer, envelope) = self.address(from, tag)?;
-        let source = engine::Source::Peer(peer);
-        let tag = engine::Tag::Exact(envelope.tag);
-        let request = self
-            .communicator
-            .access()
-            .with(|lane| lane.irecv(source, envelope.context, tag, body));
         let bytes = body.len();
-        Ok(Some(Ticket { request, bytes }))
+        let mut next = Awaited {
+            peer,
+            envelope,
+            body,
+            posted: None,
+        };
+        let access = self.communicator.access();
+        let Some(earlier) = &mut self.awaited else {
+            if let Some(outcome) = access.with(|lane| next.look(1, lane)) {
+                return self.ended(outcome, bytes).map(|()| None);
+            }
+            self.awaited = Some(next);
+            self.fresh = true;
+            return Ok(Some(Ticket {
+                request: None,
+                bytes,
+            }));
+        };
+        let request = access.with(|lane| {
+            earlier.post(lane);
+            next.post(lane)
+        });
+        Ok(Some(Ticket {
+            request: Some(request),
+            bytes,
+        }))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<()> {
@@ -247,13 +317,18 @@ impl<A: Access> Driver for Binding<'_, A> {
     }
 
     fn done(&mut self, ticket: &mut Ticket) -> Result<bool> {
-        let outcome = self
-            .communicator
-            .access()
-            .with(|lane| lane.test(ticket.request));
-        match outcome {
-            None => Ok(false),
-            Some(outcome) => self.ended(outcome, ticket.bytes).map(|()| true),
+        let access = self.communicator.access();
+        let outcome = match (ticket.request, &mut self.awaited) {
+            (Some(request), _) => access.with(|lane| lane.test(request)),
+            (None, Some(awaited)) => access.with(|lane| awaited.look(LOOKS, lane)),
+            (None, None) => unreachable!("the awaited receive's ticket ends with it"),
+        };
+        let Some(outcome) = outcome else {
+            return Ok(false);
+        };
+        if ticket.request.is_none() {
+            self.awaited = None;
         }
+        self.ended(outcome, ticket.bytes).map(|()| true)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
-use oxmpi_wire::{Envelope, Fault, Peer};
+use oxmpi_wire::{Bytes, Envelope, Fault, Peer};
 
 use super::access::Access;
 use super::group::Group;
@@ -15,9 +15,19 @@ use super::lane::Lane;
 use super::siblings;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};
+use crate::scope::Open;
 
 /// Names one operation of a lane until it has ended.
-pub(crate) type RawRequest = engine::Request;
+#[derive(Clone, Copy, Debug)]
+pub enum RawRequest {
+    /// The engine knows it.
+    Open(engine::Request),
+    /// A send that was over when it was started: its bytes are on their way.
+    Sent(engine::Status),
+}
+
+/// Looks at the start of a wait that do not ask whether what it waits for can still come.
+const HOPEFUL: u32 = 8;
 
 /// A message that a matched probe has taken out of the queue.
 pub(crate) type Claimed = engine::Message;
@@ -100,8 +110,20 @@ impl<A: Access> Communicator<A> {
         siblings::leave();
     }
 
+    /// Sends a short message in standard mode, if it finds room. False too where the arguments are
+    /// wrong: [`Communicator::send`] takes over in all cases.
+    #[inline(always)]
+    pub(crate) fn send_short(&self, bytes: &RawBytes, to: usize, tag: u32) -> bool {
+        let context = self.context;
+        tag <= MAX_TAG
+            && (self.link(to)).is_some_and(|peer| {
+                let envelope = Envelope { context, tag };
+                self.access.send_short(peer, envelope, bytes)
+            })
+    }
+
     /// Sends and waits until the bytes may be used again.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn send(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<()> {
         let (peer, envelope) = self.address(to, tag)?;
         let sent = self.access.with(|lane| {
@@ -139,8 +161,33 @@ impl<A: Access> Communicator<A> {
         }
     }
 
+    /// Takes a short message that nothing goes before, also one that comes within a microsecond or
+    /// two. `None` too where the arguments are wrong: [`Communicator::recv`] takes over in all cases.
+    #[inline(always)]
+    pub(crate) fn recv_short(&self, bytes: &RawBytes, source: Source, tag: Tag) -> Option<Status> {
+        let from = match source {
+            Source::Rank(rank) => engine::Source::Peer(self.link(rank)?),
+            Source::Any => engine::Source::Any,
+        };
+        let tag = match tag {
+            Tag::Is(tag) => engine::Tag::Exact(tag),
+            Tag::Any => engine::Tag::Any,
+        };
+        let context = self.context;
+        let taken = self.access.recv_short(from, context, tag, bytes)?;
+        let source = match source {
+            Source::Rank(rank) => rank,
+            Source::Any => self.rank_of(taken.source).unwrap_or_default(),
+        };
+        Some(Status {
+            source,
+            tag: taken.tag,
+            bytes: taken.len,
+        })
+    }
+
     /// Receives into `bytes`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
         let (source, tag) = self.pattern(source, tag)?;
         let first = self.access.with(|lane| {
@@ -149,7 +196,9 @@ impl<A: Access> Communicator<A> {
         })?;
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
-            Ok(None) if self.is_from_itself(source) => self.wait(self.post(source, tag, bytes)?),
+            Ok(None) if self.is_from_itself(source) || source == engine::Source::Any => {
+                self.wait(self.post(source, tag, bytes)?)
+            }
             Ok(None) => self.keep_receiving(source, tag, bytes),
             Err(request) => self.wait(request),
         }
@@ -163,8 +212,14 @@ impl<A: Access> Communicator<A> {
         hopeless: impl Fn(&Lane) -> bool,
         mut ready: impl FnMut(&mut Lane) -> Option<R>,
     ) -> Result<Option<R>> {
+        // What most waits bring comes sooner than it is worth while to look whether it can.
+        let mut looks = 0;
         self.access.until(|lane| match ready(lane) {
             Some(result) => Some(Some(result)),
+            None if looks < HOPEFUL => {
+                looks += 1;
+                None
+            }
             // What this rank has sent to itself comes first.
             None if A::ALONE && hopeless(lane) && lane.progress() == 0 && !lane.has_waiting() => {
                 Some(ready(lane))
@@ -188,7 +243,7 @@ impl<A: Access> Communicator<A> {
 
     /// Whether only this rank itself could send it.
     fn is_from_itself(&self, source: engine::Source) -> bool {
-        let own = self.group.link(self.group.rank()).map(Peer);
+        let own = self.link(self.group.rank() as usize);
         own.is_some_and(|peer| source == engine::Source::Peer(peer))
     }
 
@@ -222,6 +277,33 @@ impl<A: Access> Communicator<A> {
         self.status(outcome)
     }
 
+    /// Sends `out` and receives into `into`, in whichever order the two come.
+    pub(crate) fn sendrecv(
+        &self,
+        out: RawBytes,
+        to: usize,
+        send_tag: u32,
+        into: RawBytes,
+        source: Source,
+        recv_tag: Tag,
+    ) -> Result<Status> {
+        let (from, tag) = self.pattern(source, recv_tag)?;
+        if self.send_short(&out, to, send_tag) {
+            return match self.recv_short(&into, source, recv_tag) {
+                Some(status) => Ok(status),
+                None => self.recv(into, source, recv_tag),
+            };
+        }
+        let come = self.post(from, tag, into)?;
+        if let Err(error) = self.send(out, to, send_tag, Mode::Standard) {
+            // Its failure, if it has one too, comes second.
+            let _ = self.take_back(come);
+            return Err(error);
+        }
+        self.wait(come)
+    }
+
+    #[inline]
     pub(crate) fn isend(
         &self,
         bytes: RawBytes,
@@ -229,6 +311,19 @@ impl<A: Access> Communicator<A> {
         tag: u32,
         mode: Mode,
     ) -> Result<RawRequest> {
+        if mode != Mode::Synchronous && self.send_short(&bytes, to, tag) {
+            return Ok(RawRequest::Sent(engine::Status {
+                source: self.link(to).unwrap_or(Peer(0)),
+                tag,
+                len: bytes.len(),
+                cancelled: false,
+            }));
+        }
+        self.isend_any(bytes, to, tag, mode)
+    }
+
+    #[inline(never)]
+    fn isend_any(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<RawRequest> {
         let (peer, envelope) = self.address(to, tag)?;
         self.access.with(|lane| {
             lane.check()?;
@@ -254,7 +349,16 @@ impl<A: Access> Communicator<A> {
     }
 
     /// Waits until the operation has ended. The handle is stale afterwards.
+    #[inline]
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
+        match self.access.test(request) {
+            Some(outcome) => self.status(outcome),
+            None => self.wait_open(request),
+        }
+    }
+
+    #[inline(never)]
+    fn wait_open(&self, request: RawRequest) -> Result<Status> {
         self.access.with(|lane| lane.check_process())?;
         let outcome = self.until_hopeless(
             |lane| self.is_unanswerable(lane, request),
@@ -295,6 +399,15 @@ impl<A: Access> Communicator<A> {
             Ok(status) if status.cancelled => Ok(None),
             outcome => self.status(outcome).map(Some),
         }
+    }
+
+    /// A list for a scope's requests, kept from scope to scope.
+    pub(crate) fn lend_list(&self) -> Open {
+        self.access.with(Lane::lend_list)
+    }
+
+    pub(crate) fn return_list(&self, list: Open) {
+        self.access.with(|lane| lane.return_list(list));
     }
 
     /// Leaves the operation to the lane, which keeps `owner` alive until it has ended.
@@ -395,7 +508,7 @@ impl<A: Access> Communicator<A> {
     }
 
     /// What the engine is to match.
-    #[inline]
+    #[inline(always)]
     fn pattern(&self, source: Source, tag: Tag) -> Result<(engine::Source, engine::Tag)> {
         let source = match source {
             Source::Any => engine::Source::Any,
@@ -411,9 +524,8 @@ impl<A: Access> Communicator<A> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn link(&self, rank: usize) -> Option<Peer> {
-        let rank = u32::try_from(rank).ok()?;
         self.group.link(rank).map(Peer)
     }
 

@@ -5,16 +5,12 @@ use std::sync::Arc;
 /// The members of a communicator, in rank order. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    members: Members,
+    size: u32,
     rank: u32,
-}
-
-#[derive(Clone, Debug)]
-enum Members {
-    /// Rank and link are the same number: the world and its duplicates.
-    All { size: u32 },
-    /// Some of the links, in another order.
-    Some(Arc<Subset>),
+    /// Ranks that are links of the same number: all of the world and its duplicates, else none.
+    plain: u32,
+    /// Where that is not so.
+    subset: Option<Arc<Subset>>,
 }
 
 #[derive(Debug)]
@@ -31,8 +27,10 @@ impl Group {
     /// All `size` links of a lane; this process is link `rank`.
     pub(crate) const fn all(size: u32, rank: u32) -> Self {
         Self {
-            members: Members::All { size },
+            size,
             rank,
+            plain: size,
+            subset: None,
         }
     }
 
@@ -44,18 +42,17 @@ impl Group {
             ranks[link as usize] = rank as u32;
         }
         Self {
-            members: Members::Some(Arc::new(Subset { links, ranks })),
+            size: links.len() as u32,
             rank,
+            plain: 0,
+            subset: Some(Arc::new(Subset { links, ranks })),
         }
     }
 
     /// Number of ranks.
     #[inline]
-    pub(crate) fn size(&self) -> u32 {
-        match &self.members {
-            Members::All { size } => *size,
-            Members::Some(subset) => subset.links.len() as u32,
-        }
+    pub(crate) const fn size(&self) -> u32 {
+        self.size
     }
 
     /// This process's rank.
@@ -65,25 +62,37 @@ impl Group {
     }
 
     /// The link to `rank`, if the group has that rank.
-    #[inline]
-    pub(crate) fn link(&self, rank: u32) -> Option<u32> {
-        match &self.members {
-            Members::All { size } => (rank < *size).then_some(rank),
-            Members::Some(subset) => subset.links.get(rank as usize).copied(),
+    ///
+    /// # Cost
+    /// One compare where ranks and links have the same numbers.
+    #[inline(always)]
+    pub(crate) fn link(&self, rank: usize) -> Option<u32> {
+        if rank < self.plain as usize {
+            Some(rank as u32)
+        } else {
+            self.link_of(rank)
         }
     }
 
+    #[inline(never)]
+    fn link_of(&self, rank: usize) -> Option<u32> {
+        self.subset.as_ref()?.links.get(rank).copied()
+    }
+
     /// The rank at the other end of `link`, if it is a member.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn rank_of(&self, link: u32) -> Option<u32> {
-        match &self.members {
-            Members::All { size } => (link < *size).then_some(link),
-            Members::Some(subset) => subset
-                .ranks
-                .get(link as usize)
-                .copied()
-                .filter(|&rank| rank != NOT_A_MEMBER),
+        if link < self.plain {
+            Some(link)
+        } else {
+            self.member(link)
         }
+    }
+
+    #[inline(never)]
+    fn member(&self, link: u32) -> Option<u32> {
+        let rank = *self.subset.as_ref()?.ranks.get(link as usize)?;
+        (rank != NOT_A_MEMBER).then_some(rank)
     }
 }
 
@@ -96,7 +105,7 @@ mod tests {
         let group = Group::subset(vec![5, 0, 3], 6, 2);
         assert_eq!((group.size(), group.rank()), (3, 2));
         for rank in 0..3 {
-            let link = group.link(rank).expect("a member");
+            let link = group.link(rank as usize).expect("a member");
             assert_eq!(group.rank_of(link), Some(rank));
         }
         assert_eq!(group.link(3), None);

@@ -9,7 +9,7 @@ use oxmpi_shm::heap::{Heap, Reach};
 use oxmpi_shm::wait::{Patience, Rest, Waiter};
 use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
-use oxmpi_wire::{Envelope, Peer, Rx, Tx};
+use oxmpi_wire::{Bytes, Envelope, Peer, Rx};
 
 use super::communicator::{Claimed, RawRequest};
 use super::group::Group;
@@ -17,13 +17,14 @@ use super::policy::Policy;
 use super::scratch::Scratch;
 use super::siblings;
 use crate::error::{Error, Result};
+use crate::scope::Open;
 
 /// Arrivals that one turn hands over at most, so that a flood does not keep a call from seeing that
 /// it is done.
 const BUDGET: u32 = 64;
 
 /// Empty looks at one peer between two looks at all of them.
-const LOOKS: u32 = 64;
+pub(super) const LOOKS: u32 = 64;
 
 /// One engine over one transport, used by one thread at a time.
 ///
@@ -35,11 +36,15 @@ pub struct Lane {
     gates: Gates,
     policy: Policy,
     patience: Patience,
-    fork: Arc<ForkGuard>,
+    fork: ForkGuard,
+    /// As `fork`, but closed when the lane has ended: one look tells whether it may be used.
+    usable: ForkGuard,
     ended: bool,
     next_context: u32,
     detached: Vec<Detached>,
     scratch: Scratch,
+    /// The list of a scope that has ended, for the next one.
+    list: Open,
     pids: Vec<u32>,
     /// The memory that ranks allocate, if there is any.
     reach: Option<Reach>,
@@ -47,7 +52,7 @@ pub struct Lane {
 
 /// An operation that nobody waits for, and what owns its buffer.
 struct Detached {
-    request: RawRequest,
+    request: engine::Request,
     _owner: Box<dyn Any + Send>,
 }
 
@@ -59,7 +64,7 @@ impl Lane {
     const CONTEXTS: u32 = 2;
 
     /// A lane among the ranks of `node`.
-    pub(crate) fn new(node: Node, policy: Policy, fork: Arc<ForkGuard>) -> Result<Self> {
+    pub(crate) fn new(node: Node, policy: Policy, fork: ForkGuard) -> Result<Self> {
         let pids: Vec<u32> = (0..node.ranks()).map(|rank| node.pid(rank)).collect();
         let patience = policy.patience(&pids);
         let links = node.ranks();
@@ -80,10 +85,12 @@ impl Lane {
             policy,
             patience,
             fork,
+            usable: fork,
             ended: false,
             next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
             detached: Vec::new(),
             scratch: Scratch::default(),
+            list: Open::default(),
             pids,
             reach,
         })
@@ -91,12 +98,12 @@ impl Lane {
 
     /// A lane like this one among the ranks of another node, which are those of `group`.
     pub(super) fn another(&self, node: Node, group: &Group) -> Result<Self> {
-        let links = (0..group.size()).filter_map(|rank| group.link(rank));
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
         let node = match &self.reach {
             Some(reach) => node.with_reach(reach.subset(links)),
             None => node,
         };
-        Self::new(node, self.policy, Arc::clone(&self.fork))
+        Self::new(node, self.policy, self.fork)
     }
 
     /// The memory that ranks allocate, if there is any.
@@ -107,7 +114,7 @@ impl Lane {
     /// Whether the lane may be used: by this process, and still.
     #[inline]
     pub(super) fn check(&mut self) -> Result<()> {
-        if self.ended || self.fork.forked() {
+        if self.usable.forked() {
             return Err(self.unusable());
         }
         Ok(())
@@ -145,12 +152,15 @@ impl Lane {
     pub(super) fn is_deserted(&self, group: &Group) -> bool {
         let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
         let gone = |link| self.engine.fault(Peer(link)).is_some();
-        group.size() > 1 && others.all(|rank| group.link(rank).is_some_and(gone))
+        group.size() > 1 && others.all(|rank| group.link(rank as usize).is_some_and(gone))
     }
 
     /// Whose message the operation waits for, if it is a receive that nothing has come for yet.
     pub(super) fn awaited(&self, request: RawRequest) -> Option<Source> {
-        self.engine.awaited(request)
+        match request {
+            RawRequest::Open(request) => self.engine.awaited(request),
+            RawRequest::Sent(_) => None,
+        }
     }
 
     /// Whether something waits for room.
@@ -163,8 +173,14 @@ impl Lane {
         self.pids.get(peer.0 as usize).copied()
     }
 
+    /// Sends a short message, if there is room and nothing goes before it. False too where the lane
+    /// may not be used: [`Lane::check`] tells.
+    #[inline(always)]
+    pub(super) fn send_short(&mut self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
+        !self.usable.forked() && (self.engine.try_short(&mut self.tx, to, envelope, body)).is_ok()
+    }
+
     /// Sends. `None`: the bytes are on their way and may be used again.
-    #[inline]
     pub(super) fn send_now(
         &mut self,
         to: Peer,
@@ -178,7 +194,6 @@ impl Lane {
                 .try_eager(&mut self.tx, to, envelope, &body)
                 .is_ok()
         {
-            self.tx.flush();
             return None;
         }
         self.send_later(to, envelope, mode, body)
@@ -192,13 +207,13 @@ impl Lane {
         mode: Mode,
         body: RawBytes,
     ) -> Option<RawRequest> {
-        let request = self.isend(to, envelope, mode, body);
+        let request = self.engine.send(&mut self.tx, to, envelope, mode, body);
         match self.engine.peek(request) {
             Some(Ok(_)) => {
                 let _freed = self.engine.test(request);
                 None
             }
-            _ => Some(request),
+            _ => Some(RawRequest::Open(request)),
         }
     }
 
@@ -209,14 +224,50 @@ impl Lane {
         mode: Mode,
         body: RawBytes,
     ) -> RawRequest {
-        let request = self.engine.send(&mut self.tx, to, envelope, mode, body);
-        self.tx.flush();
-        request
+        let status = Status {
+            source: to,
+            tag: envelope.tag,
+            len: body.len(),
+            cancelled: false,
+        };
+        match self.send_now(to, envelope, mode, body) {
+            None => RawRequest::Sent(status),
+            Some(request) => request,
+        }
+    }
+
+    /// Looks for a short message on the direct road, so many times, as long as the road is open.
+    /// `None` too where the lane may not be used: [`Lane::check`] tells.
+    #[inline(always)]
+    pub(super) fn recv_short(
+        &mut self,
+        looks: u32,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: &RawBytes,
+    ) -> Option<Status> {
+        if self.usable.forked() {
+            return None;
+        }
+        for _ in 0..looks {
+            let (rx, tx) = (&mut self.rx, &mut self.tx);
+            let status = (self.engine).recv_direct(rx, tx, source, context, tag, body);
+            if status.is_some() || !self.engine.direct(source) {
+                return status;
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    /// Whether [`Lane::recv_short`] may find something later.
+    pub(super) fn is_direct(&self, source: Source) -> bool {
+        self.engine.direct(source)
     }
 
     /// Receives by the direct road for as long as it is open. `Ok(None)`: nothing has come; ask
     /// again after a rest. `Err`: the road is closed, and the receive is posted.
-    #[inline]
     pub(super) fn recv_now(
         &mut self,
         source: Source,
@@ -224,24 +275,11 @@ impl Lane {
         tag: Tag,
         body: RawBytes,
     ) -> std::result::Result<Option<Status>, RawRequest> {
-        if let (Source::Peer(peer), Tag::Exact(tag)) = (source, tag) {
-            let envelope = Envelope { context, tag };
-            for _ in 0..LOOKS {
-                if !self.engine.direct(peer) {
-                    break;
-                }
-                let (rx, tx) = (&mut self.rx, &mut self.tx);
-                if let Some(status) = self.engine.recv_direct(rx, tx, peer, envelope, &body) {
-                    self.tx.flush();
-                    return Ok(Some(status));
-                }
-                std::hint::spin_loop();
-            }
-            if self.engine.direct(peer) {
-                return Ok(None);
-            }
+        match self.recv_short(LOOKS, source, context, tag, &body) {
+            Some(status) => Ok(Some(status)),
+            None if self.engine.direct(source) => Ok(None),
+            None => Err(self.irecv(source, context, tag, body)),
         }
-        Err(self.irecv(source, context, tag, body))
     }
 
     pub(super) fn irecv(
@@ -251,9 +289,7 @@ impl Lane {
         tag: Tag,
         body: RawBytes,
     ) -> RawRequest {
-        let request = self.engine.recv(&mut self.tx, source, context, tag, body);
-        self.tx.flush();
-        request
+        RawRequest::Open(self.engine.recv(&mut self.tx, source, context, tag, body))
     }
 
     pub(super) fn recv_claimed(
@@ -262,23 +298,38 @@ impl Lane {
         body: RawBytes,
     ) -> std::result::Result<RawRequest, Failure> {
         let request = self.engine.recv_claimed(&mut self.tx, claimed, body);
-        self.tx.flush();
-        request
+        request.map(RawRequest::Open)
+    }
+
+    /// As [`Lane::test`]; `None` too in a fork of the process.
+    #[inline(always)]
+    pub(super) fn test_here(&mut self, request: RawRequest) -> Option<Outcome> {
+        if self.fork.forked() {
+            return None;
+        }
+        self.test(request)
     }
 
     /// The operation's outcome if it has ended; its handle is stale from then on.
     #[inline]
     pub(super) fn test(&mut self, request: RawRequest) -> Option<Outcome> {
-        self.engine.test(request)
+        match request {
+            RawRequest::Open(request) => self.engine.test(request),
+            RawRequest::Sent(status) => Some(Ok(status)),
+        }
     }
 
     pub(super) fn has_ended(&self, request: RawRequest) -> bool {
-        self.engine.is_done(request)
+        match request {
+            RawRequest::Open(request) => self.engine.is_done(request),
+            RawRequest::Sent(_) => true,
+        }
     }
 
     pub(super) fn take_back(&mut self, request: RawRequest) {
-        self.engine.cancel(&mut self.tx, request);
-        self.tx.flush();
+        if let RawRequest::Open(request) = request {
+            self.engine.cancel(&mut self.tx, request);
+        }
     }
 
     /// Keeps `owner` until the operation has ended.
@@ -286,9 +337,12 @@ impl Lane {
     /// # Cost
     /// Constant, on average: what has ended is looked for when the list has doubled.
     pub(super) fn detach(&mut self, request: RawRequest, owner: Box<dyn Any + Send>) {
-        if self.engine.test(request).is_some() {
+        if self.test(request).is_some() {
             return;
         }
+        let RawRequest::Open(request) = request else {
+            return;
+        };
         if self.detached.len() == self.detached.capacity() {
             self.reap();
             self.detached.reserve(self.detached.len() + 1);
@@ -323,7 +377,6 @@ impl Lane {
     pub(super) fn progress(&mut self) -> u32 {
         let sent = self.engine.resume(&mut self.tx);
         let come = self.rx.poll(&mut self.tx, BUDGET, &mut self.engine);
-        self.tx.flush();
         sent + come
     }
 
@@ -419,6 +472,7 @@ impl Lane {
         }
         self.reap();
         self.ended = true;
+        self.usable = ForkGuard::closed();
         self.tx.depart();
     }
 
@@ -442,6 +496,16 @@ impl Lane {
     pub(super) fn lend_scratch(&mut self, bytes: u64) -> Option<Scratch> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.grow(bytes).then_some(scratch)
+    }
+
+    /// An empty list of requests; a scope inside another one makes its own.
+    pub(super) fn lend_list(&mut self) -> Open {
+        std::mem::take(&mut self.list)
+    }
+
+    /// Takes the list back, emptied.
+    pub(super) fn return_list(&mut self, list: Open) {
+        self.list = list;
     }
 
     pub(super) fn return_scratch(&mut self, scratch: Scratch) {

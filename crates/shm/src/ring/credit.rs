@@ -93,7 +93,8 @@ impl Granted {
 #[derive(Debug)]
 pub struct Freed {
     freed: u32,
-    told: u32,
+    /// The count at which the sender is told.
+    due: u32,
     every: u32,
     at: u32,
 }
@@ -103,10 +104,11 @@ impl Freed {
     #[must_use]
     pub const fn new(total: u32, at: u32) -> Self {
         let quarter = total / 4;
+        let every = if quarter == 0 { 1 } else { quarter };
         Self {
             freed: 0,
-            told: 0,
-            every: if quarter == 0 { 1 } else { quarter },
+            due: every,
+            every,
             at,
         }
     }
@@ -122,16 +124,31 @@ impl Freed {
     #[inline]
     pub fn free<W: Words>(&mut self, n: u32, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(n);
-        let due = self.freed.wrapping_sub(self.told) >= self.every;
+        let due = self.freed.wrapping_sub(self.due) as i32 >= 0;
         if due {
             self.tell(words);
         }
         due
     }
 
+    /// Frees one, as [`Freed::free`] does.
+    ///
+    /// # Cost
+    /// An addition and a compare, where it is not yet time to tell.
+    #[inline(always)]
+    pub fn free_one<W: Words>(&mut self, words: &W) -> bool {
+        self.freed = self.freed.wrapping_add(1);
+        let due = self.freed == self.due;
+        if due {
+            self.tell(words);
+        }
+        due
+    }
+
+    #[inline(never)]
     fn tell<W: Words>(&mut self, words: &W) {
         assert!((self.at as usize) < words.len());
-        self.told = self.freed;
+        self.due = self.freed.wrapping_add(self.every);
         // The release keeps our reads of what is freed before the sender's next writes there.
         // SAFETY: in bounds by the assertion.
         unsafe {

@@ -1,8 +1,9 @@
 //! Rings of cache-line slots between one sender and one receiver.
 //!
-//! A slot is one line of eight words: the first holds the message's sequence number and 32 bits of
-//! the user's, the other seven are free. The sequence is stored last, so one line moves between two
-//! processors for a small message. Slots stand 128 B apart: processors fetch lines in pairs.
+//! A slot is a pair of lines of eight words each: the first word holds the message's sequence number
+//! and 32 bits of the user's, the others are free. The sequence is stored last. A message of up to
+//! seven words touches the first line only, so one line moves between two processors; processors
+//! fetch lines in pairs, so a wider one comes nearly as fast.
 //!
 //! Nothing is cleared. The receiver knows which sequence comes next, and writes only the count of
 //! slots it has freed, once every quarter of the ring, to a line of its own: while messages flow
@@ -27,6 +28,7 @@ mod sleep;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod words;
 
 pub use board::Board;
@@ -36,9 +38,12 @@ pub use gate::Gate;
 pub use offer::{OFFER, Offer, Share, Stage};
 pub use opened::{Doors, Knock};
 pub use pipe::{Counters, Drain, Fill};
-pub use queue::{BODY, CREDITS, Message, Receiver, Refused, STRIDE, Sender, words_for};
+pub use queue::{
+    BODY, CREDITS, Message, Place, Receiver, Refused, STRIDE, Sender, WIDE, words_for,
+};
 pub use sleep::{Barrier, Bell, Full};
 pub use storage::Storage;
+pub use turn::{TURNS, Turns};
 pub use words::{Mapped, Words};
 
 /// What the other side wrote cannot be: it is broken or hostile.

@@ -7,8 +7,11 @@ use super::{Corrupt, Freed, Granted, Words};
 /// Words from one slot to the next: 128 B.
 pub const STRIDE: usize = 16;
 
-/// Words of a message's body: a slot of 64 B less the first word.
+/// Words of a message's body in its slot's first line: 64 B less the first word.
 pub const BODY: usize = 7;
+
+/// Words of a body that takes the slot's second line too.
+pub const WIDE: usize = STRIDE - 1;
 
 /// Words behind the slots that hold credits, in a line of their own. The first is the ring's, the
 /// others are free for resources that travel with it.
@@ -36,6 +39,25 @@ pub enum Refused {
     Full,
     /// The receiver broke the protocol.
     Corrupt(Corrupt),
+}
+
+/// A slot of a ring: where one message is written, or read. Found once for all of its words.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    first: usize,
+}
+
+impl Place {
+    /// The index of body word `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below [`WIDE`].
+    #[inline(always)]
+    #[must_use]
+    pub const fn body(self, i: usize) -> usize {
+        assert!(i < WIDE);
+        self.first + 1 + i
+    }
 }
 
 /// The sending end. There is one for a ring.
@@ -100,36 +122,36 @@ impl<W: Words> Sender<W> {
         Ok(self.ready() || self.slots.look(&self.words)? != 0)
     }
 
-    /// First word of the slot under construction.
+    /// The slot under construction. The caller has seen [`Sender::ready`].
     #[inline(always)]
     #[must_use]
-    pub const fn at(&self) -> usize {
-        (self.slots.used() & self.mask) as usize * STRIDE
+    pub const fn place(&self) -> Place {
+        Place {
+            first: (self.slots.used() & self.mask) as usize * STRIDE,
+        }
     }
 
-    /// Writes word `i` of the body of the message under construction.
+    /// Writes word `i` of the body of the message under construction, whose slot is `place`.
     ///
     /// # Panics
-    /// If `i` is not below [`BODY`].
+    /// If `i` is not below [`WIDE`].
     #[inline(always)]
-    pub fn set(&mut self, i: usize, word: u64) {
-        assert!(i < BODY);
-        // SAFETY: the slot number is masked, `i` is checked, and `new` checked the length.
-        unsafe { self.words.set(self.at() + 1 + i, word) };
+    pub fn set(&mut self, place: Place, i: usize, word: u64) {
+        // SAFETY: `place` is a slot of this ring, whose length `new` checked; `i` is checked.
+        unsafe { self.words.set(place.body(i), word) };
     }
 
-    /// Publishes the message under construction. The caller has seen [`Sender::ready`].
+    /// Publishes the message under construction, whose slot is `place`.
     ///
     /// # Cost
     /// One store. No atomic read-modify-write, no fence.
     #[inline(always)]
-    pub fn publish(&mut self, head: u32) {
-        let at = self.at();
+    pub fn publish(&mut self, place: Place, head: u32) {
         self.slots.take(1);
         let word = u64::from(self.slots.used()) << 32 | u64::from(head);
-        // SAFETY: the slot number is masked, and `new` checked the length.
+        // SAFETY: `place` is a slot of this ring, whose length `new` checked.
         unsafe {
-            self.words.store(at, word, Ordering::Release);
+            self.words.store(place.first, word, Ordering::Release);
         }
     }
 
@@ -139,16 +161,17 @@ impl<W: Words> Sender<W> {
     /// [`Refused::Full`] when the receiver has given no slot back yet.
     ///
     /// # Panics
-    /// If `body` has more than [`BODY`] words.
+    /// If `body` has more than [`WIDE`] words.
     #[inline]
     pub fn try_send(&mut self, head: u32, body: &[u64]) -> Result<(), Refused> {
         if !self.room().map_err(Refused::Corrupt)? {
             return Err(Refused::Full);
         }
+        let place = self.place();
         for (i, &word) in body.iter().enumerate() {
-            self.set(i, word);
+            self.set(place, i, word);
         }
-        self.publish(head);
+        self.publish(place, head);
         Ok(())
     }
 }
@@ -174,22 +197,31 @@ impl<W: Words> Receiver<W> {
         &self.words
     }
 
-    /// First word of the slot that comes next.
+    /// The slot that comes next.
     #[inline(always)]
     #[must_use]
-    pub const fn at(&self) -> usize {
-        (self.slots.freed() & self.mask) as usize * STRIDE
+    pub const fn place(&self) -> Place {
+        Place {
+            first: (self.slots.freed() & self.mask) as usize * STRIDE,
+        }
     }
 
     /// The 32 bits of the next message, if it has come.
+    #[inline(always)]
+    #[must_use]
+    pub fn head(&self) -> Option<u32> {
+        self.head_at(self.place())
+    }
+
+    /// As [`Receiver::head`], where `place` is the slot that comes next.
     ///
     /// # Cost
     /// One load and a compare.
     #[inline(always)]
     #[must_use]
-    pub fn head(&self) -> Option<u32> {
-        // SAFETY: the slot number is masked, and `new` checked the length.
-        let word = unsafe { self.words.load(self.at(), Ordering::Acquire) };
+    pub fn head_at(&self, place: Place) -> Option<u32> {
+        // SAFETY: `place` is a slot of this ring, whose length `new` checked.
+        let word = unsafe { self.words.load(place.first, Ordering::Acquire) };
         let next = self.slots.freed().wrapping_add(1);
         ((word >> 32) as u32 == next).then_some(word as u32)
     }
@@ -197,20 +229,29 @@ impl<W: Words> Receiver<W> {
     /// Word `i` of the body of the message that [`Receiver::head`] has shown.
     ///
     /// # Panics
-    /// If `i` is not below [`BODY`].
+    /// If `i` is not below [`WIDE`].
     #[inline(always)]
     #[must_use]
     pub fn get(&self, i: usize) -> u64 {
-        assert!(i < BODY);
-        // SAFETY: the slot number is masked, `i` is checked, and `new` checked the length.
-        unsafe { self.words.get(self.at() + 1 + i) }
+        self.get_at(self.place(), i)
+    }
+
+    /// As [`Receiver::get`], where `place` is the message's slot.
+    ///
+    /// # Panics
+    /// As there.
+    #[inline(always)]
+    #[must_use]
+    pub fn get_at(&self, place: Place, i: usize) -> u64 {
+        // SAFETY: `place` is a slot of this ring, whose length `new` checked; `i` is checked.
+        unsafe { self.words.get(place.body(i)) }
     }
 
     /// Drops the message that [`Receiver::head`] has shown. True if the sender was told that slots
     /// are free: it may be waiting for that.
     #[inline(always)]
     pub fn advance(&mut self) -> bool {
-        self.slots.free(1, &self.words)
+        self.slots.free_one(&self.words)
     }
 
     /// Looks whether the next slot holds what it can hold: the next message, or the one of the
@@ -220,7 +261,7 @@ impl<W: Words> Receiver<W> {
     /// [`Corrupt`] otherwise.
     pub fn check(&self) -> Result<(), Corrupt> {
         // SAFETY: the slot number is masked, and `new` checked the length.
-        let word = unsafe { self.words.load(self.at(), Ordering::Relaxed) };
+        let word = unsafe { self.words.load(self.place().first, Ordering::Relaxed) };
         let next = self.slots.freed().wrapping_add(1);
         let before = next.wrapping_sub(self.mask + 1);
         let first_round = self.slots.freed() <= self.mask;

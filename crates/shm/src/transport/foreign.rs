@@ -10,8 +10,8 @@ use oxmpi_wire::{Put, Take};
 const WORDS: usize = 48;
 
 /// A place in the segment, written once or read once from front to back: a slot's body or a larger
-/// buffer. Small pieces move as relaxed words, larger ones by the opaque copy: whatever the other
-/// side writes meanwhile, the behaviour is defined.
+/// buffer. Small pieces of a known length move as relaxed words, all others by the opaque copy:
+/// whatever the other side writes meanwhile, the behaviour is defined.
 pub(super) struct Foreign<'a> {
     at: *mut u8,
     left: usize,
@@ -30,6 +30,18 @@ impl Foreign<'_> {
             left: len,
             life: PhantomData,
         }
+    }
+
+    /// `len` bytes from an aligned word on.
+    ///
+    /// # Safety
+    /// As [`Foreign::new`], and `at` is aligned.
+    #[inline(always)]
+    pub(super) unsafe fn aligned(at: *mut u64, len: usize) -> Self {
+        // SAFETY: by the caller's word. So the compiler drops the checks of alignment.
+        unsafe { std::hint::assert_unchecked(at.is_aligned()) };
+        // SAFETY: as above.
+        unsafe { Self::new(at.cast(), len) }
     }
 
     /// The first `len` bytes of the same range without a lifetime.
@@ -67,19 +79,6 @@ impl Foreign<'_> {
         self.at = self.at.wrapping_add(len);
         self.left -= len;
     }
-
-    #[inline(never)]
-    fn put_slow(&mut self, bytes: &[u8]) {
-        // SAFETY: mapped by the contract of `new`, long enough by `put`'s check, and no slice of
-        // this process overlaps the segment.
-        unsafe { to_foreign(bytes, self.at) };
-    }
-
-    #[inline(never)]
-    fn take_slow(&mut self, to: &mut [u8]) {
-        // SAFETY: as in `put_slow`.
-        unsafe { from_foreign(self.at, to) };
-    }
 }
 
 impl<'a> Foreign<'a> {
@@ -115,16 +114,23 @@ impl Put for Foreign<'_> {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.left, "more bytes than room");
-        if self.by_words(bytes.len()) {
-            for (i, word) in bytes.chunks_exact(8).enumerate() {
-                let word = u64::from_ne_bytes(word.try_into().expect("eight bytes"));
-                // SAFETY: in bounds and aligned by the checks above.
-                unsafe { self.word(i) }.store(word, Ordering::Relaxed);
-            }
-        } else {
-            self.put_slow(bytes);
-        }
+        // SAFETY: mapped by the contract of `new`, long enough by the check, and no slice of this
+        // process overlaps the segment.
+        unsafe { to_foreign(bytes, self.at) };
         self.skip(bytes.len());
+    }
+
+    #[inline(always)]
+    fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
+        if !self.by_words(N) {
+            return self.put(&bytes);
+        }
+        assert!(N <= self.left, "more bytes than room");
+        for (i, word) in bytes.as_chunks().0.iter().enumerate() {
+            // SAFETY: in bounds and aligned by the checks above.
+            unsafe { self.word(i) }.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        self.skip(N);
     }
 }
 
@@ -137,16 +143,26 @@ impl Take for Foreign<'_> {
     #[inline(always)]
     fn take(&mut self, to: &mut [u8]) {
         assert!(to.len() <= self.left, "more bytes than are left");
-        let len = to.len();
-        if self.by_words(len) {
-            for (i, bytes) in to.chunks_exact_mut(8).enumerate() {
-                // SAFETY: in bounds and aligned by the checks above.
-                let word = unsafe { self.word(i) }.load(Ordering::Relaxed);
-                bytes.copy_from_slice(&word.to_ne_bytes());
-            }
-        } else {
-            self.take_slow(to);
+        // SAFETY: as in `put`.
+        unsafe { from_foreign(self.at, to) };
+        self.skip(to.len());
+    }
+
+    #[inline(always)]
+    fn take_exact<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        if !self.by_words(N) {
+            self.take(&mut bytes);
+            return bytes;
         }
-        self.skip(len);
+        assert!(N <= self.left, "more bytes than are left");
+        for (i, to) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+            // SAFETY: in bounds and aligned by the checks above.
+            *to = unsafe { self.word(i) }
+                .load(Ordering::Relaxed)
+                .to_ne_bytes();
+        }
+        self.skip(N);
+        bytes
     }
 }

@@ -4,7 +4,9 @@ use oxmpi_wire::{Header, Kind};
 
 use super::SHORT;
 use super::foreign::Foreign;
-use crate::ring::{Bell, Corrupt, Freed, Granted, Mapped, Receiver, STRIDE, Sender};
+use crate::ring::{
+    Bell, Corrupt, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns,
+};
 use crate::segment::Segment;
 
 /// What a sender that met `Busy` waits for.
@@ -37,6 +39,8 @@ pub(super) struct Out {
     pub(super) buffers: Granted,
     pub(super) state: State,
     pub(super) wants: Wants,
+    pub(super) turns: Turns,
+    in_turn: [*mut u8; TURNS],
     area: *mut u8,
     count: u32,
     size: u32,
@@ -64,6 +68,12 @@ impl Out {
             buffers: Granted::new(layout.buffers, credits(layout.slots)),
             state: State::Closed,
             wants: Wants::default(),
+            turns: if me == to {
+                Turns::none()
+            } else {
+                Turns::new()
+            },
+            in_turn: [std::ptr::null_mut(); TURNS],
             area: std::ptr::null_mut(),
             count: layout.buffers,
             size: layout.buffer,
@@ -75,6 +85,7 @@ impl Out {
         let Some(area) = segment.buffers(me, to) else {
             return false;
         };
+        self.in_turn = segment.turns(me, to);
         self.area = area;
         self.state = State::Open;
         self.ring.slots().unfreeze();
@@ -83,10 +94,11 @@ impl Out {
 
     /// The body's place in the slot under construction.
     #[inline(always)]
-    pub(super) fn short(&mut self) -> Foreign<'_> {
-        let at = self.ring.at() + 2;
-        // SAFETY: a slot's 48 B behind its first two words are mapped shared memory.
-        unsafe { Foreign::new(self.ring.words().address(at).cast(), SHORT) }
+    pub(super) fn short(&mut self, slot: Place) -> Foreign<'_> {
+        let at = slot.body(1);
+        // SAFETY: a slot's bytes behind its first two words are mapped shared memory, and the ring's
+        // words are aligned.
+        unsafe { Foreign::aligned(self.ring.words().address(at), SHORT) }
     }
 
     /// The next buffer's number.
@@ -114,6 +126,42 @@ impl Out {
         unsafe { Foreign::new(self.area.wrapping_add(at), len) }
     }
 
+    /// The buffer of the next frame of `len` bytes, longer than a slot's body: its name, and its
+    /// place. One that is written in turn goes before those of this link.
+    ///
+    /// # Panics
+    /// If `len` is longer than a buffer.
+    pub(super) fn frame(&mut self, len: usize) -> (u32, Foreign<'_>) {
+        assert!(len <= self.size as usize);
+        match self.turns.next() {
+            Some(turn) => {
+                // SAFETY: a buffer of the pair, which is mapped shared memory.
+                let place = unsafe { Foreign::new(self.in_turn[turn], len) };
+                (self.count + turn as u32, place)
+            }
+            None => (self.first(), self.buffer(len)),
+        }
+    }
+
+    /// The buffer that [`Out::frame`] named goes with the message that is published next.
+    pub(super) fn give(&mut self, buffer: u32) {
+        match buffer.checked_sub(self.count) {
+            Some(turn) => self.turns.give(turn as usize),
+            None => self.buffers.take(1),
+        }
+    }
+
+    /// Whether a buffer is free for a frame, looking at the credits if need be.
+    pub(super) fn frame_room(&mut self) -> Result<bool, Corrupt> {
+        Ok(self.turns.next().is_some() || self.side_by_side(1)? == 1)
+    }
+
+    /// Whether a buffer is free for a frame, as far as known.
+    #[inline]
+    pub(super) fn frame_ready(&self) -> bool {
+        self.turns.next().is_some() || self.buffers.left() != 0
+    }
+
     /// Bytes of one buffer.
     pub(super) fn size(&self) -> u32 {
         self.size
@@ -134,6 +182,7 @@ pub(super) struct In {
     pub(super) ring: Receiver<Mapped<'static>>,
     pub(super) peer: u32,
     buffers: Freed,
+    in_turn: [*mut u8; TURNS],
     area: *mut u8,
     count: u32,
     size: u32,
@@ -155,19 +204,20 @@ impl In {
             ring: Receiver::new(words, layout.slots),
             peer: from,
             buffers: Freed::new(layout.buffers, credits(layout.slots)),
+            in_turn: segment.turns(me, from),
             area: segment.buffers(from, me).unwrap_or(std::ptr::null_mut()),
             count: layout.buffers,
             size: layout.buffer,
         }
     }
 
-    /// The body of the next message, in its slot.
+    /// The body of a message in its slot.
     #[inline(always)]
-    pub(super) fn short(&self, len: usize) -> Foreign<'static> {
+    pub(super) fn short(&self, slot: Place, len: usize) -> Foreign<'static> {
         debug_assert!(len <= SHORT);
-        let at = self.ring.at() + 2;
-        // SAFETY: a slot's 48 B behind its first two words are mapped shared memory.
-        unsafe { Foreign::new(self.ring.words().address(at).cast(), len) }
+        let at = slot.body(1);
+        // SAFETY: as in `Out::short`.
+        unsafe { Foreign::aligned(self.ring.words().address(at), len) }
     }
 
     /// `len` bytes from buffer `first` on, if that is the buffer whose turn it is and they fit.
@@ -186,6 +236,30 @@ impl In {
         let at = turn as usize * self.size as usize;
         // SAFETY: within the link's buffers by the check, which are mapped shared memory.
         Ok(unsafe { Foreign::new(self.area.wrapping_add(at), len) })
+    }
+
+    /// `len` bytes of the buffer in turn that the peer calls `buffer`, and what it is called here;
+    /// nothing if that is a buffer of this link. `turns` says which are the peer's.
+    pub(super) fn in_turn(
+        &self,
+        turns: &Turns,
+        buffer: u64,
+        len: usize,
+    ) -> Result<Option<(usize, Foreign<'static>)>, Corrupt> {
+        let Some(turn) = buffer.checked_sub(self.count.into()) else {
+            return Ok(None);
+        };
+        if turn >= TURNS as u64 || len > self.size as usize {
+            return Err(Corrupt("a buffer that there is not"));
+        }
+        let turn = Turns::across(turn as usize);
+        turns.check(turn)?;
+        let place = self.in_turn[turn];
+        if place.is_null() {
+            return Err(Corrupt("a buffer where none can be mapped"));
+        }
+        // SAFETY: a buffer of the pair, which is mapped shared memory and has `len` bytes.
+        Ok(Some((turn, unsafe { Foreign::new(place, len) })))
     }
 
     /// Frees the buffers that `len` bytes took. True if the sender was told.

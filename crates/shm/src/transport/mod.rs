@@ -1,6 +1,6 @@
 //! The transport over a node's segment: [`ShmTx`] and [`ShmRx`].
 //!
-//! - A body of up to 48 B travels in its slot (path E0).
+//! - A body of up to 112 B travels in its slot (path E0); up to 48 B it takes one line of it.
 //! - A longer one, up to a buffer's size, goes through one of the link's larger buffers, and its
 //!   slot names the buffer (path E1).
 //! - Get (path R0) claims an offer of the owner's and then goes by one of several roads: through a
@@ -24,6 +24,8 @@ mod rx;
 mod tests;
 mod tx;
 
+use crate::ring::WIDE;
+
 pub(crate) use gates::Company;
 pub use gates::Gates;
 pub use limits::limits;
@@ -32,8 +34,8 @@ pub use rx::ShmRx;
 pub use tx::bulk::choice::{Road, RoadWish, Row};
 pub use tx::{ShmSlot, ShmTx};
 
-/// Longest body in a slot, in bytes.
-const SHORT: usize = 48;
+/// Longest body in a slot, in bytes: its two lines less sequence and envelope.
+const SHORT: usize = (WIDE - 1) * 8;
 
 /// Operations that one rank may have under way.
 const OPERATIONS: usize = 256;

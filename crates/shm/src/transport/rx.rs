@@ -8,7 +8,9 @@ use std::vec::Vec;
 
 use oxmpi_os::pidfd::Watch;
 use oxmpi_os::{futex, membarrier};
-use oxmpi_wire::{Bytes, Envelope, Fault, Header, Kind, Peer, Rx, Sink};
+use oxmpi_wire::{
+    Bytes, Envelope, Fault, Flags, Header, Kind, Peer, Rx, Short, Sink, Wanted, direct,
+};
 
 use super::control::Control;
 use super::gates::Gates;
@@ -25,6 +27,14 @@ const LOOK: u32 = 1 << 15;
 
 /// Short naps between two looks: some milliseconds.
 const NAPS: u32 = 64;
+
+/// What a direct look finds at the head of a ring.
+enum Next {
+    Taken(Short),
+    Nothing,
+    /// Something that the look does not take.
+    Other,
+}
 
 /// The receiving half of a node's transport.
 pub struct ShmRx<B = oxmpi_os::RawBytes> {
@@ -93,35 +103,122 @@ impl<B: Bytes> ShmRx<B> {
     #[inline(always)]
     fn one<S: Sink<ShmTx<B>>>(&mut self, i: usize, tx: &mut ShmTx<B>, sink: &mut S) -> bool {
         let link = &mut self.links[i];
-        let Some(compact) = link.ring.head() else {
+        let slot = link.ring.place();
+        let Some(compact) = link.ring.head_at(slot) else {
             return false;
         };
-        let envelope = Envelope::unpack(link.ring.get(0));
-        let short = (compact & 0xffff) as usize <= SHORT;
-        match Header::expand(compact, envelope) {
-            Ok(head) if short && head.kind != Kind::Transport => {
-                let mut body = link.short(head.len as usize);
-                sink.frame(tx, Peer(link.peer), &head, &mut body);
+        let envelope = Envelope::unpack(link.ring.get_at(slot, 0));
+        match Header::plain(compact, SHORT as u32) {
+            Some(len) => {
+                let head = Header {
+                    kind: Kind::Eager,
+                    flags: Flags::empty(),
+                    len,
+                    envelope,
+                };
+                sink.frame(
+                    tx,
+                    Peer(link.peer),
+                    &head,
+                    &mut link.short(slot, len as usize),
+                );
             }
-            Ok(head) => Self::long(link, tx, &head, sink),
-            Err(_) => tx.breach(link.peer, Corrupt("a frame's header")),
+            None => Self::other(link, compact, envelope, tx, sink),
         }
         if link.ring.advance() {
-            tx.remember(link.peer);
+            tx.wake_if_asleep(link.peer);
         }
         true
     }
 
+    /// Hands over an arrival that is no plain message in its slot.
     #[inline(never)]
-    fn long<S: Sink<ShmTx<B>>>(link: &mut In, tx: &mut ShmTx<B>, head: &Header, sink: &mut S) {
-        let done = if head.kind == Kind::Transport {
-            Self::control(link, tx, sink)
-        } else {
-            Self::buffered(link, tx, head, sink)
+    fn other<S: Sink<ShmTx<B>>>(
+        link: &mut In,
+        compact: u32,
+        envelope: Envelope,
+        tx: &mut ShmTx<B>,
+        sink: &mut S,
+    ) {
+        let short = (compact & 0xffff) as usize <= SHORT;
+        let done = match Header::expand(compact, envelope) {
+            Ok(head) if head.kind == Kind::Transport => Self::control(link, tx, sink),
+            Ok(head) if short => {
+                let mut body = link.short(link.ring.place(), head.len as usize);
+                sink.frame(tx, Peer(link.peer), &head, &mut body);
+                Ok(())
+            }
+            Ok(head) => Self::buffered(link, tx, &head, sink),
+            Err(_) => Err(Corrupt("a frame's header")),
         };
         if let Err(corrupt) = done {
             tx.breach(link.peer, corrupt);
         }
+    }
+
+    /// The message of `link` that a direct look wants, if it is there.
+    #[inline(always)]
+    fn take<C: Bytes>(link: &mut In, tx: &mut ShmTx<B>, wanted: &Wanted, body: &C) -> Next {
+        let slot = link.ring.place();
+        let Some(compact) = link.ring.head_at(slot) else {
+            return Next::Nothing;
+        };
+        let envelope = link.ring.get_at(slot, 0);
+        let Some(len) = Header::plain(compact, SHORT as u32) else {
+            return Next::Other;
+        };
+        if u64::from(len) > body.len() || !wanted.takes(envelope) {
+            return Next::Other;
+        }
+        let peer = link.peer;
+        body.fill(0, &mut link.short(slot, len as usize));
+        if link.ring.advance() {
+            tx.wake_if_asleep(peer);
+        }
+        Next::Taken(Short {
+            from: Peer(peer),
+            tag: envelope as u32,
+            len,
+        })
+    }
+
+    /// The same of any link, from the one whose turn it is on.
+    fn take_any<C: Bytes>(&mut self, tx: &mut ShmTx<B>, wanted: &Wanted, body: &C) -> Next {
+        let links = self.links.len();
+        for step in 0..links {
+            let i = self.turn_after(step);
+            match Self::take(&mut self.links[i], tx, wanted, body) {
+                Next::Nothing => {}
+                next => {
+                    self.turn = if i + 1 < links { i + 1 } else { 0 };
+                    return next;
+                }
+            }
+        }
+        Next::Nothing
+    }
+
+    /// The link that comes `step` places after the one whose turn it is.
+    #[inline(always)]
+    fn turn_after(&self, step: usize) -> usize {
+        let i = self.turn + step;
+        i - if i < self.links.len() {
+            0
+        } else {
+            self.links.len()
+        }
+    }
+
+    /// A direct look at what is no short message: the usual road, which also takes longer ones.
+    #[inline(never)]
+    fn usual<C: Bytes, S: Sink<ShmTx<B>>>(
+        &mut self,
+        tx: &mut ShmTx<B>,
+        wanted: Wanted,
+        body: C,
+        sink: &mut S,
+    ) -> Option<Short> {
+        direct::poll_short(self, tx, &wanted, &body, sink)
     }
 
     fn buffered<S: Sink<ShmTx<B>>>(
@@ -133,10 +230,17 @@ impl<B: Bytes> ShmRx<B> {
         if head.len > link.size() {
             return Err(Corrupt("a frame longer than a buffer"));
         }
-        let mut body = link.buffer(link.ring.get(1), head.len as usize)?;
+        let (buffer, len) = (link.ring.get(1), head.len as usize);
+        if let Some((turn, mut body)) = link.in_turn(&tx.back(link.peer).turns, buffer, len)? {
+            sink.frame(tx, Peer(link.peer), head, &mut body);
+            // Only now: an answer from inside the arrival must not overwrite it.
+            tx.back(link.peer).turns.gain(turn);
+            return Ok(());
+        }
+        let mut body = link.buffer(buffer, len)?;
         sink.frame(tx, Peer(link.peer), head, &mut body);
         if link.free(head.len as usize) {
-            tx.remember(link.peer);
+            tx.wake_if_asleep(link.peer);
         }
         Ok(())
     }
@@ -187,7 +291,7 @@ impl<B: Bytes> ShmRx<B> {
             }
         };
         if link.free(len as usize) {
-            tx.remember(peer);
+            tx.wake_if_asleep(peer);
         }
         if let Some(token) = done {
             sink.done(tx, token, Ok(()));
@@ -358,11 +462,7 @@ impl<B: Bytes> Rx for ShmRx<B> {
         let mut n = 0;
         let links = self.links.len();
         for step in 0..links {
-            let i = if self.turn + step < links {
-                self.turn + step
-            } else {
-                self.turn + step - links
-            };
+            let i = self.turn_after(step);
             while n < budget && self.one(i, tx, sink) {
                 n += 1;
             }
@@ -384,6 +484,37 @@ impl<B: Bytes> Rx for ShmRx<B> {
             self.admit();
         }
         self.after(n, tx, sink)
+    }
+
+    #[inline(always)]
+    fn poll_short<C: Bytes, S: Sink<ShmTx<B>>>(
+        &mut self,
+        tx: &mut ShmTx<B>,
+        wanted: &Wanted,
+        body: &C,
+        sink: &mut S,
+    ) -> Option<Short> {
+        // Chores need the sink, and links that are not open yet a look at the doors.
+        if !tx.chores {
+            let next = match wanted.from {
+                Some(from) => match self.links.get_mut(self.places[from.0 as usize] as usize) {
+                    Some(link) => Self::take(link, tx, wanted, body),
+                    None => Next::Other,
+                },
+                None if self.doors.knocked() => Next::Other,
+                None => self.take_any(tx, wanted, body),
+            };
+            match next {
+                Next::Taken(short) => return Some(short),
+                Next::Nothing if !self.empty.wrapping_add(1).is_multiple_of(LOOK) => {
+                    self.empty = self.empty.wrapping_add(1);
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        // A copy: what a call sees by reference would be kept in memory on the short road too.
+        self.usual(tx, *wanted, body.clone(), sink)
     }
 
     /// # Cost

@@ -12,7 +12,7 @@ use oxmpi_wire::{
 };
 use proptest::prelude::*;
 
-use super::{Gates, ShmRx, ShmTx};
+use super::{Gates, SHORT, ShmRx, ShmTx};
 use crate::ring::{Mapped, Words};
 use crate::segment::{Layout, Segment};
 
@@ -147,10 +147,10 @@ fn broken_frames_give_the_peer_up() {
         ("kind", compact(200, 0, 8), [0; 7]),
         ("flags", compact(1, 0xff, 8), [0; 7]),
         ("too long", compact(1, 0, 129), [0; 7]),
-        ("wrong buffer", compact(1, 0, 100), [0, 3, 0, 0, 0, 0, 0]),
+        ("wrong buffer", compact(1, 0, 120), [0, 3, 0, 0, 0, 0, 0]),
         (
             "no buffer",
-            compact(1, 0, 100),
+            compact(1, 0, 120),
             [0, u64::MAX, 0, 0, 0, 0, 0],
         ),
         ("control code", control, [77; 7]),
@@ -317,7 +317,7 @@ proptest! {
                 Step::Frame(kind, flags, len, body) => {
                     victim.message(n, compact(kind, flags, len), &body);
                 }
-                Step::Send(len) if len <= 48 => {
+                Step::Send(len) if len <= SHORT => {
                     // SAFETY: as above; only read.
                     let body = unsafe { RawBytes::new(key.0.as_ptr().cast_mut(), len.min(32)) };
                     let _ = victim.tx.short(Peer(1), &eager(len.min(32)), &body);

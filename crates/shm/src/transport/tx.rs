@@ -17,17 +17,12 @@ use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
 use super::region::Regions;
 use super::{Expedited, OPERATIONS, SHORT, limits};
-use crate::ring::{Corrupt, Mapped, Words};
+use crate::ring::{Corrupt, Mapped, Place, Words};
 use crate::segment::Segment;
-
-const NOBODY: u32 = u32::MAX;
 
 /// The sending half of a node's transport, with its registered memory and bulk transfers.
 pub struct ShmTx<B: Bytes = RawBytes> {
     out: Vec<Out>,
-    /// Whom to wake at the next flush: mostly one peer.
-    ring: u32,
-    rings: Vec<u32>,
     /// Whether [`ShmTx::advance`] has anything to look at.
     pub(super) chores: bool,
     regions: Regions<B>,
@@ -58,8 +53,6 @@ impl<B: Bytes> ShmTx<B> {
             .collect();
         Self {
             out,
-            ring: NOBODY,
-            rings: Vec::new(),
             chores: false,
             regions: Regions::new(),
             streams: Vec::new(),
@@ -79,24 +72,10 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Remembers to wake `peer` at the next flush.
-    #[inline(always)]
-    pub(super) fn remember(&mut self, peer: u32) {
-        if self.ring == NOBODY {
-            self.ring = peer;
-        } else if self.ring != peer {
-            self.remember_also(peer);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn remember_also(&mut self, peer: u32) {
-        if self.rings.last() != Some(&peer) {
-            self.rings.push(peer);
-        }
-    }
-
+    /// Wakes `peer` if it sleeps. Called after all that is published to it.
+    ///
+    /// # Cost
+    /// One plain load while the peer is awake.
     #[inline(always)]
     pub(super) fn wake_if_asleep(&self, peer: u32) {
         if self.out[peer as usize].bell.asleep(&Expedited) {
@@ -180,7 +159,7 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     fn room(out: &mut Out, buffer: bool) -> Result<bool, Corrupt> {
-        Ok(out.ring.room()? && (!buffer || out.side_by_side(1)? == 1))
+        Ok(out.ring.room()? && (!buffer || out.frame_room()?))
     }
 
     fn block(&mut self, to: u32, wants: Wants) {
@@ -212,11 +191,12 @@ impl<B: Bytes> ShmTx<B> {
             return false;
         }
         let out = &mut self.out[to as usize];
+        let slot = out.ring.place();
         for (i, word) in control.words().into_iter().enumerate() {
-            out.ring.set(i, word);
+            out.ring.set(slot, i, word);
         }
-        out.ring.publish(control_head());
-        self.remember(to);
+        out.ring.publish(slot, control_head());
+        self.wake_if_asleep(to);
         true
     }
 
@@ -305,6 +285,11 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
+    /// The sending side of a link that a frame came on the other way.
+    pub(super) fn back(&mut self, peer: u32) -> &mut Out {
+        &mut self.out[peer as usize]
+    }
+
     pub(super) fn is_lost(&self, peer: u32) -> bool {
         self.out[peer as usize].state == State::Lost
     }
@@ -379,21 +364,26 @@ impl<B: Bytes> Tx for ShmTx<B> {
     }
 
     /// # Cost
-    /// One line written, no lock, no read-modify-write, no fence, no system call.
+    /// One line written, two beyond 48 B; no lock, no read-modify-write, no fence, no system call
+    /// while the peer is awake.
     #[inline(always)]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
         let len = body.len();
-        assert!(len <= SHORT as u64, "a short body has at most 48 B");
-        debug_assert_eq!(u64::from(head.len), len);
-        if !self.out[to.0 as usize].ring.ready() {
+        debug_assert!(len <= SHORT as u64 && u64::from(head.len) == len);
+        loop {
+            let out = &mut self.out[to.0 as usize];
+            if out.ring.ready() {
+                let slot = out.ring.place();
+                body.drain(0, len as usize, &mut out.short(slot));
+                out.ring.set(slot, 0, head.envelope.packed());
+                out.ring.publish(slot, head.compact());
+                if out.bell.asleep(&Expedited) {
+                    self.wake(to.0);
+                }
+                return Ok(());
+            }
             self.make_room(to, false)?;
         }
-        let out = &mut self.out[to.0 as usize];
-        body.drain(0, len as usize, &mut out.short());
-        out.ring.set(0, head.envelope.packed());
-        out.ring.publish(head.compact());
-        self.remember(to.0);
-        Ok(())
     }
 
     #[inline]
@@ -402,22 +392,26 @@ impl<B: Bytes> Tx for ShmTx<B> {
         debug_assert_eq!(head.len as usize, len);
         let buffered = len > SHORT;
         let out = &mut self.out[to.0 as usize];
-        if !out.ring.ready() || (buffered && out.buffers.left() == 0) {
+        if !out.ring.ready() || (buffered && !out.frame_ready()) {
             self.make_room(to, buffered)?;
         }
         let out = &mut self.out[to.0 as usize];
-        out.ring.set(0, head.envelope.packed());
-        let place = if buffered {
-            let first = out.first();
-            out.ring.set(1, first.into());
-            out.buffer(len)
+        let slot = out.ring.place();
+        out.ring.set(slot, 0, head.envelope.packed());
+        let (buffer, place) = if buffered {
+            let (buffer, place) = out.frame(len);
+            // SAFETY: the same range; the segment lives as long as `self`, which the slot borrows.
+            let place = unsafe { place.detach(len) };
+            out.ring.set(slot, 1, buffer.into());
+            (buffer, place)
         } else {
-            out.short()
+            // SAFETY: as above.
+            (0, unsafe { out.short(slot).detach(len) })
         };
-        // SAFETY: the same range; the segment lives as long as `self`, which the slot borrows.
-        let place = unsafe { place.detach(len) };
         Ok(ShmSlot {
             place,
+            slot,
+            buffer,
             compact: head.compact(),
             to: to.0,
             tx: self,
@@ -428,24 +422,17 @@ impl<B: Bytes> Tx for ShmTx<B> {
         self.report(peer.0, why);
     }
 
-    /// # Cost
-    /// One plain load per peer sent to; a system call for each that sleeps.
+    /// Nothing: every message rings its own doorbell.
     #[inline]
-    fn flush(&mut self) {
-        if self.ring == NOBODY {
-            return;
-        }
-        self.wake_if_asleep(self.ring);
-        self.ring = NOBODY;
-        while let Some(peer) = self.rings.pop() {
-            self.wake_if_asleep(peer);
-        }
-    }
+    fn flush(&mut self) {}
 }
 
 /// A frame under construction in a node's segment.
 pub struct ShmSlot<'a, B: Bytes> {
     place: Foreign<'a>,
+    slot: Place,
+    /// The larger buffer, where the body is in one.
+    buffer: u32,
     compact: u32,
     to: u32,
     tx: &'a mut ShmTx<B>,
@@ -469,9 +456,9 @@ impl<B: Bytes> Slot for ShmSlot<'_, B> {
         debug_assert_eq!(self.place.room(), 0, "a frame is sent when it is full");
         let out = &mut self.tx.out[self.to as usize];
         if (self.compact & 0xffff) as usize > SHORT {
-            out.buffers.take(1);
+            out.give(self.buffer);
         }
-        out.ring.publish(self.compact);
-        self.tx.remember(self.to);
+        out.ring.publish(self.slot, self.compact);
+        self.tx.wake_if_asleep(self.to);
     }
 }

@@ -175,12 +175,13 @@ pub fn the_direct_road_receives<S: Subject>() {
             tx.flush();
             sent
         });
-        let (peer, bytes) = (to.end.peer, S::bytes(&target));
+        let (source, tag) = (Source::Peer(to.end.peer), Tag::Exact(ENVELOPE.tag));
+        let bytes = S::bytes(&target);
         until("a short message is received", || {
-            assert!(to.engine.direct(peer), "nothing else is under way");
+            assert!(to.engine.direct(source), "nothing else is under way");
             let (rx, tx) = (&mut to.end.rx, &mut to.end.tx);
             to.engine
-                .recv_direct(rx, tx, peer, ENVELOPE, &bytes)
+                .recv_direct(rx, tx, source, ENVELOPE.context, tag, &bytes)
                 .is_some()
         });
         assert_eq!(S::read(&target), pattern(8, round));

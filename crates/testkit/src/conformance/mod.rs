@@ -155,6 +155,7 @@ impl<T> Sink<T> for Log {
 }
 
 /// A body to send from.
+#[derive(Clone)]
 struct Fixed<'a>(&'a [u8]);
 
 impl Bytes for Fixed<'_> {

@@ -265,19 +265,24 @@ impl Scenario {
     }
 
     fn direct(&mut self, at: u32, source: u32, envelope: Envelope) {
-        if !self.alive[at as usize] || !self.ranks[at as usize].engine.direct(Peer(source)) {
+        if !self.alive[at as usize]
+            || !self.ranks[at as usize]
+                .engine
+                .direct(Source::Peer(Peer(source)))
+        {
             return;
         }
         let room = Shared::zeroed(64);
         let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
-        let status = engine.recv_direct(rx, tx, Peer(source), envelope, &room);
+        let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
+        let status = engine.recv_direct(rx, tx, source, envelope.context, tag, &room);
         if let Some(status) = status {
             // As if the receive had been posted just before.
             let receive = self.receive(at, room);
             let want = Want {
-                source: Source::Peer(Peer(source)),
+                source,
                 context: envelope.context,
-                tag: Tag::Exact(envelope.tag),
+                tag,
             };
             let verdict = self.ranks[at as usize].oracle.recv(receive, want);
             assert_eq!(verdict, Verdict::Waits, "an earlier message was overtaken");

@@ -154,7 +154,7 @@ impl Chains {
     }
 
     /// The oldest entry under `key`, or [`NONE`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn front(&self, key: Key) -> u32 {
         match self.lookup(key) {
             NONE => NONE,
@@ -162,7 +162,7 @@ impl Chains {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push<V: Linked>(
         &mut self,
         key: Key,
@@ -181,7 +181,7 @@ impl Chains {
     }
 
     /// Takes `index` out of its chain.
-    #[inline]
+    #[inline(always)]
     pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         let at = slab[index].links(pair).list;
         let list = &mut self.chains[at as usize].list;
@@ -195,7 +195,7 @@ impl Chains {
     }
 
     /// The chain of `key`, or [`NONE`].
-    #[inline]
+    #[inline(always)]
     fn lookup(&self, key: Key) -> u32 {
         let mask = self.table.len() - 1;
         let mut slot = key.hash() & mask;

@@ -52,6 +52,7 @@ impl List {
         slab[index].links(pair).next
     }
 
+    #[inline(always)]
     pub(super) fn push_back<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         let links = slab[index].links_mut(pair);
         links.prev = self.tail;
@@ -77,6 +78,7 @@ impl List {
     }
 
     /// Unlinks the entry `index`, which must be in this list.
+    #[inline(always)]
     pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         let Links { prev, next, .. } =
             core::mem::replace(slab[index].links_mut(pair), Links::ALONE);

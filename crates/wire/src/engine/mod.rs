@@ -115,6 +115,8 @@ pub struct Engine<T: Memory> {
     /// One while a receive from any source is posted: see [`Engine::direct`].
     any_posted: u32,
     rules: Rules,
+    /// Requests that are complete and that nobody has looked at.
+    held: u32,
     /// Payload kept for all peers.
     kept_bytes: u64,
     /// Eager messages sent since the last [`Engine::resume`].
@@ -138,6 +140,7 @@ impl<T: Tx + Rma> Engine<T> {
             losses: Vec::new(),
             any_posted: 0,
             rules,
+            held: 0,
             kept_bytes: 0,
             unpolled: 0,
             counters: Counters::default(),
@@ -146,6 +149,7 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// The outcome of `request` if it is complete, which frees it: from then on it is stale. A
     /// stale request gives [`Failure::Stale`].
+    #[inline]
     pub fn test(&mut self, request: Request) -> Option<Outcome> {
         let Some(index) = self.requests.find(request.0) else {
             return Some(Err(Failure::Stale));
@@ -153,7 +157,8 @@ impl<T: Tx + Rma> Engine<T> {
         let State::Complete(outcome) = self.requests[index].state else {
             return None;
         };
-        self.requests.remove(index);
+        self.requests.free(index);
+        self.held -= 1;
         Some(outcome)
     }
 
@@ -194,7 +199,8 @@ impl<T: Tx + Rma> Engine<T> {
     pub fn detach(&mut self, request: Request) {
         if let Some(index) = self.requests.find(request.0) {
             if let State::Complete(_) = self.requests[index].state {
-                self.requests.remove(index);
+                self.requests.free(index);
+                self.held -= 1;
             } else {
                 self.requests[index].detached = true;
             }
@@ -208,16 +214,20 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Ends the operation at `index`. Its memory must be its caller's again.
+    #[inline(always)]
     fn complete(&mut self, index: u32, outcome: Outcome) {
         self.counters.completed += 1;
         let record = &mut self.requests[index];
         record.state = State::Complete(outcome);
         if record.detached {
-            self.requests.remove(index);
+            self.requests.free(index);
+        } else {
+            self.held += 1;
         }
     }
 
     /// Keeps count of receives from any source, after any change to them.
+    #[inline(always)]
     fn note_any_source(&mut self) {
         self.any_posted = u32::from(self.posted.has_any_source());
     }

@@ -31,6 +31,12 @@ impl Posted {
         self.present & Class::ANY_SOURCES != 0
     }
 
+    /// Whether nothing is posted.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.present == 0
+    }
+
+    #[inline(always)]
     pub(super) fn push<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
         let record = &mut requests[index];
         record.number = self.next_number;
@@ -42,6 +48,7 @@ impl Posted {
     }
 
     /// The oldest receive that takes a message of `source` with `envelope`, or [`NONE`].
+    #[inline(always)]
     pub(super) fn find<B, R>(
         &self,
         requests: &Slab<Record<B, R>>,
@@ -67,6 +74,7 @@ impl Posted {
         best
     }
 
+    #[inline(always)]
     pub(super) fn remove<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
         let class = requests[index].pattern.class;
         let count = &mut self.count[class.index()];

@@ -102,6 +102,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Fills the receive at `index` with a whole message and completes it.
+    #[inline(always)]
     fn receive_whole(
         &mut self,
         tx: &mut T,
@@ -146,6 +147,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Puts the receive at `index` among the posted ones.
+    #[inline(always)]
     fn post(&mut self, index: u32) {
         let pattern = self.requests[index].pattern;
         self.posted.push(&mut self.requests, index);
@@ -157,6 +159,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Takes the receive at `index` from the posted ones.
+    #[inline(always)]
     pub(super) fn unpost(&mut self, index: u32) {
         let pattern = self.requests[index].pattern;
         self.posted.remove(&mut self.requests, index);

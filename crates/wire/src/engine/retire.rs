@@ -12,23 +12,24 @@ impl<T: Tx + Rma> Engine<T> {
     /// While something is not over, messages that wait here are received into `nothing`, which has
     /// no room. So ranks that leave at once, each with a message to the next one that nobody
     /// receives, do not wait for each other. Claimed messages stay with their handles.
-    pub fn retire(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool
-    where
-        T::Bytes: Clone,
-    {
-        let mut over = true;
-        for index in self.requests.indices() {
-            if !self.requests.is_full(index) {
-                continue;
-            }
-            match self.requests[index].state {
-                State::Posted(_) => self.cancel(tx, Request(self.requests.handle(index))),
-                State::Complete(_) => {}
-                _ => over = false,
+    ///
+    /// # Cost
+    /// Constant, but for the first call and after messages that came meanwhile.
+    pub fn retire(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
+        if !self.posted.is_empty() {
+            for index in self.requests.indices() {
+                if self.requests.is_full(index)
+                    && let State::Posted(_) = self.requests[index].state
+                {
+                    self.cancel(tx, Request(self.requests.handle(index)));
+                }
             }
         }
-        if over {
+        if self.requests.used() == self.held {
             return true;
+        }
+        if self.unexpected.is_empty() {
+            return false;
         }
         for index in self.unexpected.indices() {
             if !self.unexpected.is_waiting(index) {

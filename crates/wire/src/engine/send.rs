@@ -31,7 +31,7 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Cost
     /// Three compares and a count besides the transport's own work; no allocation, no request.
-    #[inline]
+    #[inline(always)]
     pub fn try_short<C: Bytes>(
         &mut self,
         tx: &mut T,
@@ -123,8 +123,18 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// Tries again what waits for room, at every peer, and returns how much of it went out. To be
     /// called between polls: polls alone resume only what their transport reports room for.
+    #[inline]
     pub fn resume(&mut self, tx: &mut T) -> u32 {
         self.unpolled = 0;
+        if self.busy.is_empty() {
+            0
+        } else {
+            self.resume_busy(tx)
+        }
+    }
+
+    #[inline(never)]
+    fn resume_busy(&mut self, tx: &mut T) -> u32 {
         let (mut at, mut moved) = (0, 0);
         while let Some(&peer) = self.busy.get(at) {
             moved += self.resume_peer(tx, peer);

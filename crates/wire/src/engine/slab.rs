@@ -51,6 +51,8 @@ struct Entry<V> {
 pub(super) struct Slab<V> {
     entries: Vec<Entry<V>>,
     free: u32,
+    /// Entries in use.
+    used: u32,
 }
 
 impl<V> Slab<V> {
@@ -58,11 +60,14 @@ impl<V> Slab<V> {
         Self {
             entries: Vec::new(),
             free: NONE,
+            used: 0,
         }
     }
 
     /// Stores `value` and returns its index.
+    #[inline(always)]
     pub(super) fn insert(&mut self, value: V) -> u32 {
+        self.used += 1;
         let index = self.free;
         if let Some(entry) = self.entries.get_mut(index as usize) {
             if let Place::Free { next } = entry.place {
@@ -88,10 +93,22 @@ impl<V> Slab<V> {
             Place::Full(value) => {
                 entry.generation = entry.generation.wrapping_add(1);
                 self.free = index;
+                self.used -= 1;
                 value
             }
             Place::Free { .. } => unreachable!("only full entries are removed"),
         }
+    }
+
+    /// Drops the entry where it is; its handle is stale from now on.
+    #[inline]
+    pub(super) fn free(&mut self, index: u32) {
+        let entry = &mut self.entries[index as usize];
+        debug_assert!(matches!(entry.place, Place::Full(_)));
+        entry.place = Place::Free { next: self.free };
+        entry.generation = entry.generation.wrapping_add(1);
+        self.free = index;
+        self.used -= 1;
     }
 
     /// The handle of the entry at `index`.
@@ -114,6 +131,11 @@ impl<V> Slab<V> {
         matches!(self.entries[index as usize].place, Place::Full(_))
     }
 
+    /// Entries in use.
+    pub(super) const fn used(&self) -> u32 {
+        self.used
+    }
+
     /// Indices ever used, full or free.
     pub(super) fn indices(&self) -> core::ops::Range<u32> {
         0..self.entries.len() as u32
@@ -123,6 +145,7 @@ impl<V> Slab<V> {
 impl<V> Index<u32> for Slab<V> {
     type Output = V;
 
+    #[inline(always)]
     fn index(&self, index: u32) -> &V {
         match &self.entries[index as usize].place {
             Place::Full(value) => value,
@@ -132,6 +155,7 @@ impl<V> Index<u32> for Slab<V> {
 }
 
 impl<V> IndexMut<u32> for Slab<V> {
+    #[inline(always)]
     fn index_mut(&mut self, index: u32) -> &mut V {
         match &mut self.entries[index as usize].place {
             Place::Full(value) => value,

@@ -88,6 +88,11 @@ impl Unexpected {
         }
     }
 
+    /// Whether no message waits to be found.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
     /// Copies what `body` has left into a buffer of ours.
     pub(super) fn store(&mut self, body: &mut impl Take) -> Vec<u8> {
         let mut bytes = self.spare.pop().unwrap_or_default();

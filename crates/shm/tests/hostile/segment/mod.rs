@@ -338,15 +338,9 @@ impl Play {
     /// A sound rank looks down the direct road to the hostile one.
     fn direct(&mut self, at: usize, script: &mut Script<'_>) {
         let body = self.room(&vec![0; LENS[script.below(4)]]);
-        let envelope = Envelope {
-            context: OTHER,
-            tag: 0,
-        };
-        let peer = Peer(HOSTILE as u32);
+        let source = Source::Peer(Peer(HOSTILE as u32));
         let Rank { engine, tx, rx, .. } = &mut self.ranks[at];
-        if engine.direct(peer) {
-            engine.recv_direct(rx, tx, peer, envelope, &body);
-        }
+        engine.recv_direct(rx, tx, source, OTHER, Tag::Exact(0), &body);
     }
 
     /// The sound ranks end what they have with each other, the hostile one leaves, and nothing is

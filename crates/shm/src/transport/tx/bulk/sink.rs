@@ -165,7 +165,7 @@ impl<B: Bytes> ShmTx<B> {
             },
             _ => Progress::Waiting,
         };
-        self.remember(peer);
+        self.wake_if_asleep(peer);
         self.sinks.claims.push(Claim {
             id,
             peer,
@@ -267,7 +267,7 @@ impl<B: Bytes> ShmTx<B> {
     /// All bytes of `claim` are here.
     fn complete(&mut self, claim: &Claim) {
         claim.offer.finish(claim.turn);
-        self.remember(claim.peer);
+        self.wake_if_asleep(claim.peer);
         let took = claim.started.elapsed().as_nanos() as u64;
         if let Some(table) = &mut self.sinks.tables[claim.peer as usize] {
             table.learn(claim.len, claim.road, took);
@@ -315,7 +315,7 @@ impl<B: Bytes> ShmTx<B> {
                 let mut place = unsafe { Foreign::new(place, n as usize) };
                 bytes.fill(open.at + drain.drained(), &mut place);
                 drain.free(n);
-                self.remember(claim.peer);
+                self.wake_if_asleep(claim.peer);
                 if drain.is_empty() {
                     return Step::Complete;
                 }

@@ -343,7 +343,7 @@ impl<B: Bytes> ShmTx<B> {
             grant
         });
         offer.grant(grant);
-        self.remember(to);
+        self.wake_if_asleep(to);
     }
 
     /// Takes a pipe away from an offer that nobody has claimed, for one that was. Who claims that
@@ -410,7 +410,7 @@ impl<B: Bytes> ShmTx<B> {
         }
         fill.publish(len as u64);
         if claimed {
-            self.remember(to);
+            self.wake_if_asleep(to);
         }
         Ok(true)
     }
@@ -449,7 +449,7 @@ impl<B: Bytes> ShmTx<B> {
             source.shared = None;
             offer.share(Share::Failed);
         }
-        self.remember(peer);
+        self.wake_if_asleep(peer);
         true
     }
 

@@ -1,0 +1,262 @@
+//! The path of one message, by kernel: `path KERNEL BYTES [TURNS]`.
+//!
+//! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. One
+//! rank alone sends to itself: a turn is one send and one receive that finds its message at once, so
+//! with TURNS given (and then no clock) an instruction counter tells what the two halves cost:
+//!
+//! ```text
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null path blocking 8 1000
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null path blocking 8 2000
+//! ```
+//!
+//! The difference of the two totals is that of 1000 turns.
+
+use std::time::{Duration, Instant};
+
+use oxmpi::{Comm, Op, Result, Source, Tag, World};
+
+/// Messages in flight of the kernel `window`.
+const WINDOW: usize = 64;
+const BLOCKS: usize = 21;
+const BLOCK: Duration = Duration::from_millis(2);
+
+/// Buffers of one rank.
+struct Buffers {
+    out: Vec<u8>,
+    into: Vec<u8>,
+    window: Vec<u8>,
+}
+
+/// So many turns; each a message there and, among two ranks, one back.
+type Kernel = fn(&Comm, usize, &mut Buffers, u64) -> Result<()>;
+
+/// Name, turns, and messages of a turn one after the other among two ranks.
+const KERNELS: &[(&str, Kernel, f64)] = &[
+    (
+        "blocking",
+        |c, o, b, n| (0..n).try_for_each(|_| blocking(c, o, b)),
+        2.0,
+    ),
+    (
+        "posted",
+        |c, o, b, n| (0..n).try_for_each(|_| posted(c, o, b)),
+        2.0,
+    ),
+    (
+        "any",
+        |c, o, b, n| (0..n).try_for_each(|_| any(c, o, b)),
+        2.0,
+    ),
+    (
+        "request",
+        |c, o, b, n| (0..n).try_for_each(|_| request(c, o, b)),
+        2.0,
+    ),
+    (
+        "exchange",
+        |c, o, b, n| (0..n).try_for_each(|_| exchange(c, o, b)),
+        1.0,
+    ),
+    (
+        "window",
+        |c, o, b, n| (0..n).try_for_each(|_| window(c, o, b)),
+        WINDOW as f64,
+    ),
+    (
+        "stream",
+        |c, o, b, n| (0..n).try_for_each(|_| stream(c, o, b)),
+        WINDOW as f64,
+    ),
+    (
+        "barrier",
+        |c, _, _, n| (0..n).try_for_each(|_| c.barrier()),
+        1.0,
+    ),
+    (
+        "allreduce",
+        |c, _, b, n| (0..n).try_for_each(|_| allreduce(c, b)),
+        1.0,
+    ),
+];
+
+/// Sends first or answers, as the rank is.
+fn in_turn(
+    comm: &Comm,
+    send: impl FnOnce() -> Result<()>,
+    recv: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    if comm.rank() == 0 {
+        send()?;
+        recv()
+    } else {
+        recv()?;
+        send()
+    }
+}
+
+/// Standard messages, received by their sender's name and tag.
+#[inline(always)]
+fn blocking(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    if comm.rank() == 0 {
+        comm.send(&b.out, other, 1)?;
+        comm.recv(&mut b.into, other, 1)?;
+    } else {
+        comm.recv(&mut b.into, other, 1)?;
+        comm.send(&b.out, other, 1)?;
+    }
+    Ok(())
+}
+
+/// The receive names neither source nor tag.
+#[inline(always)]
+fn any(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    if comm.rank() == 0 {
+        comm.send(&b.out, other, 1)?;
+        comm.recv(&mut b.into, Source::Any, Tag::Any)?;
+    } else {
+        comm.recv(&mut b.into, Source::Any, Tag::Any)?;
+        comm.send(&b.out, other, 1)?;
+    }
+    Ok(())
+}
+
+/// The receive is posted before its message is sent.
+fn posted(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    let Buffers { out, into, .. } = b;
+    comm.scope(|s| {
+        let come = s.irecv(into, other, 1)?;
+        in_turn(comm, || comm.send(out, other, 1), || come.wait().map(drop))
+    })
+}
+
+/// Both halves as requests.
+fn request(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    let Buffers { out, into, .. } = b;
+    comm.scope(|s| {
+        let come = s.irecv(into, other, 1)?;
+        in_turn(
+            comm,
+            || s.isend(out, other, 1)?.wait().map(drop),
+            || come.wait().map(drop),
+        )
+    })
+}
+
+/// Both ranks send at once.
+fn exchange(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    comm.sendrecv(&b.out, other, 1, &mut b.into, other, 1)
+        .map(drop)
+}
+
+/// As `osu_mbw_mr`: a window of requests one way, and a word back.
+fn window(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    let len = b.out.len().max(1);
+    let Buffers { out, into, window } = b;
+    let (alone, first) = (comm.size() == 1, comm.rank() == 0);
+    if !first || alone {
+        comm.scope(|s| {
+            let mut come = Vec::with_capacity(WINDOW);
+            for part in window.chunks_exact_mut(len) {
+                come.push(s.irecv(part, other, 1)?);
+            }
+            for _ in (0..WINDOW).filter(|_| alone) {
+                s.isend(out, other, 1)?.wait()?;
+            }
+            come.into_iter().try_for_each(|come| come.wait().map(drop))
+        })?;
+        if !alone {
+            comm.send(&into[..1], other, 2)?;
+        }
+        return Ok(());
+    }
+    comm.scope(|s| {
+        let mut sent = Vec::with_capacity(WINDOW);
+        for _ in 0..WINDOW {
+            sent.push(s.isend(out, other, 1)?);
+        }
+        sent.into_iter().try_for_each(|sent| sent.wait().map(drop))
+    })?;
+    comm.recv(&mut into[..1], other, 2).map(drop)
+}
+
+/// A window of blocking messages one way, and a word back.
+fn stream(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
+    let Buffers { out, into, .. } = b;
+    if comm.size() == 1 {
+        return (0..WINDOW).try_for_each(|_| blocking(comm, other, b));
+    }
+    in_turn(
+        comm,
+        || {
+            (0..WINDOW).try_for_each(|_| {
+                if comm.rank() == 0 {
+                    comm.send(out, other, 1)
+                } else {
+                    Ok(())
+                }
+            })
+        },
+        || Ok(()),
+    )?;
+    if comm.rank() == 0 {
+        comm.recv(&mut into[..1], other, 2).map(drop)
+    } else {
+        (0..WINDOW).try_for_each(|_| comm.recv(into, other, 1).map(drop))?;
+        comm.send(&into[..1], other, 2)
+    }
+}
+
+fn allreduce(comm: &Comm, b: &mut Buffers) -> Result<()> {
+    comm.allreduce_into(&b.out, &mut b.into, Op::MAX)
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (name, bytes, turns) = match &words[..] {
+        [name, bytes] => (name, bytes.parse::<usize>()?, None),
+        [name, bytes, turns] => (name, bytes.parse()?, Some(turns.parse::<u64>()?)),
+        _ => return Err("path KERNEL BYTES [TURNS]".into()),
+    };
+    let known = || KERNELS.iter().map(|kernel| kernel.0).collect::<Vec<_>>();
+    let &(_, kernel, messages) = (KERNELS.iter())
+        .find(|kernel| kernel.0 == name)
+        .ok_or_else(|| format!("no kernel '{name}'; there are {}", known().join(", ")))?;
+
+    let world = World::init()?;
+    let comm = world.comm();
+    let other = (comm.size() - 1).min(1) - comm.rank().min(comm.size() - 1);
+    let mut buffers = Buffers {
+        out: (0..bytes).map(|at| (at * 31 + comm.rank()) as u8).collect(),
+        into: vec![0; bytes.max(1)],
+        window: vec![0; WINDOW * bytes.max(1)],
+    };
+    buffers.into.truncate(bytes);
+    if let Some(turns) = turns {
+        return Ok(kernel(comm, other, &mut buffers, turns)?);
+    }
+
+    // Both ranks know how many turns a block has from rank 0's time of the first ones.
+    let mut turns = [1u64];
+    loop {
+        let start = Instant::now();
+        kernel(comm, other, &mut buffers, turns[0])?;
+        let mut more = [u8::from(start.elapsed() < BLOCK)];
+        comm.bcast(&mut more, 0)?;
+        if more == [0] {
+            break;
+        }
+        turns[0] *= 2;
+    }
+    let mut blocks = [0.0; BLOCKS];
+    for block in &mut blocks {
+        let start = Instant::now();
+        kernel(comm, other, &mut buffers, turns[0])?;
+        *block = start.elapsed().as_nanos() as f64 / (turns[0] as f64 * messages);
+    }
+    blocks.sort_by(f64::total_cmp);
+    if comm.rank() == 0 {
+        let [min, median] = [0, BLOCKS / 2].map(|at| blocks[at]);
+        println!("{name} {bytes} B: {median:.1} ns, at best {min:.1}");
+    }
+    Ok(())
+}
