@@ -86,7 +86,8 @@ impl Table {
         let frame = u64::from(limits.frame);
         let set = switches.eager.map(u64::from);
         let reach = u64::from(limits.short).min(frame);
-        let (mut short, mut short_until) = end(Path::E0, 0, reach, switches.short.map(u64::from));
+        // An empty message always fits the first path, so what others cost for it leaves nothing.
+        let (mut short, mut short_until) = end(Path::E0, 1, reach, switches.short.map(u64::from));
         if let Some(eager) = set.filter(|eager| *eager < short) {
             (short, short_until) = (eager, Until::Set);
         }
