@@ -1,4 +1,4 @@
-# short: 101 instructions, release, one codegen unit, target-cpu x86-64
+# short: 76 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -9,78 +9,63 @@
     push rbx
     sub rsp, 24
     mov ebx, esi
-    mov r12d, esi
-    mov rsi, qword ptr [rdi + 288]
-    cmp rsi, r12
-    jbe .L0
-    mov r15, rdx
-    mov r14, rdi
+    mov rax, rbx
+    shl rax, 7
+    lea r13, [rax + 8*rbx]
+.L0:
+    mov rax, qword ptr [rdi + 288]
+    cmp rax, rbx
+    jbe .L1
     mov rax, qword ptr [rdi + 280]
-    imul r13, r12, 104
-    mov edx, dword ptr [rax + r13 + 44]
-    cmp edx, dword ptr [rax + r13 + 40]
-    je .L1
-    cmp rsi, r12
-    jbe .L2
-.L3:
-    mov rax, qword ptr [r14 + 280]
-    lea r12, [rax + r13]
-    mov edx, dword ptr [rax + r13 + 56]
-    and edx, dword ptr [rax + r13 + 40]
-    mov rax, qword ptr [rax + r13 + 24]
-    shl rdx, 7
-    add rax, rdx
-    add rax, 16
-    mov qword ptr [rsp + 8], rax
-    mov qword ptr [rsp + 16], 48
-    mov rcx, qword ptr [rcx]
-    mov qword ptr [rsp], rcx
-    test al, 7
-    je .L4
-    lea rdi, [rsp + 8]
-    mov rsi, rsp
-    mov edx, 8
-    call <oxmpi_shm::transport::foreign::Foreign::put_slow>
-    jmp .L5
-.L4:
-    mov qword ptr [rax], rcx
-.L5:
-    mov eax, dword ptr [r15]
-    mov ecx, dword ptr [r15 + 4]
-    shl rax, 32
-    mov edx, dword ptr [r12 + 56]
-    and edx, dword ptr [r12 + 40]
-    or rax, rcx
-    mov rcx, qword ptr [r12 + 24]
-    shl rdx, 7
-    mov qword ptr [rcx + rdx + 8], rax
-    mov eax, dword ptr [r15 + 12]
-    shl eax, 16
-    or eax, dword ptr [r15 + 8]
-    mov ecx, dword ptr [r12 + 40]
-    mov edx, dword ptr [r12 + 56]
-    and edx, ecx
-    inc ecx
-    mov dword ptr [r12 + 40], ecx
-    shl rcx, 32
-    or rax, rcx
-    mov rcx, qword ptr [r12 + 24]
-    shl rdx, 7
-    mov qword ptr [rcx + rdx], rax
-    mov eax, dword ptr [r14 + 692]
-    cmp eax, -1
-    je .L6
-    cmp eax, ebx
-    je .L7
+    mov r15d, dword ptr [rax + r13 + 56]
+    mov r12d, dword ptr [rax + r13 + 60]
+    cmp r12d, r15d
+    jne .L2
+    mov r14, rdi
+    mov ebp, esi
+    mov qword ptr [rsp + 16], rdx
+    xor edx, edx
+    mov qword ptr [rsp + 8], rcx
+    call <oxmpi_shm::transport::tx::ShmTx<B>::make_room>
+    mov rcx, qword ptr [rsp + 8]
+    mov rdx, qword ptr [rsp + 16]
     mov rdi, r14
-    mov esi, ebx
-    call <oxmpi_shm::transport::tx::ShmTx<B>::remember_also>
-    jmp .L7
-.L6:
-    mov dword ptr [r14 + 692], ebx
-.L7:
-    xor eax, eax
-.L8:
+    mov esi, ebp
+    test al, al
+    je .L0
+    jmp .L3
+.L2:
+    add rax, r13
+    mov r8d, dword ptr [rax + 72]
+    and r8d, r15d
+    mov r9, qword ptr [rax + 40]
+    shl r8, 7
+    mov rcx, qword ptr [rcx]
+    mov qword ptr [r9 + r8 + 16], rcx
+    mov ecx, dword ptr [rdx]
+    mov r9d, dword ptr [rdx + 4]
+    shl rcx, 32
+    or rcx, r9
+    mov r9, qword ptr [rax + 40]
+    mov qword ptr [r9 + r8 + 8], rcx
+    mov ecx, dword ptr [rdx + 12]
+    shl ecx, 16
+    or ecx, dword ptr [rdx + 8]
+    mov edx, dword ptr [rax + 56]
+    inc edx
+    mov dword ptr [rax + 56], edx
+    shl rdx, 32
+    or rcx, rdx
+    mov rdx, qword ptr [rax + 40]
+    mov qword ptr [rdx + r8], rcx
+    mov rcx, qword ptr [rax + 80]
+    mov rax, qword ptr [rax + 96]
+    mov rax, qword ptr [rcx + 8*rax]
+    test al, 1
+    jne .L4
+.L3:
+    cmp r12d, r15d
+    sete al
     add rsp, 24
     pop rbx
     pop r12
@@ -89,25 +74,11 @@
     pop r15
     pop rbp
     ret
+.L4:
+    call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
+    jmp .L3
 .L1:
-    mov rbp, rcx
-    mov rdi, r14
-    mov esi, ebx
-    xor edx, edx
-    call <oxmpi_shm::transport::tx::ShmTx<B>::make_room>
-    mov ecx, eax
-    mov al, 1
-    test cl, cl
-    jne .L8
-    mov rsi, qword ptr [r14 + 288]
-    mov rcx, rbp
-    cmp rsi, r12
-    ja .L3
-.L2:
-    mov edx, offset .L9
-    mov rdi, r12
-    call <core::panicking::panic_bounds_check>
-.L0:
-    mov edx, offset .L10
-    mov rdi, r12
+    mov edx, offset .L5
+    mov rdi, rbx
+    mov rsi, rax
     call <core::panicking::panic_bounds_check>

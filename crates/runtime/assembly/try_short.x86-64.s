@@ -1,4 +1,4 @@
-# try_short: 135 instructions, release, one codegen unit, target-cpu x86-64
+# try_short: 99 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -7,7 +7,7 @@
     push r13
     push r12
     push rbx
-    sub rsp, 40
+    push rax
     mov ebx, edx
     mov rax, qword ptr [rdi + 384]
     cmp rax, rbx
@@ -20,88 +20,71 @@
     add r10, r11
     cmp dword ptr [r10 + 92], 8
     setb r11b
-    mov r10d, dword ptr [rdi + 476]
+    mov r10d, dword ptr [rdi + 480]
     cmp r10d, 256
     setae bpl
     or bpl, r11b
     jne .L1
     inc r10d
-    mov dword ptr [rdi + 476], r10d
+    mov dword ptr [rdi + 480], r10d
+    mov rax, rbx
+    shl rax, 7
+    lea r14, [rax + 8*rbx]
+.L2:
     mov rax, qword ptr [rsi + 288]
     cmp rax, rbx
-    jbe .L2
-    mov rdi, qword ptr [rsi + 280]
-    imul r14, rbx, 104
-    mov r10d, dword ptr [rdi + r14 + 44]
-    cmp r10d, dword ptr [rdi + r14 + 40]
-    je .L3
-    cmp rax, rbx
-    jbe .L4
-.L5:
+    jbe .L3
     mov rax, qword ptr [rsi + 280]
-    lea rbx, [rax + r14]
     mov edi, dword ptr [rax + r14 + 56]
-    and edi, dword ptr [rax + r14 + 40]
-    mov rax, qword ptr [rax + r14 + 24]
-    shl rdi, 7
-    add rax, rdi
-    add rax, 16
-    mov qword ptr [rsp + 24], rax
-    mov qword ptr [rsp + 32], 48
-    mov rdi, qword ptr [r9]
-    mov qword ptr [rsp + 16], rdi
-    test al, 7
-    je .L6
-    lea rdi, [rsp + 24]
-    lea rax, [rsp + 16]
-    mov ebp, edx
-    mov edx, 8
-    mov r14, rsi
-    mov rsi, rax
-    mov r15, rcx
-    mov r12d, r8d
-    call <oxmpi_shm::transport::foreign::Foreign::put_slow>
-    mov r8d, r12d
-    mov rcx, r15
-    mov rsi, r14
-    mov edx, ebp
-    jmp .L7
-.L6:
-    mov qword ptr [rax], rdi
-.L7:
-    shl rcx, 32
-    mov eax, r8d
-    mov edi, dword ptr [rbx + 56]
-    and edi, dword ptr [rbx + 40]
-    or rax, rcx
-    mov rcx, qword ptr [rbx + 24]
-    shl rdi, 7
-    mov qword ptr [rcx + rdi + 8], rax
-    mov eax, dword ptr [rbx + 40]
-    mov ecx, dword ptr [rbx + 56]
-    and ecx, eax
-    inc eax
-    mov dword ptr [rbx + 40], eax
-    shl rax, 32
-    or rax, 16777224
-    mov rdi, qword ptr [rbx + 24]
-    shl rcx, 7
-    mov qword ptr [rdi + rcx], rax
-    mov eax, dword ptr [rsi + 692]
-    cmp eax, -1
-    je .L8
-    cmp eax, edx
-    je .L9
+    cmp dword ptr [rax + r14 + 60], edi
+    jne .L4
     mov rdi, rsi
+    mov qword ptr [rsp], rsi
     mov esi, edx
-    call <oxmpi_shm::transport::tx::ShmTx<B>::remember_also>
-    jmp .L9
-.L8:
-    mov dword ptr [rsi + 692], edx
-.L9:
+    mov ebp, edx
+    xor edx, edx
+    mov r12, rcx
+    mov r15d, r8d
+    mov r13, r9
+    call <oxmpi_shm::transport::tx::ShmTx<B>::make_room>
+    mov r9, r13
+    mov r8d, r15d
+    mov rcx, r12
+    mov rsi, qword ptr [rsp]
+    mov edx, ebp
+    mov edi, eax
+    mov al, 1
+    test dil, dil
+    je .L2
+    jmp .L1
+.L4:
+    add rax, r14
+    and edi, dword ptr [rax + 72]
+    mov r10, qword ptr [rax + 40]
+    shl rdi, 7
+    mov r9, qword ptr [r9]
+    mov qword ptr [r10 + rdi + 16], r9
+    shl rcx, 32
+    mov r8d, r8d
+    or r8, rcx
+    mov rcx, qword ptr [rax + 40]
+    mov qword ptr [rcx + rdi + 8], r8
+    mov ecx, dword ptr [rax + 56]
+    inc ecx
+    mov dword ptr [rax + 56], ecx
+    shl rcx, 32
+    or rcx, 16777224
+    mov r8, qword ptr [rax + 40]
+    mov qword ptr [r8 + rdi], rcx
+    mov rcx, qword ptr [rax + 80]
+    mov rax, qword ptr [rax + 96]
+    mov rax, qword ptr [rcx + 8*rax]
+    test al, 1
+    jne .L5
+.L6:
     xor eax, eax
 .L1:
-    add rsp, 40
+    add rsp, 8
     pop rbx
     pop r12
     pop r13
@@ -109,40 +92,18 @@
     pop r15
     pop rbp
     ret
-.L3:
-    mov qword ptr [rsp + 8], r9
-    mov ebp, r8d
-    mov r12, rcx
-    mov r15, rsi
+.L5:
     mov rdi, rsi
-    mov r13d, edx
     mov esi, edx
-    xor edx, edx
-    call <oxmpi_shm::transport::tx::ShmTx<B>::make_room>
-    mov ecx, eax
-    mov al, 1
-    test cl, cl
-    jne .L1
-    mov rsi, r15
-    mov rax, qword ptr [r15 + 288]
-    mov edx, r13d
-    mov rcx, r12
-    mov r8d, ebp
-    mov r9, qword ptr [rsp + 8]
-    cmp rax, rbx
-    ja .L5
-.L4:
-    mov edx, offset .L10
-    mov rdi, rbx
-    mov rsi, rax
-    call <core::panicking::panic_bounds_check>
+    call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
+    jmp .L6
 .L0:
-    mov edx, offset .L11
+    mov edx, offset .L7
     mov rdi, rbx
     mov rsi, rax
     call <core::panicking::panic_bounds_check>
-.L2:
-    mov edx, offset .L12
+.L3:
+    mov edx, offset .L8
     mov rdi, rbx
     mov rsi, rax
     call <core::panicking::panic_bounds_check>

@@ -5,7 +5,7 @@ use rustc_demangle::demangle;
 /// What stands before the compiler's name in a file that is checked in.
 pub(super) const MAKER: &str = "# made by ";
 
-/// The code of one function, and of the parts of the path that the compiler has left out of line.
+/// The code of one function.
 pub(super) struct Listing {
     pub(super) name: &'static str,
     /// Labels and instructions, symbols by their Rust names.
@@ -15,40 +15,23 @@ pub(super) struct Listing {
 /// One line of code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Where a part begins that is called from above.
-    Part(String),
     /// A place that is jumped to.
     Label(String),
     Instruction(String),
 }
 
 impl Listing {
-    /// Finds the function of this name at the root of its crate, and behind it those that it calls and `is_part` accepts by
-    /// their Rust names; `None` if there is none.
-    pub(super) fn find(
-        assembly: &str,
-        name: &'static str,
-        is_part: impl Fn(&str) -> bool,
-    ) -> Option<Self> {
+    /// Finds the function of this name at the root of its crate; `None` if there is none.
+    pub(super) fn find(assembly: &str, name: &'static str) -> Option<Self> {
         let path = format!("functions::{name}");
-        let mut labels = assembly.lines().filter_map(|line| line.strip_suffix(':'));
-        let root = labels.find(|label| named(label) == path)?;
-        let mut symbols = vec![root];
-        let (mut lines, mut names) = (Vec::new(), Names::default());
-        let mut done = 0;
-        while let Some(symbol) = symbols.get(done).copied() {
-            if done > 0 {
-                lines.push(Line::Part(named(symbol)));
-            }
-            for line in body(assembly, symbol) {
-                let called = called(line).filter(|called| is_part(&named(called)));
-                if let Some(called) = called.filter(|called| !symbols.contains(called)) {
-                    symbols.push(called);
-                }
-                lines.extend(names.line(line));
-            }
-            done += 1;
-        }
+        let mut lines = assembly.lines();
+        lines.find(|line| {
+            line.strip_suffix(':')
+                .is_some_and(|label| named(label) == path)
+        })?;
+        let mut names = Names::default();
+        let body = lines.take_while(|line| !line.starts_with(".Lfunc_end"));
+        let lines = body.filter_map(|line| names.line(line)).collect();
         Some(Self { name, lines })
     }
 
@@ -59,27 +42,11 @@ impl Listing {
 
     pub(super) fn text(&self) -> String {
         let line = |line: &Line| match line {
-            Line::Part(name) => format!("\n# {name}\n"),
             Line::Label(label) => format!("{label}:\n"),
             Line::Instruction(instruction) => format!("    {instruction}\n"),
         };
         self.lines.iter().map(line).collect()
     }
-}
-
-/// The lines of the function with this symbol.
-fn body<'a>(assembly: &'a str, symbol: &str) -> impl Iterator<Item = &'a str> {
-    let mut lines = assembly.lines();
-    lines.find(|line| line.strip_suffix(':') == Some(symbol));
-    lines.take_while(|line| !line.starts_with(".Lfunc_end"))
-}
-
-/// The symbol that a line calls or jumps to.
-fn called(line: &str) -> Option<&str> {
-    let (name, symbol) = line.trim().split_once(char::is_whitespace)?;
-    let is_symbol = symbol.starts_with("_ZN") || symbol.starts_with("_R");
-    let leaves = name == "call" || name.starts_with('j');
-    (leaves && is_symbol).then_some(symbol)
 }
 
 /// The Rust name of a symbol.

@@ -25,8 +25,7 @@ release with fixed settings, and compares their x86-64 code with `crates/runtime
 there names the compiler that made it: under another one nothing is compared, which is said.
 
 Whatever the compiler, the code must have no locked instruction, fence or system call, and call
-nothing but functions that are named as cold in `xtask/src/asm/rules.rs`, and parts of the path that
-are named there: their code stands behind their caller's, under the same rules.
+nothing but functions that are named as cold in `xtask/src/asm/rules.rs`.
 
 With `--bless` the files are written: look at their difference before you commit it. It is a step of
 `cargo xtask ci`.",
@@ -136,7 +135,7 @@ fn bless(repo: &Repo) -> Result {
 fn listings(repo: &Repo) -> Result<Vec<Listing>> {
     let assembly = compile(repo)?;
     let found = FUNCTIONS.iter().map(|name| {
-        Listing::find(&assembly, name, rules::is_part)
+        Listing::find(&assembly, name)
             .ok_or_else(|| format!("the compiler made no `{name}`").into())
     });
     found.collect()

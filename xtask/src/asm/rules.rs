@@ -5,40 +5,22 @@ use super::listing::{Line, Listing};
 /// Functions that may be called, since they are off the path: by the end of their names.
 const COLD: &[&str] = &[
     // A message that is not short, or has no room.
-    "::send_later",
-    "::try_frame",
     "::make_room",
-    "::put_slow",
     "Communicator<A>::send",
     // A communicator whose ranks are not its lane's in their order: they are looked up.
     "Group::link_of",
-    // Another peer than at the last send since the last doorbell.
-    "::remember_also",
     // Nothing has come, or not what is waited for: posting and waiting.
     "Communicator<A>::recv",
-    "::irecv",
-    "::keep_receiving",
+    // A length that does not move as a few words, or a buffer in pieces.
     "::take_runs",
     "::take_slow",
-    "::usual",
-    "::usual_road",
-    "::wait",
-    "::wait_for_own",
     // Another kind of frame came; every so many looks, whether somebody else has sent, joined or died.
-    "::admit",
-    "::chores",
-    "::long",
-    "::look",
+    "::usual",
     // Every quarter of a ring: credits go back.
     "Freed::tell",
-    // A peer is lost: it is noted.
-    "::grow_one",
     // The peer sleeps: a system call wakes it.
     "::wake",
 ];
-
-/// Parts of the path that compilers may leave out of line: by the end of their names. Each costs a call and a return.
-const PARTS: &[&str] = &["::flush", "::recv_now", "Sink<T>>::frame"];
 
 /// What a mistake ends in: by the beginning of names.
 const PANICS: &[&str] = &[
@@ -57,7 +39,7 @@ const SLOW: [&str; 8] = [
 pub(super) fn broken(listing: &Listing) -> Vec<String> {
     let instructions = listing.lines.iter().filter_map(|line| match line {
         Line::Instruction(text) => Some(text.as_str()),
-        Line::Part(_) | Line::Label(_) => None,
+        Line::Label(_) => None,
     });
     instructions.filter_map(complaint).collect()
 }
@@ -79,7 +61,7 @@ fn complaint(instruction: &str) -> Option<String> {
         .strip_prefix('<')
         .and_then(|name| name.strip_suffix('>'));
     let name = name.unwrap_or(operands);
-    if leaves && !is_cold(name) && !is_part(name) {
+    if leaves && !is_cold(name) {
         return Some(format!(
             "`{instruction}` is no cold function: see COLD in xtask/src/asm/rules.rs"
         ));
@@ -91,9 +73,4 @@ fn complaint(instruction: &str) -> Option<String> {
 fn is_cold(function: &str) -> bool {
     COLD.iter().any(|cold| function.ends_with(cold))
         || PANICS.iter().any(|panic| function.starts_with(panic))
-}
-
-/// Whether a function is a part of the path.
-pub(super) fn is_part(function: &str) -> bool {
-    PARTS.iter().any(|part| function.ends_with(part))
 }

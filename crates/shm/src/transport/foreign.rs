@@ -79,6 +79,15 @@ impl Foreign<'_> {
         self.at = self.at.wrapping_add(len);
         self.left -= len;
     }
+
+    /// Out of line: lengths that move as words stay without a call.
+    #[inline(never)]
+    fn take_slow(&self, to: &mut [u8]) {
+        debug_assert!(to.len() <= self.left);
+        // SAFETY: mapped by the contract of `new`, long enough by `take`'s check, and no slice of
+        // this process overlaps the segment.
+        unsafe { from_foreign(self.at, to) };
+    }
 }
 
 impl<'a> Foreign<'a> {
@@ -143,8 +152,7 @@ impl Take for Foreign<'_> {
     #[inline(always)]
     fn take(&mut self, to: &mut [u8]) {
         assert!(to.len() <= self.left, "more bytes than are left");
-        // SAFETY: as in `put`.
-        unsafe { from_foreign(self.at, to) };
+        self.take_slow(to);
         self.skip(to.len());
     }
 
