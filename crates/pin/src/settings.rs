@@ -330,7 +330,8 @@ pub const SETTINGS: &[Setting] = &[
         kind: "number of threads",
         level: Level::Tuning,
         short: "the threads of each rank, for pin_domain=omp",
-        long: "OpenMP's own variable; of a list the first number counts.",
+        long: "OpenMP's own variable; of a list the first number counts. `oxmpi run` gives it to ranks where it is \
+               not set.",
         check: |_| Ok(()),
     },
 ];

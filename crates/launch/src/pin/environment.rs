@@ -35,8 +35,8 @@ pub(super) fn files() -> Result<Values, String> {
 }
 
 impl Environment {
-    /// Reads variables, and what `files` say where no variable does. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for those of Intel MPI and go before them, as for
-    /// `oxmpi run`.
+    /// Reads variables, and what `files` say where no variable does. Names of ours, such as `OXMPI_PIN_DOMAIN`, stand for
+    /// those of Intel MPI and go before them, as for `oxmpi run`.
     ///
     /// # Errors
     /// A value that is not text, or rules that are not known.

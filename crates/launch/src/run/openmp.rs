@@ -3,7 +3,8 @@
 //! LLVM's and Intel's runtimes know every setting of threads themselves. libgomp knows neither `KMP_AFFINITY` nor
 //! `KMP_HW_SUBSET`, and has places of its own where only `OMP_PROC_BIND` is set: it gets the places as a list. What the
 //! user has set is never touched, and where he has set nothing, nothing is exported: a runtime starts as many threads as
-//! its rank has processors, which are those of its domain.
+//! its rank has processors, which are those of its domain. No runtime knows the `omp_num_threads` of our settings files:
+//! every rank gets that.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ const LONGEST: usize = 64 << 10;
 pub(super) struct Environment<'a> {
     options: &'a Options,
     program: &'a Program,
+    /// What counts as `OMP_NUM_THREADS` where that is not set.
+    threads: Option<&'a str>,
 }
 
 /// Variables for one rank, and what is wrong with the settings behind them.
@@ -41,27 +44,48 @@ pub(super) struct Exports {
 
 /// Whether a setting of threads is given to any rank.
 pub(super) fn is_asked(options: &Options) -> bool {
-    let of = |program| Environment { options, program }.asks();
-    options.programs.iter().any(of)
+    let mut environments = environments(options, None);
+    environments.any(|it| it.asks())
 }
 
-/// What each of `ranks`, the number of its program and its processors, gets on this machine.
+/// What each of `ranks`, the number of its program and its processors, gets on this machine. `threads` is what counts
+/// as `OMP_NUM_THREADS` where that is not set.
 pub(super) fn exports<'a>(
     machine: &Machine,
     options: &Options,
+    threads: Option<&str>,
     ranks: impl Iterator<Item = (usize, &'a CpuSet)>,
 ) -> Vec<Exports> {
-    let programs = options.programs.iter();
-    let environments: Vec<Option<Environment<'_>>> = programs
-        .map(|program| Environment { options, program })
-        .map(|environment| Some(environment).filter(|it| it.asks() && !it.knows_all()))
+    let environments: Vec<(Environment<'_>, bool)> = environments(options, threads)
+        .map(|it| {
+            let is_helped = it.asks() && !it.knows_all();
+            (it, is_helped)
+        })
         .collect();
     ranks
-        .map(|(program, cpus)| match &environments[program] {
-            None => Exports::default(),
-            Some(environment) => of_rank(machine, cpus, |name| environment.text(name)),
+        .map(|(program, cpus)| {
+            let (environment, is_helped) = &environments[program];
+            let mut exports = match is_helped {
+                true => of_rank(machine, cpus, |name| environment.text(name)),
+                false => Exports::default(),
+            };
+            exports.variables.extend(environment.missing());
+            exports
         })
         .collect()
+}
+
+/// One for each program.
+fn environments<'a>(
+    options: &'a Options,
+    threads: Option<&'a str>,
+) -> impl Iterator<Item = Environment<'a>> {
+    let programs = options.programs.iter();
+    programs.map(move |program| Environment {
+        options,
+        program,
+        threads,
+    })
 }
 
 /// What a rank on `cpus` gets whose runtime does not know all settings.
@@ -110,10 +134,13 @@ fn of_rank(machine: &Machine, cpus: &CpuSet, variable: impl Fn(&str) -> Option<S
         _ => {}
     }
     let is_cut = is_set("KMP_HW_SUBSET") || is_set("KMP_PLACE_THREADS");
-    if is_cut && !is_set("OMP_NUM_THREADS") {
-        export("OMP_NUM_THREADS", team.threads.len().to_string());
+    let count = team.threads.len();
+    if is_cut && count != cpus.len() && !is_set("OMP_NUM_THREADS") {
+        export("OMP_NUM_THREADS", count.to_string());
     }
-    if !exports.variables.is_empty() || !team.hints.is_empty() {
+    // What libgomp reads itself, it complains of itself.
+    let is_ours = !exports.variables.is_empty() || is_set("KMP_AFFINITY");
+    if is_ours || !team.hints.is_empty() {
         let told = |warning: &Warning| warning.code != WarningCode::SettingOverridden;
         team.warnings.retain(told);
         let texts = team.warnings.into_iter().map(|warning| warning.text);
@@ -128,9 +155,19 @@ fn is_bound(team: &Team, cpus: &CpuSet) -> bool {
 }
 
 impl Environment<'_> {
-    /// The value of a variable; `None` also where it is no text.
+    /// The value of a variable. One that is no text is there, and does not read.
     fn text(&self, name: &str) -> Option<String> {
-        self.value(name)?.into_string().ok()
+        let value = self.value(name);
+        let text = value.map(|value| value.to_string_lossy().into_owned());
+        let missing = self.missing().filter(|(known, _)| *known == name);
+        text.or_else(|| missing.map(|(_, value)| value))
+    }
+
+    /// The number of threads, where the runtime does not find it.
+    fn missing(&self) -> Option<(&'static str, String)> {
+        let name = "OMP_NUM_THREADS";
+        let threads = self.threads.filter(|_| self.value(name).is_none())?;
+        Some((name, threads.into()))
     }
 
     fn value(&self, name: &str) -> Option<OsString> {
@@ -181,6 +218,10 @@ impl Environment<'_> {
 
 /// The libraries that a program names; `None` where the file is none that the system loads itself.
 fn needed(file: &Path) -> Option<Vec<String>> {
+    // A pipe would make us wait for somebody who writes.
+    if !file.is_file() {
+        return None;
+    }
     let file = ReadCache::new(std::fs::File::open(file).ok()?);
     let header = FileHeader64::<Endianness>::parse(&file).ok()?;
     let endian = header.endian().ok()?;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use oxmpi::settings::{Assignment, Origin, Sources, TABLE, Value, Values, resolve};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
-use oxmpi_pin::{Placement, SETTINGS, Warning, WarningCode, conflicts, place};
+use oxmpi_pin::{Placement, SETTINGS, Warning, WarningCode, conflicts, omp_threads, place};
 use oxmpi_text::Product;
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -20,6 +20,8 @@ pub(crate) struct Pinning {
     placement: Placement,
     /// Variables that give ranks the settings typed on the command line.
     pub(crate) typed: Vec<(OsString, OsString)>,
+    /// The threads of each rank, where OpenMP's own variable does not say them.
+    threads: Option<String>,
     /// What the user should know, a sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -64,6 +66,7 @@ impl Pinning {
             machine,
             placement,
             typed,
+            threads: threads_of_ours(&values),
             warnings,
         })
     }
@@ -77,8 +80,8 @@ impl Pinning {
     ) -> Vec<Vec<(&'static str, String)>> {
         let cpus = self.placement.ranks.iter().map(|place| &place.cpus);
         let ranks = programs.iter().copied().zip(cpus);
-        let all = openmp::exports(&self.machine, options, ranks).into_iter();
-        let variables = all.map(|exports| {
+        let all = openmp::exports(&self.machine, options, self.threads.as_deref(), ranks);
+        let variables = all.into_iter().map(|exports| {
             for warning in exports.warnings {
                 if !self.warnings.contains(&warning) {
                     self.warnings.push(warning);
@@ -124,6 +127,17 @@ pub(crate) fn given(values: &Values) -> impl Iterator<Item = &Value> {
     let rows = SETTINGS.iter().filter(|row| row.name.starts_with("pin"));
     let values = rows.map(|row| values.get(row.name));
     values.filter(|value| value.origin != Origin::Default)
+}
+
+/// The value of `omp_num_threads` if it comes from where no OpenMP runtime reads it.
+fn threads_of_ours(values: &Values) -> Option<String> {
+    let value = values.get("omp_num_threads");
+    let is_ours = match value.origin {
+        Origin::Default => false,
+        Origin::Environment { product, .. } => product.is_none(),
+        Origin::File { .. } | Origin::CommandLine { .. } => true,
+    };
+    (is_ours && omp_threads(&value.text).is_some()).then(|| value.text.clone())
 }
 
 /// All settings, as the environment of this process, the variables for ranks and `--mca` give them.

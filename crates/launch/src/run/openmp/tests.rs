@@ -69,6 +69,7 @@ fn what_is_set_or_needs_nothing_stays() {
         "OMP_PLACES=cores OMP_PROC_BIND=close",
         "KMP_AFFINITY=compact OMP_PLACES=cores OMP_PROC_BIND=close",
         "KMP_AFFINITY=compact GOMP_CPU_AFFINITY=3",
+        "KMP_HW_SUBSET=2t",
     ] {
         assert_eq!(exported("0-3", given), (String::new(), 0), "{given}");
     }
@@ -85,6 +86,10 @@ fn a_setting_that_does_not_read_is_told_of() {
         ("OMP_PLACES={0} OMP_PROC_BIND=close", 2)
     );
     assert_eq!(exported("0-3", "KMP_AFFINITY=woof"), (String::new(), 2));
+    assert_eq!(exported("0-3", "KMP_HW_SUBSET=9z"), (String::new(), 2));
+    // None of the processors is the rank's, so nothing follows from the list, which LLVM's runtime would say, too.
+    let elsewhere = "KMP_AFFINITY=explicit,proclist=[7]";
+    assert_eq!(exported("0-3", elsewhere), (String::new(), 2));
     let (variables, warnings) = exported("0-3", "KMP_AFFINITY=compact OMP_NUM_THREADS=65536");
     assert_eq!((variables.as_str(), warnings), ("", 1));
 }
@@ -98,4 +103,71 @@ fn libraries_of_a_program_are_read_from_its_file() {
         "{libraries:?}"
     );
     assert_eq!(needed(std::path::Path::new("/proc/self/status")), None);
+}
+
+#[test]
+fn what_is_no_file_is_not_read() {
+    let folder = std::env::temp_dir().join(format!("oxmpi-openmp-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let pipe = folder.join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    if made.is_ok_and(|status| status.success()) {
+        let (done, libraries) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(needed(&pipe)));
+        let libraries = libraries.recv_timeout(std::time::Duration::from_secs(10));
+        assert_eq!(libraries, Ok(None), "waited for a pipe");
+    }
+    assert_eq!(needed(&folder), None);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A job of one program with `NAME=VALUE` words for all ranks.
+fn job(words: &[(&str, &[u8])]) -> Options {
+    let variable = |(name, value): &(&str, &[u8])| {
+        let value = std::os::unix::ffi::OsStrExt::from_bytes(value);
+        ((*name).into(), OsStr::to_owned(value))
+    };
+    Options {
+        programs: vec![Program {
+            command: "./missing".into(),
+            ..Program::default()
+        }],
+        env: words.iter().map(variable).collect(),
+        ..Options::default()
+    }
+}
+
+#[test]
+fn threads_of_our_settings_reach_the_runtime() {
+    let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
+    let cpus: CpuSet = "0-3".parse().unwrap();
+    let of = |words: &[(&str, &[u8])], threads| {
+        let ranks = [(0, &cpus)].into_iter();
+        exports(&machine, &job(words), threads, ranks).remove(0)
+    };
+    let threads = ("OMP_NUM_THREADS", "2".to_owned());
+    assert_eq!(of(&[], Some("2")).variables, std::slice::from_ref(&threads));
+    assert_eq!(of(&[("OMP_NUM_THREADS", b"3")], Some("2")).variables, []);
+    let places = of(&[("KMP_AFFINITY", b"compact")], Some("2")).variables;
+    assert_eq!(
+        places,
+        [
+            ("OMP_PLACES", "{0:2},{0:2}".to_owned()),
+            ("OMP_PROC_BIND", "close".to_owned()),
+            threads
+        ]
+    );
+}
+
+#[test]
+fn a_value_that_is_no_text_is_not_replaced() {
+    let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
+    let cpus: CpuSet = "0-3".parse().unwrap();
+    let job = job(&[("KMP_AFFINITY", b"compact"), ("OMP_PLACES", b"\xff")]);
+    let exports = exports(&machine, &job, None, [(0, &cpus)].into_iter()).remove(0);
+    let places = exports
+        .variables
+        .iter()
+        .find(|(name, _)| *name == "OMP_PLACES");
+    assert_eq!(places, None);
 }
