@@ -63,6 +63,9 @@ impl Words for Model {
         word.compare_exchange(old, new, order, Ordering::Relaxed)
             .is_ok()
     }
+    fn fence(&self, order: Ordering) {
+        fence(order);
+    }
     unsafe fn get(&self, at: usize) -> u64 {
         // SAFETY: the checker itself reports a race.
         self.word(at).cell.with(|value| unsafe { *value })
@@ -391,7 +394,7 @@ fn an_offer_is_claimed_or_withdrawn() {
                 if claimed {
                     // SAFETY: the model has this word.
                     assert_eq!(unsafe { words.get(OFFER) }, 7);
-                    offer.finish(1);
+                    assert!(offer.finish(1, 2));
                 }
                 claimed
             })
@@ -406,6 +409,34 @@ fn an_offer_is_claimed_or_withdrawn() {
         }
         let claimed = claiming.join().unwrap();
         assert!(!(claimed && withdrawn));
+    });
+}
+
+/// Who reads a word that was written after its offer was revoked finds out when it finishes.
+#[test]
+fn a_revoked_offer_is_not_finished() {
+    loom::model(|| {
+        let words = Model::new(OFFER + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER
+        });
+        let offer = Offer::new(words.clone(), 0);
+        offer.open(1, 0);
+        let claiming = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let offer = Offer::new(words.clone(), 0);
+                if offer.claim(1, 2) {
+                    // SAFETY: the model has this word.
+                    let read = unsafe { words.load(OFFER, Ordering::Relaxed) };
+                    let good = offer.finish(1, 2);
+                    assert!(!(good && read == 8));
+                }
+            })
+        };
+        offer.revoke(1);
+        // SAFETY: the model has this word.
+        unsafe { words.store(OFFER, 8, Ordering::Relaxed) };
+        claiming.join().unwrap();
     });
 }
 

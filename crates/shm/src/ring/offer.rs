@@ -3,7 +3,8 @@
 //! The owner opens an offer and tells its place and turn to a peer. The peer claims it and says by
 //! which road it takes the bytes; meanwhile the owner cannot withdraw it. When the peer has all, it
 //! says done, and the offer is the owner's again. A claim with an old turn fails, so a key that was
-//! kept too long reaches nothing.
+//! kept too long reaches nothing. An owner that has lost the peer revokes the offer at any stage; a
+//! claimer that does not know yet finds out at the end, and takes nothing for the message.
 //!
 //! ```text
 //!           open            claim                finish
@@ -29,6 +30,10 @@ const JOIN: usize = STRIDE / 2;
 const JOINED: usize = JOIN + 1;
 const DRAINED: usize = JOIN + 2;
 const NEXT: usize = JOIN + 3;
+
+/// Attempts to take a piece. Each that fails is a piece that the other side took, some ten
+/// microseconds of work.
+const ATTEMPTS: u32 = 8;
 
 const CLOSED: u64 = 0;
 const OPEN: u64 = 1;
@@ -199,13 +204,40 @@ impl<W: Words> Offer<W> {
         unsafe { self.words.load(self.at + GRANT, Ordering::Acquire) }
     }
 
-    /// Claimer: it has all, and uses nothing of the offer any more.
-    pub fn finish(&self, turn: u32) {
-        let done = Stage::Done.word(turn);
-        // Our reads come before the owner's next writes.
+    /// Owner: takes the offer back whether it was claimed or not: its peer is lost, which the peer may
+    /// not know. What it names may be written again: a claimer that still reads is told by
+    /// [`Offer::finish`].
+    pub fn revoke(&self, turn: u32) {
+        let closed = Stage::Closed.word(turn);
+        // A claimer moves it on twice at most.
+        for _ in 0..3 {
+            // SAFETY: `new` checked the index.
+            let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
+            // SAFETY: as above.
+            let won = unsafe {
+                self.words
+                    .exchange(self.at + STATE, word, closed, Ordering::Relaxed)
+            };
+            if won {
+                break;
+            }
+        }
+        // Pairs with the fence of `finish`: who reads what is written after this sees the word.
+        self.words.fence(Ordering::Release);
+    }
+
+    /// Claimer: it has all, and uses nothing of the offer any more, which it claimed by road `how`.
+    /// False: the owner has revoked it, and what was read may be anything.
+    #[must_use]
+    pub fn finish(&self, turn: u32, how: u8) -> bool {
+        let (claimed, done) = (Stage::Claimed { how }.word(turn), Stage::Done.word(turn));
+        // Our reads come before the look at the word.
+        self.words.fence(Ordering::Acquire);
+        // The release: and before the owner's next writes.
         // SAFETY: `new` checked the index.
         unsafe {
-            self.words.store(self.at + STATE, done, Ordering::Release);
+            self.words
+                .exchange(self.at + STATE, claimed, done, Ordering::Release)
         }
     }
 
@@ -236,9 +268,11 @@ impl<W: Words> Offer<W> {
 
     /// Either side of a shared transfer: the number of the next piece that nobody has taken yet,
     /// if it is below `pieces`.
+    /// Nothing also after some attempts that failed: one side has few rivals unless the other one
+    /// plays tricks.
     #[must_use]
     pub fn take(&self, pieces: u64) -> Option<u64> {
-        loop {
+        for _ in 0..ATTEMPTS {
             // SAFETY: `new` checked the index.
             let next = unsafe { self.words.load(self.at + NEXT, Ordering::Relaxed) };
             if next >= pieces {
@@ -253,6 +287,17 @@ impl<W: Words> Offer<W> {
             if won {
                 return Some(next);
             }
+        }
+        None
+    }
+
+    /// Claimer: leaves a shared transfer, of which nobody takes a piece any more.
+    pub fn leave(&self) {
+        // An owner that is about to take one finds another number.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words
+                .store(self.at + NEXT, u64::MAX, Ordering::Relaxed);
         }
     }
 

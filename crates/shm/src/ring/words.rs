@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Shared words of 64 bits, indexed from 0.
 ///
@@ -40,6 +40,9 @@ pub trait Words {
     /// # Safety
     /// `at < self.len()`.
     unsafe fn exchange(&self, at: usize, old: u64, new: u64, order: Ordering) -> bool;
+
+    /// A fence between accesses to these words and to memory that they tell of.
+    fn fence(&self, order: Ordering);
 
     /// Reads a word that, by the protocol, nobody writes meanwhile.
     ///
@@ -147,6 +150,11 @@ impl Words for Mapped<'_> {
         // Who did not win learns nothing from the word.
         word.compare_exchange(old, new, order, Ordering::Relaxed)
             .is_ok()
+    }
+
+    #[inline]
+    fn fence(&self, order: Ordering) {
+        fence(order);
     }
 
     #[inline(always)]

@@ -6,8 +6,9 @@ use oxmpi_wire::paths::{Cost, Costs};
 use super::SHORT;
 use crate::segment::Layout;
 
-/// Costs between two processors that share a cache, of the AMD kind: medians of `oxmpi bench` as
-/// rounded lines. Farther apart every figure grows alike, and the switch points stay.
+/// Costs between two processors that share a cache: not measured but set, in the proportions that
+/// the lines and copies of each path have, with the first one near what a message of 8 B took on a
+/// Zen 4. They say which path is the shorter one; `oxmpi bench` says what a path takes.
 const COSTS: Costs = Costs {
     // One line with its sequence.
     short: Cost::line(38, 300),

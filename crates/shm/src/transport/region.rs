@@ -94,8 +94,8 @@ struct Entry<B> {
     access: Access,
     /// Transfers under way.
     users: u32,
-    /// How a peer may take them.
-    offered: Option<Offered>,
+    /// Which peer was told of them, and how it may take them.
+    offered: Option<(u32, Offered)>,
     released: Option<Token>,
 }
 
@@ -136,14 +136,14 @@ impl<B: Bytes> Regions<B> {
         })
     }
 
-    /// How a peer may take the bytes of `name`, as [`Regions::set_offered`] said.
-    pub(super) fn offered(&self, name: Name) -> Option<Offered> {
+    /// Which peer may take the bytes of `name`, and how, as [`Regions::set_offered`] said.
+    pub(super) fn offered(&self, name: Name) -> Option<(u32, Offered)> {
         self.entry(name)?.offered
     }
 
-    pub(super) fn set_offered(&mut self, name: Name, offered: Option<Offered>) {
+    pub(super) fn set_offered(&mut self, name: Name, to: u32, offered: Offered) {
         if let Some(entry) = self.entry_mut(name) {
-            entry.offered = offered;
+            entry.offered = Some((to, offered));
         }
     }
 

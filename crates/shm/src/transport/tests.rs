@@ -1,5 +1,7 @@
 //! A hostile peer: whatever it writes into the segment, the other side goes on or gives it up.
 
+mod offers;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::vec::Vec;

@@ -52,7 +52,7 @@ impl Road {
     }
 
     /// Its number in an offer.
-    pub(super) const fn code(self) -> u8 {
+    pub(in crate::transport) const fn code(self) -> u8 {
         match self {
             Self::Buffers => 0,
             Self::Cache => 1,

@@ -45,6 +45,11 @@ impl Entry {
 }
 
 impl Space {
+    /// Whether it is this process's own.
+    pub(super) fn is_here(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
     /// Whether it is still the peer's.
     pub(super) fn find(&self) -> Result<(), Denied> {
         vm::read(self.pid, &self.proof, 0, &mut [])

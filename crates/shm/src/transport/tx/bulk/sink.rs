@@ -62,6 +62,9 @@ enum Progress {
         /// Pieces that this side did, and those that the owner said it did.
         mine: u64,
         theirs: u64,
+        /// The owner's memory cannot be read: what is left is taken to keep the owner from it, and
+        /// what the owner has taken is waited for. Then the road ends.
+        failed: bool,
     },
     /// The road has ended: pull as soon as there is room to ask.
     Ended,
@@ -157,6 +160,7 @@ impl<B: Bytes> ShmTx<B> {
                     from,
                     mine: 0,
                     theirs: 0,
+                    failed: false,
                 }
             }
             (Road::Direct, _) => match self.mapped(peer, offered, at, len) {
@@ -226,7 +230,15 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Ends the claims on offers of `peer`, which is lost; their operations end elsewhere.
     pub(super) fn drop_claims(&mut self, peer: u32) {
-        self.sinks.claims.retain(|claim| claim.peer != peer);
+        let (lost, left) = std::mem::take(&mut self.sinks.claims)
+            .into_iter()
+            .partition(|claim| claim.peer == peer);
+        self.sinks.claims = left;
+        let lost: Vec<Claim> = lost;
+        // A peer that lives all the same, and does not know, writes into this rank's memory no more.
+        for claim in lost {
+            claim.offer.leave();
+        }
     }
 
     /// Moves every claim on. Returns how many moved.
@@ -266,7 +278,11 @@ impl<B: Bytes> ShmTx<B> {
 
     /// All bytes of `claim` are here.
     fn complete(&mut self, claim: &Claim) {
-        claim.offer.finish(claim.turn);
+        if !claim.offer.finish(claim.turn, claim.road.code()) {
+            // The bytes may be of something else by now. The operation ends with the peer.
+            let why = Fault::Refused("the peer has given this rank up");
+            return self.report(claim.peer, why);
+        }
         self.wake_if_asleep(claim.peer);
         let took = claim.started.elapsed().as_nanos() as u64;
         if let Some(table) = &mut self.sinks.tables[claim.peer as usize] {
@@ -346,28 +362,39 @@ impl<B: Bytes> ShmTx<B> {
                 from,
                 mine,
                 theirs,
+                failed,
             } => {
                 let size = piece(len);
                 let pieces = len.div_ceil(size);
                 if let Some(number) = claim.offer.take(pieces) {
+                    *mine += 1;
+                    if *failed {
+                        return Step::Moved;
+                    }
                     let at = number * size;
                     let n = size.min(len - at);
                     let mut afar = Afar::new(space, from.wrapping_add(at), n as usize);
                     bytes.fill(open.at + at, &mut afar);
-                    *mine += 1;
-                    return self.read(claim.peer, afar.result(), false);
+                    return match self.read(claim.peer, afar.result(), false) {
+                        Step::Ended => {
+                            *failed = true;
+                            Step::Moved
+                        }
+                        step => step,
+                    };
                 }
-                match claim.offer.shared() {
-                    Share::Pieces(n) if n <= pieces - *mine => {
-                        *theirs = n;
-                        if *mine + n == pieces {
-                            Step::Complete
-                        } else {
+                match (claim.offer.shared(), *failed) {
+                    (Share::Pieces(n), failed) => match mine.checked_add(n) {
+                        Some(done) if done == pieces && failed => Step::Ended,
+                        Some(done) if done == pieces => Step::Complete,
+                        Some(done) if done < pieces => {
+                            *theirs = n;
                             Step::Idle
                         }
-                    }
-                    Share::Pieces(_) => Corrupt("more pieces than were left").into(),
-                    Share::Failed => {
+                        _ => Corrupt("more pieces than there are").into(),
+                    },
+                    (Share::Failed, true) => Step::Ended,
+                    (Share::Failed, false) => {
                         // Which pieces are missing is not known: all again, on this side.
                         claim.progress = Progress::Reading {
                             space: *space,
@@ -382,7 +409,8 @@ impl<B: Bytes> ShmTx<B> {
                 if !self.pull(claim.peer, claim.id, claim.name, claim.from_at, len) {
                     return Step::Idle;
                 }
-                claim.offer.finish(claim.turn);
+                // The owner's answer tells more than whether it has revoked the offer.
+                let _ = claim.offer.finish(claim.turn, claim.road.code());
                 Step::Asked
             }
         }

@@ -128,13 +128,17 @@ impl<B: Bytes> ShmTx<B> {
         Some(Offer::new(unsafe { offer.words().detach() }, 0))
     }
 
-    /// Offers the bytes of `region` to `to`, once for a region. What the peer must know of it.
+    /// Offers the bytes of `region` to `to`, once for a region: other peers ask for them. What the
+    /// peer must know of it.
     pub(super) fn offer(&mut self, region: Name, to: u32) -> Offered {
-        if let Some(offered) = self.regions.offered(region) {
-            return offered;
+        match self.regions.offered(region) {
+            Some((peer, offered)) if peer == to => return offered,
+            // The place is another peer's.
+            Some(_) => return Offered::default(),
+            None => {}
         }
         let offered = self.offer_anew(region, to).unwrap_or_default();
-        self.regions.set_offered(region, Some(offered));
+        self.regions.set_offered(region, to, offered);
         offered
     }
 
@@ -259,7 +263,7 @@ impl<B: Bytes> ShmTx<B> {
         } else {
             // Whoever is told of the region again is told that it must ask.
             self.regions
-                .set_offered(source.region, Some(Offered::default()));
+                .set_offered(source.region, source.to, Offered::default());
         }
     }
 
@@ -267,6 +271,10 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn drop_sources(&mut self, peer: u32) {
         let to_peer = |source: &Source| source.to == peer;
         while let Some(i) = self.sources.open.iter().position(to_peer) {
+            let Source { place, turn, .. } = self.sources.open[i];
+            if let Some(offer) = self.offer_at(self.me, peer, place) {
+                offer.revoke(turn);
+            }
             self.end_offer(i);
         }
     }
@@ -428,6 +436,8 @@ impl<B: Bytes> ShmTx<B> {
         let peer = source.to;
         let entry = &mut self.sources.peers[peer as usize].entry;
         let space = entry.space(&self.segment, area, peer);
+        // A peer that says it is this process would choose which of this process's bytes to write.
+        let space = space.filter(|space| !space.is_here());
         let (Some(space), true) = (space, len <= source.len) else {
             source.shared = None; // the claimer takes all pieces
             return false;

@@ -1,0 +1,187 @@
+//! Offers whose two sides do not agree any more.
+
+use std::sync::Arc;
+use std::vec::Vec;
+
+use oxmpi_os::RawBytes;
+use oxmpi_os::memory::Memfd;
+use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token, Tx};
+
+use super::{Seen, put};
+use crate::ring::{Mapped, Offer, STRIDE, Share, Stage};
+use crate::segment::{Layout, Segment};
+use crate::transport::region::Offered;
+use crate::transport::{Road, RoadWish, ShmRegion, ShmRx, ShmTx};
+
+const LEN: usize = 300_000;
+
+/// Pieces of a transfer of [`LEN`] bytes by both sides.
+const PIECES: u64 = 3;
+
+struct Rank {
+    segment: Arc<Segment>,
+    tx: ShmTx,
+    rx: ShmRx,
+    seen: Seen,
+}
+
+/// Ranks of a node, all in this process.
+fn ranks(number: u32) -> Vec<Rank> {
+    let layout = Layout::new(number);
+    let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
+    let rank = |me| {
+        let segment = Arc::new(Segment::map(&memory, layout, me).unwrap());
+        for rank in 0..number {
+            segment.set_pid(rank, std::process::id());
+        }
+        Rank {
+            tx: ShmTx::new(segment.clone(), me),
+            rx: ShmRx::new(segment.clone(), me).unwrap(),
+            segment,
+            seen: Seen::default(),
+        }
+    };
+    (0..number).map(rank).collect()
+}
+
+impl Rank {
+    fn poll(&mut self) {
+        for _ in 0..20 {
+            self.rx.poll(&mut self.tx, 8, &mut self.seen);
+        }
+    }
+
+    fn register(&mut self, body: &mut [u8], access: Access) -> ShmRegion {
+        // SAFETY: every test keeps its bytes until it ends, and looks at them between polls.
+        let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
+        self.tx.register(bytes, access).unwrap()
+    }
+
+    /// Begins to get the bytes of `key`, of rank 0, by `road`.
+    fn get(&mut self, key: &Key, body: &mut [u8], road: Road) {
+        self.tx.set_roads(RoadWish {
+            road: Some(road),
+            chunk: None,
+        });
+        let region = &self.register(body, Access::Write);
+        let (at, len) = (0, body.len() as u64);
+        let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
+        self.tx.get(Peer(0), remote, local, Token(1)).unwrap();
+    }
+
+    /// The first offer of rank 0 to rank 1.
+    fn offer(&self) -> Offer<Mapped<'_>> {
+        self.segment.area().unwrap().offer(0, 1, 0)
+    }
+}
+
+fn single_copy() -> bool {
+    oxmpi_os::probe::process_vm_readv().is_ok()
+}
+
+#[test]
+fn bytes_of_a_peer_that_has_given_up_are_not_taken() {
+    const WHY: Fault = Fault::Refused("the test says so");
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let (mut from, mut to) = (vec![1; 20_000], vec![0; 20_000]);
+    let region = owner.register(&mut from, Access::Read);
+    let key = owner.tx.key(&region, Peer(1));
+    owner.poll();
+    claimer.get(&key, &mut to, Road::Cache);
+    owner.tx.give_up(Peer(1), WHY);
+    owner.poll();
+    owner.tx.release(region, Token(2));
+    owner.poll();
+    assert_eq!(owner.seen.done, [(Token(2), Ok(()))]);
+    claimer.poll();
+    let given_up = Fault::Refused("the peer has given this rank up");
+    assert_eq!(claimer.seen.done, [(Token(1), Err(given_up))]);
+    assert_eq!(claimer.seen.lost, [(Peer(0), given_up)]);
+}
+
+#[test]
+fn a_region_is_offered_to_one_peer() {
+    let mut ranks = ranks(3);
+    let tx = &mut ranks[0].tx;
+    let mut bodies = [[1; 10_000], [2; 10_000]];
+    let [one, other] = bodies.each_mut().map(|body| {
+        // SAFETY: nobody reads or writes them.
+        let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
+        tx.register(bytes, Access::Read).unwrap()
+    });
+    let mut offered = |region, to| Offered::of_key(&tx.key(region, Peer(to)));
+    let first = offered(&one, 1);
+    assert_eq!((first.place, first.turn), (Some(0), 1));
+    let second = offered(&other, 2);
+    assert_eq!((second.place, second.turn), (Some(0), 1));
+    assert_eq!(offered(&one, 1), first);
+    assert_eq!(offered(&one, 2), Offered::default(), "not that of `other`");
+}
+
+#[test]
+fn pieces_that_come_again_give_the_owner_up() {
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
+    let region = owner.register(&mut from, Access::Read);
+    let key = owner.tx.key(&region, Peer(1));
+    // Who is asked for the badge has mapped its area.
+    assert!(owner.segment.area().is_some());
+    if !single_copy() {
+        return;
+    }
+    claimer.get(&key, &mut to, Road::Both);
+    let next = STRIDE / 2 + 3;
+    for _ in 0..PIECES + 1 {
+        put(*owner.offer().words(), next, 0);
+        claimer.rx.poll(&mut claimer.tx, 8, &mut claimer.seen);
+    }
+    put(*owner.offer().words(), next, PIECES);
+    claimer.poll();
+    let why = Fault::Protocol("more pieces than there are");
+    assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+}
+
+/// The owner may be about to write a piece, which must not come after the bytes were got otherwise.
+#[test]
+fn a_shared_transfer_that_fails_waits_for_what_the_owner_took() {
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
+    let region = owner.register(&mut from, Access::Read);
+    let mut key = owner.tx.key(&region, Peer(1));
+    let turn = Offered::of_key(&key).turn;
+    let right = from.as_ptr().addr().to_ne_bytes();
+    let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
+    key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
+    if !single_copy() {
+        return;
+    }
+    claimer.get(&key, &mut to, Road::Both);
+    assert_eq!(owner.offer().take(PIECES), Some(0));
+    claimer.poll();
+    let how = Road::Both.code();
+    assert_eq!(owner.offer().look(turn), Stage::Claimed { how });
+    assert_eq!(owner.offer().take(PIECES), None);
+    owner.offer().share(Share::Pieces(1));
+    claimer.poll();
+    assert_eq!(owner.offer().look(turn), Stage::Done);
+    for _ in 0..100 {
+        owner.poll();
+        claimer.poll();
+    }
+    assert_eq!(claimer.seen.done, [(Token(1), Ok(()))]);
+    assert!(to == from);
+}
+
+#[test]
+fn nobody_has_a_rank_write_its_own_memory() {
+    let [mut owner, claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let (mut from, mut own) = (vec![1; LEN], vec![0u8; LEN]);
+    let region = owner.register(&mut from, Access::Read);
+    let key = owner.tx.key(&region, Peer(1));
+    let offer = claimer.offer();
+    assert!(offer.claim(Offered::of_key(&key).turn, Road::Both.code()));
+    offer.join([own.as_mut_ptr().expose_provenance() as u64, LEN as u64]);
+    owner.poll();
+    assert_eq!(offer.shared(), Share::Pieces(0));
+    assert!(own.iter().all(|&byte| byte == 0));
+}
