@@ -151,6 +151,10 @@ impl RawBytes {
     #[cold]
     #[inline(never)]
     fn take_runs(self, at: usize, len: usize, from: &mut impl Take) {
+        // Where nothing fits, `at` may lie beyond the end.
+        if len == 0 {
+            return;
+        }
         for run in self.layout.runs(at as u64, len as u64) {
             // SAFETY: the layout names the run (`fill` checked `at + len`); it is initialised,
             // writable and unshared by the contract of `new`.
