@@ -109,7 +109,7 @@ fn paths_are_explained_by_settings_that_are_named() {
     );
     let said = text(&output.stdout);
     for part in [
-        "\n  49..8192  E1    eager, through buffers              63..511 ns",
+        "\n  113..8192  E1    eager, through buffers              151..441 ns",
         "\n  8193..    R1    rendezvous, the sender puts chunks",
         "rendezvous = put (OXMPI_RENDEZVOUS)\n",
         "\n  2009..4056  E1  ",

@@ -25,7 +25,7 @@ fn explained(environment: &[(&str, &str)], ranks: Option<u64>) -> Explained {
     }
 }
 
-/// Sizes and paths of the peers of `kind`, as `0..48 E0, 49.. R0`.
+/// Sizes and paths of the peers of `kind`, as `0..112 E0, 113.. R0`.
 fn table(explained: &Explained, kind: &str) -> String {
     let json: serde_json::Value = serde_json::from_str(&show::json(explained)).unwrap();
     let peers = json["peers"].as_array().unwrap();
@@ -43,8 +43,8 @@ fn table(explained: &Explained, kind: &str) -> String {
 #[test]
 fn the_paths_of_every_kind_of_peer() {
     let usual = explained(&[], None);
-    assert_eq!(table(&usual, "self"), "0..48 E0, 49..8192 E1, 8193.. R0");
-    assert_eq!(table(&usual, "node"), "0..48 E0, 49..8192 E1, 8193.. R0");
+    assert_eq!(table(&usual, "self"), "0..112 E0, 113..8192 E1, 8193.. R0");
+    assert_eq!(table(&usual, "node"), "0..112 E0, 113..8192 E1, 8193.. R0");
     assert_eq!(
         table(&usual, "network"),
         "0..8152 E0, 8153..4194304 R0, 4194305.. R1"
@@ -62,7 +62,7 @@ fn a_setting_moves_an_end_and_is_named() {
         &[("I_MPI_EAGER_THRESHOLD", "2K"), ("OXMPI_RENDEZVOUS", "put")],
         None,
     );
-    assert_eq!(table(&set, "node"), "0..48 E0, 49..2048 E1, 2049.. R1");
+    assert_eq!(table(&set, "node"), "0..112 E0, 113..2048 E1, 2049.. R1");
     let text = show::text(&set);
     assert!(
         text.contains("eager_limit = 2K (I_MPI_EAGER_THRESHOLD)"),
@@ -79,8 +79,8 @@ fn text_is_aligned_and_says_why() {
     let text = show::text(&explained(&[], Some(64)));
     for line in [
         "node: ranks of the same node, through shared memory",
-        "  bytes     path  how                            one way     ends because",
-        "  0..48     E0    eager, in one line or mailbox  38..53 ns   a line holds no more",
+        "  bytes      path  how                            one way      ends because",
+        "  0..112     E0    eager, in one line or mailbox  53..133 ns   a line holds no more",
         "network mailboxes of a job of 64: 8 slots of 8192 B a peer, made in blocks of 64 mailboxes (4.0 MiB)",
         "  peer       start      63               4.0 MiB         2.0 MiB  1.0 KiB  6.0 MiB  384.1 MiB",
         "  shared     first-use  63               512.0 KiB       2.0 MiB  1.0 KiB  2.5 MiB  160.1 MiB",

@@ -6,18 +6,20 @@ use oxmpi_wire::paths::{Cost, Costs};
 use super::SHORT;
 use crate::segment::Layout;
 
-/// Costs between two processors that share a cache: not measured but set, in the proportions that
-/// the lines and copies of each path have, with the first one near what a message of 8 B took on a
-/// Zen 4. They say which path is the shorter one; `oxmpi bench` says what a path takes.
+/// Costs between two processors that share a cache, of the AMD kind: medians of a PingPong one way
+/// (`crates/runtime/examples/peers/pingpong.rs`) at 8 B to 1 MiB on a Zen 4, as rounded lines. Farther
+/// apart every figure grows alike, and the switch points stay.
 const COSTS: Costs = Costs {
-    // One line with its sequence.
-    short: Cost::line(38, 300),
+    // One line with its sequence; beyond 48 B a second one.
+    short: Cost::line(53, 85).then(49, 15, 1050),
     // A line, and a buffer that is copied into and out of.
-    frame: Cost::line(60, 55),
-    // Two lines and the stream's own; copying in and out overlap.
-    get: Cost::line(400, 45),
-    // One line more than a get.
-    put: Cost::line(500, 45),
+    frame: Cost::line(146, 36),
+    // The offer is claimed, then copying in and out overlap, better the more chunks there are.
+    get: Cost::line(180, 148)
+        .then(16_384, 1300, 80)
+        .then(65_536, 3500, 46),
+    // A line more than a get, then chunks through the link's own buffers.
+    put: Cost::line(820, 138).then(65_536, 1850, 112),
 };
 
 /// The limits of every link in a segment of this layout.
