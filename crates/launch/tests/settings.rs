@@ -110,7 +110,7 @@ fn paths_are_explained_by_settings_that_are_named() {
     let said = text(&output.stdout);
     for part in [
         "\n  113..8192  E1    eager, through buffers              151..441 ns",
-        "\n  8193..    R1    rendezvous, the sender puts chunks",
+        "\n  8193..     R1    rendezvous, the sender puts chunks",
         "rendezvous = put (OXMPI_RENDEZVOUS)\n",
         "\n  2009..4056  E1  ",
         "network_eager_limit = 4K (MPICH_GNI_MAX_EAGER_MSG_SIZE)\n",
