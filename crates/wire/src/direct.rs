@@ -59,7 +59,7 @@ impl Wanted {
     }
 }
 
-/// [`Rx::poll_short`](crate::Rx::poll_short) by the transport's other polls.
+/// [`Rx::poll_short`] by the transport's other polls.
 pub fn poll_short<R, C, S>(
     rx: &mut R,
     tx: &mut R::Tx,

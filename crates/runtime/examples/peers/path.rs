@@ -1,12 +1,12 @@
-//! The path of one message, by kernel: `path KERNEL BYTES [TURNS]`.
+//! The path of one message, by kernel: `peer_path KERNEL BYTES [TURNS]`.
 //!
 //! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. One
 //! rank alone sends to itself: a turn is one send and one receive that finds its message at once, so
 //! with TURNS given (and then no clock) an instruction counter tells what the two halves cost:
 //!
 //! ```text
-//! valgrind --tool=callgrind --callgrind-out-file=/dev/null path blocking 8 1000
-//! valgrind --tool=callgrind --callgrind-out-file=/dev/null path blocking 8 2000
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 1000
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 2000
 //! ```
 //!
 //! The difference of the two totals is that of 1000 turns.
@@ -215,7 +215,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let (name, bytes, turns) = match &words[..] {
         [name, bytes] => (name, bytes.parse::<usize>()?, None),
         [name, bytes, turns] => (name, bytes.parse()?, Some(turns.parse::<u64>()?)),
-        _ => return Err("path KERNEL BYTES [TURNS]".into()),
+        _ => return Err("peer_path KERNEL BYTES [TURNS]".into()),
     };
     let known = || KERNELS.iter().map(|kernel| kernel.0).collect::<Vec<_>>();
     let &(_, kernel, messages) = (KERNELS.iter())
