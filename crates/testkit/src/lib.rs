@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod draft;
 pub mod fabric;
 pub mod fuzz;
 pub mod job;

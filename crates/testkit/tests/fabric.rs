@@ -3,23 +3,13 @@
 use oxmpi_testkit::conformance::{End, Mortal, Subject};
 use oxmpi_testkit::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
 use oxmpi_testkit::memory::Shared;
-use oxmpi_wire::Peer;
 
 fn join<S>(weather: Weather) -> [End<S>; 2]
 where
     S: Subject<Tx = FabricTx, Rx = FabricRx>,
 {
     let (_, ends) = fabric(2, weather);
-    let mut others = [1, 0].into_iter();
-    let ends: Vec<_> = ends
-        .into_iter()
-        .map(|(tx, rx)| End {
-            tx,
-            rx,
-            peer: Peer(others.next().unwrap_or(0)),
-        })
-        .collect();
-    ends.try_into().ok().expect("two ends were asked for")
+    End::two(ends)
 }
 
 macro_rules! subject {

@@ -11,16 +11,7 @@ where
     S: Subject<Tx = NetworkTx, Rx = NetworkRx>,
 {
     let (_, ends) = network(Plan::new(2, wanted));
-    let mut others = [1, 0].into_iter();
-    let ends: Vec<_> = ends
-        .into_iter()
-        .map(|(tx, rx)| End {
-            tx,
-            rx,
-            peer: Peer(others.next().unwrap_or(0)),
-        })
-        .collect();
-    ends.try_into().ok().expect("two ends were asked for")
+    End::two(ends)
 }
 
 macro_rules! subject {

@@ -7,7 +7,6 @@
 //! use oxmpi_testkit::conformance::{End, Subject};
 //! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, Weather, fabric};
 //! # use oxmpi_testkit::memory::Shared;
-//! # use oxmpi_wire::Peer;
 //! struct Fair;
 //!
 //! impl Subject for Fair {
@@ -17,12 +16,7 @@
 //! #     type Memory = Shared;
 //! #     fn join() -> [End<Self>; 2] {
 //! #         let (_, ends) = fabric(2, Weather::default());
-//! #         let mut peer = 2;
-//! #         let mut ends = ends.into_iter().map(|(tx, rx)| {
-//! #             peer -= 1;
-//! #             End { tx, rx, peer: Peer(peer) }
-//! #         });
-//! #         [ends.next().unwrap(), ends.next().unwrap()]
+//! #         End::two(ends)
 //! #     }
 //! #     fn memory(bytes: Vec<u8>) -> Shared { Shared::new(bytes) }
 //! #     fn bytes(memory: &Shared) -> Shared { memory.clone() }
@@ -88,6 +82,22 @@ pub struct End<S: Subject> {
 }
 
 impl<S: Subject> End<S> {
+    /// The two ends of a pair that call each other 1 and 0, in the order of what they are called.
+    ///
+    /// # Panics
+    /// If there are not two.
+    pub fn two(ends: impl IntoIterator<Item = (S::Tx, S::Rx)>) -> [Self; 2] {
+        let ends = ends.into_iter().zip([1, 0]);
+        let ends: Vec<_> = ends
+            .map(|((tx, rx), peer)| Self {
+                tx,
+                rx,
+                peer: Peer(peer),
+            })
+            .collect();
+        ends.try_into().ok().expect("two ends were asked for")
+    }
+
     /// Rings the doorbells and polls once.
     pub fn poll(&mut self, log: &mut Log) -> u32 {
         self.tx.flush();

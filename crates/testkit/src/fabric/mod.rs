@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use oxmpi_wire::{Bytes, Fault, Header, Key, Limits, Peer, Token};
 
-pub use self::tx::FabricSlot;
+use crate::draft::number_in;
 use crate::memory::Shared;
 use crate::rng::Rng;
 
@@ -230,11 +230,4 @@ impl Net {
         region(to)?.copy_from(to.2, region(from)?, from.2, len);
         Ok(())
     }
-}
-
-/// The number of the region that `key` reaches.
-fn number_in(key: &Key) -> u64 {
-    key.0
-        .first_chunk()
-        .map_or(u64::MAX, |number| u64::from_le_bytes(*number))
 }

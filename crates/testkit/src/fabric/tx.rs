@@ -1,11 +1,12 @@
 //! The sending half of an end.
 
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
-    Slot, Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
+    Token, Tx,
 };
 
-use super::{Bulk, FabricTx, number_in};
+use super::{Bulk, FabricTx};
+use crate::draft::{Draft, Post, key_of, number_in};
 use crate::memory::Shared;
 
 impl FabricTx {
@@ -73,41 +74,20 @@ impl FabricTx {
     }
 }
 
-/// A frame under construction.
-#[derive(Debug)]
-pub struct FabricSlot<'a> {
-    tx: &'a FabricTx,
-    to: u32,
-    head: Header,
-    body: Vec<u8>,
-}
-
-impl Put for FabricSlot<'_> {
-    fn room(&self) -> usize {
-        self.head.len as usize - self.body.len()
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.room(), "more than the frame holds");
-        self.body.extend_from_slice(bytes);
-    }
-}
-
-impl Slot for FabricSlot<'_> {
-    fn send(self) {
-        assert_eq!(self.room(), 0, "the frame is not full");
-        let mut net = self.tx.net.borrow_mut();
-        if !net.dead[self.to as usize] {
+impl Post for FabricTx {
+    fn post(&self, to: u32, head: Header, body: Vec<u8>) {
+        let mut net = self.net.borrow_mut();
+        if !net.dead[to as usize] {
             net.queues
-                .entry((self.tx.me, self.to))
+                .entry((self.me, to))
                 .or_default()
-                .push_back((self.head, self.body));
+                .push_back((head, body));
         }
     }
 }
 
 impl Tx for FabricTx {
-    type Slot<'a> = FabricSlot<'a>;
+    type Slot<'a> = Draft<'a, Self>;
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
@@ -125,18 +105,13 @@ impl Tx for FabricTx {
         Ok(())
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<FabricSlot<'_>, Busy> {
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Draft<'_, Self>, Busy> {
         assert!(
             len <= self.limits.frame as usize && len == head.len as usize,
             "a frame of {len} B"
         );
         self.admit(to)?;
-        Ok(FabricSlot {
-            tx: self,
-            to: to.0,
-            head: *head,
-            body: Vec::with_capacity(len),
-        })
+        Ok(Draft::new(self, to.0, *head))
     }
 
     fn flush(&mut self) {}
@@ -160,9 +135,7 @@ impl Memory for FabricTx {
     }
 
     fn key(&mut self, region: &u64, _to: Peer) -> Key {
-        let mut key = Key([0; Key::LEN]);
-        key.0[..8].copy_from_slice(&region.to_le_bytes());
-        key
+        key_of(*region)
     }
 
     fn release(&mut self, region: u64, token: Token) {

@@ -18,7 +18,6 @@ use oxmpi_wire::paths::network::{Connect, Plan};
 use oxmpi_wire::{Limits, Token};
 
 use self::end::End;
-pub use self::tx::NetworkSlot;
 use crate::memory::Shared;
 
 /// What one end has taken and done.

@@ -2,11 +2,12 @@
 
 use oxmpi_wire::paths::network::BUFFER;
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
-    Slot, Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
+    Token, Tx,
 };
 
 use super::{Bulk, Net, NetworkTx};
+use crate::draft::{Draft, Post, key_of, number_in};
 use crate::memory::Shared;
 
 impl Net {
@@ -101,36 +102,15 @@ impl NetworkTx {
     }
 }
 
-/// A frame under construction.
-#[derive(Debug)]
-pub struct NetworkSlot<'a> {
-    tx: &'a NetworkTx,
-    to: u32,
-    head: Header,
-    body: Vec<u8>,
-}
-
-impl Put for NetworkSlot<'_> {
-    fn room(&self) -> usize {
-        self.head.len as usize - self.body.len()
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.room(), "more than the frame holds");
-        self.body.extend_from_slice(bytes);
-    }
-}
-
-impl Slot for NetworkSlot<'_> {
-    fn send(self) {
-        assert_eq!(self.room(), 0, "the frame is not full");
-        let mut net = self.tx.net.borrow_mut();
-        net.send(self.tx.me, self.to, &self.head, self.body);
+impl Post for NetworkTx {
+    fn post(&self, to: u32, head: Header, body: Vec<u8>) {
+        let mut net = self.net.borrow_mut();
+        net.send(self.me, to, &head, body);
     }
 }
 
 impl Tx for NetworkTx {
-    type Slot<'a> = NetworkSlot<'a>;
+    type Slot<'a> = Draft<'a, Self>;
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
@@ -145,7 +125,7 @@ impl Tx for NetworkTx {
         Ok(())
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<NetworkSlot<'_>, Busy> {
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Draft<'_, Self>, Busy> {
         assert!(
             len <= self.limits.frame as usize && len == head.len as usize,
             "a frame of {len} B"
@@ -160,12 +140,7 @@ impl Tx for NetworkTx {
             return Err(Busy);
         }
         drop(net);
-        Ok(NetworkSlot {
-            tx: self,
-            to: to.0,
-            head: *head,
-            body: Vec::with_capacity(len),
-        })
+        Ok(Draft::new(self, to.0, *head))
     }
 
     fn flush(&mut self) {}
@@ -188,20 +163,12 @@ impl Memory for NetworkTx {
     }
 
     fn key(&mut self, region: &u64, _to: Peer) -> Key {
-        let mut key = Key([0; Key::LEN]);
-        key.0[..8].copy_from_slice(&region.to_le_bytes());
-        key
+        key_of(*region)
     }
 
     fn release(&mut self, region: u64, token: Token) {
         self.bulk.push(Bulk::Release { region, token });
     }
-}
-
-/// The number of the region that `key` reaches.
-fn number_in(key: &Key) -> u64 {
-    let number = key.0.first_chunk();
-    number.map_or(u64::MAX, |number| u64::from_le_bytes(*number))
 }
 
 impl Rma for NetworkTx {
