@@ -1,10 +1,11 @@
 //! `cargo xtask fuzz`: the fuzz targets, for a set time each.
 
-use crate::steps::{Outcome, Tally};
+use crate::commands::{Tail, watch};
+use crate::steps::Outcome;
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb};
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use xshell::cmd;
 
 pub(crate) const VERB: Verb = Verb {
@@ -107,23 +108,20 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
 }
 
 /// Runs the fuzzer, shows what it says as it comes, and gives the number of inputs that it tried.
-fn watched(mut fuzzer: Command) -> Result<u64> {
+fn watched(fuzzer: Command) -> Result<u64> {
     const INPUTS: &str = "stat::number_of_executed_units:";
-    let mut child = fuzzer.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let mut inputs = 0;
-    for line in BufReader::new(child.stderr.take().expect("stderr is piped")).split(b'\n') {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        eprintln!("{line}");
+    let (mut inputs, mut tail) = (String::new(), Tail::default());
+    let status = watch(fuzzer, |line| {
+        tail.hear(line);
         if let Some(number) = line.strip_prefix(INPUTS) {
-            inputs = number.trim().parse()?;
+            number.trim().clone_into(&mut inputs);
         }
-    }
-    let status = child.wait()?;
+    })?;
     if status.success() {
-        Ok(inputs)
+        Ok(inputs.parse()?)
     } else {
-        Err(format!("{status}: the fuzzer found something, or could not run: see above").into())
+        let why = "the fuzzer found something, or could not run";
+        Err(format!("{status}: {why}\n{tail}").into())
     }
 }
 

@@ -1,7 +1,9 @@
 //! `cargo xtask long`: what takes hours or needs a quiet machine, run by hand.
 
 use crate::ci::ranks;
-use crate::steps::{Step, Tally, run_each, run_tests};
+use crate::commands::run_tests;
+use crate::steps::{Step, run_each};
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb, fuzz, loom};
 use std::fmt::Write;
 use xshell::cmd;
@@ -71,6 +73,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     writeln!(log, "{total}")?;
     let date = cmd!(repo.shell, "date +%F").quiet().read()?;
     let path = format!("runs/{date}-long.txt");
+    total.tell();
     println!("\n{log}\nwritten to {path}");
     repo.shell.write_file(repo.root.join(path), log)?;
     if total.failed == 0 {

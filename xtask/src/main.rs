@@ -8,6 +8,7 @@ mod asm;
 mod bench;
 mod build;
 mod ci;
+mod commands;
 mod compare;
 mod fuzz;
 mod guest;
@@ -16,6 +17,7 @@ mod loom;
 mod packages;
 mod repo;
 mod steps;
+mod tally;
 mod test;
 mod tidy;
 

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test that a user can run.
 
-use crate::steps::{Tally, run_tests};
+use crate::commands::run_tests;
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more, tidy};
 use xshell::cmd;
 
@@ -25,9 +26,10 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         Ok(rules) => total += rules,
         Err(error) => {
             println!("{error}");
-            total += Tally::FAILED;
+            total += Tally::failed(error.to_string());
         }
     }
+    total.tell();
     println!("{total}");
     if total.failed == 0 {
         Ok(())

@@ -9,7 +9,8 @@
 mod listing;
 mod rules;
 
-use crate::steps::{Outcome, Tally};
+use crate::steps::Outcome;
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more};
 use listing::Listing;
 use std::path::PathBuf;
@@ -88,7 +89,7 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
         tally += if broken.is_empty() {
             Tally::ONE
         } else {
-            Tally::FAILED
+            Tally::failed(format!("{name}: {}", broken.join("; ")))
         };
 
         note += &format!(" {name} {}", listing.instructions());
@@ -109,9 +110,12 @@ pub(crate) fn check(repo: &Repo) -> Result<Outcome> {
             println!("{name}: not compared: made by {maker}, this is {compiler}");
         } else {
             let (file, ours) = (file.display(), ours.display());
-            println!("{name}: other code than is checked in; look at it, then bless it:");
-            println!("  git diff --no-index {file} {ours}\n  cargo xtask asm --bless");
-            tally += Tally::FAILED;
+            let finding = format!(
+                "{name}: other code than is checked in; look at it, then bless it:\n  \
+                 git diff --no-index {file} {ours}\n  cargo xtask asm --bless"
+            );
+            println!("{finding}");
+            tally += Tally::failed(finding);
         }
     }
     Ok(Outcome::Told(tally, note))

@@ -1,7 +1,8 @@
 //! Each library alone: packed, used from outside the workspace, its README and tests run there.
 
+use crate::commands::{run_check, run_tests};
 use crate::packages::Packages;
-use crate::steps::{Tally, run_check, run_tests};
+use crate::tally::Tally;
 use crate::{Repo, Result};
 
 /// Checks every library.
@@ -42,7 +43,7 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
         let own = packages.stand_alone(package)?;
         tally += run_tests({
             let mut cargo = packages.cargo(&own);
-            cargo.args(["test", "--quiet"]);
+            cargo.args(["test", "--quiet", "--no-fail-fast"]);
             cargo
         })?;
     }

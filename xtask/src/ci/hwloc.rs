@@ -1,6 +1,7 @@
 //! The source that only some can build: the system's hwloc, against our own on the machine that runs this.
 
-use crate::steps::{Outcome, run_tests};
+use crate::commands::run_tests;
+use crate::steps::Outcome;
 use crate::{Repo, Result};
 use xshell::cmd;
 

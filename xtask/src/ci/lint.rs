@@ -1,6 +1,7 @@
 //! Format, lints, documentation, and every set of features.
 
-use crate::steps::{Tally, run_check};
+use crate::commands::run_check;
+use crate::tally::Tally;
 use crate::{Repo, Result};
 use xshell::cmd;
 

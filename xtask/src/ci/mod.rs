@@ -7,7 +7,8 @@ mod lint;
 mod no_std;
 pub(crate) mod ranks;
 
-use crate::steps::{Step, Tally, run_all};
+use crate::steps::{Step, run_all};
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb, asm, bench, build, fuzz, loom, tidy};
 
 pub(crate) const VERB: Verb = Verb {

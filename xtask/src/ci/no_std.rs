@@ -6,7 +6,7 @@
 //! for that reason.
 
 use crate::packages::Packages;
-use crate::steps::Tally;
+use crate::tally::Tally;
 use crate::{Repo, Result};
 
 /// A function that calls a crate, and whether what it calls needs an allocator.

@@ -1,7 +1,9 @@
 //! Every example of the runtime as a job of 1 to 64 ranks, and as a job of a process manager that is
 //! not ours; jobs whose ranks or launcher are killed.
 
-use crate::steps::{Outcome, Tally, run_tests};
+use crate::commands::run_tests;
+use crate::steps::Outcome;
+use crate::tally::Tally;
 use crate::{Repo, Result, compare};
 use std::path::Path;
 use std::process::Command;

@@ -4,8 +4,9 @@ mod mutate;
 
 pub(crate) use mutate::mutate;
 
+use crate::commands::run_tests;
 use crate::repo::Package;
-use crate::steps::{Tally, run_tests};
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more};
 use std::path::Path;
 use xshell::cmd;
@@ -32,6 +33,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
             check(repo)?
         }
     };
+    tally.tell();
     println!("{tally}");
     if tally.failed == 0 {
         Ok(())

@@ -1,7 +1,7 @@
 //! Weakens each memory ordering in turn and sees a model fail.
 
 use super::{modelled, models};
-use crate::steps::Tally;
+use crate::tally::Tally;
 use crate::{Repo, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,9 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
     let mut report = Vec::new();
     for package in modelled(repo) {
         let folder = package.folder.strip_prefix(&repo.root)?;
-        if models(repo, &copy, package)?.failed > 0 {
+        let models_as_they_stand = models(repo, &copy, package)?;
+        if models_as_they_stand.failed > 0 {
+            models_as_they_stand.tell();
             return Err(format!("the models of {} fail as they stand", package.name).into());
         }
         let argued = std::fs::read_to_string(package.folder.join(ARGUED)).unwrap_or_default();
@@ -109,8 +111,13 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
                     (true, true) => (false, "CAUGHT, though argued: remove its line"),
                     (false, false) => (false, "NOT SEEN by any model"),
                 };
-                tally += if good { Tally::ONE } else { Tally::FAILED };
-                report.push(format!("{file}:{site}: {verdict}"));
+                let line = format!("{file}:{site}: {verdict}");
+                tally += if good {
+                    Tally::ONE
+                } else {
+                    Tally::failed(&line)
+                };
+                report.push(line);
             }
             std::fs::write(copy.join(path), source)?;
         }

@@ -7,7 +7,7 @@ mod floors;
 mod manifests;
 mod sources;
 
-use crate::steps::Tally;
+use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more};
 
 pub(crate) const VERB: Verb = Verb {

@@ -4,7 +4,8 @@
 mod place;
 
 use crate::guest::{Ending, Host, Job, Machine, which};
-use crate::steps::{Outcome, Tally};
+use crate::steps::Outcome;
+use crate::tally::Tally;
 use crate::{Repo, Result};
 use serde_json::Value;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::LIMIT;
 use crate::guest::{Ending, Host, Job, Machine};
-use crate::steps::Tally;
+use crate::tally::Tally;
 use crate::{Repo, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -132,8 +132,9 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
         match said == seen {
             true => tally += Tally::ONE,
             false => {
-                println!("{case}:\n  said {said:?}\n  seen {seen:?}");
-                tally += Tally::FAILED;
+                let finding = format!("{case}:\n  said {said:?}\n  seen {seen:?}");
+                println!("{finding}");
+                tally += Tally::failed(finding);
             }
         }
     }
