@@ -396,8 +396,10 @@ impl Play {
             }
         }
         for fault in self.ranks[..HOSTILE].iter().map(lost) {
+            // A rank that takes an offer back says so in words of its own, and is believed.
+            let given_up = Fault::Refused("the peer has given this rank up");
             assert!(
-                matches!(fault, Some(Fault::Left | Fault::Protocol(_))),
+                matches!(fault, Some(Fault::Left | Fault::Protocol(_))) || fault == Some(given_up),
                 "{fault:?}"
             );
         }
