@@ -54,6 +54,8 @@ pub mod exec;
 pub mod plan;
 pub mod reduce;
 pub mod settings;
+#[cfg(feature = "sim")]
+pub mod sim;
 
 mod accumulate;
 mod split;

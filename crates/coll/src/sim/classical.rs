@@ -1,0 +1,84 @@
+//! What MPICH, Open MPI and UCC do by default where a plan would not: the root of gatherv, or
+//! scatterv, talks to every rank at once.
+//!
+//! The root of gatherv posts a receive for every rank before it waits, and the root of scatterv
+//! starts a send to every rank; the executor of plans never has so many under way. The blocks have
+//! one length.
+
+use alloc::vec::Vec;
+
+use super::driver::{Ticket, View};
+use super::error::Error;
+use super::{Program, Report, Simulation};
+use crate::exec::Driver;
+use crate::plan::{Buf, Part};
+
+/// What the classical linear algorithms do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Classical {
+    /// Every rank sends its block straight to rank 0.
+    Gatherv,
+    /// Rank 0 sends every rank its block.
+    Scatterv,
+}
+
+/// One rank of such a call.
+struct Linear {
+    what: Classical,
+    block: Part,
+    started: bool,
+    /// What is under way, last first.
+    open: Vec<Ticket>,
+}
+
+impl Program for Linear {
+    fn advance(&mut self, _: &[u64], view: &mut View<'_, '_>) -> Result<bool, Error> {
+        if !self.started {
+            self.started = true;
+            self.start(view)?;
+            self.open.reverse();
+        }
+        while let Some(ticket) = self.open.last_mut() {
+            if !view.done(ticket)? {
+                return Ok(false);
+            }
+            self.open.pop();
+        }
+        Ok(true)
+    }
+}
+
+impl Linear {
+    fn start(&mut self, view: &mut View<'_, '_>) -> Result<(), Error> {
+        let (size, at_root) = (view.world.setup.placement.size(), view.rank == 0);
+        let peers = if at_root { 1..size } else { 0..1 };
+        for peer in peers {
+            let sends = at_root == (self.what == Classical::Scatterv);
+            let ticket = if sends {
+                view.send(peer, 0, self.block)?
+            } else {
+                view.recv(peer, 0, self.block)?
+            };
+            self.open.extend(ticket);
+        }
+        Ok(())
+    }
+}
+
+impl Simulation<'_> {
+    /// Runs a classical algorithm on blocks of `count` elements.
+    ///
+    /// # Errors
+    ///
+    /// None that a caller could cause.
+    pub fn run_classical(self, what: Classical, count: u64) -> Result<Report, Error> {
+        let program = |_| Linear {
+            what,
+            block: Part::new(Buf::In, 0, count),
+            started: false,
+            open: Vec::new(),
+        };
+        let programs = (0..self.setup.placement.size()).map(program).collect();
+        self.simulate(programs)
+    }
+}

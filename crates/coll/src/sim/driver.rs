@@ -1,0 +1,90 @@
+//! A rank of the simulation as the executor's driver: messages cost time instead of moving bytes.
+
+use super::error::Error;
+use super::world::World;
+use crate::exec::Driver;
+use crate::plan::{Part, Side};
+
+/// A message under way at one of its ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ticket {
+    /// A receive.
+    Receive(u32),
+    /// A long message that is being sent.
+    Send(u32),
+}
+
+/// The world as one rank sees it.
+pub(super) struct View<'w, 'a> {
+    pub(super) world: &'w mut World<'a>,
+    /// The simulated rank.
+    pub(super) rank: u32,
+}
+
+impl View<'_, '_> {
+    fn admit(&self, peer: u32) -> Result<(), Error> {
+        let rank = self.rank;
+        if peer == rank || peer >= self.world.setup.placement.size() {
+            return Err(Error::Peer { rank, peer });
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, part: Part) -> u64 {
+        part.len() * self.world.element
+    }
+
+    /// Work of the processor on this many bytes of memory.
+    fn work(&mut self, part: Part) {
+        let time = self.bytes(part) * self.world.setup.machine.node.byte;
+        self.world.rank(self.rank).cpu += time;
+    }
+}
+
+impl Driver for View<'_, '_> {
+    type Ticket = Ticket;
+    type Error = Error;
+
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>, Error> {
+        self.admit(to)?;
+        let bytes = self.bytes(from);
+        let message = self.world.send(self.rank, to, tag, bytes);
+        Ok(message.map(Ticket::Send))
+    }
+
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>, Error> {
+        self.admit(from)?;
+        let bytes = self.bytes(into);
+        let receive = self.world.post(self.rank, from, tag, bytes)?;
+        Ok(receive.map(Ticket::Receive))
+    }
+
+    fn copy(&mut self, from: Part, _: Part) -> Result<(), Error> {
+        self.work(from);
+        Ok(())
+    }
+
+    fn reduce(&mut self, from: Part, _: Part, _: Side) -> Result<(), Error> {
+        self.work(from);
+        Ok(())
+    }
+
+    fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Error> {
+        Ok(match *ticket {
+            Ticket::Receive(receive) => {
+                let done = self.world.receives.get(receive).done;
+                if done {
+                    self.world.receives.remove(receive);
+                }
+                done
+            }
+            Ticket::Send(message) => {
+                let sent = self.world.messages.get(message).sent;
+                if sent {
+                    self.world.release(message);
+                }
+                sent
+            }
+        })
+    }
+}

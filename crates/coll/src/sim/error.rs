@@ -1,0 +1,54 @@
+//! Why a simulation has no result.
+
+use thiserror::Error as Derive;
+
+use crate::catalog::Unsuited;
+
+/// Why a simulation has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Derive)]
+#[non_exhaustive]
+pub enum Error {
+    /// The algorithm refuses the call.
+    #[error(transparent)]
+    Unsuited(#[from] Unsuited),
+    /// A plan names a rank that is not there, or its own.
+    #[error(
+        "rank {rank} has a message for or from rank {peer}, which is no other rank of the group"
+    )]
+    Peer {
+        /// Whose plan it is.
+        rank: u32,
+        /// The peer that it names.
+        peer: u32,
+    },
+    /// The two ends of a message disagree.
+    #[error("rank {from} sends {sent} bytes where rank {rank} has room for {room}")]
+    Length {
+        /// The receiver.
+        rank: u32,
+        /// The sender.
+        from: u32,
+        /// Bytes of the message.
+        sent: u64,
+        /// Bytes of the receive.
+        room: u64,
+    },
+    /// A rank waits for a message that nobody sends.
+    #[error("rank {rank} and {others} others wait for ever")]
+    Deadlock {
+        /// The first of them.
+        rank: u32,
+        /// How many there are besides.
+        others: u32,
+    },
+    /// The ranks are not alike from node to node, so one node cannot stand for all.
+    #[error(
+        "one node stands for all only in block placement with all nodes full: {size} ranks are not a multiple of {per_node}"
+    )]
+    Uneven {
+        /// Ranks of the group.
+        size: u32,
+        /// Ranks of a node.
+        per_node: u32,
+    },
+}

@@ -1,0 +1,140 @@
+//! What a simulated machine costs: the constants of every simulation, in one place.
+//!
+//! The three networks are published measurements, rounded. Times are in picoseconds, so that sums are exact and a run gives
+//! the same numbers on every machine.
+
+/// One way between two ranks, as the parameters of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating
+/// long messages into the LogP model", 1995). Picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// From the end of sending until the first byte is there.
+    pub latency: u64,
+    /// The sender's processor for one message.
+    pub send: u64,
+    /// The receiver's processor for one message.
+    pub recv: u64,
+    /// The least time from one message to the next at one end of a node's adapter; unused inside a node.
+    pub gap: u64,
+    /// For each byte: of the adapter between nodes, of the receiver's processor inside a node.
+    pub byte: u64,
+}
+
+/// A machine of equal nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Machine {
+    /// Between two nodes.
+    pub network: Path,
+    /// Between two ranks of a node.
+    pub node: Path,
+    /// Ranks of a node, unless a placement says otherwise.
+    pub per_node: u32,
+    /// The longest message, in bytes, that is sent before its receive is known.
+    pub eager: u64,
+}
+
+impl Machine {
+    /// The parameters of the Cray XE6's network: 1 us, 6 GB/s, 8 M messages a second at each of the adapter's ends.
+    ///
+    /// EuroBen's report on the XE6; Vishnu and others, "Evaluating the potential of Cray Gemini interconnect for PGAS
+    /// communication runtime systems", 2011; Gerstenberger, Besta and Hoefler, "Enabling highly-scalable remote memory access
+    /// programming with MPI-3 one sided", 2013.
+    pub const GEMINI: Machine = Machine {
+        network: path(1_100_000, 350_000, 350_000, 120_000, 160),
+        node: path(250_000, 120_000, 120_000, 0, 250),
+        per_node: 16,
+        eager: EAGER,
+    };
+
+    /// The parameters of an HPE Slingshot network of 200 Gb/s.
+    ///
+    /// De Sensi and others, "An in-depth analysis of the Slingshot interconnect", 2020.
+    pub const SLINGSHOT: Machine = Machine {
+        network: path(1_500_000, 200_000, 200_000, 10_000, 40),
+        node: path(150_000, 60_000, 60_000, 0, 80),
+        per_node: 64,
+        eager: EAGER,
+    };
+
+    /// The parameters of an InfiniBand NDR network of 400 Gb/s.
+    pub const NDR: Machine = Machine {
+        network: path(650_000, 80_000, 120_000, 5_000, 20),
+        node: path(120_000, 50_000, 50_000, 0, 60),
+        per_node: 64,
+        eager: EAGER,
+    };
+
+    /// The machines that have names, and what each is.
+    pub const NAMED: [(&'static str, &'static str, Machine); 3] = [
+        (
+            "gemini",
+            "Cray XE6 of 2010, 16 ranks a node",
+            Machine::GEMINI,
+        ),
+        (
+            "slingshot",
+            "HPE Slingshot, 200 Gb/s, 64 ranks a node",
+            Machine::SLINGSHOT,
+        ),
+        (
+            "ndr",
+            "InfiniBand NDR, 400 Gb/s, 64 ranks a node",
+            Machine::NDR,
+        ),
+    ];
+
+    /// The machine of that name.
+    pub fn named(name: &str) -> Option<Machine> {
+        let row = Machine::NAMED.iter().find(|row| row.0 == name);
+        row.map(|row| row.2)
+    }
+}
+
+/// What Cray's library sends eagerly; the other two are given the same.
+const EAGER: u64 = 8 << 10;
+
+const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> Path {
+    Path {
+        latency,
+        send,
+        recv,
+        gap,
+        byte,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Machine, Path};
+
+    /// FNV-1a over all constants, in the order of their declaration.
+    fn fingerprint() -> u64 {
+        let path = |p: Path| [p.latency, p.send, p.recv, p.gap, p.byte];
+        Machine::NAMED
+            .iter()
+            .flat_map(|(_, _, m)| {
+                let mut all = path(m.network).to_vec();
+                all.extend(path(m.node));
+                all.extend([u64::from(m.per_node), m.eager]);
+                all
+            })
+            .flat_map(u64::to_le_bytes)
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+    }
+
+    #[test]
+    fn the_constants_are_those_that_the_claims_were_made_with() {
+        assert_eq!(
+            fingerprint(),
+            15_947_364_057_264_092_982,
+            "a claim stands on these numbers: see docs/simulations"
+        );
+    }
+
+    #[test]
+    fn machines_have_names() {
+        assert_eq!(Machine::named("ndr"), Some(Machine::NDR));
+        assert_eq!(Machine::named("aries"), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! Messages and receives by index, and the queues that they wait in.
+
+use alloc::vec::Vec;
+
+/// No index.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What can stand in a queue.
+pub(super) trait Linked {
+    /// The one behind it.
+    fn next(&mut self) -> &mut u32;
+    /// What it is found by: the sender's rank and the tag.
+    fn key(&self) -> (u32, u32);
+}
+
+/// Values by index; indexes are used again.
+pub(super) struct Slab<T> {
+    values: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Linked> Slab<T> {
+    pub(super) const fn new() -> Self {
+        Slab {
+            values: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, value: T) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.values[index as usize] = value;
+            return index;
+        }
+        self.values.push(value);
+        (self.values.len() - 1) as u32
+    }
+
+    pub(super) fn remove(&mut self, index: u32) {
+        self.free.push(index);
+    }
+
+    pub(super) fn get(&mut self, index: u32) -> &mut T {
+        &mut self.values[index as usize]
+    }
+}
+
+/// A list in the order of arrival, linked through a slab, which is walked from its head: what MPI's rules of matching ask
+/// for, and what most libraries do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Queue {
+    head: u32,
+    tail: u32,
+    pub(super) len: u32,
+}
+
+impl Queue {
+    pub(super) const EMPTY: Queue = Queue {
+        head: NONE,
+        tail: NONE,
+        len: 0,
+    };
+
+    pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, index: u32) {
+        *slab.get(index).next() = NONE;
+        match self.tail {
+            NONE => self.head = index,
+            tail => *slab.get(tail).next() = index,
+        }
+        self.tail = index;
+        self.len += 1;
+    }
+
+    /// Takes the first entry with the key out; and how many entries were looked at.
+    pub(super) fn take<T: Linked>(
+        &mut self,
+        slab: &mut Slab<T>,
+        key: (u32, u32),
+    ) -> (Option<u32>, u64) {
+        let (mut before, mut at, mut walked) = (NONE, self.head, 0);
+        while at != NONE {
+            walked += 1;
+            let entry = slab.get(at);
+            let next = *entry.next();
+            if entry.key() == key {
+                match before {
+                    NONE => self.head = next,
+                    before => *slab.get(before).next() = next,
+                }
+                if next == NONE {
+                    self.tail = before;
+                }
+                self.len -= 1;
+                return (Some(at), walked);
+            }
+            (before, at) = (at, next);
+        }
+        (None, walked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Linked, NONE, Queue, Slab};
+
+    struct Entry(u32, (u32, u32));
+
+    impl Linked for Entry {
+        fn next(&mut self) -> &mut u32 {
+            &mut self.0
+        }
+
+        fn key(&self) -> (u32, u32) {
+            self.1
+        }
+    }
+
+    #[test]
+    fn the_first_of_a_key_is_found_and_the_walk_is_counted() {
+        let (mut slab, mut queue) = (Slab::new(), Queue::EMPTY);
+        for key in [(1, 0), (2, 0), (1, 0), (3, 0)] {
+            let index = slab.insert(Entry(NONE, key));
+            queue.push(&mut slab, index);
+        }
+        assert_eq!(queue.take(&mut slab, (3, 0)), (Some(3), 4));
+        assert_eq!(queue.take(&mut slab, (3, 0)), (None, 3));
+        assert_eq!(queue.take(&mut slab, (1, 0)), (Some(0), 1));
+        assert_eq!(queue.take(&mut slab, (1, 0)), (Some(2), 2));
+        let index = slab.insert(Entry(NONE, (1, 9)));
+        queue.push(&mut slab, index);
+        assert_eq!(queue.take(&mut slab, (1, 9)), (Some(4), 2));
+        assert_eq!(queue.take(&mut slab, (2, 0)), (Some(1), 1));
+        assert_eq!((queue.len, queue.head, queue.tail), (0, NONE, NONE));
+        slab.remove(1);
+        assert_eq!(slab.insert(Entry(NONE, (0, 0))), 1);
+    }
+}

@@ -1,0 +1,469 @@
+//! All ranks, adapters and messages of a simulation, and what each event does to them.
+
+use alloc::vec::Vec;
+
+use super::Setup;
+use super::error::Error;
+use super::events::{Event, Events, What};
+use super::parameters::Path;
+use super::slab::{Linked, NONE, Queue, Slab};
+
+/// A rank without its program: its processor's time and its two queues.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rank {
+    /// Until when the processor is busy.
+    pub(super) cpu: u64,
+    pub(super) posted: Queue,
+    pub(super) unexpected: Queue,
+    /// Messages sent so far.
+    sent: u32,
+}
+
+/// The two ends of a node's adapter: until when each is busy.
+#[derive(Clone, Copy, Debug, Default)]
+struct Adapter {
+    out: u64,
+    into: u64,
+}
+
+/// Where a message is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leg {
+    /// All of it, in one go.
+    Eager,
+    /// A long message is announced.
+    Request,
+    /// The receiver's adapter asks the sender's for it.
+    Grant,
+    /// A long message itself.
+    Data,
+}
+
+/// A message between two ranks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    /// Orders events of one time.
+    tie: u64,
+    pub(super) bytes: u64,
+    /// The simulated ranks at its ends.
+    source: u32,
+    target: u32,
+    /// The sender's rank in the receiver's eyes.
+    pub(super) from: u32,
+    pub(super) tag: u32,
+    next: u32,
+    /// The receive that it has met.
+    receive: u32,
+    pub(super) leg: Leg,
+    /// Whether it goes from node to node.
+    remote: bool,
+    /// Whether the sender's buffer is free again.
+    pub(super) sent: bool,
+    /// Who still needs this record: the network, and the sender of a long message.
+    holders: u8,
+}
+
+impl Linked for Message {
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+
+    fn key(&self) -> (u32, u32) {
+        (self.from, self.tag)
+    }
+}
+
+/// A receive under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Receive {
+    pub(super) from: u32,
+    pub(super) tag: u32,
+    pub(super) bytes: u64,
+    pub(super) next: u32,
+    pub(super) done: bool,
+}
+
+impl Linked for Receive {
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+
+    fn key(&self) -> (u32, u32) {
+        (self.from, self.tag)
+    }
+}
+
+/// What a simulation counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages.
+    pub messages: u64,
+    /// Those that went from node to node.
+    pub remote: u64,
+    /// Their bytes.
+    pub remote_bytes: u64,
+    /// Entries of queues that were looked at.
+    pub walked: u64,
+    /// The longest queue of messages that had no receive yet.
+    pub unexpected: u32,
+}
+
+impl Counts {
+    /// The counts of so many nodes like these.
+    pub(super) const fn times(self, nodes: u64) -> Self {
+        Counts {
+            messages: self.messages * nodes,
+            remote: self.remote * nodes,
+            remote_bytes: self.remote_bytes * nodes,
+            walked: self.walked * nodes,
+            unexpected: self.unexpected,
+        }
+    }
+}
+
+/// Everything but the ranks' programs.
+pub(super) struct World<'a> {
+    pub(super) setup: &'a Setup,
+    /// Bytes of an element.
+    pub(super) element: u64,
+    pub(super) ranks: Vec<Rank>,
+    adapters: Vec<Adapter>,
+    pub(super) messages: Slab<Message>,
+    pub(super) receives: Slab<Receive>,
+    events: Events,
+    pub(super) counts: Counts,
+}
+
+impl<'a> World<'a> {
+    /// `ranks` ranks that do nothing yet.
+    pub(super) fn new(setup: &'a Setup, element: u64, ranks: u32) -> Self {
+        let rank = Rank {
+            cpu: 0,
+            posted: Queue::EMPTY,
+            unexpected: Queue::EMPTY,
+            sent: 0,
+        };
+        World {
+            setup,
+            element,
+            ranks: alloc::vec![rank; ranks as usize],
+            adapters: alloc::vec![Adapter::default(); setup.nodes() as usize],
+            messages: Slab::new(),
+            receives: Slab::new(),
+            events: Events::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    pub(super) fn rank(&mut self, rank: u32) -> &mut Rank {
+        &mut self.ranks[rank as usize]
+    }
+
+    /// What the message's way costs.
+    fn path(&self, message: &Message) -> Path {
+        if message.remote {
+            self.setup.machine.network
+        } else {
+            self.setup.machine.node
+        }
+    }
+
+    /// Whether the message is no more than a flag that the sender puts into the receiver's memory.
+    fn is_flag(&self, bytes: u64) -> bool {
+        self.setup.flags && bytes == 0
+    }
+
+    /// Sends `bytes` bytes from the simulated rank `source` to rank `to` of the group. A long message's record is returned:
+    /// it stays until [`World::release`].
+    pub(super) fn send(&mut self, source: u32, to: u32, tag: u32, bytes: u64) -> Option<u32> {
+        let place = self.setup.placement;
+        let hop = self.setup.hop(source, to);
+        let path = if hop.distance > 0 {
+            self.setup.machine.network
+        } else {
+            self.setup.machine.node
+        };
+        let overhead = if self.is_flag(bytes) {
+            self.setup.machine.node.send
+        } else {
+            path.send
+        };
+        let eager = bytes <= self.setup.machine.eager;
+        let me = self.rank(source);
+        me.cpu += overhead;
+        me.sent = me.sent.wrapping_add(1);
+        let (start, number) = (me.cpu, me.sent);
+        let tie = u64::from(hop.distance) << 40
+            | u64::from(place.local(source) & 0xffff) << 24
+            | u64::from(number & 0x00ff_ffff);
+        let message = self.messages.insert(Message {
+            tie,
+            bytes,
+            source,
+            target: hop.target,
+            from: hop.from,
+            tag,
+            next: NONE,
+            receive: NONE,
+            leg: if eager { Leg::Eager } else { Leg::Request },
+            remote: hop.distance > 0,
+            sent: false,
+            holders: if eager { 1 } else { 2 },
+        });
+        self.counts.messages += 1;
+        if hop.distance > 0 {
+            self.counts.remote += 1;
+            self.counts.remote_bytes += bytes;
+        }
+        self.launch(message, start);
+        (!eager).then_some(message)
+    }
+
+    /// Posts a receive of the simulated rank `target`. `None`: its message was there.
+    pub(super) fn post(
+        &mut self,
+        target: u32,
+        from: u32,
+        tag: u32,
+        bytes: u64,
+    ) -> Result<Option<u32>, Error> {
+        let (flag, matching) = (self.is_flag(bytes), self.setup.matching);
+        let node = self.setup.machine.node;
+        let me = &mut self.ranks[target as usize];
+        let (found, walked) = me.unexpected.take(&mut self.messages, (from, tag));
+        let Some(message) = found else {
+            if !flag {
+                me.cpu += walked * matching;
+                self.counts.walked += walked;
+            }
+            let receive = self.receives.insert(Receive {
+                from,
+                tag,
+                bytes,
+                next: NONE,
+                done: false,
+            });
+            self.ranks[target as usize]
+                .posted
+                .push(&mut self.receives, receive);
+            return Ok(Some(receive));
+        };
+        let (leg, length) = {
+            let m = self.messages.get(message);
+            (m.leg, m.bytes)
+        };
+        if length != bytes {
+            return Err(Error::Length {
+                rank: target,
+                from,
+                sent: length,
+                room: bytes,
+            });
+        }
+        if flag {
+            me.cpu += node.recv;
+        } else {
+            me.cpu += walked * matching;
+            self.counts.walked += walked;
+        }
+        if leg == Leg::Eager {
+            me.cpu += bytes * node.byte;
+            self.release(message);
+            return Ok(None);
+        }
+        let receive = self.receives.insert(Receive {
+            from,
+            tag,
+            bytes,
+            next: NONE,
+            done: false,
+        });
+        self.messages.get(message).receive = receive;
+        self.fetch(message);
+        Ok(Some(receive))
+    }
+
+    /// One holder of the message's record needs it no more.
+    pub(super) fn release(&mut self, message: u32) {
+        let record = self.messages.get(message);
+        record.holders -= 1;
+        if record.holders == 0 {
+            self.messages.remove(message);
+        }
+    }
+
+    /// A long message has met its receive: the receiver asks for it, or copies it out of the sender's memory.
+    fn fetch(&mut self, message: u32) {
+        let machine = self.setup.machine;
+        let record = self.messages.get(message);
+        let (bytes, target) = (record.bytes, record.target);
+        if record.remote {
+            record.leg = Leg::Grant;
+            let me = self.rank(target);
+            me.cpu += machine.network.send;
+            let start = me.cpu;
+            self.launch(message, start);
+        } else {
+            record.leg = Leg::Data;
+            let start = self.rank(target).cpu;
+            let end = start + self.copying(target, bytes);
+            self.happens(message, end, What::Deliver);
+            self.happens(message, end + machine.node.latency, What::Sent);
+        }
+    }
+
+    /// How long bytes from a rank of the same node take into the target's memory. Where copies do
+    /// not overlap, its processor is busy with them.
+    fn copying(&mut self, target: u32, bytes: u64) -> u64 {
+        let time = bytes * self.setup.machine.node.byte;
+        if self.setup.serial_copies {
+            self.rank(target).cpu += time;
+        }
+        time
+    }
+
+    fn launch(&mut self, message: u32, time: u64) {
+        if self.messages.get(message).remote {
+            self.happens(message, time, What::Inject);
+        } else {
+            let (leg, bytes) = (
+                self.messages.get(message).leg,
+                self.messages.get(message).bytes,
+            );
+            let node = self.setup.machine.node;
+            let travels = leg == Leg::Eager && !self.setup.serial_copies;
+            let copy = if travels { bytes * node.byte } else { 0 };
+            self.happens(message, time + node.latency + copy, What::Deliver);
+        }
+    }
+
+    fn happens(&mut self, message: u32, time: u64, what: What) {
+        let tie = self.messages.get(message).tie;
+        self.events.push(Event {
+            time,
+            tie,
+            message,
+            what,
+        });
+    }
+
+    /// Lets the next thing happen. The answer is the simulated rank that may now go on, if there is one; `None` when
+    /// nothing is left to happen.
+    pub(super) fn step(&mut self) -> Option<Result<Option<u32>, Error>> {
+        let event = self.events.pop()?;
+        Some(match event.what {
+            What::Inject => {
+                self.inject(event);
+                Ok(None)
+            }
+            What::Arrive => {
+                self.arrive(event);
+                Ok(None)
+            }
+            What::Deliver => self.deliver(event),
+            What::Sent => {
+                let record = self.messages.get(event.message);
+                record.sent = true;
+                let source = record.source;
+                let me = self.rank(source);
+                me.cpu = me.cpu.max(event.time);
+                Ok(Some(source))
+            }
+        })
+    }
+
+    /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
+    fn leg(&mut self, message: u32) -> (u32, u32, u64) {
+        let m = *self.messages.get(message);
+        let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
+        match m.leg {
+            Leg::Eager | Leg::Data => (source, target, m.bytes),
+            Leg::Request => (source, target, 0),
+            Leg::Grant => (target, source, 0),
+        }
+    }
+
+    fn inject(&mut self, event: Event) {
+        let network = self.setup.machine.network;
+        let (node, _, bytes) = self.leg(event.message);
+        let out = &mut self.adapters[node as usize].out;
+        let start = event.time.max(*out);
+        *out = start + network.gap.max(bytes * network.byte);
+        self.happens(event.message, start + network.latency, What::Arrive);
+        if self.messages.get(event.message).leg == Leg::Data {
+            self.happens(event.message, start + bytes * network.byte, What::Sent);
+        }
+    }
+
+    fn arrive(&mut self, event: Event) {
+        let network = self.setup.machine.network;
+        let (_, node, bytes) = self.leg(event.message);
+        let into = &mut self.adapters[node as usize].into;
+        let start = event.time.max(*into);
+        *into = start + network.gap.max(bytes * network.byte);
+        self.happens(event.message, start + bytes * network.byte, What::Deliver);
+    }
+
+    /// A message is in the receiver's memory, and its processor turns to it when it is free.
+    fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
+        let record = *self.messages.get(event.message);
+        let recv = self.path(&record).recv;
+        match record.leg {
+            Leg::Eager | Leg::Request => return self.meet(event),
+            Leg::Grant => {
+                self.messages.get(event.message).leg = Leg::Data;
+                self.happens(event.message, event.time, What::Inject);
+                return Ok(None);
+            }
+            Leg::Data => {
+                let me = self.rank(record.target);
+                me.cpu = me.cpu.max(event.time) + recv;
+                self.receives.get(record.receive).done = true;
+                self.release(event.message);
+            }
+        }
+        Ok(Some(record.target))
+    }
+
+    /// Looks for the receive of a message that has come.
+    fn meet(&mut self, event: Event) -> Result<Option<u32>, Error> {
+        let record = *self.messages.get(event.message);
+        let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
+        let matching = self.setup.matching;
+        let me = &mut self.ranks[record.target as usize];
+        let (found, walked) = me.posted.take(&mut self.receives, record.key());
+        if !flag {
+            me.cpu = me.cpu.max(event.time) + path.recv + walked * matching;
+            self.counts.walked += walked;
+        }
+        let Some(receive) = found else {
+            me.unexpected.push(&mut self.messages, event.message);
+            self.counts.unexpected = self.counts.unexpected.max(me.unexpected.len);
+            return Ok(None);
+        };
+        let room = self.receives.get(receive).bytes;
+        if room != record.bytes {
+            let (rank, from) = (record.target, record.from);
+            return Err(Error::Length {
+                rank,
+                from,
+                sent: record.bytes,
+                room,
+            });
+        }
+        if flag {
+            me.cpu = me.cpu.max(event.time) + self.setup.machine.node.recv;
+        }
+        if record.leg == Leg::Request {
+            self.messages.get(event.message).receive = receive;
+            self.fetch(event.message);
+        } else {
+            if !record.remote && self.setup.serial_copies {
+                me.cpu += record.bytes * path.byte;
+            }
+            self.receives.get(receive).done = true;
+            self.release(event.message);
+        }
+        Ok(Some(record.target))
+    }
+}

@@ -1,0 +1,302 @@
+//! The simulator against what can be computed by hand, and against itself.
+
+use oxmpi_coll::catalog::{Algorithm, Call};
+use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::sim::{
+    Classical, Error, Machine, Order, Path, Placement, Report, Setup, Simulation, shifts,
+};
+
+/// Numbers of which every sum says what it consists of.
+const MACHINE: Machine = Machine {
+    network: Path {
+        latency: 1_000_000,
+        send: 10_000,
+        recv: 1_000,
+        gap: 200,
+        byte: 3,
+    },
+    node: Path {
+        latency: 100_000,
+        send: 5_000,
+        recv: 500,
+        gap: 0,
+        byte: 7,
+    },
+    per_node: 2,
+    eager: 64,
+};
+
+/// Rank 0 sends each message of `bytes` to the rank named; these wait for them.
+#[derive(Clone)]
+struct Sends {
+    rank: u32,
+    messages: Vec<(u32, u64)>,
+}
+
+impl Plan for Sends {
+    fn steps(&self) -> u32 {
+        self.messages.len() as u32
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (to, bytes) = self.messages[i as usize];
+        let part = Part::new(Buf::In, 0, bytes);
+        match self.rank {
+            0 => acts.send(to, 0, part),
+            rank if rank == to => acts.recv(0, 0, part),
+            _ => {}
+        }
+        Some(0)
+    }
+}
+
+fn sends(setup: &Setup, messages: &[(u32, u64)]) -> Result<Report, Error> {
+    let messages = messages.to_vec();
+    Simulation::new(setup).run(|rank| {
+        let messages = messages.clone();
+        Ok(Sends { rank, messages })
+    })
+}
+
+fn on(size: u32) -> Setup {
+    Setup::new(MACHINE, Placement::new(Order::Block, size, 2))
+}
+
+/// The same with no message too long to be sent at once.
+fn all_eager(size: u32) -> Setup {
+    let eager = 1 << 20;
+    Setup::new(Machine { eager, ..MACHINE }, on(size).placement)
+}
+
+#[test]
+fn one_message_costs_what_its_path_says() {
+    let times = |to, bytes| sends(&on(4), &[(to, bytes)]).unwrap().times;
+    assert_eq!(
+        times(2, 8)[0],
+        10_000,
+        "eager: the sender is done when it has sent"
+    );
+    assert_eq!(times(2, 8)[2], 10_000 + 1_000_000 + 8 * 3 + 1_000);
+    assert_eq!(times(1, 8)[1], 5_000 + 100_000 + 8 * 7 + 500);
+    let asked = 10_000 + 1_000_000 + 1_000;
+    let granted = asked + 10_000 + 1_000_000;
+    assert_eq!(times(2, 100)[2], granted + 1_000_000 + 100 * 3 + 1_000);
+    assert_eq!(
+        times(2, 100)[0],
+        granted + 100 * 3,
+        "its last byte has left"
+    );
+    assert_eq!(times(1, 100)[1], 5_000 + 100_000 + 500 + 100 * 7 + 500);
+}
+
+#[test]
+fn an_adapter_serves_one_message_after_another() {
+    let times = sends(&on(4), &[(2, 64), (3, 64)]).unwrap().times;
+    let first = 10_000 + 1_000_000 + 64 * 3 + 1_000;
+    assert_eq!(
+        (times[2], times[3]),
+        (first, first + 10_000),
+        "the sender's processor is slower"
+    );
+    // Both ranks of node 0 send at once to the ranks of node 1.
+    let pairs = |rank: u32| {
+        let call = [(2, 3000), (3, 3000)][(rank % 2) as usize];
+        Ok(Pair {
+            rank,
+            peer: call.0 - 2 * (rank / 2),
+            bytes: 3000,
+        })
+    };
+    let setup = all_eager(4);
+    let times = Simulation::new(&setup).run(pairs).unwrap().times;
+    let alone = 10_000 + 1_000_000 + 9_000 + 1_000;
+    assert_eq!(times[2..], [alone, alone + 9_000]);
+}
+
+/// The ranks of node 0 send to the ranks of node 1.
+struct Pair {
+    rank: u32,
+    peer: u32,
+    bytes: u64,
+}
+
+impl Plan for Pair {
+    fn steps(&self) -> u32 {
+        1
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, _: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let part = Part::new(Buf::In, 0, self.bytes);
+        if self.rank < 2 {
+            acts.send(self.peer, 0, part);
+        } else {
+            acts.recv(self.peer, 0, part);
+        }
+        Some(0)
+    }
+}
+
+#[test]
+fn flags_cost_both_ends_what_they_pay_inside_a_node() {
+    let setup = on(4).with_flags(true).with_matching(1_000_000);
+    let times = sends(&setup, &[(2, 0)]).unwrap().times;
+    assert_eq!((times[0], times[2]), (5_000, 5_000 + 1_000_000 + 500));
+}
+
+#[test]
+fn a_root_that_posts_all_receives_walks_along_them() {
+    let root = |matching| {
+        let setup = on(8).with_matching(matching);
+        let report = Simulation::new(&setup)
+            .run_classical(Classical::Gatherv, 8)
+            .unwrap();
+        (report.times[0], report.counts.walked)
+    };
+    // Rank 1 comes first, by memory; then ranks 2, 4 and 6, then 3, 5 and 7: each first of a node
+    // passes over the seconds of the nodes before.
+    let walked = 1 + (1 + 2 + 3) + (1 + 1 + 1);
+    assert_eq!(root(0).1, walked);
+    assert_eq!(
+        root(5).0,
+        root(0).0 + 5 * (walked - 1),
+        "rank 1's walk is over when others come"
+    );
+}
+
+#[test]
+fn serial_copies_keep_the_receiver_busy() {
+    let times = |serial| {
+        let setup = on(2).with_serial_copies(serial);
+        sends(&setup, &[(1, 64), (1, 64)]).unwrap().times[1]
+    };
+    let second = 10_000 + 100_000 + 500;
+    assert_eq!(times(false), second + 64 * 7);
+    assert_eq!(times(true), second + 64 * 7);
+    let long = |serial| {
+        let setup = all_eager(2).with_serial_copies(serial);
+        sends(&setup, &[(1, 1000), (1, 1000)]).unwrap().times[1]
+    };
+    assert_eq!(long(false), second + 7_000);
+    assert_eq!(long(true), 5_000 + 100_000 + 2 * (500 + 7_000));
+}
+
+#[test]
+fn faults_of_plans_are_errors() {
+    let plan = |rank| {
+        Ok(Pair {
+            rank,
+            peer: 9,
+            bytes: 1,
+        })
+    };
+    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
+    assert_eq!(error, Error::Peer { rank: 0, peer: 9 });
+    let plan = |rank: u32| {
+        Ok(Pair {
+            rank: rank.max(2),
+            peer: 0,
+            bytes: 1,
+        })
+    };
+    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
+    assert_eq!(error, Error::Peer { rank: 0, peer: 0 });
+    let plan = |rank: u32| {
+        Ok(Pair {
+            rank,
+            peer: (rank + 2) % 4,
+            bytes: u64::from(rank),
+        })
+    };
+    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
+    assert_eq!(
+        error,
+        Error::Length {
+            rank: 2,
+            from: 0,
+            sent: 0,
+            room: 2
+        }
+    );
+    let plan = |rank: u32| {
+        Ok(Pair {
+            rank: rank.max(2),
+            peer: (rank + 1) % 4,
+            bytes: 1,
+        })
+    };
+    let error = Simulation::new(&on(4)).run(plan).unwrap_err();
+    assert_eq!(error, Error::Deadlock { rank: 0, others: 3 });
+    let odd = Setup::new(MACHINE, Placement::new(Order::Block, 5, 2));
+    assert_eq!(
+        odd.by_symmetry(),
+        Err(Error::Uneven {
+            size: 5,
+            per_node: 2
+        })
+    );
+}
+
+/// One rank's call with blocks or vectors of `bytes`.
+fn call(algorithm: Algorithm, rank: u32, size: u32, bytes: u64) -> Option<Call> {
+    Some(match algorithm.collective().name() {
+        "barrier" => Call::barrier(rank, size),
+        "bcast" => Call::bcast(rank, size, 0, bytes),
+        "reduce" => Call::reduce(rank, size, 0, bytes, 1),
+        "allreduce" => Call::allreduce(rank, size, bytes, 1),
+        _ => return None,
+    })
+}
+
+fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> Report {
+    let size = setup.placement.size();
+    let plan = |rank| {
+        let call = call(algorithm, rank, size, bytes).expect("a call");
+        algorithm.plan(&call, &Tuning::default())
+    };
+    Simulation::new(setup).run(plan).unwrap()
+}
+
+#[test]
+fn one_node_stands_for_all_where_it_says_so() {
+    for algorithm in Algorithm::ALL
+        .into_iter()
+        .filter(|&algorithm| shifts(algorithm))
+    {
+        for (nodes, per_node) in [(1, 3), (2, 1), (3, 2), (5, 4), (8, 3), (13, 2)] {
+            let placement = Placement::new(Order::Block, nodes * per_node, per_node);
+            for bytes in [1, 100] {
+                for matching in [0, 300] {
+                    let setup = Setup::new(MACHINE, placement).with_matching(matching);
+                    let all = simulate(algorithm, &setup, bytes);
+                    let one = simulate(algorithm, &setup.by_symmetry().unwrap(), bytes);
+                    let of_node = &all.times[..per_node as usize];
+                    assert_eq!(
+                        one.times, of_node,
+                        "{algorithm}, {nodes} nodes of {per_node}"
+                    );
+                    assert_eq!(one.counts, all.counts, "{algorithm}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_simulation_gives_the_same_numbers() {
+    for algorithm in Algorithm::ALL {
+        if call(algorithm, 0, 1, 1).is_some() {
+            let setup = Setup::new(Machine::NDR, Placement::new(Order::Cyclic, 100, 16));
+            let once = simulate(algorithm, &setup, 40);
+            assert_eq!(once, simulate(algorithm, &setup, 40), "{algorithm}");
+        }
+    }
+}
