@@ -35,7 +35,7 @@ pub use board::Board;
 pub use credit::{Freed, Granted};
 pub use exit::Exit;
 pub use gate::Gate;
-pub use offer::{OFFER, Offer, Share, Stage};
+pub use offer::{OFFER, Offer, Share, Stage, Void};
 pub use opened::{Doors, Knock};
 pub use pipe::{Counters, Drain, Fill};
 pub use queue::{

@@ -15,7 +15,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{Counters, STRIDE, Words};
+use super::{Corrupt, Counters, STRIDE, Words};
 
 /// Words that an offer takes: two lines. A place is for one owner and one claimer.
 pub const OFFER: usize = STRIDE;
@@ -63,6 +63,15 @@ pub enum Share {
     Pieces(u64),
     /// It could not do what it took.
     Failed,
+}
+
+/// Why a claim holds no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Void {
+    /// The owner has revoked the offer.
+    Revoked,
+    /// The offer is what neither side makes of it.
+    Corrupt(Corrupt),
 }
 
 /// One offer, as both sides see it.
@@ -206,39 +215,58 @@ impl<W: Words> Offer<W> {
 
     /// Owner: takes the offer back whether it was claimed or not: its peer is lost, which the peer may
     /// not know. What it names may be written again: a claimer that still reads is told by
-    /// [`Offer::finish`].
+    /// [`Offer::holds`] and [`Offer::finish`].
     pub fn revoke(&self, turn: u32) {
         let closed = Stage::Closed.word(turn);
-        // A claimer moves it on twice at most.
-        for _ in 0..3 {
-            // SAFETY: `new` checked the index.
-            let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
-            // SAFETY: as above.
-            let won = unsafe {
-                self.words
-                    .exchange(self.at + STATE, word, closed, Ordering::Relaxed)
-            };
-            if won {
-                break;
-            }
+        // Whatever the claimer has made of it: all that it does next expects another word.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words.store(self.at + STATE, closed, Ordering::Relaxed);
         }
         // Pairs with the fence of `finish`: who reads what is written after this sees the word.
         self.words.fence(Ordering::Release);
     }
 
+    /// Claimer: whether the offer is still the one that it claimed by road `how`.
+    ///
+    /// # Cost
+    /// One load.
+    ///
+    /// # Errors
+    /// [`Void`]: nothing more comes.
+    pub fn holds(&self, turn: u32, how: u8) -> Result<(), Void> {
+        // SAFETY: `new` checked the index.
+        let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
+        let (claimed, closed) = (Stage::Claimed { how }.word(turn), Stage::Closed.word(turn));
+        if word == claimed {
+            Ok(())
+        } else if word == closed {
+            Err(Void::Revoked)
+        } else {
+            Err(Void::Corrupt(Corrupt("an offer changed under its claimer")))
+        }
+    }
+
     /// Claimer: it has all, and uses nothing of the offer any more, which it claimed by road `how`.
-    /// False: the owner has revoked it, and what was read may be anything.
-    #[must_use]
-    pub fn finish(&self, turn: u32, how: u8) -> bool {
+    ///
+    /// # Errors
+    /// [`Void`]: what was read may be anything.
+    pub fn finish(&self, turn: u32, how: u8) -> Result<(), Void> {
         let (claimed, done) = (Stage::Claimed { how }.word(turn), Stage::Done.word(turn));
         // Our reads come before the look at the word.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.
         // SAFETY: `new` checked the index.
-        unsafe {
+        let finished = unsafe {
             self.words
                 .exchange(self.at + STATE, claimed, done, Ordering::Release)
+        };
+        if finished {
+            return Ok(());
         }
+        // A word that was put back since is no better.
+        let changed = Void::Corrupt(Corrupt("an offer changed under its claimer"));
+        Err(self.holds(turn, how).err().unwrap_or(changed))
     }
 
     /// Claimer: lets the owner take part: two words that it must know, the first not 0.

@@ -100,6 +100,42 @@ fn bytes_of_a_peer_that_has_given_up_are_not_taken() {
 }
 
 #[test]
+fn nobody_waits_for_a_peer_that_has_given_up() {
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
+    let region = owner.register(&mut from, Access::Read);
+    let key = owner.tx.key(&region, Peer(1));
+    claimer.get(&key, &mut to, Road::Cache);
+    claimer.poll();
+    assert!(claimer.rx.arm(), "nothing has come");
+    owner
+        .tx
+        .give_up(Peer(1), Fault::Refused("the test says so"));
+    owner.rx.poll(&mut owner.tx, 8, &mut owner.seen);
+    assert!(!claimer.rx.arm(), "a sleeper is woken");
+    claimer.poll();
+    let given_up = Fault::Refused("the peer has given this rank up");
+    assert_eq!(claimer.seen.done, [(Token(1), Err(given_up))]);
+    assert_eq!(claimer.seen.lost, [(Peer(0), given_up)]);
+}
+
+#[test]
+fn an_offer_that_changes_under_its_claimer_gives_the_owner_up() {
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
+    let region = owner.register(&mut from, Access::Read);
+    let key = owner.tx.key(&region, Peer(1));
+    claimer.get(&key, &mut to, Road::Cache);
+    let offer = owner.offer();
+    let (words, state) = (*offer.words(), offer.state_word());
+    let turn = Offered::of_key(&key).turn;
+    put(words, state, Stage::Open.word(turn));
+    claimer.poll();
+    let why = Fault::Protocol("an offer changed under its claimer");
+    assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+}
+
+#[test]
 fn a_region_is_offered_to_one_peer() {
     let mut ranks = ranks(3);
     let tx = &mut ranks[0].tx;

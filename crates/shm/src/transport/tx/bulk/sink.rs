@@ -11,7 +11,7 @@ use super::choice::{Road, RoadWish, Roads, Row, Table};
 use super::single::{Afar, Entry, Space};
 use super::source::{NO_PIPE, piece};
 use crate::area::{OFFERS, PIPES, WINDOW};
-use crate::ring::{Corrupt, Drain, Mapped, Offer, Share};
+use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
 use crate::transport::control::Id;
 use crate::transport::foreign::Foreign;
 use crate::transport::region::{Name, Offered};
@@ -91,6 +91,27 @@ enum Step {
 impl From<Corrupt> for Step {
     fn from(corrupt: Corrupt) -> Self {
         Self::Broken(Fault::Protocol(corrupt.0))
+    }
+}
+
+impl From<Void> for Step {
+    fn from(void: Void) -> Self {
+        match void {
+            Void::Revoked => Self::Broken(Fault::Refused("the peer has given this rank up")),
+            Void::Corrupt(corrupt) => corrupt.into(),
+        }
+    }
+}
+
+impl Claim {
+    /// Whether the owner still keeps to it.
+    fn holds(&self) -> Result<(), Void> {
+        self.offer.holds(self.turn, self.road.code())
+    }
+
+    /// Tells the owner that nothing of the offer is used any more.
+    fn finish(&self) -> Result<(), Void> {
+        self.offer.finish(self.turn, self.road.code())
     }
 }
 
@@ -247,7 +268,13 @@ impl<B: Bytes> ShmTx<B> {
         let mut i = 0;
         while i < self.sinks.claims.len() {
             let mut claim = self.sinks.claims.swap_remove(i);
-            let step = self.step(&mut claim);
+            let step = match self.step(&mut claim) {
+                // Who has given this rank up does nothing more for it. The operation ends with the
+                // peer, and so does one whose bytes may be of something else by now.
+                Step::Idle => claim.holds().map_or_else(Step::from, |()| Step::Idle),
+                Step::Complete => claim.finish().map_or_else(Step::from, |()| Step::Complete),
+                step => step,
+            };
             moved += u32::from(!matches!(step, Step::Idle));
             let stays = match step {
                 Step::Idle | Step::Moved => true,
@@ -276,13 +303,8 @@ impl<B: Bytes> ShmTx<B> {
         moved
     }
 
-    /// All bytes of `claim` are here.
+    /// All bytes of `claim` are here, and it is finished.
     fn complete(&mut self, claim: &Claim) {
-        if !claim.offer.finish(claim.turn, claim.road.code()) {
-            // The bytes may be of something else by now. The operation ends with the peer.
-            let why = Fault::Refused("the peer has given this rank up");
-            return self.report(claim.peer, why);
-        }
         self.wake_if_asleep(claim.peer);
         let took = claim.started.elapsed().as_nanos() as u64;
         if let Some(table) = &mut self.sinks.tables[claim.peer as usize] {
@@ -409,9 +431,8 @@ impl<B: Bytes> ShmTx<B> {
                 if !self.pull(claim.peer, claim.id, claim.name, claim.from_at, len) {
                     return Step::Idle;
                 }
-                // The owner's answer tells more than whether it has revoked the offer.
-                let _ = claim.offer.finish(claim.turn, claim.road.code());
-                Step::Asked
+                // Who has given this rank up does not answer.
+                claim.finish().map_or_else(Step::from, |()| Step::Asked)
             }
         }
     }
@@ -451,6 +472,15 @@ impl<B: Bytes> ShmTx<B> {
     /// The words that claims wait for.
     pub(super) fn sink_waits(&self, waits: &mut Vec<Wait>) {
         for claim in &self.sinks.claims {
+            let claimed = Stage::Claimed {
+                how: claim.road.code(),
+            };
+            let word = claim.offer.state_word();
+            waits.push(Wait::new(
+                *claim.offer.words(),
+                word,
+                claimed.word(claim.turn),
+            ));
             match &claim.progress {
                 Progress::Waiting => {
                     waits.push(Wait::new(*claim.offer.words(), claim.offer.grant_word(), 0))

@@ -274,6 +274,7 @@ impl<B: Bytes> ShmTx<B> {
             let Source { place, turn, .. } = self.sources.open[i];
             if let Some(offer) = self.offer_at(self.me, peer, place) {
                 offer.revoke(turn);
+                self.wake_if_asleep(peer);
             }
             self.end_offer(i);
         }
