@@ -1,7 +1,7 @@
 //! Which algorithm serves a call: a pure function of the call and the tuning, the same on every
 //! rank.
 
-use crate::catalog::{Algorithm, Call, Collective, Unsuited};
+use crate::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters, Unsuited};
 
 /// What choice and plans depend on besides the call. All ranks of a group must use the same.
 ///
@@ -17,6 +17,19 @@ pub struct Tuning {
     pub ring_chunk_bytes: u64,
     /// Messages of the ring carry at most this many bytes, up to 64 messages for a chunk.
     pub ring_segment_bytes: u64,
+}
+
+impl Tuning {
+    /// The parameters that the tuning gives an algorithm; 0 stands for the default.
+    fn parameters(&self, algorithm: Algorithm) -> Parameters {
+        match algorithm {
+            Algorithm::AllreduceRing => Parameters {
+                segment: self.ring_segment_bytes.max(1),
+                ..Parameters::NONE
+            },
+            _ => Parameters::NONE,
+        }
+    }
 }
 
 impl Default for Tuning {
@@ -51,6 +64,26 @@ impl Forced {
     }
 }
 
+/// An algorithm and its parameters: with the call, all that a plan depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Its parameters; 0 stands for the default.
+    pub parameters: Parameters,
+}
+
+impl Choice {
+    /// One rank's plan for the call.
+    ///
+    /// # Errors
+    ///
+    /// When the algorithm does not suit the call.
+    pub fn plan(&self, call: &Call) -> Result<AnyPlan, Unsuited> {
+        self.algorithm.plan(call, &self.parameters)
+    }
+}
+
 /// The algorithm for the call.
 ///
 /// What the user [asks for](Tuning::forced) is taken where it suits the call: an operation that
@@ -61,19 +94,34 @@ impl Forced {
 /// # Errors
 ///
 /// When the call itself is wrong: its rank or root is not in the group.
-pub fn choose(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {
+pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, Unsuited> {
     let forced = tuning.forced.get(call.collective);
-    if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
-        return Ok(forced);
-    }
-    let algorithm = match call.collective {
-        Collective::Barrier => Algorithm::BarrierDissemination,
-        Collective::Bcast => Algorithm::BcastBinomial,
-        Collective::Reduce => Algorithm::ReduceBinomial,
-        Collective::Allreduce if ring_pays(call, tuning) => Algorithm::AllreduceRing,
-        Collective::Allreduce => Algorithm::AllreduceRecursiveDoubling,
+    let forced = forced.filter(|forced| forced.suits(call).is_ok());
+    let algorithm = match forced {
+        Some(forced) => forced,
+        None => usual(call, tuning)?,
     };
-    algorithm.suits(call).map(|()| algorithm)
+    Ok(Choice {
+        algorithm,
+        parameters: tuning.parameters(algorithm),
+    })
+}
+
+/// The algorithm for the call where none is asked for.
+fn usual(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {
+    if ring_pays(call, tuning) {
+        return Ok(Algorithm::AllreduceRing);
+    }
+    let mut why = Unsuited::None {
+        collective: call.collective,
+    };
+    for algorithm in call.collective.algorithms() {
+        match algorithm.suits(call) {
+            Ok(()) => return Ok(algorithm),
+            Err(reason) => why = reason,
+        }
+    }
+    Err(why)
 }
 
 /// Whether the ring may serve the allreduce, and its small volume outweighs its many rounds.
@@ -88,11 +136,15 @@ mod tests {
     use super::{Tuning, choose};
     use crate::catalog::{Algorithm, Call, Unsuited};
 
+    fn algorithm(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {
+        choose(call, tuning).map(|choice| choice.algorithm)
+    }
+
     #[test]
     fn the_ring_serves_large_vectors_of_operations_that_commute() {
         let chosen = |size, bytes, commutative| {
             let call = Call::allreduce(0, size, bytes / 8, 8).with_commutative(commutative);
-            choose(&call, &Tuning::default())
+            algorithm(&call, &Tuning::default())
         };
         assert_eq!(chosen(2, 64 << 10, true), Ok(Algorithm::AllreduceRing));
         assert_eq!(
@@ -118,7 +170,7 @@ mod tests {
     fn a_larger_vector_never_goes_back() {
         for size in 1..200 {
             let choices = (0..40)
-                .map(|log| choose(&Call::allreduce(0, size, 1 << log, 1), &Tuning::default()));
+                .map(|log| algorithm(&Call::allreduce(0, size, 1 << log, 1), &Tuning::default()));
             let choices: heapless::Vec<_, 40> = choices.collect();
             assert!(
                 choices.is_sorted_by_key(|choice| *choice == Ok(Algorithm::AllreduceRing)),
@@ -132,15 +184,15 @@ mod tests {
         let mut tuning = Tuning::default();
         tuning.forced.set(Algorithm::AllreduceRing);
         let call = Call::allreduce(0, 4, 1, 8);
-        assert_eq!(choose(&call, &tuning), Ok(Algorithm::AllreduceRing));
+        assert_eq!(algorithm(&call, &tuning), Ok(Algorithm::AllreduceRing));
         let ordered = call.with_commutative(false);
         assert_eq!(
-            choose(&ordered, &tuning),
+            algorithm(&ordered, &tuning),
             Ok(Algorithm::AllreduceRecursiveDoubling)
         );
         tuning.forced.unset(call.collective);
         assert_eq!(
-            choose(&call, &tuning),
+            algorithm(&call, &tuning),
             Ok(Algorithm::AllreduceRecursiveDoubling)
         );
     }

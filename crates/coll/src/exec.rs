@@ -7,7 +7,7 @@
 
 use thiserror::Error;
 
-use crate::plan::{ACTS, Act, Acts, Known, Part, Plan, Side};
+use crate::plan::{ACTS, Act, Acts, Given, Known, Learned, Part, Plan, Side};
 
 /// The most messages that one execution has under way.
 pub const IN_FLIGHT: usize = 2 * ACTS;
@@ -63,6 +63,40 @@ pub trait Driver {
     /// When a part lies outside its buffer, or the operation fails.
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Self::Error>;
 
+    /// The elements of the next message from rank `from` with the tag, if it is announced; it stays
+    /// to be received. Asked again and again until it answers. A driver that keeps the default runs
+    /// no plan that learns lengths so.
+    ///
+    /// # Errors
+    ///
+    /// When the message failed or the peer is lost.
+    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Self::Error> {
+        let _ = (from, tag);
+        Ok(Size::Unsupported)
+    }
+
+    /// The sum of the numbers in the part, 8 bytes each, low byte first. `None`: the driver runs no
+    /// plan that learns lengths so; that is the default.
+    ///
+    /// # Errors
+    ///
+    /// When the part lies outside its buffer, or the sum is beyond 64 bits.
+    fn sum(&mut self, from: Part) -> Result<Option<u64>, Self::Error> {
+        let _ = from;
+        Ok(None)
+    }
+
+    /// Makes room for so many elements of scratch, keeping what is there. No message is under way.
+    /// `false`: the driver runs no plan whose scratch grows; that is the default.
+    ///
+    /// # Errors
+    ///
+    /// When there is no memory.
+    fn grow(&mut self, elements: u64) -> Result<bool, Self::Error> {
+        let _ = elements;
+        Ok(false)
+    }
+
     /// Whether the message is done: sent, so that the part may be written again, or received. Once
     /// it has answered `true` or an error, the ticket is not asked for again.
     ///
@@ -70,6 +104,17 @@ pub trait Driver {
     ///
     /// When the message failed, came too long or too short, or the peer is lost.
     fn done(&mut self, ticket: &mut Self::Ticket) -> Result<bool, Self::Error>;
+}
+
+/// What [`Driver::size`] answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// The message is not announced yet.
+    Pending,
+    /// It carries so many elements.
+    Elements(u64),
+    /// The driver cannot tell.
+    Unsupported,
 }
 
 /// Why an execution stopped.
@@ -85,6 +130,18 @@ pub enum Failure<E> {
         /// The step.
         step: u32,
     },
+    /// The plan learns lengths, or its scratch grows, and the driver does not do that.
+    #[error("step {step} of the plan learns a length, which this driver cannot")]
+    Unsupported {
+        /// The step.
+        step: u32,
+    },
+    /// The plan learns more lengths than there are slots: the plan is broken.
+    #[error("step {step} of the plan learns more lengths than there is room for")]
+    Slots {
+        /// The step.
+        step: u32,
+    },
 }
 
 /// How far an execution is.
@@ -97,11 +154,18 @@ pub enum Progress {
     Done,
 }
 
-/// A message under way and the step it belongs to.
+/// What is waited for, and the step it belongs to.
 #[derive(Clone, Copy, Debug)]
-struct Message<T> {
+struct Open<T> {
     step: u32,
-    ticket: T,
+    awaited: Awaited<T>,
+}
+
+/// A message under way, or the length of one.
+#[derive(Clone, Copy, Debug)]
+enum Awaited<T> {
+    Message(T),
+    Size { from: u32, tag: u32, slot: u8 },
 }
 
 /// One run of one rank's plan.
@@ -116,7 +180,10 @@ pub struct Execution<P, T> {
     /// What it needs, once the plan has been asked; its acts are then in `acts`.
     needs: Option<u32>,
     acts: Acts,
-    messages: heapless::Vec<Message<T>, IN_FLIGHT>,
+    open: heapless::Vec<Open<T>, IN_FLIGHT>,
+    learned: Learned,
+    /// Whether a length was learned since the plan was last asked for scratch.
+    news: bool,
 }
 
 impl<P: Plan, T> Execution<P, T> {
@@ -127,7 +194,9 @@ impl<P: Plan, T> Execution<P, T> {
             next: 0,
             needs: None,
             acts: Acts::new(),
-            messages: heapless::Vec::new(),
+            open: heapless::Vec::new(),
+            learned: Learned::new(),
+            news: false,
         }
     }
 
@@ -136,14 +205,19 @@ impl<P: Plan, T> Execution<P, T> {
         &self.plan
     }
 
-    /// The elements of scratch that the driver must have ready. `counts` as for
-    /// [`Execution::advance`].
-    pub fn scratch(&self, counts: &[u64]) -> u64 {
-        self.plan.scratch(&Known::new(counts))
+    /// The lengths that this run has learned.
+    pub const fn learned(&self) -> &Learned {
+        &self.learned
     }
 
-    /// Notes what is done and starts what can start. `counts` are the caller's counts, where the
-    /// collective has them, else empty.
+    /// The elements of scratch that the driver must have ready; [`Driver::grow`] asks for more.
+    /// `given` as for [`Execution::advance`].
+    pub fn scratch(&self, given: Given<'_>) -> u64 {
+        self.plan.scratch(&Known::new(given, &self.learned))
+    }
+
+    /// Notes what is done and starts what can start. `given` are the caller's arrays, the same each
+    /// time.
     ///
     /// # Errors
     ///
@@ -158,7 +232,7 @@ impl<P: Plan, T> Execution<P, T> {
     #[inline]
     pub fn advance<D>(
         &mut self,
-        counts: &[u64],
+        given: Given<'_>,
         driver: &mut D,
     ) -> Result<Progress, Failure<D::Error>>
     where
@@ -166,20 +240,23 @@ impl<P: Plan, T> Execution<P, T> {
     {
         self.collect(driver)?;
         while self.next < self.plan.steps() {
-            let Some(needs) = self.look_ahead(counts) else {
-                return if self.messages.is_empty() {
+            let Some(needs) = self.look_ahead(given) else {
+                return if self.open.is_empty() {
                     Err(Failure::Stuck { step: self.next })
                 } else {
                     Ok(Progress::Pending)
                 };
             };
-            let room = IN_FLIGHT - self.messages.len();
+            let room = IN_FLIGHT - self.open.len();
             if needs > self.done_below() || room < self.acts.len() {
                 return Ok(Progress::Pending);
             }
+            if self.news && needs == self.next {
+                self.grow(given, driver)?;
+            }
             self.start(needs, driver)?;
         }
-        if self.messages.is_empty() {
+        if self.open.is_empty() {
             Ok(Progress::Done)
         } else {
             Ok(Progress::Pending)
@@ -193,32 +270,44 @@ impl<P: Plan, T> Execution<P, T> {
     /// In debug builds, when messages are still under way.
     pub fn restart(&mut self) {
         debug_assert!(
-            self.messages.is_empty(),
+            self.open.is_empty(),
             "an execution is restarted when it is done or abandoned"
         );
         self.next = 0;
         self.needs = None;
+        self.learned.clear();
+        self.news = false;
     }
 
     /// Gives up: returns the tickets of the messages still under way, one by one, for the driver's
     /// owner to cancel or wait for. When it returns `None` the execution is as new.
     pub fn abandon(&mut self) -> Option<T> {
-        let message = self.messages.pop();
-        if message.is_none() {
-            self.restart();
+        while let Some(open) = self.open.pop() {
+            if let Awaited::Message(ticket) = open.awaited {
+                return Some(ticket);
+            }
         }
-        message.map(|message| message.ticket)
+        self.restart();
+        None
     }
 
-    /// Forgets the messages that are done.
-    fn collect<D: Driver<Ticket = T>>(&mut self, driver: &mut D) -> Result<(), D::Error> {
+    /// Forgets what is done.
+    fn collect<D: Driver<Ticket = T>>(&mut self, driver: &mut D) -> Result<(), Failure<D::Error>> {
         let mut at = 0;
-        while at < self.messages.len() {
-            match driver.done(&mut self.messages[at].ticket) {
+        while at < self.open.len() {
+            let Open { step, awaited } = &mut self.open[at];
+            let done = match awaited {
+                Awaited::Message(ticket) => driver.done(ticket).map_err(Failure::Driver),
+                &mut Awaited::Size { from, tag, slot } => {
+                    let step = *step;
+                    self.look(step, from, tag, slot, driver)
+                }
+            };
+            match done {
                 Ok(false) => at += 1,
-                Ok(true) => drop(self.messages.swap_remove(at)),
+                Ok(true) => drop(self.open.swap_remove(at)),
                 Err(error) => {
-                    self.messages.swap_remove(at);
+                    self.open.swap_remove(at);
                     return Err(error);
                 }
             }
@@ -226,41 +315,95 @@ impl<P: Plan, T> Execution<P, T> {
         Ok(())
     }
 
+    /// Whether the length of the message is known now.
+    #[cold]
+    fn look<D: Driver<Ticket = T>>(
+        &mut self,
+        step: u32,
+        from: u32,
+        tag: u32,
+        slot: u8,
+        driver: &mut D,
+    ) -> Result<bool, Failure<D::Error>> {
+        match driver.size(from, tag)? {
+            Size::Pending => Ok(false),
+            Size::Elements(elements) => self.learn(step, slot, elements).map(|()| true),
+            Size::Unsupported => Err(Failure::Unsupported { step }),
+        }
+    }
+
+    /// Fills a slot.
+    fn learn<E>(&mut self, step: u32, slot: u8, value: u64) -> Result<(), Failure<E>> {
+        self.news = true;
+        if self.learned.set(slot, value) {
+            Ok(())
+        } else {
+            Err(Failure::Slots { step })
+        }
+    }
+
+    /// Gives the plan the scratch that the lengths learned ask for.
+    #[cold]
+    fn grow<D: Driver<Ticket = T>>(
+        &mut self,
+        given: Given<'_>,
+        driver: &mut D,
+    ) -> Result<(), Failure<D::Error>> {
+        self.news = false;
+        let before = self.plan.scratch(&Known::new(given, &Learned::new()));
+        let elements = self.scratch(given);
+        if elements > before && !driver.grow(elements)? {
+            return Err(Failure::Unsupported { step: self.next });
+        }
+        Ok(())
+    }
+
     /// All steps with a number below this one are done.
     fn done_below(&self) -> u32 {
-        self.messages
-            .iter()
-            .map(|message| message.step)
-            .min()
-            .unwrap_or(self.next)
+        let steps = self.open.iter().map(|open| open.step);
+        steps.min().unwrap_or(self.next)
     }
 
     /// Asks the plan for the next step, once, and returns what it needs.
-    fn look_ahead(&mut self, counts: &[u64]) -> Option<u32> {
+    fn look_ahead(&mut self, given: Given<'_>) -> Option<u32> {
         if self.needs.is_none() {
             self.acts.clear();
-            self.needs = self
-                .plan
-                .step(self.next, &Known::new(counts), &mut self.acts);
+            let known = Known::new(given, &self.learned);
+            self.needs = self.plan.step(self.next, &known, &mut self.acts);
         }
         self.needs
     }
 
     /// Starts the acts of the next step.
-    fn start<D: Driver<Ticket = T>>(&mut self, needs: u32, driver: &mut D) -> Result<(), D::Error> {
+    fn start<D: Driver<Ticket = T>>(
+        &mut self,
+        needs: u32,
+        driver: &mut D,
+    ) -> Result<(), Failure<D::Error>> {
         let step = self.next;
         driver.starting(step, needs);
-        for act in self.acts.iter() {
-            let ticket = match *act {
-                Act::Send { to, tag, from } => driver.send(to, tag, from)?,
-                Act::Recv { from, tag, into } => driver.recv(from, tag, into)?,
+        for at in 0..self.acts.len() {
+            let awaited = match self.acts[at] {
+                Act::Send { to, tag, from } => driver.send(to, tag, from)?.map(Awaited::Message),
+                Act::Recv { from, tag, into } => {
+                    driver.recv(from, tag, into)?.map(Awaited::Message)
+                }
                 Act::Copy { from, into } => driver.copy(from, into).map(|()| None)?,
                 Act::Reduce { from, into, side } => {
                     driver.reduce(from, into, side).map(|()| None)?
                 }
+                Act::Size { from, tag, slot } => {
+                    let known = self.look(step, from, tag, slot, driver)?;
+                    (!known).then_some(Awaited::Size { from, tag, slot })
+                }
+                Act::Learn { from, slot } => {
+                    let sum = driver.sum(from)?.ok_or(Failure::Unsupported { step })?;
+                    self.learn(step, slot, sum)?;
+                    None
+                }
             };
-            if let Some(ticket) = ticket {
-                let kept = self.messages.push(Message { step, ticket });
+            if let Some(awaited) = awaited {
+                let kept = self.open.push(Open { step, awaited });
                 debug_assert!(
                     kept.is_ok(),
                     "a step starts only when there is room for all its acts"

@@ -9,19 +9,18 @@
 //! // Rank 0 of two ranks sums one number of 8 bytes.
 //! let call = Call::allreduce(0, 2, 1, 8);
 //! let tuning = Tuning::default();
-//! let algorithm = choose(&call, &tuning)?;
-//! assert_eq!(algorithm, Algorithm::AllreduceRecursiveDoubling);
+//! let choice = choose(&call, &tuning)?;
+//! assert_eq!(choice.algorithm, Algorithm::AllreduceRecursiveDoubling);
 //!
 //! // Step 0 exchanges the numbers, step 1 adds them.
-//! let plan = algorithm.plan(&call, &tuning)?;
+//! let plan = choice.plan(&call)?;
 //! let (input, output) = (Part::new(Buf::In, 0, 1), Part::new(Buf::Out, 0, 1));
-//! let known = Known::new(&[]);
 //! let mut acts = Acts::new();
-//! plan.step(0, &known, &mut acts);
+//! plan.step(0, &Known::NOTHING, &mut acts);
 //! let receive = Act::Recv { from: 1, tag: 0, into: output };
 //! assert_eq!(*acts, [receive, Act::Send { to: 1, tag: 0, from: input }]);
 //! acts.clear();
-//! let needs = plan.step(1, &known, &mut acts);
+//! let needs = plan.step(1, &Known::NOTHING, &mut acts);
 //! assert_eq!(needs, Some(1));
 //! assert_eq!(*acts, [Act::Reduce { from: input, into: output, side: Side::Left }]);
 //! # Ok::<(), oxmpi_coll::catalog::Unsuited>(())

@@ -7,23 +7,81 @@ use crate::catalog::{Algorithm, Collective};
 /// The word that leaves the choice to [`choose`](crate::choice::choose).
 const AUTO: &str = "auto";
 
-const BARRIER: Words = Words(&[AUTO, Algorithm::BarrierDissemination.name()]);
-const BCAST: Words = Words(&[AUTO, Algorithm::BcastBinomial.name()]);
-const REDUCE: Words = Words(&[AUTO, Algorithm::ReduceBinomial.name()]);
-const ALLREDUCE: Words = Words(&[
-    AUTO,
-    Algorithm::AllreduceRecursiveDoubling.name(),
-    Algorithm::AllreduceRing.name(),
-]);
-
-/// The words that the setting of the collective's algorithm knows.
-const fn words(collective: Collective) -> Words {
-    match collective {
-        Collective::Barrier => BARRIER,
-        Collective::Bcast => BCAST,
-        Collective::Reduce => REDUCE,
-        Collective::Allreduce => ALLREDUCE,
+/// How many algorithms the collective has.
+const fn algorithms(collective: Collective) -> usize {
+    let (mut at, mut found) = (0, 0);
+    while at < Algorithm::ALL.len() {
+        found += (Algorithm::ALL[at].collective() as u8 == collective as u8) as usize;
+        at += 1;
     }
+    found
+}
+
+/// `auto` and the names of the collective's algorithms, of which there are one less than `N`.
+const fn names<const N: usize>(collective: Collective) -> [&'static str; N] {
+    let mut names = [AUTO; N];
+    let (mut at, mut found) = (0, 0);
+    while at < Algorithm::ALL.len() {
+        if Algorithm::ALL[at].collective() as u8 == collective as u8 {
+            found += 1;
+            names[found] = Algorithm::ALL[at].name();
+        }
+        at += 1;
+    }
+    names
+}
+
+/// Makes the words and the rows of collectives out of their names.
+macro_rules! collectives {
+    ($($collective:ident $name:literal)*) => {
+        /// The words that the setting of the collective's algorithm knows.
+        const fn words(collective: Collective) -> Words {
+            match collective {
+                $(Collective::$collective => const {
+                    Words(&names::<{ 1 + algorithms(Collective::$collective) }>(
+                        Collective::$collective,
+                    ))
+                },)*
+            }
+        }
+
+        /// One row for each collective.
+        const ALGORITHMS: [Setting; Collective::ALL.len()] = [$(Setting {
+            name: concat!($name, "_algorithm"),
+            aliases: &[],
+            default: AUTO,
+            kind: "word",
+            level: Level::Tuning,
+            short: concat!("which algorithm serves ", $name),
+            long: "`auto` goes by size and number of ranks. An algorithm that is asked for by its \
+                   name serves every call that it suits; others are served as with `auto`. Every \
+                   rank must be told the same.",
+            check: |text| algorithm(Collective::$collective, text).map(drop),
+        },)*];
+    };
+}
+
+collectives! {
+    Barrier "barrier"
+    Bcast "bcast"
+    Gather "gather"
+    Gatherv "gatherv"
+    Scatter "scatter"
+    Scatterv "scatterv"
+    Allgather "allgather"
+    Allgatherv "allgatherv"
+    Alltoall "alltoall"
+    Alltoallv "alltoallv"
+    Reduce "reduce"
+    Allreduce "allreduce"
+    ReduceScatter "reduce_scatter"
+    ReduceScatterBlock "reduce_scatter_block"
+    Scan "scan"
+    Exscan "exscan"
+    NeighborAllgather "neighbor_allgather"
+    NeighborAllgatherv "neighbor_allgatherv"
+    NeighborAlltoall "neighbor_alltoall"
+    NeighborAlltoallv "neighbor_alltoallv"
 }
 
 /// The algorithm that the text asks for; `None` for `auto`.
@@ -38,52 +96,38 @@ pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>
         .find(|algorithm| algorithm.name() == text))
 }
 
+/// How many collectives have an algorithm.
+const SERVED: usize = {
+    let (mut at, mut served) = (0, 0);
+    while at < Collective::ALL.len() {
+        served += (algorithms(Collective::ALL[at]) > 0) as usize;
+        at += 1;
+    }
+    served
+};
+
 /// The rows of collectives in the table of settings. Those that end in `_algorithm` are read by
-/// [`algorithm`], the others are sizes in bytes: the fields of [`Tuning`](crate::choice::Tuning).
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "barrier_algorithm",
-        aliases: &[],
-        default: AUTO,
-        kind: "word",
-        level: Level::Tuning,
-        short: "the algorithm of barrier: auto or dissemination",
-        long: "`dissemination` takes the fewest rounds for every number of ranks.",
-        check: |text| algorithm(Collective::Barrier, text).map(drop),
-    },
-    Setting {
-        name: "bcast_algorithm",
-        aliases: &[],
-        default: AUTO,
-        kind: "word",
-        level: Level::Tuning,
-        short: "the algorithm of bcast: auto or binomial",
-        long: "`binomial` takes the fewest rounds, and sends the whole vector in each.",
-        check: |text| algorithm(Collective::Bcast, text).map(drop),
-    },
-    Setting {
-        name: "reduce_algorithm",
-        aliases: &[],
-        default: AUTO,
-        kind: "word",
-        level: Level::Tuning,
-        short: "the algorithm of reduce: auto or binomial",
-        long: "`binomial` takes the fewest rounds, and sends the whole vector in each.",
-        check: |text| algorithm(Collective::Reduce, text).map(drop),
-    },
-    Setting {
-        name: "allreduce_algorithm",
-        aliases: &[],
-        default: AUTO,
-        kind: "word",
-        level: Level::Tuning,
-        short: "the algorithm of allreduce: auto, recursive-doubling or ring",
-        long: "`recursive-doubling` takes few rounds and sends the whole vector in each: for small \
-               vectors. `ring` takes many rounds and sends the least volume: for large ones. It \
-               serves operations that commute; others are always served by recursive doubling. \
-               `auto` goes by size.",
-        check: |text| algorithm(Collective::Allreduce, text).map(drop),
-    },
+/// [`algorithm`], one for each collective that has an algorithm; the others are sizes in bytes: the
+/// fields of [`Tuning`](crate::choice::Tuning).
+pub const SETTINGS: &[Setting] = &{
+    let mut rows = [SIZES[0]; SERVED + SIZES.len()];
+    let (mut at, mut next) = (0, 0);
+    while at < Collective::ALL.len() {
+        if algorithms(Collective::ALL[at]) > 0 {
+            rows[next] = ALGORITHMS[at];
+            next += 1;
+        }
+        at += 1;
+    }
+    at = 0;
+    while at < SIZES.len() {
+        rows[next + at] = SIZES[at];
+        at += 1;
+    }
+    rows
+};
+
+const SIZES: [Setting; 3] = [
     Setting {
         name: "allreduce_ring_from",
         aliases: &[],
@@ -151,9 +195,10 @@ mod tests {
             );
             let is_row =
                 |row: &&Setting| row.name.strip_suffix("_algorithm") == Some(collective.name());
-            assert!(
+            assert_eq!(
                 SETTINGS.iter().any(|row| is_row(&row)),
-                "{collective} has a row"
+                collective.algorithms().next().is_some(),
+                "{collective} has a row where it has an algorithm"
             );
         }
     }

@@ -1,16 +1,20 @@
 //! The checker on every algorithm of the catalog: all numbers of ranks to 64, and random ones to
 //! 4,096.
 
-use oxmpi_coll::catalog::{Algorithm, Call, Collective};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Report, check};
-use oxmpi_coll::choice::Tuning;
 use proptest::prelude::*;
 
 /// Messages of the ring are not cut.
-fn whole() -> Tuning {
-    Tuning {
-        ring_segment_bytes: u64::MAX,
-        ..Tuning::default()
+fn whole() -> Parameters {
+    in_segments(u64::MAX)
+}
+
+/// Messages carry at most so many bytes.
+fn in_segments(segment: u64) -> Parameters {
+    Parameters {
+        segment,
+        ..Parameters::NONE
     }
 }
 
@@ -26,11 +30,17 @@ fn call(algorithm: Algorithm, rank: u32, size: u32, root: u32, count: u64) -> Ca
 }
 
 /// Proves the algorithm with and without order, in place and not.
-fn prove(algorithm: Algorithm, size: u32, root: u32, count: u64, tuning: &Tuning) -> Report {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    root: u32,
+    count: u64,
+    parameters: &Parameters,
+) -> Report {
     let on_all_ranks = algorithm.collective() == Collective::Allreduce;
     let mut reports = [(true, false), (true, true), (false, false), (false, true)]
         .into_iter()
-        .filter(|&(commutative, _)| commutative || !algorithm.commutative_only())
+        .filter(|&(commutative, _)| commutative || !algorithm.row().needs.commutative)
         .map(|(commutative, in_place)| {
             let call = |rank| {
                 call(algorithm, rank, size, root, count)
@@ -38,7 +48,7 @@ fn prove(algorithm: Algorithm, size: u32, root: u32, count: u64, tuning: &Tuning
                     .with_in_place(in_place && (rank == root || on_all_ranks))
             };
             let calls: Vec<_> = (0..size).map(call).collect();
-            check(algorithm, &calls, tuning).unwrap_or_else(|fault| {
+            check(algorithm, &calls, &[], parameters).unwrap_or_else(|fault| {
                 panic!("{algorithm}, {count} elements, in place {in_place}, root {root}: {fault}")
             })
         });
@@ -62,13 +72,18 @@ fn roots(algorithm: Algorithm, size: u32) -> Vec<u32> {
     }
 }
 
+/// The rounds that the algorithm promises to so many ranks.
+fn rounds(algorithm: Algorithm, size: u32) -> u64 {
+    algorithm.rounds(&call(algorithm, 0, size, 0, 1 << 40), &whole())
+}
+
 /// What the algorithm promises, with no vector too short for it.
 fn promised(algorithm: Algorithm, size: u32, count: u64) -> Option<u64> {
     let full = algorithm != Algorithm::AllreduceRing || count >= u64::from(size);
     match algorithm.collective() {
-        Collective::Barrier => Some(algorithm.rounds(size)),
+        Collective::Barrier => Some(rounds(algorithm, size)),
         _ if count == 0 => Some(0),
-        _ => full.then(|| algorithm.rounds(size)),
+        _ => full.then(|| rounds(algorithm, size)),
     }
 }
 
@@ -119,7 +134,7 @@ fn the_textbook_s_numbers_of_rounds() {
         };
         let expected = [up, up, up, doubling, 2 * (u64::from(size) - 1)];
         assert_eq!(
-            Algorithm::ALL.map(|algorithm| algorithm.rounds(size)),
+            Algorithm::ALL.map(|algorithm| rounds(algorithm, size)),
             expected
         );
     }
@@ -143,14 +158,16 @@ fn the_ring_sends_the_least_volume() {
 fn the_ring_is_right_in_segments() {
     for size in 1..=16 {
         for segment in [1, 2, 3, 7] {
-            let tuning = Tuning {
-                ring_segment_bytes: segment,
-                ..Tuning::default()
-            };
             // A vector of 2^40 elements is cut into as many segments as are allowed.
             let last = if size <= 4 { 1 << 40 } else { 7 };
             for count in [1, 5, u64::from(size) * 6, u64::from(size) * 7 + 1, last] {
-                let report = prove(Algorithm::AllreduceRing, size, 0, count, &tuning);
+                let report = prove(
+                    Algorithm::AllreduceRing,
+                    size,
+                    0,
+                    count,
+                    &in_segments(segment),
+                );
                 assert!(report.scratch <= count);
             }
         }
@@ -190,8 +207,7 @@ proptest! {
     fn the_ring_is_right_with_any_segments(
         size in 65_u32..=128, count in 1_u64..=1000, segment in 1_u64..=8,
     ) {
-        let tuning = Tuning { ring_segment_bytes: segment, ..Tuning::default() };
-        prove(Algorithm::AllreduceRing, size, 0, count, &tuning);
+        prove(Algorithm::AllreduceRing, size, 0, count, &in_segments(segment));
     }
 }
 
@@ -206,6 +222,6 @@ proptest! {
     ) {
         let call = |rank| Call::allreduce(rank, size, count, 1).with_in_place(in_place);
         let calls: Vec<_> = (0..size).map(call).collect();
-        prop_assert!(check(Algorithm::AllreduceRing, &calls, &whole()).is_ok());
+        prop_assert!(check(Algorithm::AllreduceRing, &calls, &[], &whole()).is_ok());
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use oxmpi_coll::exec::{Driver, Execution, Failure, IN_FLIGHT, Progress};
-use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+use oxmpi_coll::plan::{Act, Acts, Buf, Given, Known, Part, Plan, Side};
 
 const WHOLE: Part = Part::new(Buf::Out, 0, 1);
 
@@ -92,24 +92,39 @@ impl Driver for Notes {
 fn a_step_starts_when_the_steps_that_it_needs_are_done() {
     let mut execution = Execution::new(Script(&[(0, "r"), (0, "s"), (1, "l"), (3, "s")]));
     let mut notes = Notes::default();
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     assert_eq!(
         (notes.started.as_slice(), notes.local),
         ([0, 1].as_slice(), 0)
     );
     // The local step needs step 0 only; the last one needs all.
     notes.done.insert(0);
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     assert_eq!(
         (notes.started.as_slice(), notes.local),
         ([0, 1].as_slice(), 1)
     );
     notes.done.insert(1);
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     assert_eq!(notes.started, [0, 1, 3]);
     notes.done.insert(3);
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Done));
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Done));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Done)
+    );
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Done)
+    );
 }
 
 #[test]
@@ -120,7 +135,10 @@ fn what_is_done_at_once_needs_no_second_call_and_can_run_again() {
         ..Notes::default()
     };
     for times in 1..=3 {
-        assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Done));
+        assert_eq!(
+            execution.advance(Given::NOTHING, &mut notes),
+            Ok(Progress::Done)
+        );
         assert_eq!(
             (notes.started.len(), notes.local),
             (4 * times, times as u32)
@@ -133,13 +151,19 @@ fn what_is_done_at_once_needs_no_second_call_and_can_run_again() {
 fn no_more_is_under_way_than_there_is_room_for() {
     let mut execution = Execution::new(Script(&[(0, "s"); 3 * IN_FLIGHT]));
     let mut notes = Notes::default();
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     assert_eq!(notes.started.len(), IN_FLIGHT);
     notes.done.extend([3, 7]);
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     assert_eq!(notes.started.len(), IN_FLIGHT + 2);
     notes.done.extend(0..3 * IN_FLIGHT as u32);
-    while execution.advance(&[], &mut notes) == Ok(Progress::Pending) {}
+    while execution.advance(Given::NOTHING, &mut notes) == Ok(Progress::Pending) {}
     assert!(notes.started.into_iter().eq(0..3 * IN_FLIGHT as u32));
 }
 
@@ -151,7 +175,7 @@ fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
         ..Notes::default()
     };
     assert_eq!(
-        execution.advance(&[], &mut notes),
+        execution.advance(Given::NOTHING, &mut notes),
         Err(Failure::Driver("refused"))
     );
     let mut left: Vec<_> = std::iter::from_fn(|| execution.abandon()).collect();
@@ -160,10 +184,13 @@ fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
 
     // It is then as new; now a message that has started fails.
     notes.fails = None;
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     notes.fails = Some(1);
     assert_eq!(
-        execution.advance(&[], &mut notes),
+        execution.advance(Given::NOTHING, &mut notes),
         Err(Failure::Driver("lost"))
     );
     assert_eq!(std::iter::from_fn(|| execution.abandon()).count(), 2);
@@ -193,8 +220,11 @@ impl Plan for Ignorant {
 fn a_plan_that_waits_for_nothing_is_an_error_and_no_hang() {
     let mut execution = Execution::new(Ignorant);
     let mut notes = Notes::default();
-    assert_eq!(execution.advance(&[], &mut notes), Ok(Progress::Pending));
+    assert_eq!(
+        execution.advance(Given::NOTHING, &mut notes),
+        Ok(Progress::Pending)
+    );
     notes.done.insert(0);
-    let stuck = execution.advance(&[], &mut notes);
+    let stuck = execution.advance(Given::NOTHING, &mut notes);
     assert_eq!(stuck, Err(Failure::Stuck { step: 1 }));
 }

@@ -67,12 +67,12 @@ fn reduced(wanted: [bool; 2]) -> Contract {
     let task = |wanted| Task {
         input: 4,
         output: 4,
-        in_place: false,
         expected: if wanted {
             vec![expected.clone()]
         } else {
             vec![]
         },
+        ..Task::default()
     };
     Contract {
         tasks: wanted.map(task).to_vec(),
@@ -187,6 +187,7 @@ fn memory_that_is_not_there() {
         stride: -2,
         times: 2,
         buf: Buf::In,
+        wrap: 0,
     };
     assert_eq!(
         fault(script(0, &[&[send(1, below)]]), gives()),
@@ -337,8 +338,8 @@ fn results_with_other_bits() {
     let task = Task {
         input: 1,
         output: 1,
-        in_place: false,
         expected: vec![expected],
+        ..Task::default()
     };
     let contract = |same_bits| Contract {
         tasks: vec![task.clone(); 3],
@@ -359,12 +360,7 @@ fn recv_at(from: u32, slot: u64) -> Act {
 
 #[test]
 fn a_barrier_that_is_left_early() {
-    let task = Task {
-        input: 0,
-        output: 0,
-        in_place: false,
-        expected: vec![],
-    };
+    let task = Task::default();
     let contract = Contract {
         tasks: vec![task; 2],
         commutative: true,
@@ -396,6 +392,7 @@ fn parts_of_several_blocks() {
         count: 1,
         stride: -2,
         times: 2,
+        wrap: 0,
     };
     let places = Part {
         buf: Buf::Out,

@@ -1,9 +1,8 @@
 //! The checker notices when a plan is broken: every act of every rank is spoilt in turn, in each of
 //! several ways.
 
-use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective};
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 use oxmpi_coll::check::{Contract, check_plans};
-use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::plan::{Act, Acts, Known, Part, Plan, Side};
 
 /// How a step is spoilt.
@@ -168,7 +167,7 @@ impl Plan for Mutant {
 /// The acts of a step, and what it needs.
 fn step(plan: &Mutant, i: u32) -> (Option<u32>, Acts) {
     let mut acts = Acts::new();
-    (plan.step(i, &Known::new(&[]), &mut acts), acts)
+    (plan.step(i, &Known::NOTHING, &mut acts), acts)
 }
 
 /// Whether the mutant does the same as the plan, step by step.
@@ -214,9 +213,9 @@ fn are_independent(one: &[Act], other: &[Act]) -> bool {
 
 /// Spoils every act of every rank in one way, one at a time; returns how many spoilt plans the
 /// checker noticed. A plan that still is right but takes more rounds counts as noticed.
-fn noticed(algorithm: Algorithm, calls: &[Call], tuning: &Tuning, spoil: Spoil) -> u32 {
+fn noticed(algorithm: Algorithm, calls: &[Call], parameters: &Parameters, spoil: Spoil) -> u32 {
     let size = calls.len() as u32;
-    let plan = |call| algorithm.plan(call, tuning).expect("the call is right");
+    let plan = |call| algorithm.plan(call, parameters).expect("the call is right");
     let whole: Vec<_> = calls
         .iter()
         .map(|call| Mutant {
@@ -225,7 +224,7 @@ fn noticed(algorithm: Algorithm, calls: &[Call], tuning: &Tuning, spoil: Spoil) 
             at: None,
         })
         .collect();
-    let contract = Contract::of(calls);
+    let contract = Contract::of(calls, &[]);
     let report = check_plans(&whole, &contract).expect("the plan is right before it is spoilt");
     let mut noticed = 0;
     for (rank, plan) in whole.iter().enumerate() {
@@ -291,13 +290,13 @@ fn the_checker_notices_every_spoilt_plan() {
         .into_iter()
         .flat_map(|size| [(size, 2), (size, u64::MAX)])
     {
-        let tuning = Tuning {
-            ring_segment_bytes: segment,
-            ..Tuning::default()
+        let parameters = Parameters {
+            segment,
+            ..Parameters::NONE
         };
         for (algorithm, calls) in cases(size) {
             for (total, spoil) in totals.iter_mut().zip(ALL) {
-                *total += noticed(algorithm, &calls, &tuning, spoil);
+                *total += noticed(algorithm, &calls, &parameters, spoil);
             }
         }
     }

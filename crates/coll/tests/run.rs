@@ -4,8 +4,7 @@
 mod common;
 
 use common::{End, run};
-use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective};
-use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 
 const SIZES: [u32; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 17];
 const COUNTS: [u64; 5] = [0, 1, 2, 5, 40];
@@ -28,13 +27,15 @@ fn reduced(size: u32, count: u64) -> Vec<String> {
 
 /// Runs `algorithm` on the calls of all ranks; in place, the input is where the output belongs.
 fn run_all(algorithm: Algorithm, size: u32, call: impl Fn(u32) -> Call) -> Vec<End> {
-    let tuning = Tuning {
-        ring_segment_bytes: 3,
-        ..Tuning::default()
+    let parameters = Parameters {
+        segment: 3,
+        ..Parameters::NONE
     };
     let ranks = (0..size).map(|rank| {
         let call = call(rank);
-        let plan: AnyPlan = algorithm.plan(&call, &tuning).expect("the call is right");
+        let plan: AnyPlan = algorithm
+            .plan(&call, &parameters)
+            .expect("the call is right");
         let (input, blank) = (
             words(rank, call.count),
             vec![String::new(); call.count as usize],
@@ -105,7 +106,7 @@ fn allreduce_gives_every_rank_the_same() {
             .algorithms()
             .flat_map(|algorithm| [(algorithm, false), (algorithm, true)])
         {
-            let commutative = algorithm.commutative_only();
+            let commutative = algorithm.row().needs.commutative;
             let call = |rank| {
                 let call = Call::allreduce(rank, size, count, 1);
                 call.with_commutative(commutative).with_in_place(in_place)

@@ -9,6 +9,7 @@
 //! Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
 use crate::accumulate::Accumulator;
+use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Known, Plan};
 
 /// The tag of the messages that fold and hand back; rounds have tags of their own.
@@ -39,7 +40,14 @@ enum Role {
 }
 
 impl RecursiveDoubling {
-    pub(crate) fn new(rank: u32, size: u32, count: u64, in_place: bool) -> Self {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        let &Call {
+            rank,
+            size,
+            count,
+            in_place,
+            ..
+        } = call;
         let rounds = size.ilog2();
         let sum = Accumulator::in_out(count, in_place);
         RecursiveDoubling {

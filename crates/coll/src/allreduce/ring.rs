@@ -9,6 +9,7 @@
 //! A chunk may be cut into segments, each a message of its own. Then one segment is reduced while
 //! the next one travels, and a segment that fits into a near cache is reduced there.
 
+use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
 use crate::split::{longest, piece};
 
@@ -29,8 +30,16 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Messages carry at most `segment` elements, unless that would make more than 64 of one chunk.
-    pub(crate) fn new(rank: u32, size: u32, count: u64, segment: u64, in_place: bool) -> Self {
+    /// Messages carry at most a segment, unless that would make more than 64 of one chunk.
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let &Call {
+            rank,
+            size,
+            count,
+            in_place,
+            ..
+        } = call;
+        let segment = parameters.segment / call.element_bytes.max(1);
         let segments = longest(count, size)
             .div_ceil(segment.max(1))
             .clamp(1, MAX_SEGMENTS);

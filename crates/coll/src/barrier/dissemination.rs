@@ -5,6 +5,7 @@
 //! `ceil(log2 p)` rounds suffice for every `p`, and no algorithm takes fewer. Hensgen, Finkel and
 //! Manber, "Two algorithms for barrier synchronization", 1988.
 
+use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Known, Part, Plan};
 use crate::tree::levels;
 
@@ -16,8 +17,11 @@ pub struct Dissemination {
 }
 
 impl Dissemination {
-    pub(crate) const fn new(rank: u32, size: u32) -> Self {
-        Dissemination { rank, size }
+    pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
+        Dissemination {
+            rank: call.rank,
+            size: call.size,
+        }
     }
 
     /// The rank `distance` above, around the ring; `distance` is at most the size.

@@ -4,6 +4,7 @@
 //! A rank sends to the child with the largest block first, since that one has the longest way to
 //! go.
 
+use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::tree;
 
@@ -16,10 +17,10 @@ pub struct Binomial {
 }
 
 impl Binomial {
-    pub(crate) fn new(rank: u32, size: u32, root: u32, count: u64) -> Self {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         Binomial {
-            place: tree::Binomial::new(rank, size, root),
-            count,
+            place: tree::Binomial::new(call.rank, call.size, call.root),
+            count: call.count,
         }
     }
 }

@@ -2,8 +2,14 @@
 
 use super::Collective;
 
-/// One collective call as one rank sees it. All ranks' calls are equal but for `rank` and, where
-/// only one rank's buffer is concerned, `in_place`.
+/// In place of a peer: none, as `MPI_PROC_NULL`.
+pub const NOBODY: u32 = u32::MAX;
+
+/// One collective call as one rank sees it. All ranks' calls are equal but for `rank`, the degrees
+/// and, where only one rank's buffer is concerned, `in_place` and `count`.
+///
+/// What `count` counts is told by the constructors. Lengths of single blocks, where they differ,
+/// are in [`Given`](crate::plan::Given).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Call {
@@ -13,9 +19,13 @@ pub struct Call {
     pub rank: u32,
     /// Ranks in the group.
     pub size: u32,
-    /// The root, where the collective has one, else 0.
+    /// Ranks in the remote group of a call between two groups; 0 within one group. Rank `r` of the
+    /// remote group is peer `size + r`.
+    pub remote: u32,
+    /// The root as a peer, where the collective has one, else 0. Between two groups: a peer of the
+    /// remote group; at the root its own rank; at the other ranks of the root's group [`NOBODY`].
     pub root: u32,
-    /// Elements in the vector.
+    /// Elements in the vector or in one block.
     pub count: u64,
     /// Bytes of one element.
     pub element_bytes: u64,
@@ -23,54 +33,192 @@ pub struct Call {
     pub commutative: bool,
     /// Whether this rank's input is found in `Out`.
     pub in_place: bool,
+    /// Neighbours from which this rank receives.
+    pub sources: u32,
+    /// Neighbours to which this rank sends.
+    pub destinations: u32,
+    /// Whether the neighbours are those of a Cartesian grid, two in each dimension. Then what is
+    /// sent down a dimension is received from above: the block for neighbour `2 d` becomes the
+    /// receiver's block of neighbour `2 d + 1`, and the other way round (MPI 5.0, section 8.6), also
+    /// where both are the same rank. In other graphs, of several blocks between the same two ranks
+    /// the first one sent is the first one received.
+    pub cartesian: bool,
 }
 
 impl Call {
-    /// `rank`'s call of a barrier of `size` ranks.
-    pub const fn barrier(rank: u32, size: u32) -> Self {
+    const fn new(collective: Collective, rank: u32, size: u32, count: u64) -> Self {
         Call {
-            collective: Collective::Barrier,
+            collective,
             rank,
             size,
+            remote: 0,
             root: 0,
-            count: 0,
+            count,
             element_bytes: 1,
             commutative: true,
             in_place: false,
+            sources: 0,
+            destinations: 0,
+            cartesian: false,
         }
+    }
+
+    const fn rooted(collective: Collective, rank: u32, size: u32, root: u32, count: u64) -> Self {
+        Call {
+            root,
+            ..Call::new(collective, rank, size, count)
+        }
+    }
+
+    const fn reducing(
+        collective: Collective,
+        rank: u32,
+        size: u32,
+        count: u64,
+        element_bytes: u64,
+    ) -> Self {
+        Call {
+            element_bytes,
+            ..Call::new(collective, rank, size, count)
+        }
+    }
+
+    const fn neighbor(collective: Collective, rank: u32, size: u32, degrees: [u32; 2]) -> Self {
+        Call {
+            sources: degrees[0],
+            destinations: degrees[1],
+            ..Call::new(collective, rank, size, 0)
+        }
+    }
+
+    /// `rank`'s call of a barrier of `size` ranks.
+    pub const fn barrier(rank: u32, size: u32) -> Self {
+        Call::new(Collective::Barrier, rank, size, 0)
     }
 
     /// `rank`'s call of a broadcast of `bytes` bytes from `root`.
     pub const fn bcast(rank: u32, size: u32, root: u32, bytes: u64) -> Self {
-        Call {
-            collective: Collective::Bcast,
-            root,
-            count: bytes,
-            ..Call::barrier(rank, size)
-        }
+        Call::rooted(Collective::Bcast, rank, size, root, bytes)
+    }
+
+    /// `rank`'s call of a gather to `root`, blocks having `bytes` bytes.
+    pub const fn gather(rank: u32, size: u32, root: u32, bytes: u64) -> Self {
+        Call::rooted(Collective::Gather, rank, size, root, bytes)
+    }
+
+    /// `rank`'s call of a gatherv to `root`; this rank's block has `bytes` bytes. The root is given
+    /// all lengths as [`Given::recvs`](crate::plan::Given::recvs).
+    pub const fn gatherv(rank: u32, size: u32, root: u32, bytes: u64) -> Self {
+        Call::rooted(Collective::Gatherv, rank, size, root, bytes)
+    }
+
+    /// `rank`'s call of a scatter from `root`, blocks having `bytes` bytes.
+    pub const fn scatter(rank: u32, size: u32, root: u32, bytes: u64) -> Self {
+        Call::rooted(Collective::Scatter, rank, size, root, bytes)
+    }
+
+    /// `rank`'s call of a scatterv from `root`; this rank's block has `bytes` bytes. The root is
+    /// given all lengths as [`Given::sends`](crate::plan::Given::sends).
+    pub const fn scatterv(rank: u32, size: u32, root: u32, bytes: u64) -> Self {
+        Call::rooted(Collective::Scatterv, rank, size, root, bytes)
+    }
+
+    /// `rank`'s call of an allgather, blocks having `bytes` bytes.
+    pub const fn allgather(rank: u32, size: u32, bytes: u64) -> Self {
+        Call::new(Collective::Allgather, rank, size, bytes)
+    }
+
+    /// `rank`'s call of an allgatherv; all blocks together have `bytes` bytes. Every rank is given
+    /// all lengths as [`Given::recvs`](crate::plan::Given::recvs).
+    pub const fn allgatherv(rank: u32, size: u32, bytes: u64) -> Self {
+        Call::new(Collective::Allgatherv, rank, size, bytes)
+    }
+
+    /// `rank`'s call of an alltoall, blocks having `bytes` bytes.
+    pub const fn alltoall(rank: u32, size: u32, bytes: u64) -> Self {
+        Call::new(Collective::Alltoall, rank, size, bytes)
+    }
+
+    /// `rank`'s call of an alltoallv or alltoallw. Every rank is given the lengths of its own
+    /// blocks as [`Given::sends`](crate::plan::Given::sends) and
+    /// [`Given::recvs`](crate::plan::Given::recvs); `count` is 0.
+    pub const fn alltoallv(rank: u32, size: u32) -> Self {
+        Call::new(Collective::Alltoallv, rank, size, 0)
     }
 
     /// `rank`'s call of a reduction of `count` elements of `element_bytes` bytes each to `root`, by
     /// an operation that commutes, not in place.
     pub const fn reduce(rank: u32, size: u32, root: u32, count: u64, element_bytes: u64) -> Self {
         Call {
-            collective: Collective::Reduce,
-            root,
-            count,
             element_bytes,
-            ..Call::barrier(rank, size)
+            ..Call::rooted(Collective::Reduce, rank, size, root, count)
         }
     }
 
     /// `rank`'s call of an allreduce of `count` elements of `element_bytes` bytes each, by an
     /// operation that commutes, not in place.
     pub const fn allreduce(rank: u32, size: u32, count: u64, element_bytes: u64) -> Self {
+        Call::reducing(Collective::Allreduce, rank, size, count, element_bytes)
+    }
+
+    /// `rank`'s call of a reduce_scatter; all blocks together have `count` elements. Every rank is
+    /// given all lengths as [`Given::sends`](crate::plan::Given::sends).
+    pub const fn reduce_scatter(rank: u32, size: u32, count: u64, element_bytes: u64) -> Self {
+        Call::reducing(Collective::ReduceScatter, rank, size, count, element_bytes)
+    }
+
+    /// `rank`'s call of a reduce_scatter_block, blocks having `count` elements.
+    pub const fn reduce_scatter_block(
+        rank: u32,
+        size: u32,
+        count: u64,
+        element_bytes: u64,
+    ) -> Self {
+        let collective = Collective::ReduceScatterBlock;
+        Call::reducing(collective, rank, size, count, element_bytes)
+    }
+
+    /// `rank`'s call of a scan of `count` elements of `element_bytes` bytes each.
+    pub const fn scan(rank: u32, size: u32, count: u64, element_bytes: u64) -> Self {
+        Call::reducing(Collective::Scan, rank, size, count, element_bytes)
+    }
+
+    /// `rank`'s call of an exscan of `count` elements of `element_bytes` bytes each.
+    pub const fn exscan(rank: u32, size: u32, count: u64, element_bytes: u64) -> Self {
+        Call::reducing(Collective::Exscan, rank, size, count, element_bytes)
+    }
+
+    /// `rank`'s call of a neighbor_allgather with so many sources and destinations, blocks having
+    /// `bytes` bytes. Here and below, who they are is [`Given`](crate::plan::Given).
+    pub const fn neighbor_allgather(rank: u32, size: u32, degrees: [u32; 2], bytes: u64) -> Self {
         Call {
-            collective: Collective::Allreduce,
-            count,
-            element_bytes,
-            ..Call::barrier(rank, size)
+            count: bytes,
+            ..Call::neighbor(Collective::NeighborAllgather, rank, size, degrees)
         }
+    }
+
+    /// `rank`'s call of a neighbor_allgatherv with so many sources and destinations; this rank's
+    /// block has `bytes` bytes. It is given the lengths of what it receives.
+    pub const fn neighbor_allgatherv(rank: u32, size: u32, degrees: [u32; 2], bytes: u64) -> Self {
+        Call {
+            count: bytes,
+            ..Call::neighbor(Collective::NeighborAllgatherv, rank, size, degrees)
+        }
+    }
+
+    /// `rank`'s call of a neighbor_alltoall with so many sources and destinations, blocks having
+    /// `bytes` bytes.
+    pub const fn neighbor_alltoall(rank: u32, size: u32, degrees: [u32; 2], bytes: u64) -> Self {
+        Call {
+            count: bytes,
+            ..Call::neighbor(Collective::NeighborAlltoall, rank, size, degrees)
+        }
+    }
+
+    /// `rank`'s call of a neighbor_alltoallv or neighbor_alltoallw with so many sources and
+    /// destinations. It is given the lengths of what it sends and receives; `count` is 0.
+    pub const fn neighbor_alltoallv(rank: u32, size: u32, degrees: [u32; 2]) -> Self {
+        Call::neighbor(Collective::NeighborAlltoallv, rank, size, degrees)
     }
 
     /// Says whether the operation commutes. All ranks say the same.
@@ -81,13 +229,36 @@ impl Call {
         }
     }
 
-    /// Says whether this rank's input is found in `Out`. In a reduction this means something at the
-    /// root only.
+    /// Says whether this rank's input is found in `Out`. In reduce and gather this means something
+    /// at the root only; in scatter the root in place keeps its block in `In` and gets nothing.
     pub const fn with_in_place(self, in_place: bool) -> Self {
         Call { in_place, ..self }
     }
 
-    /// Bytes of the vector.
+    /// Makes it a call between two groups, `remote` ranks being in the other one. Those that only
+    /// one group's ranks get anything from are called with the root as `root` says.
+    pub const fn across(self, remote: u32) -> Self {
+        Call { remote, ..self }
+    }
+
+    /// Says that the neighbours are those of a Cartesian grid.
+    pub const fn on_grid(self) -> Self {
+        Call {
+            cartesian: true,
+            ..self
+        }
+    }
+
+    /// This rank counted from the root, around the ranks: 0 at the root.
+    pub const fn from_root(&self) -> u32 {
+        if self.rank >= self.root {
+            self.rank - self.root
+        } else {
+            self.rank + (self.size - self.root)
+        }
+    }
+
+    /// Bytes of the vector or block.
     pub const fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.element_bytes)
     }

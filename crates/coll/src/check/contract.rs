@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::arrays::{Arrays, Lengths};
 use super::ranks::Ranks;
-use crate::catalog::{Call, Collective};
+use crate::catalog::{Call, Collective, NOBODY};
 
 /// The promise of one collective call to all its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,16 +22,51 @@ pub struct Contract {
 }
 
 /// One rank's share of a contract.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
     /// Elements of `In`; all are given.
     pub input: u64,
     /// Elements of `Out`.
     pub output: u64,
-    /// Whether `Out` holds the input at the start.
-    pub in_place: bool,
+    /// The elements of `Out` that hold the input at the start, from its first element on: those of
+    /// a call in place, else none.
+    pub held: Range<u64>,
     /// What `Out` must hold at the end.
     pub expected: Vec<Expected>,
+    /// What the rank is given besides.
+    pub arrays: Arrays,
+    /// The blocks of `In` and `Out`.
+    pub blocks: [Blocks; 2],
+}
+
+/// How a buffer is cut into blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// So many elements each.
+    Equal(u64),
+    /// Of any lengths.
+    Given(Lengths),
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Blocks::Equal(0)
+    }
+}
+
+impl Blocks {
+    /// Where the block starts.
+    pub fn start(&self, index: u32) -> Option<u64> {
+        match self {
+            Blocks::Equal(length) => length.checked_mul(index.into()),
+            Blocks::Given(lengths) => lengths.start(index as usize),
+        }
+    }
+
+    fn range(&self, index: u32) -> Range<u64> {
+        let end = |index| self.start(index).unwrap_or(0);
+        end(index)..end(index + 1)
+    }
 }
 
 /// What some consecutive elements must hold at the end.
@@ -45,12 +81,13 @@ pub struct Expected {
 }
 
 impl Contract {
-    /// What MPI promises to the calls of ranks 0, 1 and so on.
-    pub fn of(calls: &[Call]) -> Self {
+    /// What MPI promises to the calls of ranks 0, 1 and so on, given these arrays; none stands for
+    /// empty ones.
+    pub fn of(calls: &[Call], arrays: &[Arrays]) -> Self {
         let first = calls.first();
         let is = |collective| first.is_some_and(|call| call.collective == collective);
         Contract {
-            tasks: calls.iter().map(Task::of).collect(),
+            tasks: calls.iter().map(|call| Task::of(call, arrays)).collect(),
             commutative: first.is_some_and(|call| call.commutative),
             same_bits: is(Collective::Allreduce),
             barrier: is(Collective::Barrier),
@@ -59,9 +96,13 @@ impl Contract {
 }
 
 impl Task {
-    fn of(call: &Call) -> Self {
+    fn of(call: &Call, all: &[Arrays]) -> Self {
+        let arrays = all.get(call.rank as usize).cloned().unwrap_or_default();
+        let (sends, recvs) = (
+            Blocks::Given(arrays.sends.clone()),
+            Blocks::Given(arrays.recvs.clone()),
+        );
         let &Call {
-            collective,
             rank,
             size,
             root,
@@ -70,27 +111,197 @@ impl Task {
             ..
         } = call;
         let at_root = rank == root;
-        let (gives, gets, ranks) = match collective {
-            Collective::Barrier => (false, false, Ranks::new()),
-            Collective::Bcast => (at_root, !at_root, Ranks::one(root)),
-            Collective::Reduce => (true, at_root, Ranks::range(0..size)),
-            Collective::Allreduce => (true, true, Ranks::range(0..size)),
+        let (ranks, equal) = (u64::from(size), Blocks::Equal(count));
+        // Elements of `In` and `Out`, and their blocks.
+        let (input, output, blocks) = match call.collective {
+            Collective::Barrier => (0, 0, [equal.clone(), equal]),
+            Collective::Bcast if at_root => (count, 0, [equal.clone(), equal]),
+            Collective::Bcast => (0, count, [equal.clone(), equal]),
+            Collective::Gather if at_root => (count, ranks * count, [equal.clone(), equal]),
+            Collective::Gather => (count, 0, [equal.clone(), equal]),
+            Collective::Gatherv => (count, arrays.recvs.total(), [equal, recvs]),
+            Collective::Scatter if at_root => (ranks * count, count, [equal.clone(), equal]),
+            Collective::Scatter => (0, count, [equal.clone(), equal]),
+            Collective::Scatterv => (arrays.sends.total(), count, [sends, equal]),
+            Collective::Allgather => (count, ranks * count, [equal.clone(), equal]),
+            Collective::Allgatherv => {
+                let own = recvs.range(rank);
+                (own.end - own.start, count, [equal, recvs])
+            }
+            Collective::Alltoall => (ranks * count, ranks * count, [equal.clone(), equal]),
+            Collective::Alltoallv | Collective::NeighborAlltoallv => {
+                let totals = (arrays.sends.total(), arrays.recvs.total());
+                (totals.0, totals.1, [sends, recvs])
+            }
+            Collective::Reduce if at_root => (count, count, [equal.clone(), equal]),
+            Collective::Reduce => (count, 0, [equal.clone(), equal]),
+            Collective::Allreduce | Collective::Scan | Collective::Exscan => {
+                (count, count, [equal.clone(), equal])
+            }
+            Collective::ReduceScatter => {
+                let own = sends.range(rank);
+                let output = if in_place { count } else { own.end - own.start };
+                (count, output, [sends, equal])
+            }
+            Collective::ReduceScatterBlock => {
+                let output = if in_place { ranks * count } else { count };
+                (ranks * count, output, [equal.clone(), equal])
+            }
+            Collective::NeighborAllgather => {
+                let output = u64::from(call.sources) * count;
+                (count, output, [equal.clone(), equal])
+            }
+            Collective::NeighborAllgatherv => (count, arrays.recvs.total(), [equal, recvs]),
+            Collective::NeighborAlltoall => {
+                let [sources, destinations] = [call.sources, call.destinations].map(u64::from);
+                (
+                    destinations * count,
+                    sources * count,
+                    [equal.clone(), equal],
+                )
+            }
         };
-        let in_place = in_place && gives && gets;
-        let expected = Expected {
-            elements: 0..count,
-            source: 0,
-            ranks,
+        let mut task = Task {
+            input,
+            output,
+            held: 0..0,
+            expected: Vec::new(),
+            arrays,
+            blocks,
         };
-        Task {
-            input: if gives && !in_place { count } else { 0 },
-            output: if gets { count } else { 0 },
-            in_place,
-            expected: if gets && count > 0 {
-                Vec::from([expected])
+        task.expect(call, all);
+        if in_place {
+            task.place(call);
+        }
+        task
+    }
+
+    /// Moves the input to where a call in place has it.
+    fn place(&mut self, call: &Call) {
+        let at_root = call.rank == call.root;
+        self.held = match call.collective {
+            Collective::Gather | Collective::Gatherv if !at_root => return,
+            Collective::Gather
+            | Collective::Gatherv
+            | Collective::Allgather
+            | Collective::Allgatherv => self.blocks[1].range(call.rank),
+            Collective::Scatter | Collective::Scatterv => {
+                if at_root {
+                    self.output = 0;
+                    self.expected.clear();
+                }
+                return;
+            }
+            Collective::Reduce if !at_root => return,
+            Collective::Alltoall
+            | Collective::Alltoallv
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::Scan
+            | Collective::Exscan
+            | Collective::ReduceScatter
+            | Collective::ReduceScatterBlock => 0..self.input,
+            _ => return,
+        };
+        self.input = 0;
+    }
+
+    /// Notes what `Out` must hold.
+    fn expect(&mut self, call: &Call, all: &[Arrays]) {
+        let &Call {
+            collective,
+            rank,
+            size,
+            root,
+            count,
+            ..
+        } = call;
+        let everyone = Ranks::range(0..size);
+        let own = self.blocks[0].range(rank);
+        match collective {
+            Collective::Barrier => {}
+            Collective::Bcast => self.gets(0..self.output, 0, Ranks::one(root)),
+            Collective::Gather | Collective::Gatherv if rank != root => {}
+            Collective::Gather
+            | Collective::Gatherv
+            | Collective::Allgather
+            | Collective::Allgatherv => {
+                for from in 0..size {
+                    self.gets(self.blocks[1].range(from), 0, Ranks::one(from));
+                }
+            }
+            Collective::Scatter => {
+                self.gets(0..count, u64::from(rank) * count, Ranks::one(root));
+            }
+            Collective::Scatterv => {
+                let start = all.get(root as usize);
+                let start = start.and_then(|arrays| arrays.sends.start(rank as usize));
+                self.gets(0..count, start.unwrap_or(0), Ranks::one(root));
+            }
+            Collective::Alltoall => {
+                for from in 0..size {
+                    let source = u64::from(rank) * count;
+                    self.gets(self.blocks[1].range(from), source, Ranks::one(from));
+                }
+            }
+            Collective::Alltoallv => {
+                for (from, arrays) in (0..size).zip(all) {
+                    let source = arrays.sends.start(rank as usize).unwrap_or(0);
+                    self.gets(self.blocks[1].range(from), source, Ranks::one(from));
+                }
+            }
+            Collective::Reduce | Collective::Allreduce => {
+                self.gets(0..self.output, 0, everyone);
+            }
+            Collective::ReduceScatter | Collective::ReduceScatterBlock => {
+                self.gets(0..own.end - own.start, own.start, everyone);
+            }
+            Collective::Scan => self.gets(0..count, 0, Ranks::range(0..rank + 1)),
+            Collective::Exscan if rank > 0 => self.gets(0..count, 0, Ranks::range(0..rank)),
+            // In place rank 0's elements stay as they are; else they may be anything.
+            Collective::Exscan if call.in_place => self.gets(0..count, 0, Ranks::one(0)),
+            Collective::Exscan => {}
+            Collective::NeighborAllgather
+            | Collective::NeighborAllgatherv
+            | Collective::NeighborAlltoall
+            | Collective::NeighborAlltoallv => self.expect_neighbors(call, all),
+        }
+    }
+
+    /// Notes what `Out` must hold after a neighbourhood collective.
+    fn expect_neighbors(&mut self, call: &Call, all: &[Arrays]) {
+        for index in 0..self.arrays.sources.len() {
+            let from = self.arrays.sources[index];
+            if from == NOBODY {
+                continue;
+            }
+            let theirs = &all[from as usize];
+            let place = if call.cartesian {
+                index ^ 1
             } else {
-                Vec::new()
-            },
+                let earlier = &self.arrays.sources[..index];
+                let earlier = earlier.iter().filter(|&&source| source == from).count();
+                let mut places = (0..).zip(theirs.destinations.iter());
+                let mine = places.by_ref().filter(|&(_, &to)| to == call.rank);
+                mine.map(|(place, _)| place).nth(earlier).unwrap_or(0)
+            };
+            let source = match call.collective {
+                Collective::NeighborAlltoall => place as u64 * call.count,
+                Collective::NeighborAlltoallv => theirs.sends.start(place).unwrap_or(0),
+                _ => 0,
+            };
+            let elements = self.blocks[1].range(index as u32);
+            self.gets(elements, source, Ranks::one(from));
+        }
+    }
+
+    fn gets(&mut self, elements: Range<u64>, source: u64, ranks: Ranks) {
+        if !elements.is_empty() {
+            self.expected.push(Expected {
+                elements,
+                source,
+                ranks,
+            });
         }
     }
 }

@@ -70,6 +70,12 @@ pub enum Kind {
     /// The plan asks for a length that no message under way brings.
     #[error("waits for a length that nothing brings")]
     Stuck,
+    /// More lengths are learned than there are slots.
+    #[error("learns more lengths than there is room for")]
+    Slots,
+    /// Counts are taken for data, or data for counts.
+    #[error("takes numbers for data, or data for numbers")]
+    Numbers,
     /// The rank ends with a wrong value.
     #[error("ends with {found} in element {element} of the output, not with {expected}")]
     Wrong {

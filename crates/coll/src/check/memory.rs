@@ -4,6 +4,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::contract::{Blocks, Task};
 use super::fault::Kind;
 use super::ranks::Ranks;
 use crate::plan::{Buf, Part, Side};
@@ -16,6 +17,8 @@ pub(super) struct Sum {
     /// the same bits, for any operation: an operation that commutes is only taken to give the same
     /// bits either way round, not to associate.
     pub(super) tree: u64,
+    /// Whether it is not data but the root's counts, as numbers.
+    pub(super) counts: bool,
 }
 
 impl Sum {
@@ -24,10 +27,23 @@ impl Sum {
         Rc::new(Sum {
             ranks: Ranks::one(rank),
             tree: mix(u64::from(rank), 0),
+            counts: false,
+        })
+    }
+
+    /// The counts that one rank is given.
+    fn counts(rank: u32) -> Rc<Sum> {
+        Rc::new(Sum {
+            ranks: Ranks::one(rank),
+            tree: mix(u64::from(rank), 1),
+            counts: true,
         })
     }
 
     fn join(left: &Sum, right: &Sum, commutative: bool) -> Result<Rc<Sum>, Kind> {
+        if left.counts || right.counts {
+            return Err(Kind::Numbers);
+        }
         if !left.ranks.is_disjoint(&right.ranks) {
             return Err(Kind::Twice {
                 one: left.ranks.clone(),
@@ -39,11 +55,13 @@ impl Sum {
             Sum {
                 ranks: left.ranks.union(&right.ranks),
                 tree: mix(low, high),
+                counts: false,
             }
         } else {
             Sum {
                 ranks: left.ranks.then(&right.ranks),
                 tree: mix(left.tree, right.tree),
+                counts: false,
             }
         }))
     }
@@ -113,6 +131,17 @@ struct Field {
 }
 
 impl Field {
+    /// Puts a rank's elements, from the first on, into the range.
+    fn fill(&mut self, range: Range<u64>, sum: Rc<Sum>) {
+        let whole = Run {
+            first: range.start,
+            count: range.end - range.start,
+            source: 0,
+            sum,
+        };
+        push(&mut self.runs, whole);
+    }
+
     /// The runs that touch the range, as indexes.
     fn touching(&self, range: &Range<u64>) -> Range<usize> {
         let from = self.runs.partition_point(|run| run.end() <= range.start);
@@ -160,90 +189,98 @@ impl Field {
     }
 }
 
-/// The three buffers of one rank.
+/// The buffers of one rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     input: Field,
     output: Field,
     scratch: Field,
+    counts: Field,
+    /// The blocks of input and output.
+    blocks: [Blocks; 2],
     commutative: bool,
 }
 
 impl Memory {
-    /// Undefined buffers of the given lengths. `commutative`: reductions are taken as sets.
-    pub(super) fn new(input: u64, output: u64, scratch: u64, commutative: bool) -> Self {
+    /// What `rank` has at the start. `commutative`: reductions are taken as sets.
+    pub(super) fn new(rank: u32, task: &Task, scratch: u64, commutative: bool) -> Self {
         let field = |len| Field {
             len,
             runs: Vec::new(),
         };
-        Memory {
-            input: field(input),
-            output: field(output),
+        let mut memory = Memory {
+            input: field(task.input),
+            output: field(task.output),
             scratch: field(scratch),
+            counts: field(8 * task.arrays.sends.len() as u64),
+            blocks: task.blocks.clone(),
             commutative,
-        }
+        };
+        memory.input.fill(0..task.input, Sum::leaf(rank));
+        memory.output.fill(task.held.clone(), Sum::leaf(rank));
+        let numbers = 0..memory.counts.len;
+        memory.counts.fill(numbers, Sum::counts(rank));
+        memory
+    }
+
+    /// Makes scratch at least so long.
+    pub(super) fn grow(&mut self, scratch: u64) {
+        self.scratch.len = self.scratch.len.max(scratch);
     }
 
     fn field(&mut self, buf: Buf) -> &mut Field {
         match buf {
-            Buf::In => &mut self.input,
-            Buf::Out => &mut self.output,
+            Buf::In | Buf::InBlock(_) => &mut self.input,
+            Buf::Out | Buf::OutBlock(_) => &mut self.output,
             Buf::Scratch => &mut self.scratch,
+            Buf::Counts => &mut self.counts,
         }
     }
 
-    /// Fills a whole buffer with what `rank` gives.
-    pub(super) fn give(&mut self, buf: Buf, rank: u32) {
-        let field = self.field(buf);
-        let whole = Run {
-            first: 0,
-            count: field.len,
-            source: 0,
-            sum: Sum::leaf(rank),
-        };
-        field.runs.clear();
-        push(&mut field.runs, whole);
-    }
-
-    /// Refuses a part that leaves its buffer.
-    fn bounds(&mut self, part: Part) -> Result<(), Kind> {
+    /// The part counted from the start of its buffer, if it lies within it.
+    fn resolve(&mut self, part: Part) -> Result<Part, Kind> {
         let len = self.field(part.buf).len;
-        let inside = part.is_empty()
-            || part
-                .blocks()
-                .all(|block| block.end <= len && block.start <= block.end);
-        if inside {
-            Ok(())
-        } else {
-            Err(Kind::Outside { part, len })
-        }
+        let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
+        let inside = |part: &Part| {
+            part.is_empty()
+                || part
+                    .blocks()
+                    .all(|block| block.end <= len && block.start <= block.end)
+        };
+        whole.filter(inside).ok_or(Kind::Outside { part, len })
     }
 
     /// What the part holds, as a message.
     pub(super) fn read(&mut self, part: Part) -> Result<Vec<Run>, Kind> {
-        self.bounds(part)?;
+        let whole = self.resolve(part)?;
         let field = self.field(part.buf);
         let mut message = Vec::new();
-        for (block, at) in part.blocks().zip((0..).map(|n| n * part.count)) {
+        let mut at = 0;
+        for block in whole.blocks() {
+            let count = block.end - block.start;
             field
                 .read(block, &mut message, at)
                 .map_err(|element| Kind::Undefined {
-                    buf: part.buf,
+                    buf: whole.buf,
                     element,
                 })?;
+            at += count;
         }
         Ok(message)
     }
 
     /// Puts a message as long as the part into it.
     pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
-        self.bounds(part)?;
-        if part.buf == Buf::In && !part.is_empty() {
+        let whole = self.resolve(part)?;
+        if matches!(whole.buf, Buf::In | Buf::Counts) && !part.is_empty() {
             return Err(Kind::WritesInput { part });
         }
         let field = self.field(part.buf);
-        for (block, at) in part.blocks().zip((0..).map(|n| n * part.count)) {
+        let mut at = 0;
+        for block in whole.blocks() {
+            let count = block.end - block.start;
             field.write(block, message, at);
+            at += count;
         }
         Ok(())
     }
@@ -277,4 +314,22 @@ impl Memory {
         }
         self.write(into, &result)
     }
+}
+
+/// The part counted from the start of `In` or `Out`, whose blocks and lengths are given, where it
+/// is counted from the start of a block; `None` when there is no such block.
+pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Part> {
+    let (buf, at, index) = match part.buf {
+        Buf::InBlock(index) => (Buf::In, 0, index),
+        Buf::OutBlock(index) => (Buf::Out, 1, index),
+        _ => return Some(part),
+    };
+    let first = blocks[at].start(index)?.checked_add(part.first)?;
+    let fits = part.count <= lengths[at] && part.wrap == 0;
+    fits.then_some(Part {
+        buf,
+        first,
+        wrap: lengths[at],
+        ..part
+    })
 }

@@ -18,15 +18,16 @@
 //! [`Report`] tells the rounds and the volume, to be compared with the bounds.
 //!
 //! ```
-//! use oxmpi_coll::catalog::{Algorithm, Call};
+//! use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
 //! use oxmpi_coll::check::check;
-//! use oxmpi_coll::choice::Tuning;
 //!
 //! let calls: Vec<Call> = (0..7).map(|rank| Call::allreduce(rank, 7, 1000, 8)).collect();
-//! let report = check(Algorithm::AllreduceRing, &calls, &Tuning::default()).unwrap();
-//! assert_eq!(u64::from(report.rounds), Algorithm::AllreduceRing.rounds(7));
+//! let ring = Algorithm::AllreduceRing;
+//! let report = check(ring, &calls, &[], &Parameters::NONE).unwrap();
+//! assert_eq!(u64::from(report.rounds), ring.rounds(&calls[0], &Parameters::NONE));
 //! ```
 
+mod arrays;
 mod conflicts;
 mod contract;
 mod fault;
@@ -37,14 +38,14 @@ mod ranks;
 
 use alloc::vec::Vec;
 
-pub use contract::{Contract, Expected, Task};
+pub use arrays::{Arrays, Lengths};
+pub use contract::{Blocks, Contract, Expected, Task};
 pub use fault::{Fault, Kind};
 pub use ranks::Ranks;
 
-use crate::catalog::{Algorithm, Call};
-use crate::choice::Tuning;
+use crate::catalog::{Algorithm, Call, Parameters};
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::{Buf, Part, Plan};
+use crate::plan::{Buf, Learned, Part, Plan};
 use network::World;
 use rank::Rank;
 
@@ -62,22 +63,28 @@ pub struct Report {
     pub scratch: u64,
 }
 
-/// Proves an algorithm on the calls of ranks 0, 1 and so on.
+/// Proves an algorithm on the calls of ranks 0, 1 and so on, given these arrays, none where the
+/// collective has none. Parameters that are 0 have their default.
 ///
 /// # Errors
 ///
 /// The first fault found.
-pub fn check(algorithm: Algorithm, calls: &[Call], tuning: &Tuning) -> Result<Report, Fault> {
+pub fn check(
+    algorithm: Algorithm,
+    calls: &[Call],
+    arrays: &[Arrays],
+    parameters: &Parameters,
+) -> Result<Report, Fault> {
     let plan = |(rank, call)| {
         let unsuited = |why| Fault {
             rank,
             step: 0,
             kind: Kind::Unsuited(why),
         };
-        algorithm.plan(call, tuning).map_err(unsuited)
+        algorithm.plan(call, parameters).map_err(unsuited)
     };
     let plans = (0..).zip(calls).map(plan).collect::<Result<Vec<_>, _>>()?;
-    check_plans(&plans, &Contract::of(calls))
+    check_plans(&plans, &Contract::of(calls, arrays))
 }
 
 /// Proves that the plans of ranks 0, 1 and so on keep the contract.
@@ -86,35 +93,54 @@ pub fn check(algorithm: Algorithm, calls: &[Call], tuning: &Tuning) -> Result<Re
 ///
 /// The first fault found.
 pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<Report, Fault> {
-    for (rank, plan) in (0..).zip(plans) {
-        conflicts::check(rank, plan)?;
+    let mut learning = Vec::new();
+    for ((rank, plan), task) in (0..).zip(plans).zip(&contract.tasks) {
+        if !conflicts::check(rank, plan, task, &Learned::new())? {
+            learning.push(rank);
+        }
     }
     let mut executions: Vec<_> = plans.iter().cloned().map(Execution::new).collect();
-    let scratch = |execution: &Execution<P, _>| execution.scratch(&[]);
-    let mut world = World::new(contract, executions.iter().map(scratch));
-    run(&mut executions, &mut world)?;
+    let scratch =
+        |(execution, task): (&Execution<P, _>, &Task)| execution.scratch(task.arrays.given());
+    let rooms = executions.iter().zip(&contract.tasks).map(scratch);
+    let mut world = World::new(contract, rooms);
+    run(&mut executions, contract, &mut world)?;
+    for rank in learning {
+        let (execution, task) = (&executions[rank as usize], &contract.tasks[rank as usize]);
+        conflicts::check(rank, execution.plan(), task, execution.learned())?;
+    }
     check_results(plans, contract, &mut world)?;
     Ok(Report {
         rounds: world.rounds,
         messages: world.messages,
         volume: world.ranks.iter().map(|rank| rank.sent).max().unwrap_or(0),
-        scratch: executions.iter().map(scratch).max().unwrap_or(0),
+        scratch: executions
+            .iter()
+            .zip(&contract.tasks)
+            .map(scratch)
+            .max()
+            .unwrap_or(0),
     })
 }
 
 /// Advances every rank until all are done or none can go on.
 fn run<P: Plan>(
     executions: &mut [Execution<P, network::Ticket>],
-    world: &mut World,
+    contract: &Contract,
+    world: &mut World<'_>,
 ) -> Result<(), Fault> {
     let mut done = alloc::vec![false; executions.len()];
     loop {
         while let Some(rank) = world.ready.pop_front() {
-            let progress = executions[rank as usize].advance(&[], &mut world.view(rank));
+            let given = contract.tasks[rank as usize].arrays.given();
+            let progress = executions[rank as usize].advance(given, &mut world.view(rank));
             done[rank as usize] = match progress {
                 Ok(progress) => progress == Progress::Done,
                 Err(Failure::Driver(kind)) => return Err(world.fault(rank, kind)),
-                Err(Failure::Stuck { .. }) => return Err(world.fault(rank, Kind::Stuck)),
+                Err(Failure::Slots { .. }) => return Err(world.fault(rank, Kind::Slots)),
+                Err(Failure::Stuck { .. } | Failure::Unsupported { .. }) => {
+                    return Err(world.fault(rank, Kind::Stuck));
+                }
             };
         }
         if !world.carry()? {
@@ -132,7 +158,7 @@ fn run<P: Plan>(
 fn check_results<P: Plan>(
     plans: &[P],
     contract: &Contract,
-    world: &mut World,
+    world: &mut World<'_>,
 ) -> Result<(), Fault> {
     let everyone = Ranks::range(0..plans.len() as u32);
     let mut first = None;
@@ -176,6 +202,9 @@ fn check_expected(rank: &mut Rank, expected: &Expected) -> Result<(), Kind> {
         .read(Part::new(Buf::Out, start, expected.elements.end - start))?
     {
         let (element, source) = (start + run.first, expected.source + run.first);
+        if run.sum.counts {
+            return Err(Kind::Numbers);
+        }
         if run.sum.ranks != expected.ranks {
             return Err(Kind::Wrong {
                 element,

@@ -3,14 +3,14 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
 use super::memory::{Memory, Run};
 use super::rank::Rank;
 use super::ranks::Ranks;
-use crate::exec::Driver;
+use crate::exec::{Driver, Size};
 use crate::plan::{Buf, Part, Side, TAGS};
 
 /// A message's sender, receiver and tag.
@@ -56,11 +56,14 @@ struct Letter {
 
 /// All ranks and the messages between them.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct World<'a> {
+    contract: &'a Contract,
     pub(super) ranks: Vec<Rank>,
     /// Messages without a receive, and receives without a message.
     sent: HashMap<Key, VecDeque<Sent>>,
     posted: HashMap<Key, VecDeque<End>>,
+    /// Messages whose length is waited for.
+    sized: HashSet<Key>,
     /// Messages with a receive, by the round in which they can be carried and the order in which
     /// they were sent.
     pairs: BTreeMap<(u32, u64), Pair>,
@@ -75,12 +78,11 @@ pub(super) struct World {
     pub(super) messages: u64,
 }
 
-impl World {
+impl<'a> World<'a> {
     /// The ranks at the start. `scratch` gives the room of each.
-    pub(super) fn new(contract: &Contract, scratch: impl Iterator<Item = u64>) -> Self {
+    pub(super) fn new(contract: &'a Contract, scratch: impl Iterator<Item = u64>) -> Self {
         let rank = |((number, task), scratch): ((u32, &super::Task), u64)| {
-            let mut memory = Memory::new(task.input, task.output, scratch, contract.commutative);
-            memory.give(if task.in_place { Buf::Out } else { Buf::In }, number);
+            let memory = Memory::new(number, task, scratch, contract.commutative);
             let heard = if contract.barrier {
                 Ranks::one(number)
             } else {
@@ -90,10 +92,12 @@ impl World {
         };
         let ranks: Vec<_> = (0..).zip(&contract.tasks).zip(scratch).map(rank).collect();
         World {
+            contract,
             ready: (0..ranks.len() as u32).collect(),
             ranks,
             sent: HashMap::new(),
             posted: HashMap::new(),
+            sized: HashSet::new(),
             pairs: BTreeMap::new(),
             order: 0,
             met: Vec::new(),
@@ -105,7 +109,7 @@ impl World {
     }
 
     /// The world as one rank's driver.
-    pub(super) fn view(&mut self, rank: u32) -> View<'_> {
+    pub(super) fn view(&mut self, rank: u32) -> View<'_, 'a> {
         View { world: self, rank }
     }
 
@@ -208,12 +212,12 @@ impl World {
 }
 
 /// The world as one rank's driver sees it.
-pub(super) struct View<'a> {
-    world: &'a mut World,
+pub(super) struct View<'w, 'a> {
+    world: &'w mut World<'a>,
     rank: u32,
 }
 
-impl View<'_> {
+impl View<'_, '_> {
     fn me(&mut self) -> &mut Rank {
         self.world.rank(self.rank)
     }
@@ -244,7 +248,7 @@ impl View<'_> {
     }
 }
 
-impl Driver for View<'_> {
+impl Driver for View<'_, '_> {
     type Ticket = Ticket;
     type Error = Kind;
 
@@ -272,7 +276,12 @@ impl Driver for View<'_> {
             .and_then(VecDeque::pop_front)
         {
             Some(receiver) => self.world.pair(sent, receiver),
-            None => self.world.sent.entry(key).or_default().push_back(sent),
+            None => {
+                if self.world.sized.remove(&key) {
+                    self.world.ready.push_back(to);
+                }
+                self.world.sent.entry(key).or_default().push_back(sent);
+            }
         }
         Ok(Some(ticket))
     }
@@ -298,6 +307,45 @@ impl Driver for View<'_> {
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Kind> {
         same_length(from, into)?;
         self.me().memory.reduce(from, into, side)
+    }
+
+    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Kind> {
+        self.admit(from, tag, Part::new(Buf::Out, 0, 1))?;
+        let key = (from, self.rank, tag);
+        let next = self.world.sent.get(&key).and_then(VecDeque::front);
+        Ok(match next {
+            Some(sent) => Size::Elements(sent.end.part.len()),
+            None => {
+                self.world.sized.insert(key);
+                Size::Pending
+            }
+        })
+    }
+
+    fn sum(&mut self, from: Part) -> Result<Option<u64>, Kind> {
+        let mut sum = 0;
+        for run in self.me().memory.read(from)? {
+            let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
+            let (start, end) = (whole(run.source), whole(run.source + run.count));
+            let numbers = start.zip(end).filter(|_| run.sum.counts);
+            let (start, end) = numbers.ok_or(Kind::Numbers)?;
+            let tasks = &self.world.contract.tasks;
+            let owner = run
+                .sum
+                .ranks
+                .first()
+                .and_then(|rank| tasks.get(rank as usize));
+            let sends = owner.map(|task| &task.arrays.sends);
+            let bounds = sends.and_then(|sends| sends.start(start).zip(sends.start(end)));
+            let (start, end) = bounds.ok_or(Kind::Numbers)?;
+            sum += end - start;
+        }
+        Ok(Some(sum))
+    }
+
+    fn grow(&mut self, elements: u64) -> Result<bool, Kind> {
+        self.me().memory.grow(elements);
+        Ok(true)
     }
 
     fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Kind> {

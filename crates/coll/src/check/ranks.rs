@@ -29,6 +29,11 @@ impl Ranks {
         Ranks(list)
     }
 
+    /// The first one.
+    pub fn first(&self) -> Option<u32> {
+        self.0.first().map(|interval| interval.start)
+    }
+
     /// Whether no rank is in both.
     pub fn is_disjoint(&self, other: &Ranks) -> bool {
         let apart = |a: &Range<u32>, b: &Range<u32>| a.end <= b.start || b.end <= a.start;

@@ -4,6 +4,7 @@
 //! nothing special, and the result has the same bits whichever rank is the root.
 
 use crate::accumulate::Accumulator;
+use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Known, Plan};
 use crate::tree;
 
@@ -20,7 +21,15 @@ pub struct Binomial {
 }
 
 impl Binomial {
-    pub(crate) fn new(rank: u32, size: u32, root: u32, count: u64, in_place: bool) -> Self {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        let &Call {
+            rank,
+            size,
+            root,
+            count,
+            in_place,
+            ..
+        } = call;
         let place = tree::Binomial::new(rank, size, root);
         let first = (0..place.top())
             .find(|&level| place.child(level).is_some())

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use oxmpi_coll::exec::{Driver, Execution, Progress};
-use oxmpi_coll::plan::{Buf, Part, Plan, Side};
+use oxmpi_coll::plan::{Buf, Given, Part, Plan, Side};
 
 /// Messages on their way, by sender, receiver and tag.
 type Queues = Rc<RefCell<HashMap<(u32, u32, u32), VecDeque<Vec<String>>>>>;
@@ -122,7 +122,7 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
         .zip(ranks)
         .map(|(rank, (plan, input, output))| {
             let execution = Execution::new(plan);
-            let scratch = vec![String::new(); execution.scratch(&[]) as usize];
+            let scratch = vec![String::new(); execution.scratch(Given::NOTHING) as usize];
             (
                 execution,
                 End {
@@ -138,7 +138,7 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
     for _ in 0..100_000 {
         let mut done = 0;
         for (execution, end) in &mut running {
-            match execution.advance(&[], end) {
+            match execution.advance(Given::NOTHING, end) {
                 Ok(Progress::Done) => done += 1,
                 Ok(Progress::Pending) => {}
                 Err(error) => panic!("{error}"),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::exec::{Driver, Execution, Failure, Progress};
-use oxmpi_coll::plan::{Buf, Part, Plan, Side, TAGS};
+use oxmpi_coll::plan::{Buf, Given, Part, Plan, Side, TAGS, pairs};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Mode, Outcome};
 use oxmpi_wire::{Bytes, Envelope, Peer};
@@ -52,10 +52,10 @@ impl<A: Access> Communicator<A> {
             ));
         }
         let plan = choose(&call, &tuning)
-            .and_then(|algorithm| algorithm.plan(&call, &tuning))
+            .and_then(|choice| choice.plan(&call))
             .map_err(|why| self.refused(&why))?;
         let execution = Execution::new(plan);
-        let bytes = execution.scratch(&[]) * call.element_bytes;
+        let bytes = execution.scratch(Given::NOTHING) * call.element_bytes;
         let scratch = self
             .access()
             .with(|lane| lane.lend_scratch(bytes))
@@ -97,7 +97,7 @@ impl<P: Plan, A: Access> Run<'_, P, A> {
     fn finish(&mut self) -> Result<()> {
         let mut waiter = self.binding.communicator.access().waiter();
         loop {
-            match self.execution.advance(&[], &mut self.binding) {
+            match self.execution.advance(Given::NOTHING, &mut self.binding) {
                 Ok(Progress::Done) => {
                     self.done = true;
                     return Ok(());
@@ -106,8 +106,8 @@ impl<P: Plan, A: Access> Run<'_, P, A> {
                 Ok(Progress::Pending) if std::mem::take(&mut self.binding.fresh) => {}
                 Ok(Progress::Pending) => self.binding.communicator.access().turn(&mut waiter)?,
                 Err(Failure::Driver(error)) => return Err(error),
-                Err(stuck @ Failure::Stuck { .. }) => {
-                    return Err(self.binding.communicator.refused(&stuck));
+                Err(broken) => {
+                    return Err(self.binding.communicator.refused(&broken));
                 }
             }
         }
@@ -201,8 +201,13 @@ impl<A: Access> Binding<'_, A> {
             _ => RawBytes::empty(),
         };
         let element = self.element;
+        // A part that goes around is one of memory where it does not reach the end.
+        let reach = part.first.checked_add(part.count);
+        let plain =
+            part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap);
         part.first
             .checked_mul(element)
+            .filter(|_| plain)
             .zip(part.count.checked_mul(element))
             .zip(part.stride.checked_mul(element as i64))
             .and_then(|((at, block), stride)| buffer.part(at, block, stride, part.times))
@@ -307,8 +312,7 @@ impl<A: Access> Driver for Binding<'_, A> {
                 .communicator
                 .refused(&"its plan reduces without an operation"));
         };
-        let blocks = from.blocks().zip(into.blocks());
-        for (from_block, into_block) in blocks {
+        for [from_block, into_block] in pairs(from, into) {
             let from = self.bytes(block(from.buf, from_block))?;
             let into = self.bytes(block(into.buf, into_block))?;
             operation(from, into, side);

@@ -73,7 +73,8 @@ impl Values {
             ring_segment_bytes: self.parse("allreduce_ring_segment", size),
             ..Tuning::default()
         };
-        for collective in Collective::ALL {
+        let served = |collective: &Collective| collective.algorithms().next().is_some();
+        for collective in Collective::ALL.into_iter().filter(served) {
             let row = format!("{}_algorithm", collective.name());
             let asked = self.parse(&row, |text| {
                 oxmpi_coll::settings::algorithm(collective, text)

@@ -1,0 +1,84 @@
+//! What the catalog says about one algorithm.
+
+use super::{Call, Collective};
+
+/// The numbers that an algorithm can be tuned by. One that it does not take is 0.
+///
+/// All ranks of a group use the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Parameters {
+    /// Children of a node of the tree, plus one; messages of a rank in one round, plus one.
+    pub radix: u32,
+    /// Pieces that the vector is cut into.
+    pub blocks: u32,
+    /// Messages under way at a time.
+    pub window: u32,
+    /// Bytes that a message carries at most.
+    pub segment: u64,
+}
+
+impl Parameters {
+    /// None.
+    pub const NONE: Parameters = Parameters {
+        radix: 0,
+        blocks: 0,
+        window: 0,
+        segment: 0,
+    };
+
+    /// These numbers where `row` has one, each at least 1; the row's where these are 0.
+    #[must_use]
+    pub const fn over(self, row: Parameters) -> Parameters {
+        const fn choose(own: u64, row: u64) -> u64 {
+            if own == 0 || row == 0 { row } else { own }
+        }
+        Parameters {
+            radix: choose(self.radix as u64, row.radix as u64) as u32,
+            blocks: choose(self.blocks as u64, row.blocks as u64) as u32,
+            window: choose(self.window as u64, row.window as u64) as u32,
+            segment: choose(self.segment, row.segment),
+        }
+    }
+}
+
+/// What a call must be like for an algorithm to serve it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The operation commutes.
+    pub commutative: bool,
+    /// The number of ranks is a power of two.
+    pub power_of_two: bool,
+    /// No rank calls in place.
+    pub apart: bool,
+    /// The largest group.
+    pub max_size: u32,
+}
+
+impl Needs {
+    /// Nothing.
+    pub const NOTHING: Needs = Needs {
+        commutative: false,
+        power_of_two: false,
+        apart: false,
+        max_size: u32::MAX,
+    };
+}
+
+/// What the catalog says about one algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The collective that it implements.
+    pub collective: Collective,
+    /// The name in settings; unique within the collective.
+    pub name: &'static str,
+    /// What it is good for, in one line.
+    pub about: &'static str,
+    /// What a call must be like.
+    pub needs: Needs,
+    /// The parameters that it takes, with their defaults.
+    pub parameters: Parameters,
+    /// The rounds that it promises: in one round a rank sends one message and receives one. The
+    /// checker sees exactly so many where the vector gives every piece an element, and fewer, if at
+    /// all, where it does not.
+    pub rounds: fn(&Call, &Parameters) -> u64,
+}

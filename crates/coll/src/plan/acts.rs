@@ -1,0 +1,196 @@
+//! What a step consists of.
+
+use core::ops::Deref;
+
+use super::{ACTS, Part};
+
+/// The side on which a reduction's operand stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// `into = from op into`.
+    Left,
+    /// `into = into op from`.
+    Right,
+}
+
+/// One thing to do. Peers are ranks of the group; in a call between two groups rank `r` of the
+/// remote group is peer `size + r`, `size` being this rank's own group's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Act {
+    /// Send a message.
+    Send {
+        /// The receiver.
+        to: u32,
+        /// Names the message within this collective; below [`TAGS`], the same in the receiver's
+        /// plan.
+        tag: u32,
+        /// What it carries.
+        from: Part,
+    },
+    /// Receive a message.
+    Recv {
+        /// The sender.
+        from: u32,
+        /// Names the message within this collective; below [`TAGS`], the same in the sender's plan.
+        tag: u32,
+        /// Where it goes; as long as what was sent.
+        into: Part,
+    },
+    /// Copy elements within the rank. The two parts are equally long and do not overlap.
+    Copy {
+        /// Read.
+        from: Part,
+        /// Written.
+        into: Part,
+    },
+    /// Combine elements within the rank, one by one. The two parts are equally long and do not
+    /// overlap.
+    Reduce {
+        /// One operand.
+        from: Part,
+        /// The other operand, and the result.
+        into: Part,
+        /// On which side of the operation `from` stands.
+        side: Side,
+    },
+    /// Learn how long a message is as soon as it is announced, without receiving it. It must be the
+    /// next one of its sender and tag that the plan receives, in a later step.
+    Size {
+        /// The sender.
+        from: u32,
+        /// The message's tag.
+        tag: u32,
+        /// The slot of [`Learned`](super::Learned) for its elements.
+        slot: u8,
+    },
+    /// Learn the sum of numbers that a part holds, 8 bytes each, low byte first. Done at once.
+    Learn {
+        /// Read; in bytes, a multiple of 8.
+        from: Part,
+        /// The slot of [`Learned`](super::Learned) for the sum.
+        slot: u8,
+    },
+}
+
+impl Act {
+    /// The part that is read, if there is one.
+    pub const fn reads(&self) -> Option<Part> {
+        match *self {
+            Act::Send { from, .. }
+            | Act::Copy { from, .. }
+            | Act::Reduce { from, .. }
+            | Act::Learn { from, .. } => Some(from),
+            Act::Recv { .. } | Act::Size { .. } => None,
+        }
+    }
+
+    /// The part that is written, if there is one.
+    pub const fn writes(&self) -> Option<Part> {
+        match *self {
+            Act::Recv { into, .. } | Act::Copy { into, .. } | Act::Reduce { into, .. } => {
+                Some(into)
+            }
+            Act::Send { .. } | Act::Size { .. } | Act::Learn { .. } => None,
+        }
+    }
+}
+
+/// The acts of one step, in the order in which they are to be started: receives first, local work
+/// last, so that messages travel while the processor works.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acts(heapless::Vec<Act, ACTS>);
+
+impl Acts {
+    /// No acts.
+    #[inline]
+    pub const fn new() -> Self {
+        Acts(heapless::Vec::new())
+    }
+
+    /// Adds an act.
+    ///
+    /// # Panics
+    ///
+    /// When the step already holds [`ACTS`] acts: the plan is broken for every caller, and the
+    /// checker finds it.
+    #[inline]
+    pub fn push(&mut self, act: Act) {
+        assert!(self.0.push(act).is_ok(), "a step holds at most {ACTS} acts");
+    }
+
+    /// Adds [`Act::Send`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn send(&mut self, to: u32, tag: u32, from: Part) {
+        self.push(Act::Send { to, tag, from });
+    }
+
+    /// Adds [`Act::Recv`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn recv(&mut self, from: u32, tag: u32, into: Part) {
+        self.push(Act::Recv { from, tag, into });
+    }
+
+    /// Adds [`Act::Copy`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn copy(&mut self, from: Part, into: Part) {
+        self.push(Act::Copy { from, into });
+    }
+
+    /// Adds [`Act::Reduce`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn reduce(&mut self, from: Part, into: Part, side: Side) {
+        self.push(Act::Reduce { from, into, side });
+    }
+
+    /// Adds [`Act::Size`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn size(&mut self, from: u32, tag: u32, slot: u8) {
+        self.push(Act::Size { from, tag, slot });
+    }
+
+    /// Adds [`Act::Learn`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn learn(&mut self, from: Part, slot: u8) {
+        self.push(Act::Learn { from, slot });
+    }
+
+    /// Removes all acts.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Deref for Acts {
+    type Target = [Act];
+
+    #[inline]
+    fn deref(&self) -> &[Act] {
+        &self.0
+    }
+}
