@@ -11,8 +11,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 use oxmpi_shm::ring::{
-    Barrier, Bell, Counters, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver, STRIDE,
-    Sender, Share, Stage, TURNS, Turns, Void, Words, words_for,
+    Barrier, Bell, Board, Counters, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver,
+    STRIDE, Sender, Share, Stage, TURNS, Turns, Void, Words, words_for,
 };
 
 /// Words of a model; those that a test never touches are not made.
@@ -429,7 +429,7 @@ fn a_revoked_offer_is_not_finished() {
                     // SAFETY: the model has this word.
                     let read = unsafe { words.load(OFFER, Ordering::Relaxed) };
                     let good = offer.finish(1, 2);
-                    assert!(good == Err(Void::Revoked) || read != 8);
+                    assert!(good == Err(Void::Revoked) || read != 8, "{good:?}");
                 }
             })
         };
@@ -509,5 +509,161 @@ fn pieces_are_shared() {
             }
         }
         assert_eq!(sharing.join().unwrap() + mine, 2);
+    });
+}
+
+/// A pipe that is taken back from an offer nobody has claimed is no claimer's: who claims the offer
+/// later is granted another, and who claimed it before keeps this one.
+#[test]
+fn a_pipe_is_reclaimed_or_kept() {
+    loom::model(|| {
+        let words = Model::new(OFFER + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER
+        });
+        let offer = Offer::new(words.clone(), 0);
+        // SAFETY: the model has this word.
+        unsafe { words.set(OFFER, 7) };
+        offer.open(1, 5);
+        let claiming = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let offer = Offer::new(words.clone(), 0);
+                if offer.claim(1, 2) && offer.granted() == 5 {
+                    // SAFETY: the model has this word.
+                    assert_eq!(unsafe { words.get(OFFER) }, 7);
+                }
+            })
+        };
+        if offer.withdraw(1) {
+            offer.open(1, 0);
+            // SAFETY: the model has this word.
+            unsafe { words.set(OFFER, 8) };
+        }
+        claiming.join().unwrap();
+    });
+}
+
+/// The pipe of an offer that was revoked goes to another transfer at once: who still drains it, not
+/// knowing that it was given up, takes nothing of that for its message.
+#[test]
+fn a_revoked_pipe_brings_nothing() {
+    loom::model(|| {
+        // The window of one word is behind the offer.
+        let words = Model::new(OFFER + 1, |at| {
+            at < 4 || (8..12).contains(&at) || at == OFFER
+        });
+        let offer = Offer::new(words.clone(), 0);
+        let at = offer.counters();
+        let mut fill = Fill::new(words.clone(), at, 1, 1);
+        offer.open(1, 5);
+        let claiming = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let offer = Offer::new(words.clone(), 0);
+                if !offer.claim(1, 2) {
+                    return;
+                }
+                let mut drain = Drain::new(words.clone(), at, 1, 1);
+                if drain.ready(1).unwrap() == 0 {
+                    // Nothing came: who looks may still find the offer as it was.
+                    let holds = offer.holds(1, 2);
+                    assert!(matches!(holds, Ok(()) | Err(Void::Revoked)), "{holds:?}");
+                    return;
+                }
+                // SAFETY: the model has this word.
+                let read = unsafe { words.load(OFFER, Ordering::Relaxed) };
+                drain.free(1);
+                match offer.finish(1, 2) {
+                    Ok(()) => assert_eq!(read, 7),
+                    void => assert_eq!(void, Err(Void::Revoked)),
+                }
+            })
+        };
+        // SAFETY: the model has this word.
+        unsafe { words.store(OFFER, 7, Ordering::Relaxed) };
+        fill.publish(1);
+        offer.revoke(1);
+        // SAFETY: the model has this word.
+        unsafe { words.store(OFFER, 8, Ordering::Relaxed) };
+        claiming.join().unwrap();
+        assert!(!offer.claim(1, 2), "it stays closed");
+    });
+}
+
+/// Behind a claimer that has left a shared transfer, the owner takes nothing more; what it took
+/// before is one piece, which nobody else has.
+#[test]
+fn who_has_left_is_served_no_more() {
+    loom::model(|| {
+        let words = Model::new(OFFER + 3, |at| {
+            at < 4 || (8..12).contains(&at) || at >= OFFER
+        });
+        // Behind the offer: two pieces, and whether the claimer has left.
+        let left = OFFER + 2;
+        let claimer = Offer::new(words.clone(), 0);
+        claimer.open(1, 0);
+        assert!(claimer.claim(1, 2));
+        let sharing = {
+            let words = words.clone();
+            thread::spawn(move || {
+                let owner = Offer::new(words.clone(), 0);
+                // SAFETY: the model has this word.
+                let late = unsafe { words.load(left, Ordering::Acquire) } != 0;
+                let mut pieces = 0;
+                while let Some(piece) = owner.take(2) {
+                    assert!(!late, "a piece is written for one that has left");
+                    // SAFETY: the model has this word.
+                    unsafe { words.set(OFFER + piece as usize, 50) };
+                    pieces += 1;
+                    owner.share(Share::Pieces(pieces));
+                }
+                assert_eq!(owner.take(2), None);
+            })
+        };
+        if let Some(piece) = claimer.take(2) {
+            // SAFETY: the model has this word.
+            unsafe { words.set(OFFER + piece as usize, 60) };
+        }
+        claimer.leave();
+        assert_eq!(claimer.take(2), None);
+        // SAFETY: the model has this word.
+        unsafe { words.store(left, 1, Ordering::Release) };
+        sharing.join().unwrap();
+    });
+}
+
+/// The receiver's own word on the board, while a sender wakes it: however their stores fall, a
+/// sleeper has been rung, and the word says nothing that neither wrote.
+#[test]
+fn a_rank_moves_while_it_is_rung() {
+    const ME: usize = 0;
+    loom::model(|| {
+        let (words, ring) = (Model::new(1, |_| true), Model::ring(2));
+        let (board, bell) = (Board::new(words.clone()), Bell::new(words.clone(), ME));
+        let (mut sender, receiver) = (Sender::new(ring.clone(), 2), Receiver::new(ring, 2));
+        board.place(ME, 3);
+        bell.announce(&Fences);
+        let sending = thread::spawn({
+            let bell = bell.clone();
+            move || {
+                // For an earlier message it finds the receiver asleep, or just awake by itself.
+                if bell.asleep(&Fences) {
+                    bell.clear();
+                }
+                sender.try_send(0, &[1]).unwrap();
+                bell.asleep(&Fences)
+            }
+        });
+        // It wakes by itself, has moved, and goes to sleep again.
+        bell.clear();
+        board.place(ME, 4);
+        bell.announce(&Fences);
+        let sleeps = receiver.head().is_none();
+        let rang = sending.join().unwrap();
+        // SAFETY: the model has this word.
+        let word = unsafe { words.load(ME, Ordering::Relaxed) };
+        let asleep = word & 1 != 0;
+        assert!(!sleeps || rang || !asleep, "asleep, and nobody rang");
+        assert!([4, 5].contains(&(word >> 32)), "on no processor: {word:x}");
     });
 }

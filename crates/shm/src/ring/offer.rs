@@ -218,10 +218,18 @@ impl<W: Words> Offer<W> {
     /// [`Offer::holds`] and [`Offer::finish`].
     pub fn revoke(&self, turn: u32) {
         let closed = Stage::Closed.word(turn);
-        // Whatever the claimer has made of it: all that it does next expects another word.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words.store(self.at + STATE, closed, Ordering::Relaxed);
+        // A claimer moves it on twice at most.
+        for _ in 0..3 {
+            // SAFETY: `new` checked the index.
+            let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
+            // SAFETY: as above.
+            let won = unsafe {
+                self.words
+                    .exchange(self.at + STATE, word, closed, Ordering::Relaxed)
+            };
+            if won {
+                break;
+            }
         }
         // Pairs with the fence of `finish`: who reads what is written after this sees the word.
         self.words.fence(Ordering::Release);
