@@ -410,7 +410,7 @@ impl<P: Plan, T> Execution<P, T> {
                 );
             }
         }
-        self.next += 1;
+        self.next = self.acts.after(step);
         self.needs = None;
         Ok(())
     }

@@ -181,14 +181,7 @@ fn memory_that_is_not_there() {
         element: 0,
     };
     assert_eq!(fault(script(0, &[&[send(1, OUT)]]), gives()), undefined);
-    let below = Part {
-        first: 1,
-        count: 1,
-        stride: -2,
-        times: 2,
-        buf: Buf::In,
-        wrap: 0,
-    };
+    let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
     assert_eq!(
         fault(script(0, &[&[send(1, below)]]), gives()),
         Kind::Outside {
@@ -386,14 +379,7 @@ fn a_barrier_that_is_left_early() {
 /// Rank 1 sends every other element, from high to low; rank 0 puts them in their places.
 #[test]
 fn parts_of_several_blocks() {
-    let odd = Part {
-        buf: Buf::In,
-        first: 3,
-        count: 1,
-        stride: -2,
-        times: 2,
-        wrap: 0,
-    };
+    let odd = Part::new(Buf::In, 3, 1).repeated(2, -2);
     let places = Part {
         buf: Buf::Out,
         ..odd

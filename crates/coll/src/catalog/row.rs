@@ -15,6 +15,8 @@ pub struct Parameters {
     pub window: u32,
     /// Bytes that a message carries at most.
     pub segment: u64,
+    /// Bytes of the longest block that goes through the tree; a longer one goes straight.
+    pub cutoff: u64,
 }
 
 impl Parameters {
@@ -24,6 +26,7 @@ impl Parameters {
         blocks: 0,
         window: 0,
         segment: 0,
+        cutoff: 0,
     };
 
     /// These numbers where `row` has one, each at least 1; the row's where these are 0.
@@ -37,6 +40,7 @@ impl Parameters {
             blocks: choose(self.blocks as u64, row.blocks as u64) as u32,
             window: choose(self.window as u64, row.window as u64) as u32,
             segment: choose(self.segment, row.segment),
+            cutoff: choose(self.cutoff, row.cutoff),
         }
     }
 }
@@ -48,8 +52,12 @@ pub struct Needs {
     pub commutative: bool,
     /// The number of ranks is a power of two.
     pub power_of_two: bool,
+    /// The number of ranks is even, or 1.
+    pub even: bool,
     /// No rank calls in place.
     pub apart: bool,
+    /// Every rank calls in place.
+    pub in_place: bool,
     /// The largest group.
     pub max_size: u32,
 }
@@ -59,7 +67,9 @@ impl Needs {
     pub const NOTHING: Needs = Needs {
         commutative: false,
         power_of_two: false,
+        even: false,
         apart: false,
+        in_place: false,
         max_size: u32::MAX,
     };
 }

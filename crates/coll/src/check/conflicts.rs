@@ -60,8 +60,10 @@ pub(super) fn check<P: Plan>(
 /// Whether some element belongs to both parts.
 fn overlap(one: Part, other: Part, task: &Task) -> bool {
     let lengths = [task.input, task.output];
-    let whole = |part| resolve(part, &task.blocks, lengths).unwrap_or(part);
-    whole(one).overlaps(whole(other))
+    let place = |part| resolve(part, &task.blocks, lengths);
+    place(one)
+        .zip(place(other))
+        .is_some_and(|(one, other)| one.overlaps(&other))
 }
 
 /// Whether one act writes what the other reads or writes.

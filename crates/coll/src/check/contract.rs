@@ -6,6 +6,7 @@ use core::ops::Range;
 use super::arrays::{Arrays, Lengths};
 use super::ranks::Ranks;
 use crate::catalog::{Call, Collective, NOBODY};
+use crate::plan::Part;
 
 /// The promise of one collective call to all its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Contract {
     pub commutative: bool,
     /// Whether all ranks must end with the same bits in their outputs.
     pub same_bits: bool,
-    /// Whether no rank may end before all have started. Messages then need not carry elements.
+    /// Whether no rank may end before all have started.
     pub barrier: bool,
 }
 
@@ -61,6 +62,27 @@ impl Blocks {
             Blocks::Equal(length) => length.checked_mul(index.into()),
             Blocks::Given(lengths) => lengths.start(index as usize),
         }
+    }
+
+    /// The elements of blocks from number `index` on, but of none longer than the part's limit, as
+    /// many as the part has; `None` when they are not so many, or do not start with a block.
+    pub(super) fn short(&self, index: u32, part: Part) -> Option<Vec<Range<u64>>> {
+        let Blocks::Given(lengths) = self else {
+            return None;
+        };
+        let mut left = part.len();
+        let mut short = Vec::new();
+        let mut index = index as usize;
+        while left > 0 {
+            let (start, end) = (lengths.start(index)?, lengths.start(index + 1)?);
+            if end - start <= part.limit {
+                let count = left.min(end - start);
+                short.push(start..start + count);
+                left -= count;
+            }
+            index += 1;
+        }
+        (part.first == 0).then_some(short)
     }
 
     fn range(&self, index: u32) -> Range<u64> {

@@ -40,7 +40,7 @@ pub enum Kind {
     /// Sender and receiver, or the two parts of a local act, disagree about the length.
     #[error("{from} elements go where there is room for {into}")]
     Length { from: u64, into: u64 },
-    /// A message without elements in a collective that moves data.
+    /// A message whose part has no elements and is not [`Part::EMPTY`].
     #[error("a message without elements")]
     Empty,
     /// An element is read before it has a value.

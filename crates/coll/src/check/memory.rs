@@ -238,12 +238,12 @@ impl Memory {
     }
 
     /// The part counted from the start of its buffer, if it lies within it.
-    fn resolve(&mut self, part: Part) -> Result<Part, Kind> {
+    fn resolve(&mut self, part: Part) -> Result<Place, Kind> {
         let len = self.field(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
-        let inside = |part: &Part| {
+        let inside = |place: &Place| {
             part.is_empty()
-                || part
+                || place
                     .blocks()
                     .all(|block| block.end <= len && block.start <= block.end)
         };
@@ -261,7 +261,7 @@ impl Memory {
             field
                 .read(block, &mut message, at)
                 .map_err(|element| Kind::Undefined {
-                    buf: whole.buf,
+                    buf: whole.plain.buf,
                     element,
                 })?;
             at += count;
@@ -272,7 +272,7 @@ impl Memory {
     /// Puts a message as long as the part into it.
     pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
         let whole = self.resolve(part)?;
-        if matches!(whole.buf, Buf::In | Buf::Counts) && !part.is_empty() {
+        if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
             return Err(Kind::WritesInput { part });
         }
         let field = self.field(part.buf);
@@ -316,20 +316,55 @@ impl Memory {
     }
 }
 
-/// The part counted from the start of `In` or `Out`, whose blocks and lengths are given, where it
-/// is counted from the start of a block; `None` when there is no such block.
-pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Part> {
+/// Where the elements of a part are, counted from the start of their buffer.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// A part that names no block; empty where long blocks are passed over.
+    plain: Part,
+    /// What is left of a part of which long blocks are passed over.
+    short: Vec<Range<u64>>,
+}
+
+impl Place {
+    fn blocks(&self) -> impl Iterator<Item = Range<u64>> {
+        self.plain.blocks().chain(self.short.iter().cloned())
+    }
+
+    /// Whether some element belongs to both.
+    pub(super) fn overlaps(&self, other: &Place) -> bool {
+        let share = |a: &Range<u64>, b: &Range<u64>| a.start.max(b.start) < a.end.min(b.end);
+        self.plain.buf == other.plain.buf
+            && self.blocks().any(|a| other.blocks().any(|b| share(&a, &b)))
+    }
+}
+
+/// Where the part is in `In` or `Out`, whose blocks and lengths are given, or in its buffer; `None`
+/// when it names a block that does not exist.
+pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Place> {
     let (buf, at, index) = match part.buf {
         Buf::InBlock(index) => (Buf::In, 0, index),
         Buf::OutBlock(index) => (Buf::Out, 1, index),
-        _ => return Some(part),
+        _ => {
+            return Some(Place {
+                plain: part,
+                short: Vec::new(),
+            });
+        }
     };
+    if part.limit < u64::MAX {
+        let plain = Part { buf, ..Part::EMPTY };
+        let short = blocks[at].short(index, part)?;
+        return Some(Place { plain, short });
+    }
     let first = blocks[at].start(index)?.checked_add(part.first)?;
     let fits = part.count <= lengths[at] && part.wrap == 0;
-    fits.then_some(Part {
-        buf,
-        first,
-        wrap: lengths[at],
-        ..part
+    fits.then_some(Place {
+        plain: Part {
+            buf,
+            first,
+            wrap: lengths[at],
+            ..part
+        },
+        short: Vec::new(),
     })
 }

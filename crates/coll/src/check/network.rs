@@ -73,7 +73,6 @@ pub(super) struct World<'a> {
     free: Vec<Ticket>,
     /// Ranks to look at again.
     pub(super) ready: VecDeque<u32>,
-    barrier: bool,
     pub(super) rounds: u32,
     pub(super) messages: u64,
 }
@@ -102,7 +101,6 @@ impl<'a> World<'a> {
             order: 0,
             met: Vec::new(),
             free: Vec::new(),
-            barrier: contract.barrier,
             rounds: 0,
             messages: 0,
         }
@@ -228,7 +226,7 @@ impl View<'_, '_> {
                 Err(Kind::Peer { peer })
             }
             () if tag >= TAGS => Err(Kind::Tag { tag }),
-            () if part.is_empty() && !self.world.barrier => Err(Kind::Empty),
+            () if part.is_empty() && part != Part::EMPTY => Err(Kind::Empty),
             () => Ok(()),
         }
     }
@@ -336,9 +334,11 @@ impl Driver for View<'_, '_> {
                 .first()
                 .and_then(|rank| tasks.get(rank as usize));
             let sends = owner.map(|task| &task.arrays.sends);
-            let bounds = sends.and_then(|sends| sends.start(start).zip(sends.start(end)));
-            let (start, end) = bounds.ok_or(Kind::Numbers)?;
-            sum += end - start;
+            let sends = sends
+                .filter(|sends| end <= sends.len())
+                .ok_or(Kind::Numbers)?;
+            let lengths = (start..end).map(|index| sends.length(index));
+            sum += lengths.filter(|&length| length <= from.limit).sum::<u64>();
         }
         Ok(Some(sum))
     }

@@ -61,7 +61,9 @@ impl Rank {
     pub(super) fn start(&mut self, step: u32, needs: u32) {
         self.settle(needs);
         self.step = step;
-        self.open.push_back(Outcome::default());
+        // Steps without acts may have been left out.
+        let started = (step - self.base) as usize + 1;
+        self.open.resize_with(started, Outcome::default);
     }
 
     /// The round after which the running step started.

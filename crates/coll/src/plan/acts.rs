@@ -99,13 +99,19 @@ impl Act {
 /// The acts of one step, in the order in which they are to be started: receives first, local work
 /// last, so that messages travel while the processor works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Acts(heapless::Vec<Act, ACTS>);
+pub struct Acts {
+    acts: heapless::Vec<Act, ACTS>,
+    skip: u32,
+}
 
 impl Acts {
     /// No acts.
     #[inline]
     pub const fn new() -> Self {
-        Acts(heapless::Vec::new())
+        Acts {
+            acts: heapless::Vec::new(),
+            skip: 0,
+        }
     }
 
     /// Adds an act.
@@ -116,7 +122,10 @@ impl Acts {
     /// checker finds it.
     #[inline]
     pub fn push(&mut self, act: Act) {
-        assert!(self.0.push(act).is_ok(), "a step holds at most {ACTS} acts");
+        assert!(
+            self.acts.push(act).is_ok(),
+            "a step holds at most {ACTS} acts"
+        );
     }
 
     /// Adds [`Act::Send`].
@@ -179,10 +188,24 @@ impl Acts {
         self.push(Act::Learn { from, slot });
     }
 
+    /// Tells that the steps after this one and below `step` hold no acts. Who runs the plan may
+    /// leave them out, or not.
+    #[inline]
+    pub const fn skip_to(&mut self, step: u32) {
+        self.skip = step;
+    }
+
+    /// The step to go on with after step `i`, to which these acts belong.
+    #[inline]
+    pub fn after(&self, i: u32) -> u32 {
+        self.skip.max(i + 1)
+    }
+
     /// Removes all acts.
     #[inline]
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.acts.clear();
+        self.skip = 0;
     }
 }
 
@@ -191,6 +214,6 @@ impl Deref for Acts {
 
     #[inline]
     fn deref(&self) -> &[Act] {
-        &self.0
+        &self.acts
     }
 }

@@ -49,11 +49,18 @@ pub struct Part {
     /// reaches it goes on at index 0. At least `count`. A part of [`Buf::InBlock`] or
     /// [`Buf::OutBlock`] goes around its blocks without it.
     pub wrap: u64,
+    /// What is longer than this is passed over, as if it were not there: blocks of a part of
+    /// [`Buf::InBlock`] or [`Buf::OutBlock`], and, in [`Act::Learn`](super::Act::Learn), numbers.
+    pub limit: u64,
 }
 
 impl Part {
-    /// No elements: what a message that only signals carries.
-    pub const EMPTY: Part = Part::new(Buf::In, 0, 0);
+    /// No elements: what a message that only signals carries. It has no block, by which it is told
+    /// from a part that happens to have no elements.
+    pub const EMPTY: Part = Part {
+        times: 0,
+        ..Part::new(Buf::In, 0, 0)
+    };
 
     /// The `count` consecutive elements of `buf` that start at `first`.
     pub const fn new(buf: Buf, first: u64, count: u64) -> Self {
@@ -64,6 +71,7 @@ impl Part {
             count,
             stride: 0,
             wrap: 0,
+            limit: u64::MAX,
         }
     }
 
@@ -79,6 +87,11 @@ impl Part {
     /// The part with its indexes taken modulo `wrap`.
     pub const fn around(self, wrap: u64) -> Self {
         Part { wrap, ..self }
+    }
+
+    /// The part without what is longer than `limit`: see [`Part::limit`].
+    pub const fn up_to(self, limit: u64) -> Self {
+        Part { limit, ..self }
     }
 
     /// Number of elements in all blocks together.
