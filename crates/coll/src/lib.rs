@@ -27,7 +27,8 @@
 //! ```
 //!
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
-//! [`barrier`], [`bcast`], [`reduce`], [`allreduce`]. [`catalog`] lists them, [`choice`] chooses,
+//! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
+//! [`alltoall`], [`reduce`], [`allreduce`]. [`catalog`] lists them, [`choice`] chooses,
 //! [`settings`] is what a user can say about it. [`exec`] runs a plan through a driver that the
 //! caller writes. `check` (feature `std`) proves plans.
 //!
@@ -42,7 +43,9 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod allgather;
 pub mod allreduce;
+pub mod alltoall;
 pub mod barrier;
 pub mod bcast;
 pub mod catalog;
@@ -50,15 +53,24 @@ pub mod catalog;
 pub mod check;
 pub mod choice;
 pub mod exec;
+pub mod gather;
+pub mod gatherv;
 pub mod plan;
 pub mod reduce;
+pub mod scatter;
+pub mod scatterv;
 pub mod settings;
 #[cfg(feature = "sim")]
 pub mod sim;
 
 mod accumulate;
+mod blocks;
+mod circle;
+mod digits;
+mod direct;
 mod split;
 mod tree;
+mod window;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -29,6 +29,18 @@ fn call(algorithm: Algorithm, rank: u32, size: u32, root: u32, count: u64) -> Ca
     }
 }
 
+/// The algorithms of these collectives; the others have a test of their own.
+fn proved() -> impl Iterator<Item = Algorithm> {
+    [
+        Collective::Barrier,
+        Collective::Bcast,
+        Collective::Reduce,
+        Collective::Allreduce,
+    ]
+    .into_iter()
+    .flat_map(Collective::algorithms)
+}
+
 /// Proves the algorithm with and without order, in place and not.
 fn prove(
     algorithm: Algorithm,
@@ -89,7 +101,7 @@ fn promised(algorithm: Algorithm, size: u32, count: u64) -> Option<u64> {
 
 #[test]
 fn every_algorithm_is_right_and_keeps_its_rounds_on_1_to_64_ranks() {
-    for algorithm in Algorithm::ALL {
+    for algorithm in proved() {
         for size in 1..=64 {
             for root in roots(algorithm, size) {
                 let size_long = u64::from(size);
@@ -132,9 +144,9 @@ fn the_textbook_s_numbers_of_rounds() {
         } else {
             u64::from(size.ilog2()) + 2
         };
-        let expected = [up, up, up, doubling, 2 * (u64::from(size) - 1)];
+        let expected = [up, 2 * up, up, up, doubling, 2 * (u64::from(size) - 1)];
         assert_eq!(
-            Algorithm::ALL.map(|algorithm| rounds(algorithm, size)),
+            Vec::from_iter(proved().map(|algorithm| rounds(algorithm, size))),
             expected
         );
     }
@@ -191,7 +203,7 @@ proptest! {
         size in 65_u32..=4096, root in any::<prop::sample::Index>(), count in 0_u64..=1 << 50,
     ) {
         let root = root.index(size as usize) as u32;
-        for algorithm in Algorithm::ALL {
+        for algorithm in proved() {
             if algorithm != Algorithm::AllreduceRing {
                 let report = prove(algorithm, size, root, count, &whole());
                 prop_assert_eq!(Some(u64::from(report.rounds)), promised(algorithm, size, count));

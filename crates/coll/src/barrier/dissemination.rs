@@ -2,52 +2,46 @@
 //! `2^k` below it.
 //!
 //! After round `k` a rank has heard, directly or not, from the `2^(k+1) - 1` ranks below it; so
-//! `ceil(log2 p)` rounds suffice for every `p`, and no algorithm takes fewer. Hensgen, Finkel and
-//! Manber, "Two algorithms for barrier synchronization", 1988.
+//! `ceil(log2 p)` rounds suffice for every `p`, and no algorithm takes fewer. With a larger radix
+//! each of fewer phases signals several ranks at a time, which pays where a signal costs a rank
+//! less time than it takes to arrive. Hensgen, Finkel and Manber, "Two algorithms for barrier
+//! synchronization", 1988.
 
 use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Part, Plan};
-use crate::tree::levels;
+use crate::circle::Circle;
+use crate::digits::Digits;
+use crate::plan::{Acts, Known, Part, Plan, TAGS};
 
-/// One rank's part in a dissemination barrier. One step a round.
+/// One rank's part in a dissemination barrier. One step for each signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dissemination {
-    rank: u32,
-    size: u32,
+    place: Circle,
+    digits: Digits,
 }
 
 impl Dissemination {
-    pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
+    pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Dissemination {
-            rank: call.rank,
-            size: call.size,
-        }
-    }
-
-    /// The rank `distance` above, around the ring; `distance` is at most the size.
-    fn above(&self, distance: u32) -> u32 {
-        let to_end = self.size - self.rank;
-        if distance < to_end {
-            self.rank + distance
-        } else {
-            distance - to_end
+            place: Circle::of(call),
+            digits: Digits::new(call.size, parameters.radix),
         }
     }
 }
 
 impl Plan for Dissemination {
     fn steps(&self) -> u32 {
-        levels(self.size)
+        self.digits.exchanges()
     }
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
         0
     }
 
-    fn step(&self, round: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let distance = 1 << round;
-        acts.recv(self.above(self.size - distance), round, Part::EMPTY);
-        acts.send(self.above(distance), round, Part::EMPTY);
-        Some(round)
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let round = self.digits.exchange(i);
+        let (distance, tag) = (round.distance(), i % TAGS);
+        acts.recv(self.place.below(distance), tag, Part::EMPTY);
+        acts.send(self.place.above(distance), tag, Part::EMPTY);
+        Some(round.phase)
     }
 }

@@ -1,5 +1,7 @@
 //! Barrier: no rank leaves before every rank has entered (MPI 5.0, section 6.3). No buffer is used.
 
 mod dissemination;
+mod knomial;
 
 pub use dissemination::Dissemination;
+pub use knomial::Knomial;

@@ -74,7 +74,6 @@ impl Algorithm {
             () if needs.even && size > 1 && !size.is_multiple_of(2) => {
                 Err(why("an even number of ranks"))
             }
-            () if needs.in_place && !call.in_place => Err(why("a call in place")),
             () if needs.apart && call.in_place => Err(why("input and output apart")),
             () => Ok(()),
         }

@@ -56,8 +56,6 @@ pub struct Needs {
     pub even: bool,
     /// No rank calls in place.
     pub apart: bool,
-    /// Every rank calls in place.
-    pub in_place: bool,
     /// The largest group.
     pub max_size: u32,
 }
@@ -69,7 +67,6 @@ impl Needs {
         power_of_two: false,
         even: false,
         apart: false,
-        in_place: false,
         max_size: u32::MAX,
     };
 }
@@ -89,6 +86,7 @@ pub struct Row {
     pub parameters: Parameters,
     /// The rounds that it promises: in one round a rank sends one message and receives one. The
     /// checker sees exactly so many where the vector gives every piece an element, and fewer, if at
-    /// all, where it does not.
+    /// all, where it does not. Where a rank has several messages under way, or asks for them, it may
+    /// see fewer anyway.
     pub rounds: fn(&Call, &Parameters) -> u64,
 }

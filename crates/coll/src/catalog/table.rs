@@ -5,9 +5,12 @@
 //! it is given satisfies the row's needs, and the parameters that the row has are not 0.
 
 use super::{Call, Collective, Needs, Parameters, Row};
+use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
-use crate::tree::levels;
-use crate::{allreduce, barrier, bcast, reduce};
+use crate::tree::{levels, levels_of};
+use crate::{
+    allgather, allreduce, alltoall, barrier, bcast, gather, gatherv, reduce, scatter, scatterv,
+};
 
 /// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
 macro_rules! table {
@@ -70,15 +73,225 @@ macro_rules! table {
     };
 }
 
+/// The rounds that a tree to a radix takes at most.
+fn knomial(size: u32, radix: u32) -> u64 {
+    u64::from(radix - 1) * u64::from(levels_of(size, radix))
+}
+
+/// The rounds in which one rank receives so many messages, those beyond the first window each after
+/// it has asked for it.
+fn asked(messages: u32, window: u32) -> u64 {
+    let beyond = messages.saturating_sub(window);
+    u64::from(messages) + u64::from(if window > 1 { beyond.min(1) } else { beyond })
+}
+
+/// The rounds in which each two ranks exchange; in place each rank rests in one.
+fn exchanges(call: &Call) -> u64 {
+    u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)
+}
+
 table! {
     BarrierDissemination(barrier::Dissemination): Row {
         collective: Collective::Barrier,
         name: "dissemination",
         about: "fewest rounds for every number of ranks",
         needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+    };
+    BarrierKnomial(barrier::Knomial): Row {
+        collective: Collective::Barrier,
+        name: "knomial",
+        about: "up and down a tree: twice the rounds, fewest messages",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| 2 * knomial(call.size, parameters.radix),
+    };
+    GatherBinomial(gather::Knomial): Row {
+        collective: Collective::Gather,
+        name: "binomial",
+        about: "fewest rounds and least volume at the root; blocks are sent again on their way",
+        needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
     };
+    GatherKnomial(gather::Knomial): Row {
+        collective: Collective::Gather,
+        name: "knomial",
+        about: "as binomial with fewer levels of more messages each",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix),
+    };
+    GatherLinear(gather::Linear): Row {
+        collective: Collective::Gather,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, parameters| asked(call.size - 1, parameters.window),
+    };
+    GathervKnomial(gatherv::Knomial): Row {
+        collective: Collective::Gatherv,
+        name: "knomial",
+        about: "short blocks through a tree, long ones straight; fewest rounds for short ones",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix),
+    };
+    GathervLinear(gather::Linear): Row {
+        collective: Collective::Gatherv,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, parameters| asked(call.size - 1, parameters.window),
+    };
+    ScatterBinomial(scatter::Knomial): Row {
+        collective: Collective::Scatter,
+        name: "binomial",
+        about: "fewest rounds and least volume at the root; blocks are sent again on their way",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    ScatterKnomial(scatter::Knomial): Row {
+        collective: Collective::Scatter,
+        name: "knomial",
+        about: "as binomial with fewer levels of more messages each",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix),
+    };
+    ScatterLinear(scatter::Linear): Row {
+        collective: Collective::Scatter,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    ScattervKnomial(scatterv::Knomial): Row {
+        collective: Collective::Scatterv,
+        name: "knomial",
+        about: "short blocks through a tree, long ones straight; fewest rounds for short ones",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix),
+    };
+    ScattervLinear(scatter::Linear): Row {
+        collective: Collective::Scatterv,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    AllgatherBruck(allgather::Bruck): Row {
+        collective: Collective::Allgather,
+        name: "bruck",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+    };
+    AllgatherRecursiveDoubling(allgather::RecursiveDoubling): Row {
+        collective: Collective::Allgather,
+        name: "recursive-doubling",
+        about: "fewest rounds and least volume for powers of two",
+        needs: Needs { power_of_two: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    AllgatherNeighborExchange(allgather::NeighborExchange): Row {
+        collective: Collective::Allgather,
+        name: "neighbor-exchange",
+        about: "least volume between neighbours in half the rounds of a ring; even numbers of ranks",
+        needs: Needs { even: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size / 2),
+    };
+    AllgatherRing(allgather::Ring): Row {
+        collective: Collective::Allgather,
+        name: "ring",
+        about: "least volume between neighbours, many rounds: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    AllgatherLinear(allgather::Linear): Row {
+        collective: Collective::Allgather,
+        name: "linear",
+        about: "each block straight on its way, nothing waits: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    AllgathervBruck(allgather::Bruck): Row {
+        collective: Collective::Allgatherv,
+        name: "bruck",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+    };
+    AllgathervRing(allgather::Ring): Row {
+        collective: Collective::Allgatherv,
+        name: "ring",
+        about: "least volume between neighbours, many rounds: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    AllgathervLinear(allgather::Linear): Row {
+        collective: Collective::Allgatherv,
+        name: "linear",
+        about: "each block straight on its way, nothing waits: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    AlltoallBruck(alltoall::Bruck): Row {
+        collective: Collective::Alltoall,
+        name: "bruck",
+        about: "fewest rounds, blocks are sent several times: for small blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+    };
+    AlltoallPairwise(alltoall::Pairwise): Row {
+        collective: Collective::Alltoall,
+        name: "pairwise",
+        about: "least volume, one exchange at a time: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| exchanges(call),
+    };
+    AlltoallLinear(alltoall::Linear): Row {
+        collective: Collective::Alltoall,
+        name: "linear",
+        about: "least volume, a window of exchanges at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+    };
+    AlltoallvPairwise(alltoall::Pairwise): Row {
+        collective: Collective::Alltoallv,
+        name: "pairwise",
+        about: "least volume, one exchange at a time: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| exchanges(call),
+    };
+    AlltoallvLinear(alltoall::Linear): Row {
+        collective: Collective::Alltoallv,
+        name: "linear",
+        about: "least volume, a window of exchanges at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+    };
+
     BcastBinomial(bcast::Binomial): Row {
         collective: Collective::Bcast,
         name: "binomial",

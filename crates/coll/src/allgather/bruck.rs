@@ -1,0 +1,64 @@
+//! Allgather by Bruck's algorithm: in each phase every rank gets from ranks at growing distances
+//! above it all the blocks that these have.
+//!
+//! `ceil(log2 p)` rounds with radix 2, the least there is, and `(p - 1)` blocks sent and received
+//! by each rank, the least as well, for every `p`. A larger radix takes fewer phases of more
+//! messages each. Blocks are received where they belong: what a rank has is a run of blocks that
+//! starts with its own and goes around the circle, so nothing is turned around at the end. Bruck,
+//! Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
+//! multiport message-passing systems", 1997.
+
+use super::Blackboard;
+use crate::catalog::{Call, Parameters};
+use crate::digits::Digits;
+use crate::plan::{Acts, Known, Plan};
+use crate::window::exchange;
+
+/// One rank's part in Bruck's allgather. One step for each exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bruck {
+    board: Blackboard,
+    digits: Digits,
+}
+
+impl Bruck {
+    pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
+        Bruck {
+            board: Blackboard::of(call),
+            digits: Digits::new(call.size, parameters.radix),
+        }
+    }
+}
+
+impl Plan for Bruck {
+    fn steps(&self) -> u32 {
+        self.board.steps(self.digits.exchanges())
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let place = self.board.place;
+        if i == 0 && place.size() == 1 {
+            self.board.take_own(known, acts);
+            return Some(0);
+        }
+        let round = self.digits.exchange(i);
+        let distance = round.distance();
+        let blocks = round.weight.min(place.size() - distance);
+        let (source, destination) = (place.above(distance), place.below(distance));
+        let outgoing = if round.phase == 0 {
+            self.board.own(known)
+        } else {
+            self.board.run(known, place.rank(), blocks)
+        };
+        let incoming = self.board.run(known, source, blocks);
+        exchange(acts, 0, (source, incoming), (destination, outgoing));
+        if i == 0 {
+            self.board.take_own(known, acts);
+        }
+        Some(round.phase)
+    }
+}

@@ -1,0 +1,53 @@
+//! Allgather by recursive doubling: in round `k` partners at distance `2^k` exchange all blocks that
+//! they have.
+//!
+//! `log2 p` rounds and `(p - 1)` blocks sent and received by each rank, both the least there is,
+//! where `p` is a power of two. Blocks are consecutive and received where they belong. Thakur,
+//! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
+
+use super::Blackboard;
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Known, Plan};
+use crate::tree::levels;
+use crate::window::exchange;
+
+/// One rank's part in allgather by recursive doubling. One step a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecursiveDoubling(Blackboard);
+
+impl RecursiveDoubling {
+    /// The number of ranks is a power of two.
+    pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
+        RecursiveDoubling(Blackboard::of(call))
+    }
+}
+
+impl Plan for RecursiveDoubling {
+    fn steps(&self) -> u32 {
+        self.0.steps(levels(self.0.place.size()))
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let place = self.0.place;
+        if place.size() > 1 {
+            let blocks = 1 << i;
+            let partner = place.rank() ^ blocks;
+            let first = |rank: u32| rank & !(blocks - 1);
+            let outgoing = if i == 0 {
+                self.0.own(known)
+            } else {
+                self.0.run(known, first(place.rank()), blocks)
+            };
+            let incoming = self.0.run(known, first(partner), blocks);
+            exchange(acts, 0, (partner, incoming), (partner, outgoing));
+        }
+        if i == 0 {
+            self.0.take_own(known, acts);
+        }
+        Some(i)
+    }
+}

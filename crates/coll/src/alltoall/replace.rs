@@ -1,0 +1,89 @@
+//! Alltoall in place: pairs of ranks exchange blocks, each of which replaces the other.
+//!
+//! `p` rounds in which each rank rests once, and the least volume. In round `i` ranks `a` and `b`
+//! with `a + b = i` modulo `p` exchange, so in each round everyone has a partner of its own, whatever
+//! `p` is. What comes waits in scratch until what it replaces has gone: one block for each exchange
+//! of the window.
+
+use crate::blocks::Blocks;
+use crate::circle::Circle;
+use crate::plan::{ACTS, Acts, Buf, Known, Part, Plan};
+use crate::window::{copy, exchange};
+
+/// One rank's part in alltoall in place. A window's worth of steps, each an exchange, then one that
+/// brings what came where it belongs, and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Replace {
+    place: Circle,
+    blocks: Blocks,
+    /// Exchanges under way at a time, at most as many as a step holds acts.
+    window: u32,
+}
+
+impl Replace {
+    pub(super) fn new(place: Circle, blocks: Blocks, window: u32) -> Self {
+        Replace {
+            place,
+            blocks,
+            window: window.clamp(1, ACTS as u32),
+        }
+    }
+
+    /// The partner of round `i`; none in the round in which the rank rests, and after the last.
+    fn partner(&self, i: u32) -> Option<u32> {
+        let size = self.place.size();
+        let partner = || Circle::new(i, size).below(self.place.rank());
+        (i < size)
+            .then(partner)
+            .filter(|&partner| partner != self.place.rank())
+    }
+
+    /// Where what comes in round `i` waits.
+    fn room(&self, known: &Known<'_>, i: u32, count: u64) -> Part {
+        let slot = u64::from(i % self.window);
+        Part::new(Buf::Scratch, slot * self.longest(known), count)
+    }
+
+    fn longest(&self, known: &Known<'_>) -> u64 {
+        self.blocks.longest_output(known)
+    }
+}
+
+impl Plan for Replace {
+    fn steps(&self) -> u32 {
+        match self.place.size() {
+            _ if self.blocks.are_empty() => 0,
+            1 => 0,
+            size => size + size.div_ceil(self.window),
+        }
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        match self.steps() {
+            0 => 0,
+            _ => u64::from(self.window.min(self.place.size())) * self.longest(known),
+        }
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let batch = i / (self.window + 1);
+        let (first, within) = (batch * self.window, i % (self.window + 1));
+        let end = (first + self.window).min(self.place.size());
+        if first + within < end {
+            let round = first + within;
+            if let Some(partner) = self.partner(round) {
+                let block = self.blocks.output(known, partner);
+                let room = self.room(known, round, block.len());
+                exchange(acts, 0, (partner, room), (partner, block));
+            }
+            return Some(i - within);
+        }
+        for round in first..end {
+            if let Some(partner) = self.partner(round) {
+                let block = self.blocks.output(known, partner);
+                copy(acts, self.room(known, round, block.len()), block);
+            }
+        }
+        Some(i)
+    }
+}

@@ -1,0 +1,89 @@
+//! The blocks of a rank's input or output, one for each rank: all of one length, or of the lengths
+//! that the caller gives.
+
+use crate::catalog::{Call, Collective};
+use crate::plan::{Buf, Known, Part};
+
+/// How long the blocks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocks {
+    /// All have so many elements.
+    Even(u64),
+    /// As the caller's arrays say. A block that they do not have is empty.
+    Given,
+}
+
+impl Blocks {
+    /// The blocks of the call.
+    pub(crate) const fn of(call: &Call) -> Self {
+        match call.collective {
+            Collective::Gatherv
+            | Collective::Scatterv
+            | Collective::Allgatherv
+            | Collective::Alltoallv
+            | Collective::ReduceScatter
+            | Collective::NeighborAllgatherv
+            | Collective::NeighborAlltoallv => Blocks::Given,
+            _ => Blocks::Even(call.count),
+        }
+    }
+
+    /// Whether it is certain that no block has an element.
+    pub(crate) const fn are_empty(&self) -> bool {
+        matches!(self, Blocks::Even(0))
+    }
+
+    /// Block `n` of the input.
+    pub(crate) fn input(&self, known: &Known<'_>, n: u32) -> Part {
+        match *self {
+            Blocks::Even(count) => Part::new(Buf::In, u64::from(n) * count, count),
+            Blocks::Given => Part::new(Buf::InBlock(n), 0, length(known.given.sends, n)),
+        }
+    }
+
+    /// Block `n` of the output.
+    pub(crate) fn output(&self, known: &Known<'_>, n: u32) -> Part {
+        match *self {
+            Blocks::Even(count) => Part::new(Buf::Out, u64::from(n) * count, count),
+            Blocks::Given => Part::new(Buf::OutBlock(n), 0, length(known.given.recvs, n)),
+        }
+    }
+
+    /// `n` blocks of the output from block `first` on; after the last of `size` blocks comes the
+    /// first.
+    ///
+    /// # Cost
+    ///
+    /// Reads `n` of the caller's lengths, if there are any.
+    pub(crate) fn outputs(&self, known: &Known<'_>, first: u32, n: u32, size: u32) -> Part {
+        match *self {
+            Blocks::Even(count) => {
+                Part::new(Buf::Out, u64::from(first) * count, u64::from(n) * count)
+                    .around(u64::from(size) * count)
+            }
+            Blocks::Given => {
+                let ranks = (0..n).map(|i| (u64::from(first) + u64::from(i)) % u64::from(size));
+                let count = ranks
+                    .map(|rank| length(known.given.recvs, rank as u32))
+                    .sum();
+                Part::new(Buf::OutBlock(first), 0, count)
+            }
+        }
+    }
+
+    /// The longest block of the output.
+    ///
+    /// # Cost
+    ///
+    /// Reads all of the caller's lengths, if there are any.
+    pub(crate) fn longest_output(&self, known: &Known<'_>) -> u64 {
+        match *self {
+            Blocks::Even(count) => count,
+            Blocks::Given => known.given.recvs.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+fn length(lengths: &[u64], n: u32) -> u64 {
+    lengths.get(n as usize).copied().unwrap_or(0)
+}

@@ -1,0 +1,189 @@
+//! Gatherv up a k-nomial tree for the short blocks, straight to the root for the others.
+//!
+//! Each block is judged by its own length, which both its owner and the root know: up to the cutoff
+//! it travels through the tree. What a rank hands up is the short blocks of its subtree, one after
+//! another in the order of the ranks. Nobody has to be told where one ends and the next begins: a
+//! rank between root and leaves learns from a message's envelope how long it is, and the root knows
+//! all lengths. So the sizes cost no round and no byte: `ceil(log2 p)` rounds with radix 2 where all
+//! blocks are short, as for blocks of one length, and the root receives as many messages, whatever
+//! the lengths are. Traeff, "Practical, linear-time, fully distributed algorithms for irregular
+//! gather and scatter", 2017 (arXiv 1702.05967), has the blocks travel so, along a tree that
+//! depends on their lengths; "On optimal trees for irregular gather and scatter collectives", 2018
+//! (arXiv 1711.08731).
+//!
+//! Longer blocks would be sent again by every rank on their way; they go to the root when it asks
+//! for them, a window's worth at a time. The cutoff and its default are those of Cray's
+//! `MPICH_GATHERV_SHORT_MSG`, which however goes by the average, which only the root knows.
+
+use core::ops::Range;
+
+use crate::catalog::{Call, Parameters};
+use crate::direct::{Direct, MAX_RADIX, TREE};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::tree;
+use crate::window::copy;
+
+/// One rank's part in an irregular k-nomial gatherv.
+///
+/// The root has one step for each possible child, one that copies its own block, and then one for
+/// each rank that it may have to ask. Another rank copies its own block, has two steps for each
+/// possible child, which learn a length and receive, one that sends to the parent, and two in which
+/// it is asked for a long block and sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knomial {
+    place: tree::Knomial,
+    direct: Direct,
+    /// Elements of this rank's own block.
+    own: u64,
+    in_place: bool,
+}
+
+impl Knomial {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let radix = parameters.radix.min(MAX_RADIX);
+        Knomial {
+            place: tree::Knomial::new(call.rank, call.size, call.root, radix),
+            direct: Direct::of(call, parameters),
+            own: call.count,
+            in_place: call.in_place,
+        }
+    }
+
+    /// Whether this rank's own block goes through the tree.
+    const fn is_short(&self) -> bool {
+        self.direct.is_short(self.own)
+    }
+
+    /// What this rank's own block adds to what it hands up.
+    const fn share(&self) -> u64 {
+        if self.is_short() { self.own } else { 0 }
+    }
+
+    /// The number of possible children.
+    const fn children(&self) -> u32 {
+        self.place.top() * self.place.siblings()
+    }
+
+    const fn level(&self, n: u32) -> (u32, u32) {
+        (n / self.place.siblings(), n % self.place.siblings())
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.place.subtree().len() == 1
+    }
+
+    /// What possible children below `n` have handed over; `None` while it is not known.
+    fn gathered(&self, known: &Known<'_>, n: u32) -> Option<u64> {
+        let mut sum = self.share();
+        for n in 0..n {
+            let (level, sibling) = self.level(n);
+            if self.place.child(level, sibling).is_some() {
+                sum += known.learned.get(n as u8)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// The root's step.
+    fn collect(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let children = self.children();
+        if i < children {
+            let (level, sibling) = self.level(i);
+            if let Some(child) = self.place.child(level, sibling) {
+                let short = self.short(known, self.place.brought(level, sibling));
+                if !short.is_empty() {
+                    acts.recv(child, TREE, short);
+                }
+            }
+            return Some(0);
+        }
+        if i == children {
+            if !self.in_place {
+                let block = Part::new(Buf::OutBlock(self.direct.root()), 0, self.own);
+                copy(acts, Part::new(Buf::In, 0, self.own), block);
+            }
+            return Some(0);
+        }
+        self.direct.collect(i, children + 1, known, acts)
+    }
+
+    /// Where the short blocks of the ranks belong.
+    fn short(&self, known: &Known<'_>, ranks: Range<u32>) -> Part {
+        self.direct
+            .short(Buf::OutBlock(ranks.start), known.given.recvs, ranks)
+    }
+
+    /// The step of a rank that hands up.
+    fn hand_up(&self, i: u32, parent: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let children = self.children();
+        let own = Part::new(Buf::In, 0, self.own);
+        if i == 0 {
+            if self.is_short() && !self.is_leaf() {
+                copy(acts, own, Part::new(Buf::Scratch, 0, self.own));
+            }
+            return Some(0);
+        }
+        let (n, learned) = ((i - 1) / 2, i.is_multiple_of(2));
+        if n < children {
+            let (level, sibling) = self.level(n);
+            let Some(child) = self.place.child(level, sibling) else {
+                return Some(0);
+            };
+            if !learned {
+                acts.size(child, TREE, n as u8);
+                return Some(0);
+            }
+            let (first, end) = (self.gathered(known, n)?, self.gathered(known, n + 1)?);
+            acts.recv(child, TREE, message(Buf::Scratch, first, end - first));
+            return Some(i);
+        }
+        if i == 1 + 2 * children {
+            let buf = if self.is_leaf() {
+                Buf::In
+            } else {
+                Buf::Scratch
+            };
+            let total = self.gathered(known, children)?;
+            if total > 0 || parent != self.direct.root() {
+                acts.send(parent, TREE, message(buf, 0, total));
+            }
+            return Some(i);
+        }
+        self.direct.give(i == self.steps() - 1, own, acts);
+        Some(i)
+    }
+}
+
+/// So many elements, or the message that says that there are none.
+const fn message(buf: Buf, first: u64, count: u64) -> Part {
+    if count == 0 {
+        Part::EMPTY
+    } else {
+        Part::new(buf, first, count)
+    }
+}
+
+impl Plan for Knomial {
+    fn steps(&self) -> u32 {
+        match self.place.parent() {
+            None => self.children() + 1 + self.direct.steps(),
+            Some(_) if self.is_short() => 2 + 2 * self.children(),
+            Some(_) => 2 + 2 * self.children() + 2,
+        }
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        if self.place.parent().is_none() || self.is_leaf() {
+            return 0;
+        }
+        let gathered = (0..=self.children()).map_while(|n| self.gathered(known, n));
+        gathered.last().unwrap_or(0)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        match self.place.parent() {
+            None => self.collect(i, known, acts),
+            Some(parent) => self.hand_up(i, parent, known, acts),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Scatterv down a k-nomial tree for the short blocks, straight from the root for the others.
+//!
+//! Each block is judged by its own length, which both the root and its owner know: up to the cutoff
+//! it travels through the tree. A message to a subtree carries first the lengths of its ranks'
+//! blocks, but for the first, which knows its own: 8 bytes each; and then the short blocks, all in
+//! the order of the ranks. So the sizes cost no round: `ceil(log2 p)` rounds with radix 2 where all
+//! blocks are short. A message to a leaf is its block and nothing else. Traeff, "Practical,
+//! linear-time, fully distributed algorithms for irregular gather and scatter", 2017 (arXiv
+//! 1702.05967), has the blocks travel so, along a tree that depends on their lengths; "On optimal
+//! trees for irregular gather and scatter collectives", 2018 (arXiv 1711.08731).
+//!
+//! Longer blocks would be sent again by every rank on their way; they come from the root, a window's
+//! worth at a time. The cutoff and its default are those of Cray's `MPICH_SCATTERV_SHORT_MSG`, which
+//! however goes by the average, which only the root knows.
+
+use core::ops::Range;
+
+use crate::catalog::{Call, Parameters};
+use crate::direct::{Direct, MAX_RADIX, TREE};
+use crate::plan::{ACTS, Acts, Buf, Known, Part, Plan};
+use crate::tree;
+use crate::window::copy;
+
+/// Bytes of one length in a message.
+const NUMBER: u64 = 8;
+
+/// The slot of the length of what the parent sends; that of child `n`'s short blocks is `n` further.
+const MESSAGE: u8 = 0;
+const CHILD: u8 = 1;
+
+/// One rank's part in an irregular k-nomial scatterv.
+///
+/// A rank that is not a leaf has two steps for each possible child, the one with the largest subtree
+/// first: one puts the message together and one sends it. Before them a rank below the root has two
+/// that learn a length and receive, and those that learn each child's share. After them one copies
+/// the rank's own block. Then the root has one for each rank to which it may send directly, another
+/// rank with a long block one that receives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knomial {
+    place: tree::Knomial,
+    direct: Direct,
+    /// Elements of this rank's own block.
+    own: u64,
+    in_place: bool,
+}
+
+impl Knomial {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let radix = parameters.radix.min(MAX_RADIX);
+        Knomial {
+            place: tree::Knomial::new(call.rank, call.size, call.root, radix),
+            direct: Direct::of(call, parameters),
+            own: call.count,
+            in_place: call.in_place,
+        }
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.place.parent().is_some() && self.place.subtree().len() == 1
+    }
+
+    /// The number of possible children.
+    const fn children(&self) -> u32 {
+        self.place.top() * self.place.siblings()
+    }
+
+    const fn level(&self, n: u32) -> (u32, u32) {
+        (n / self.place.siblings(), n % self.place.siblings())
+    }
+
+    /// Possible child `n` and the ranks of its subtree.
+    fn child(&self, n: u32) -> Option<(u32, Range<u32>)> {
+        let (level, sibling) = self.level(n);
+        let child = self.place.child(level, sibling)?;
+        Some((child, self.place.brought(level, sibling)))
+    }
+
+    /// This rank's own block where it belongs.
+    const fn output(&self) -> Part {
+        Part::new(Buf::Out, 0, self.own)
+    }
+
+    /// Steps before those that serve the children: two, and one for each few lengths to learn.
+    const fn before(&self) -> u32 {
+        2 + self.children().div_ceil(ACTS as u32)
+    }
+
+    /// The elements of child `n`'s short blocks; `None` while it is not known.
+    fn share(&self, known: &Known<'_>, n: u32) -> Option<u64> {
+        match self.child(n) {
+            None => Some(0),
+            Some((_, ranks)) if self.place.parent().is_none() => {
+                Some(self.direct.total(known.given.sends, ranks))
+            }
+            Some(_) => known.learned.get(CHILD + n as u8),
+        }
+    }
+
+    /// Where in scratch the message for child `n` is put together. The root has nothing else there;
+    /// another rank has first what its parent sent.
+    fn room(&self, known: &Known<'_>, n: u32) -> Option<u64> {
+        let mut first = match self.place.parent() {
+            None => 0,
+            Some(_) => known.learned.get(MESSAGE)?,
+        };
+        for n in 0..n {
+            if let Some((_, ranks)) = self.child(n) {
+                first += header(&ranks) + self.share(known, n)?;
+            }
+        }
+        Some(first)
+    }
+
+    /// Where a subtree's lengths lie, without the first, and where its short blocks lie.
+    fn stock(&self, known: &Known<'_>, n: u32, ranks: Range<u32>) -> Option<[Part; 2]> {
+        let count = header(&ranks);
+        if self.place.parent().is_none() {
+            let lengths = Part::new(Buf::Counts, NUMBER * u64::from(ranks.start + 1), count);
+            let blocks = self
+                .direct
+                .short(Buf::InBlock(ranks.start), known.given.sends, ranks);
+            return Some([lengths, blocks]);
+        }
+        let own = self.place.subtree();
+        let mut first = header(&own) + self.own_share();
+        for n in 0..n {
+            first += self.share(known, n)?;
+        }
+        let skipped = u64::from(ranks.start - own.start);
+        Some([
+            Part::new(Buf::Scratch, NUMBER * skipped, count),
+            Part::new(Buf::Scratch, first, self.share(known, n)?),
+        ])
+    }
+
+    /// What this rank's own block takes up in what its parent sends.
+    const fn own_share(&self) -> u64 {
+        if self.direct.is_short(self.own) {
+            self.own
+        } else {
+            0
+        }
+    }
+
+    /// The step that puts together or sends the message for possible child `n`. Tells whether it
+    /// needs the step before it.
+    fn serve(&self, n: u32, send: bool, known: &Known<'_>, acts: &mut Acts) -> Option<bool> {
+        let Some((child, ranks)) = self.child(n) else {
+            return Some(false);
+        };
+        let count = header(&ranks);
+        let [lengths, blocks] = self.stock(known, n, ranks)?;
+        if count == 0 {
+            // A leaf knows the length of its block: it is sent from where it lies.
+            if send && !blocks.is_empty() {
+                acts.send(child, TREE, blocks);
+            }
+            return Some(false);
+        }
+        let first = self.room(known, n)?;
+        if send {
+            let whole = Part::new(Buf::Scratch, first, count + blocks.len());
+            acts.send(child, TREE, whole);
+        } else {
+            acts.copy(lengths, Part::new(Buf::Scratch, first, count));
+            let packed = Part::new(Buf::Scratch, first + count, blocks.len());
+            copy(acts, blocks, packed);
+        }
+        Some(send)
+    }
+
+    /// Step `first + i`, which serves the children and then this rank itself.
+    fn pass_on(&self, i: u32, first: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        if i < 2 * self.children() {
+            let n = self.children() - 1 - i / 2;
+            let after = self.serve(n, !i.is_multiple_of(2), known, acts)?;
+            return Some(first + if after { i } else { 0 });
+        }
+        let own = match self.place.parent() {
+            None => Part::new(Buf::InBlock(self.direct.root()), 0, self.own),
+            Some(_) => Part::new(
+                Buf::Scratch,
+                header(&self.place.subtree()),
+                self.own_share(),
+            ),
+        };
+        let is_wanted = own.len() == self.own && !self.in_place;
+        if is_wanted {
+            copy(acts, own, self.output());
+        }
+        Some(first)
+    }
+
+    /// Learns the elements of the short blocks of some children, from `first` on.
+    fn learn(&self, first: u32, acts: &mut Acts) {
+        let own = self.place.subtree().start;
+        for n in first..self.children().min(first + ACTS as u32) {
+            if let Some((_, ranks)) = self.child(n) {
+                let lengths = Part::new(
+                    Buf::Scratch,
+                    NUMBER * u64::from(ranks.start - own - 1),
+                    NUMBER * ranks.len() as u64,
+                );
+                acts.learn(self.direct.only_short(lengths), CHILD + n as u8);
+            }
+        }
+    }
+
+    /// The step of a rank below the root that is not a leaf.
+    fn relay(&self, i: u32, parent: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        match i {
+            0 => acts.size(parent, TREE, MESSAGE),
+            1 => {
+                let count = known.learned.get(MESSAGE)?;
+                acts.recv(parent, TREE, Part::new(Buf::Scratch, 0, count));
+            }
+            _ if i < self.before() => self.learn((i - 2) * ACTS as u32, acts),
+            _ => match i - self.before() {
+                i if i <= 2 * self.children() => {
+                    return self.pass_on(i, self.before(), known, acts);
+                }
+                _ => self.direct.take(self.output(), acts),
+            },
+        }
+        Some(i)
+    }
+}
+
+/// Bytes of the lengths in a message to a subtree.
+fn header(ranks: &Range<u32>) -> u64 {
+    NUMBER * (ranks.len() as u64 - 1)
+}
+
+impl Plan for Knomial {
+    fn steps(&self) -> u32 {
+        let long = u32::from(!self.direct.is_short(self.own));
+        match self.place.parent() {
+            None => 2 * self.children() + 1 + self.direct.steps(),
+            Some(_) if self.is_leaf() => 1,
+            Some(_) => self.before() + 2 * self.children() + 1 + long,
+        }
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        match self.place.parent() {
+            Some(_) if self.is_leaf() => 0,
+            // The messages to the children are no longer together than what came.
+            Some(_) => 2 * known.learned.get(MESSAGE).unwrap_or(0),
+            None => self.room(known, self.children()).unwrap_or(0),
+        }
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        match self.place.parent() {
+            None if i <= 2 * self.children() => self.pass_on(i, 0, known, acts),
+            None => {
+                let first = 2 * self.children() + 1;
+                self.direct.hand_out(i, first, known, acts)
+            }
+            Some(_) if self.is_leaf() && !self.direct.is_short(self.own) => {
+                self.direct.take(self.output(), acts);
+                Some(0)
+            }
+            Some(parent) if self.is_leaf() => {
+                if self.own > 0 {
+                    acts.recv(parent, TREE, self.output());
+                }
+                Some(0)
+            }
+            Some(parent) => self.relay(i, parent, known, acts),
+        }
+    }
+}

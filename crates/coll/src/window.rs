@@ -1,0 +1,41 @@
+//! The window of algorithms that talk to every other rank directly: how many of their exchanges are
+//! under way at a time.
+
+use crate::plan::{Acts, Part};
+
+/// At most so many at a time, at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window(u32);
+
+impl Window {
+    /// A window of 0 counts as 1.
+    pub(crate) const fn new(window: u32) -> Self {
+        Window(if window == 0 { 1 } else { window })
+    }
+
+    pub(crate) const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// What step `i` needs so that no more steps than the window has run at a time.
+    pub(crate) const fn needs(self, i: u32) -> u32 {
+        (i + 1).saturating_sub(self.0)
+    }
+}
+
+/// Receives from one rank and sends to another; what is empty does not travel.
+pub(crate) fn exchange(acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
+    if !recv.1.is_empty() {
+        acts.recv(recv.0, tag, recv.1);
+    }
+    if !send.1.is_empty() {
+        acts.send(send.0, tag, send.1);
+    }
+}
+
+/// Copies a rank's own block, unless it is empty.
+pub(crate) fn copy(acts: &mut Acts, from: Part, into: Part) {
+    if !from.is_empty() {
+        acts.copy(from, into);
+    }
+}
