@@ -1,10 +1,9 @@
 //! The simulator against what can be computed by hand, and against itself.
 
-use oxmpi_coll::catalog::{Algorithm, Call};
-use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Path, Placement, Report, Setup, Simulation, shifts,
+    Classical, Error, Machine, Order, Path, Placement, Report, Setup, Simulation, Workload, shifts,
 };
 
 /// Numbers of which every sum says what it consists of.
@@ -245,24 +244,12 @@ fn faults_of_plans_are_errors() {
     );
 }
 
-/// One rank's call with blocks or vectors of `bytes`.
-fn call(algorithm: Algorithm, rank: u32, size: u32, bytes: u64) -> Option<Call> {
-    Some(match algorithm.collective().name() {
-        "barrier" => Call::barrier(rank, size),
-        "bcast" => Call::bcast(rank, size, 0, bytes),
-        "reduce" => Call::reduce(rank, size, 0, bytes, 1),
-        "allreduce" => Call::allreduce(rank, size, bytes, 1),
-        _ => return None,
-    })
-}
-
 fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> Report {
-    let size = setup.placement.size();
-    let plan = |rank| {
-        let call = call(algorithm, rank, size, bytes).expect("a call");
-        algorithm.plan(&call, &Tuning::default())
-    };
-    Simulation::new(setup).run(plan).unwrap()
+    let work = Workload::new(algorithm.collective(), setup.placement.size(), bytes);
+    let simulation = Simulation::new(setup);
+    simulation
+        .work(&work, algorithm, &Parameters::NONE)
+        .unwrap()
 }
 
 #[test]
@@ -293,7 +280,9 @@ fn one_node_stands_for_all_where_it_says_so() {
 #[test]
 fn the_same_simulation_gives_the_same_numbers() {
     for algorithm in Algorithm::ALL {
-        if call(algorithm, 0, 1, 1).is_some() {
+        let work = Workload::new(algorithm.collective(), 100, 40);
+        let suits = |call| algorithm.suits(&call).is_ok();
+        if work.call(0).is_some_and(suits) {
             let setup = Setup::new(Machine::NDR, Placement::new(Order::Cyclic, 100, 16));
             let once = simulate(algorithm, &setup, 40);
             assert_eq!(once, simulate(algorithm, &setup, 40), "{algorithm}");

@@ -12,6 +12,7 @@ mod machine;
 mod pin;
 mod run;
 mod settings;
+mod sim;
 mod table;
 mod target;
 mod topo;
@@ -49,6 +50,11 @@ const COMMANDS: &[Command] = &[
         name: "pin",
         about: "where ranks and threads would run, here or on another machine, and why",
         main: pin::main,
+    },
+    Command {
+        name: "sim",
+        about: "how long a collective takes on a million ranks that are not here",
+        main: sim::main,
     },
     Command {
         name: "explain",

@@ -11,7 +11,7 @@ use super::driver::{Ticket, View};
 use super::error::Error;
 use super::{Program, Report, Simulation};
 use crate::exec::Driver;
-use crate::plan::{Buf, Part};
+use crate::plan::{Buf, Given, Part};
 
 /// What the classical linear algorithms do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ struct Linear {
 }
 
 impl Program for Linear {
-    fn advance(&mut self, _: &[u64], view: &mut View<'_, '_>) -> Result<bool, Error> {
+    fn advance(&mut self, _: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
         if !self.started {
             self.started = true;
             self.start(view)?;

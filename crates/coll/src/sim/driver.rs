@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::world::World;
-use crate::exec::Driver;
+use crate::exec::{Driver, Size};
 use crate::plan::{Part, Side};
 
 /// A message under way at one of its ends.
@@ -67,6 +67,21 @@ impl Driver for View<'_, '_> {
     fn reduce(&mut self, from: Part, _: Part, _: Side) -> Result<(), Error> {
         self.work(from);
         Ok(())
+    }
+
+    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Error> {
+        let bytes = self.world.announced(self.rank, from, tag);
+        Ok(bytes.map_or(Size::Pending, |bytes| {
+            Size::Elements(bytes / self.world.element)
+        }))
+    }
+
+    fn sum(&mut self, from: Part) -> Result<Option<u64>, Error> {
+        Ok(Some(from.len() / 8 * self.world.block))
+    }
+
+    fn grow(&mut self, _: u64) -> Result<bool, Error> {
+        Ok(true)
     }
 
     fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Error> {

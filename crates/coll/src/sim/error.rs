@@ -41,6 +41,24 @@ pub enum Error {
         /// How many there are besides.
         others: u32,
     },
+    /// A plan learns lengths that nothing tells it.
+    #[error("the plan of rank {rank} waits for a length that nothing brings")]
+    Broken {
+        /// Whose plan it is.
+        rank: u32,
+    },
+    /// What ranks do in collectives of neighbours depends on who these are.
+    #[error("collectives of neighbours are not simulated")]
+    Neighbors,
+    /// A plan's lengths come with its messages, so it is no fixed schedule.
+    #[error("the plan of rank {rank} learns lengths from its messages: it is no fixed schedule")]
+    Learns {
+        /// Whose plan it is.
+        rank: u32,
+    },
+    /// The schedule's text could not be written.
+    #[error("the schedule cannot be written")]
+    Unwritten,
     /// The ranks are not alike from node to node, so one node cannot stand for all.
     #[error(
         "one node stands for all only in block placement with all nodes full: {size} ranks are not a multiple of {per_node}"

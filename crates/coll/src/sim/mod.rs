@@ -25,13 +25,13 @@
 //! of one time have an order.
 //!
 //! ```
-//! use oxmpi_coll::catalog::{Algorithm, Call};
-//! use oxmpi_coll::choice::Tuning;
-//! use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation};
+//! use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+//! use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
 //!
 //! let setup = Setup::new(Machine::GEMINI, Placement::new(Order::Block, 1_000, 16));
-//! let plan = |rank| Algorithm::BarrierDissemination.plan(&Call::barrier(rank, 1_000), &Tuning::default());
-//! let report = Simulation::new(&setup).run(plan)?;
+//! let work = Workload::new(Collective::Barrier, 1_000, 0);
+//! let dissemination = Algorithm::BarrierDissemination;
+//! let report = Simulation::new(&setup).work(&work, dissemination, &Parameters::NONE)?;
 //! assert_eq!(report.counts.messages, 10_000);
 //! assert!(report.last() > 10_000_000, "ten rounds take more than 10 us");
 //! # Ok::<(), oxmpi_coll::sim::Error>(())
@@ -41,24 +41,27 @@ mod classical;
 mod driver;
 mod error;
 mod events;
+mod goal;
 mod parameters;
 mod placement;
 mod slab;
 mod symmetry;
+mod workload;
 mod world;
 
 use alloc::vec::Vec;
 
 pub use classical::Classical;
 pub use error::Error;
+pub use goal::write_goal;
 pub use parameters::{Machine, Path};
 pub use placement::{Order, Placement};
 pub use symmetry::shifts;
+pub use workload::Workload;
 pub use world::Counts;
 
-use crate::catalog::Unsuited;
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::Plan;
+use crate::plan::{Given, Plan};
 use driver::{Ticket, View};
 use world::World;
 
@@ -233,16 +236,16 @@ impl Report {
 /// What a rank does: a plan, or what other libraries do that no plan does.
 trait Program {
     /// Starts what can start; whether all is done.
-    fn advance(&mut self, counts: &[u64], view: &mut View<'_, '_>) -> Result<bool, Error>;
+    fn advance(&mut self, given: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
 }
 
 impl<P: Plan> Program for Execution<P, Ticket> {
-    fn advance(&mut self, counts: &[u64], view: &mut View<'_, '_>) -> Result<bool, Error> {
+    fn advance(&mut self, given: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
         let rank = view.rank;
-        match Execution::advance(self, counts, view) {
+        match Execution::advance(self, given, view) {
             Ok(progress) => Ok(progress == Progress::Done),
             Err(Failure::Driver(error)) => Err(error),
-            Err(Failure::Stuck { .. }) => Err(Error::Deadlock { rank, others: 0 }),
+            Err(_) => Err(Error::Broken { rank }),
         }
     }
 }
@@ -251,7 +254,8 @@ impl<P: Plan> Program for Execution<P, Ticket> {
 pub struct Simulation<'a> {
     setup: &'a Setup,
     element: u64,
-    counts: &'a [u64],
+    given: Given<'a>,
+    block: u64,
     watch: Option<&'a mut dyn FnMut(u64)>,
 }
 
@@ -259,12 +263,13 @@ pub struct Simulation<'a> {
 const WATCH: u64 = 1 << 20;
 
 impl<'a> Simulation<'a> {
-    /// Elements have one byte, and the caller has no counts.
+    /// Elements have one byte, and the caller has no arrays.
     pub const fn new(setup: &'a Setup) -> Self {
         Simulation {
             setup,
             element: 1,
-            counts: &[],
+            given: Given::NOTHING,
+            block: 0,
             watch: None,
         }
     }
@@ -275,9 +280,16 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// What plans know besides the call.
-    pub const fn counts(mut self, counts: &'a [u64]) -> Self {
-        self.counts = counts;
+    /// The arrays of the caller.
+    pub const fn given(mut self, given: Given<'a>) -> Self {
+        self.given = given;
+        self
+    }
+
+    /// Every length that a message tells a plan is this one, in bytes: no data travel here, and
+    /// all blocks are equally long.
+    pub const fn block(mut self, bytes: u64) -> Self {
+        self.block = bytes;
         self
     }
 
@@ -292,7 +304,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     ///
     /// When a plan cannot be made, or the plans do not fit together.
-    pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Unsuited>) -> Result<Report, Error> {
+    pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<Report, Error> {
         let program = |rank| plan(rank).map(Execution::<P, Ticket>::new);
         let programs = (0..self.setup.ranks()).map(program);
         let programs = programs.collect::<Result<Vec<_>, _>>()?;
@@ -302,7 +314,7 @@ impl<'a> Simulation<'a> {
     /// Runs each simulated rank's program.
     fn simulate<P: Program>(mut self, mut programs: Vec<P>) -> Result<Report, Error> {
         let ranks = self.setup.ranks();
-        let mut world = World::new(self.setup, self.element, ranks);
+        let mut world = World::new(self.setup, self.element, self.block, ranks);
         let mut left = 0;
         for rank in 0..ranks {
             left += u32::from(!self.advance(&mut world, &mut programs, rank)?);
@@ -319,8 +331,9 @@ impl<'a> Simulation<'a> {
                 watch(events);
             }
         }
-        if left > 0 {
-            return Err(self.deadlock(&mut world, &mut programs, left));
+        if let Some(rank) = world.ranks.iter().position(|rank| !rank.done) {
+            let (rank, others) = (rank as u32, left - 1);
+            return Err(Error::Deadlock { rank, others });
         }
         let times = world.ranks.iter().map(|rank| rank.cpu);
         Ok(Report {
@@ -329,7 +342,7 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Lets a rank go on; whether it is done.
+    /// Lets a rank go on; whether it is now done and was not before.
     fn advance<P: Program>(
         &self,
         world: &mut World<'_>,
@@ -337,15 +350,8 @@ impl<'a> Simulation<'a> {
         rank: u32,
     ) -> Result<bool, Error> {
         let mut view = View { world, rank };
-        programs[rank as usize].advance(self.counts, &mut view)
-    }
-
-    fn deadlock<P: Program>(&self, world: &mut World<'_>, programs: &mut [P], left: u32) -> Error {
-        let waits = |rank: &u32| !matches!(self.advance(world, programs, *rank), Ok(true));
-        let first = (0..self.setup.ranks()).find(waits);
-        Error::Deadlock {
-            rank: first.unwrap_or(0),
-            others: left - 1,
-        }
+        let done = programs[rank as usize].advance(self.given, &mut view)?;
+        let before = core::mem::replace(&mut world.rank(rank).done, done);
+        Ok(done && !before)
     }
 }

@@ -71,6 +71,24 @@ impl Queue {
         self.len += 1;
     }
 
+    /// The first entry with the key, and how many entries were looked at.
+    pub(super) fn find<T: Linked>(
+        &self,
+        slab: &mut Slab<T>,
+        key: (u32, u32),
+    ) -> Option<(u32, u64)> {
+        let (mut at, mut walked) = (self.head, 0);
+        while at != NONE {
+            walked += 1;
+            let entry = slab.get(at);
+            if entry.key() == key {
+                return Some((at, walked));
+            }
+            at = *entry.next();
+        }
+        None
+    }
+
     /// Takes the first entry with the key out; and how many entries were looked at.
     pub(super) fn take<T: Linked>(
         &mut self,
@@ -122,6 +140,8 @@ mod tests {
             let index = slab.insert(Entry(NONE, key));
             queue.push(&mut slab, index);
         }
+        assert_eq!(queue.find(&mut slab, (2, 0)), Some((1, 2)));
+        assert_eq!(queue.find(&mut slab, (2, 1)), None);
         assert_eq!(queue.take(&mut slab, (3, 0)), (Some(3), 4));
         assert_eq!(queue.take(&mut slab, (3, 0)), (None, 3));
         assert_eq!(queue.take(&mut slab, (1, 0)), (Some(0), 1));

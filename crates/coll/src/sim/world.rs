@@ -17,6 +17,7 @@ pub(super) struct Rank {
     pub(super) unexpected: Queue,
     /// Messages sent so far.
     sent: u32,
+    pub(super) done: bool,
 }
 
 /// The two ends of a node's adapter: until when each is busy.
@@ -126,6 +127,8 @@ pub(super) struct World<'a> {
     pub(super) setup: &'a Setup,
     /// Bytes of an element.
     pub(super) element: u64,
+    /// What every number that travels in a message says.
+    pub(super) block: u64,
     pub(super) ranks: Vec<Rank>,
     adapters: Vec<Adapter>,
     pub(super) messages: Slab<Message>,
@@ -136,16 +139,18 @@ pub(super) struct World<'a> {
 
 impl<'a> World<'a> {
     /// `ranks` ranks that do nothing yet.
-    pub(super) fn new(setup: &'a Setup, element: u64, ranks: u32) -> Self {
+    pub(super) fn new(setup: &'a Setup, element: u64, block: u64, ranks: u32) -> Self {
         let rank = Rank {
             cpu: 0,
             posted: Queue::EMPTY,
             unexpected: Queue::EMPTY,
             sent: 0,
+            done: false,
         };
         World {
             setup,
             element,
+            block,
             ranks: alloc::vec![rank; ranks as usize],
             adapters: alloc::vec![Adapter::default(); setup.nodes() as usize],
             messages: Slab::new(),
@@ -281,6 +286,17 @@ impl<'a> World<'a> {
         self.messages.get(message).receive = receive;
         self.fetch(message);
         Ok(Some(receive))
+    }
+
+    /// The bytes of the next message for the simulated rank `target` that it has no receive for, if
+    /// there is one of that sender and tag.
+    pub(super) fn announced(&mut self, target: u32, from: u32, tag: u32) -> Option<u64> {
+        let matching = self.setup.matching;
+        let me = &mut self.ranks[target as usize];
+        let (message, walked) = me.unexpected.find(&mut self.messages, (from, tag))?;
+        me.cpu += walked * matching;
+        self.counts.walked += walked;
+        Some(self.messages.get(message).bytes)
     }
 
     /// One holder of the message's record needs it no more.
@@ -439,7 +455,7 @@ impl<'a> World<'a> {
         let Some(receive) = found else {
             me.unexpected.push(&mut self.messages, event.message);
             self.counts.unexpected = self.counts.unexpected.max(me.unexpected.len);
-            return Ok(None);
+            return Ok(Some(record.target));
         };
         let room = self.receives.get(receive).bytes;
         if room != record.bytes {

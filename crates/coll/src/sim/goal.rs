@@ -1,0 +1,139 @@
+//! A collective as a GOAL schedule: what LogGOPSim and its successors read (Hoefler, Siebert and
+//! Lumsdaine, "Group operation assembly language: a flexible way to express collective
+//! communication", 2009), so that others can run the same plans through a simulator of their own.
+
+use core::fmt::{self, Write};
+
+use super::error::Error;
+use super::parameters::Machine;
+use super::workload::Workload;
+use crate::catalog::{Algorithm, Parameters};
+use crate::plan::{Act, Acts, Known, Learned, Part, Plan};
+
+/// Writes the plans of all ranks of the workload as one schedule.
+///
+/// Messages carry bytes. Local work becomes a calculation of as many
+/// nanoseconds as the machine takes for it, rounded up. Where a step needs earlier ones, a
+/// calculation of no time stands for them: it needs all their acts, and the step's acts need it.
+///
+/// # Errors
+///
+/// When a plan cannot be made, when a plan's lengths are learned from messages, or when the text
+/// cannot be written.
+pub fn write_goal(
+    out: &mut impl Write,
+    machine: &Machine,
+    work: &Workload,
+    algorithm: Algorithm,
+    parameters: &Parameters,
+) -> Result<(), Error> {
+    let failed = |_: fmt::Error| Error::Unwritten;
+    let (size, element) = (work.ranks(), work.element_bytes());
+    let nothing = Learned::new();
+    let known = work.known(&nothing);
+    writeln!(out, "num_ranks {size}").map_err(failed)?;
+    for rank in 0..size {
+        writeln!(out, "\nrank {rank} {{").map_err(failed)?;
+        let mut schedule = Schedule {
+            out,
+            element,
+            work: machine.node.byte,
+            labels: 0,
+            joined: 0,
+            gate: None,
+            firsts: alloc::vec![],
+        };
+        let call = work.call(rank).ok_or(Error::Neighbors)?;
+        schedule.rank(rank, &algorithm.plan(&call, parameters)?, &known)?;
+        writeln!(out, "}}").map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// One rank's schedule while it is written.
+struct Schedule<'a, W> {
+    out: &'a mut W,
+    element: u64,
+    /// Picoseconds of work for a byte.
+    work: u64,
+    /// Labels given so far.
+    labels: u32,
+    /// The first step whose acts no gate has joined.
+    joined: u32,
+    /// The label that stands for all steps below `joined`.
+    gate: Option<u32>,
+    /// Each step's first label; a gate's label belongs to none.
+    firsts: alloc::vec::Vec<(u32, u32)>,
+}
+
+impl<W: Write> Schedule<'_, W> {
+    fn rank<P: Plan>(&mut self, rank: u32, plan: &P, known: &Known<'_>) -> Result<(), Error> {
+        let failed = |_: fmt::Error| Error::Unwritten;
+        let mut acts = Acts::new();
+        // A rank without any operation is none to the readers of such files.
+        self.label("calc 0").map_err(failed)?;
+        let mut step = 0;
+        while step < plan.steps() {
+            acts.clear();
+            let needs = plan
+                .step(step, known, &mut acts)
+                .ok_or(Error::Learns { rank })?;
+            if needs > self.joined {
+                self.join(needs).map_err(failed)?;
+            }
+            let first = self.labels;
+            for act in acts.iter() {
+                self.act(act).map_err(failed)?;
+            }
+            step = acts.after(step);
+            self.firsts.push((first, self.labels));
+            // Steps that are left out hold nothing.
+            self.firsts
+                .resize(step as usize, (self.labels, self.labels));
+        }
+        Ok(())
+    }
+
+    /// A label for what is done.
+    fn label(&mut self, what: impl fmt::Display) -> Result<u32, fmt::Error> {
+        self.labels += 1;
+        writeln!(self.out, "l{}: {what}", self.labels)?;
+        Ok(self.labels)
+    }
+
+    /// Joins the steps below `needs`.
+    fn join(&mut self, needs: u32) -> fmt::Result {
+        let gate = self.label("calc 0")?;
+        if let Some(before) = self.gate {
+            writeln!(self.out, "l{gate} requires l{before}")?;
+        }
+        for &(first, end) in &self.firsts[self.joined as usize..needs as usize] {
+            for label in first + 1..=end {
+                writeln!(self.out, "l{gate} requires l{label}")?;
+            }
+        }
+        (self.gate, self.joined) = (Some(gate), needs);
+        Ok(())
+    }
+
+    fn act(&mut self, act: &Act) -> fmt::Result {
+        let bytes = |part: Part| part.len() * self.element;
+        let work = |part: Part| (bytes(part) * self.work).div_ceil(1000);
+        let label = match *act {
+            Act::Send { to, tag, from } => {
+                self.label(format_args!("send {}b to {to} tag {tag}", bytes(from)))?
+            }
+            Act::Recv { from, tag, into } => {
+                self.label(format_args!("recv {}b from {from} tag {tag}", bytes(into)))?
+            }
+            Act::Copy { from, .. } | Act::Reduce { from, .. } | Act::Learn { from, .. } => {
+                self.label(format_args!("calc {}", work(from)))?
+            }
+            Act::Size { .. } => return Ok(()),
+        };
+        match self.gate {
+            Some(gate) => writeln!(self.out, "l{label} requires l{gate}"),
+            None => Ok(()),
+        }
+    }
+}

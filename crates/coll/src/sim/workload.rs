@@ -1,0 +1,137 @@
+//! Calls of a collective with every rank giving the same.
+
+use alloc::vec::Vec;
+
+use crate::catalog::{Algorithm, Call, Collective, Parameters};
+use crate::plan::{Given, Known, Learned};
+
+use super::error::Error;
+use super::{Report, Simulation};
+
+/// A collective, the ranks that call it, and what each of them gives: a block of gather, scatter,
+/// allgather, alltoall and reduce_scatter, the whole vector of the others. The root is rank 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    collective: Collective,
+    ranks: u32,
+    bytes: u64,
+    /// The length of each block, for collectives that are given lengths.
+    lengths: Vec<u64>,
+}
+
+impl Workload {
+    /// `ranks` ranks, at least one, that give `bytes` bytes each. Reductions are of elements of 8
+    /// bytes, where that divides the bytes, else of single ones.
+    pub fn new(collective: Collective, ranks: u32, bytes: u64) -> Self {
+        let mut work = Workload {
+            collective,
+            ranks: ranks.max(1),
+            bytes,
+            lengths: Vec::new(),
+        };
+        if matches!(
+            collective,
+            Collective::Gatherv
+                | Collective::Scatterv
+                | Collective::Allgatherv
+                | Collective::Alltoallv
+                | Collective::ReduceScatter
+        ) {
+            work.lengths = alloc::vec![work.count(); work.ranks as usize];
+        }
+        work
+    }
+
+    /// The collective.
+    pub const fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    /// Number of ranks.
+    pub const fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Bytes that each gives.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes of an element.
+    pub const fn element_bytes(&self) -> u64 {
+        if self.collective.reduces() && self.bytes.is_multiple_of(8) {
+            8
+        } else {
+            1
+        }
+    }
+
+    const fn count(&self) -> u64 {
+        self.bytes / self.element_bytes()
+    }
+
+    /// The arrays of the caller.
+    pub fn given(&self) -> Given<'_> {
+        Given {
+            sends: &self.lengths,
+            recvs: &self.lengths,
+            ..Given::NOTHING
+        }
+    }
+
+    /// What one rank calls; none in collectives of neighbours.
+    pub fn call(&self, rank: u32) -> Option<Call> {
+        let (size, count, element) = (self.ranks, self.count(), self.element_bytes());
+        let all = count * u64::from(size);
+        Some(match self.collective {
+            Collective::Barrier => Call::barrier(rank, size),
+            Collective::Bcast => Call::bcast(rank, size, 0, count),
+            Collective::Gather => Call::gather(rank, size, 0, count),
+            Collective::Gatherv => Call::gatherv(rank, size, 0, count),
+            Collective::Scatter => Call::scatter(rank, size, 0, count),
+            Collective::Scatterv => Call::scatterv(rank, size, 0, count),
+            Collective::Allgather => Call::allgather(rank, size, count),
+            Collective::Allgatherv => Call::allgatherv(rank, size, all),
+            Collective::Alltoall => Call::alltoall(rank, size, count),
+            Collective::Alltoallv => Call::alltoallv(rank, size),
+            Collective::Reduce => Call::reduce(rank, size, 0, count, element),
+            Collective::Allreduce => Call::allreduce(rank, size, count, element),
+            Collective::ReduceScatter => Call::reduce_scatter(rank, size, all, element),
+            Collective::ReduceScatterBlock => {
+                Call::reduce_scatter_block(rank, size, count, element)
+            }
+            Collective::Scan => Call::scan(rank, size, count, element),
+            Collective::Exscan => Call::exscan(rank, size, count, element),
+            Collective::NeighborAllgather
+            | Collective::NeighborAllgatherv
+            | Collective::NeighborAlltoall
+            | Collective::NeighborAlltoallv => return None,
+        })
+    }
+
+    /// What the plans know at the start.
+    pub(super) fn known<'a>(&'a self, learned: &'a Learned) -> Known<'a> {
+        Known::new(self.given(), learned)
+    }
+}
+
+impl<'a> Simulation<'a> {
+    /// Runs an algorithm on the workload, whose ranks are those of the placement.
+    ///
+    /// # Errors
+    ///
+    /// When the algorithm does not suit the call, or its plans do not fit together.
+    pub fn work(
+        self,
+        work: &'a Workload,
+        algorithm: Algorithm,
+        parameters: &Parameters,
+    ) -> Result<Report, Error> {
+        let call = |rank| work.call(rank).ok_or(Error::Neighbors);
+        call(0)?;
+        self.element_bytes(work.element_bytes())
+            .given(work.given())
+            .block(work.bytes)
+            .run(|rank| Ok(algorithm.plan(&call(rank)?, parameters)?))
+    }
+}

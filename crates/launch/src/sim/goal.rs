@@ -1,0 +1,30 @@
+//! One algorithm's schedule in GOAL.
+
+use oxmpi_coll::catalog::Parameters;
+use oxmpi_coll::sim::{Workload, write_goal};
+
+use super::experiment::{Contender, contenders};
+use super::options::Options;
+
+/// The schedule of the one algorithm that is asked for.
+///
+/// # Errors
+/// A sentence when there are several, or when it is no fixed schedule.
+pub(super) fn schedule(options: &Options) -> Result<String, String> {
+    let (ranks, bytes) = options.points().next().ok_or("there is nothing to write")?;
+    let work = Workload::new(options.collective, ranks, bytes);
+    let found = contenders(options, &work)?;
+    let [Contender::Catalog(algorithm)] = found[..] else {
+        return Err("--goal writes the plans of one algorithm: name it with --algorithm".into());
+    };
+    let mut text = String::new();
+    write_goal(
+        &mut text,
+        &options.machine,
+        &work,
+        algorithm,
+        &Parameters::NONE,
+    )
+    .map_err(|why| format!("{} {}: {why}", options.collective, algorithm.name()))?;
+    Ok(text)
+}

@@ -1,0 +1,48 @@
+//! `oxmpi sim`: how long collectives take on machines that are not here.
+//!
+//! Data goes one way: what was typed (`options`, `machine`), the simulations (`experiment`), and how their results are
+//! shown (`show`, `plot`), or the schedule instead of a result (`goal`).
+
+mod experiment;
+mod goal;
+mod help;
+mod machine;
+mod options;
+mod plot;
+mod show;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::complain::{self, Failure, VERSION};
+use crate::target::{self, Target};
+use options::{Options, Wish};
+
+/// Runs `oxmpi sim` with these arguments.
+pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+    complain::finish(match options::parse(arguments) {
+        Ok(Wish::Help) => return complain::answer(help::TEXT),
+        Ok(Wish::Version) => return complain::answer(VERSION),
+        Ok(Wish::Run(options)) => run(&options),
+        Err(why) => Err(Failure::Usage(why)),
+    })
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    if let Some(path) = &options.goal {
+        let text = goal::schedule(options).map_err(Failure::Usage)?;
+        let file = Target::new(Some(path.clone()), options.force);
+        return target::put(&text, &file).map_err(Failure::Data);
+    }
+    let rows = experiment::run(options).map_err(Failure::Usage)?;
+    if let Some((path, sweep)) = options.svg.clone().zip(options.sweep) {
+        let picture = show::svg(options, &rows, sweep);
+        target::put(&picture, &Target::new(Some(path), options.force)).map_err(Failure::Data)?;
+    }
+    let text = if options.json {
+        show::json(options, &rows).map_err(Failure::Data)?
+    } else {
+        show::text(options, &rows)
+    };
+    target::put(&text, &Target::Output).map_err(Failure::Data)
+}

@@ -1,0 +1,232 @@
+//! Results as a table, as JSON and as a picture.
+
+use serde::Serialize;
+
+use super::experiment::Row;
+use super::options::{Options, Sweep};
+use super::plot::{self, Plot, Series};
+use crate::table;
+
+/// The version of the JSON.
+const VERSION: u32 = 1;
+
+/// One line that says what was simulated.
+pub(super) fn model(options: &Options) -> String {
+    let machine = &options.machine;
+    let ns = |picoseconds: u64| picoseconds as f64 / 1000.0;
+    let path = |name: &str, path: &oxmpi_coll::sim::Path| {
+        format!(
+            "{name} L {} o {}/{} g {} G {}",
+            ns(path.latency),
+            ns(path.send),
+            ns(path.recv),
+            ns(path.gap),
+            ns(path.byte)
+        )
+    };
+    let mut line = format!(
+        "{}: {}, {} ns; {} ranks a node, {} placement; eager to {} B; {} ns a queue entry",
+        options.machine_name,
+        path("network", &machine.network),
+        path("node", &machine.node),
+        options.per_node,
+        options.order_name(),
+        machine.eager,
+        ns(options.matching),
+    );
+    if options.flags {
+        line += "; signals are flags";
+    }
+    if options.serial_copies {
+        line += "; copies one after another";
+    }
+    line
+}
+
+/// Picoseconds as microseconds, to a nanosecond.
+fn micros(picoseconds: u64) -> String {
+    format!("{:.3}", picoseconds as f64 / 1e6)
+}
+
+/// The table.
+pub(super) fn text(options: &Options, rows: &[Row]) -> String {
+    let head = [
+        "ranks",
+        "bytes",
+        "algorithm",
+        "us",
+        "mean us",
+        "messages",
+        "between nodes",
+        "their bytes",
+        "entries",
+    ];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for row in rows {
+        let counts = row.report.counts;
+        lines.push(vec![
+            row.ranks.to_string(),
+            row.bytes.to_string(),
+            row.algorithm.to_owned(),
+            micros(row.report.last()),
+            micros(row.report.mean()),
+            counts.messages.to_string(),
+            counts.remote.to_string(),
+            counts.remote_bytes.to_string(),
+            counts.walked.to_string(),
+        ]);
+    }
+    format!(
+        "{}\n{}\n\n{}",
+        options.collective,
+        model(options),
+        table::aligned(&lines)
+    )
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    collective: &'a str,
+    machine: &'a str,
+    network: Costs,
+    node: Costs,
+    per_node: u32,
+    placement: String,
+    eager_bytes: u64,
+    match_ps: u64,
+    flags: bool,
+    serial_copies: bool,
+    rows: Vec<Line<'a>>,
+}
+
+#[derive(Serialize)]
+struct Costs {
+    latency_ps: u64,
+    send_ps: u64,
+    recv_ps: u64,
+    gap_ps: u64,
+    byte_ps: u64,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    ranks: u32,
+    bytes: u64,
+    algorithm: &'a str,
+    last_ps: u64,
+    mean_ps: u64,
+    messages: u64,
+    remote_messages: u64,
+    remote_bytes: u64,
+    entries: u64,
+    unexpected_max: u32,
+}
+
+impl Costs {
+    fn of(path: &oxmpi_coll::sim::Path) -> Self {
+        Costs {
+            latency_ps: path.latency,
+            send_ps: path.send,
+            recv_ps: path.recv,
+            gap_ps: path.gap,
+            byte_ps: path.byte,
+        }
+    }
+}
+
+/// The results as JSON.
+///
+/// # Errors
+/// Never in practice: numbers and words only.
+pub(super) fn json(options: &Options, rows: &[Row]) -> Result<String, String> {
+    let line = |row: &Row| Line {
+        ranks: row.ranks,
+        bytes: row.bytes,
+        algorithm: row.algorithm,
+        last_ps: row.report.last(),
+        mean_ps: row.report.mean(),
+        messages: row.report.counts.messages,
+        remote_messages: row.report.counts.remote,
+        remote_bytes: row.report.counts.remote_bytes,
+        entries: row.report.counts.walked,
+        unexpected_max: row.report.counts.unexpected,
+    };
+    let document = Document {
+        version: VERSION,
+        collective: options.collective.name(),
+        machine: &options.machine_name,
+        network: Costs::of(&options.machine.network),
+        node: Costs::of(&options.machine.node),
+        per_node: options.per_node,
+        placement: options.order_name().to_string(),
+        eager_bytes: options.machine.eager,
+        match_ps: options.matching,
+        flags: options.flags,
+        serial_copies: options.serial_copies,
+        rows: rows.iter().map(line).collect(),
+    };
+    let json = serde_json::to_string_pretty(&document).map_err(|why| why.to_string())?;
+    Ok(json + "\n")
+}
+
+/// The results as a picture of what was varied.
+pub(super) fn svg(options: &Options, rows: &[Row], sweep: Sweep) -> String {
+    let mut lines: Vec<Series> = Vec::new();
+    for row in rows {
+        let at = match sweep {
+            Sweep::Ranks => u64::from(row.ranks),
+            Sweep::Sizes => row.bytes,
+        };
+        let point = (at, row.report.last());
+        match lines.iter_mut().find(|line| line.name == row.algorithm) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Series {
+                name: row.algorithm.to_owned(),
+                points: vec![point],
+            }),
+        }
+    }
+    let (ranks, sizes) = (&options.ranks, &options.sizes);
+    let title = match sweep {
+        Sweep::Ranks if sizes[0] == 0 => options.collective.to_string(),
+        Sweep::Ranks => format!("{} of {}", options.collective, bytes(sizes[0])),
+        Sweep::Sizes => format!("{} of {} ranks", options.collective, ranks[0]),
+    };
+    plot::svg(&Plot {
+        title: &title,
+        note: &model(options),
+        axis: match sweep {
+            Sweep::Ranks => "ranks",
+            Sweep::Sizes => "bytes",
+        },
+        number: match sweep {
+            Sweep::Ranks => |ranks| ranks.to_string(),
+            Sweep::Sizes => bytes,
+        },
+        lines: &lines,
+    })
+}
+
+/// A size as people write it, where it is a round one.
+fn bytes(bytes: u64) -> String {
+    match bytes {
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, micros};
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(
+            [8, 4096, 3 << 20, 5000].map(bytes),
+            ["8 B", "4 KiB", "3 MiB", "5000 B"]
+        );
+        assert_eq!(micros(1_234_567), "1.235");
+    }
+}
