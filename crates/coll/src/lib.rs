@@ -28,7 +28,7 @@
 //!
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
-//! [`alltoall`], [`reduce`], [`allreduce`]. [`catalog`] lists them, [`choice`] chooses,
+//! [`alltoall`], [`reduce`], [`allreduce`], [`neighbor`]. [`catalog`] lists them, [`choice`] chooses,
 //! [`settings`] is what a user can say about it. [`exec`] runs a plan through a driver that the
 //! caller writes. `check` (feature `std`) proves plans.
 //!
@@ -55,6 +55,7 @@ pub mod choice;
 pub mod exec;
 pub mod gather;
 pub mod gatherv;
+pub mod neighbor;
 pub mod plan;
 pub mod reduce;
 pub mod scatter;

@@ -9,7 +9,8 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
 use crate::tree::{levels, levels_of};
 use crate::{
-    allgather, allreduce, alltoall, barrier, bcast, gather, gatherv, reduce, scatter, scatterv,
+    allgather, allreduce, alltoall, barrier, bcast, gather, gatherv, neighbor, reduce, scatter,
+    scatterv,
 };
 
 /// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
@@ -292,6 +293,38 @@ table! {
         rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
     };
 
+    NeighborAllgatherLinear(neighbor::Linear): Row {
+        collective: Collective::NeighborAllgather,
+        name: "linear",
+        about: "a message for each neighbour, a window of them at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 16, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+    };
+    NeighborAllgathervLinear(neighbor::Linear): Row {
+        collective: Collective::NeighborAllgatherv,
+        name: "linear",
+        about: "a message for each neighbour, a window of them at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 16, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+    };
+    NeighborAlltoallLinear(neighbor::Linear): Row {
+        collective: Collective::NeighborAlltoall,
+        name: "linear",
+        about: "a message for each neighbour, a window of them at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 16, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+    };
+    NeighborAlltoallvLinear(neighbor::Linear): Row {
+        collective: Collective::NeighborAlltoallv,
+        name: "linear",
+        about: "a message for each neighbour, a window of them at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters { window: 16, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+    };
     BcastBinomial(bcast::Binomial): Row {
         collective: Collective::Bcast,
         name: "binomial",

@@ -1,0 +1,118 @@
+//! The edges of a rank in the graph of neighbours, and an order of all edges that every rank keeps.
+//!
+//! A rank that has only so many messages under way at a time must not start them in any order: three
+//! ranks could each wait for the next one to start what it has put off. So edges have one order, the
+//! same on all ranks, and each rank takes its own ones in it. Then the first edge of all that is not
+//! done has been started at both its ends. The order goes by the sum of the two ranks modulo their
+//! number, so that in each turn a rank has to do with one other rank.
+
+use crate::plan::Known;
+
+/// One message of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    /// Neighbour so many of the sources sends.
+    From(u32),
+    /// This goes to neighbour so many of the destinations.
+    To(u32),
+}
+
+/// The edges of one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edges {
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    pub(super) sources: u32,
+    pub(super) destinations: u32,
+    /// Whether a block for neighbour `2 d` becomes the receiver's of neighbour `2 d + 1`, and the
+    /// other way round.
+    pub(super) cartesian: bool,
+}
+
+impl Edges {
+    /// All of them.
+    pub(super) const fn len(&self) -> u32 {
+        self.sources + self.destinations
+    }
+
+    /// Edge `i`, below [`Edges::len`], in the order that all ranks keep; none where the neighbour is
+    /// nobody.
+    ///
+    /// # Cost
+    ///
+    /// The number of edges times the logarithm of the number of ranks.
+    pub(super) fn nth(&self, i: u32, known: &Known<'_>) -> Option<Edge> {
+        let (mut low, mut high) = (0, u64::from(self.size));
+        // The turn of edge `i`: at most `i` edges come in earlier ones.
+        while low + 1 < high {
+            let middle = (low + high) / 2;
+            if self.before(middle, known) <= i {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let size = u64::from(self.size);
+        let peer = ((low + size - u64::from(self.rank)) % size) as u32;
+        let n = i - self.before(low, known);
+        let count = |peers: &mut dyn Iterator<Item = u32>| peers.filter(|&p| p == peer).count();
+        // What the lower of the two ranks sends comes first.
+        let sends_first = self.rank <= peer;
+        let first = if sends_first {
+            count(&mut self.destinations(known))
+        } else {
+            count(&mut self.sources(known))
+        };
+        let (is_first, n) = match n.checked_sub(first as u32) {
+            None => (true, n),
+            Some(n) => (false, n),
+        };
+        if is_first == sends_first {
+            self.nth_to(peer, n, known).map(Edge::To)
+        } else {
+            self.nth_from(peer, n, known).map(Edge::From)
+        }
+    }
+
+    /// The place among the sources of the `n`th message that `peer` sends here.
+    pub(super) fn nth_from(&self, peer: u32, n: u32, known: &Known<'_>) -> Option<u32> {
+        let places = (0..self.sources).map(|place| self.sent_as(place));
+        let given = known.given.sources;
+        let mut theirs = places.filter(|&place| given.get(place as usize) == Some(&peer));
+        theirs.nth(n as usize)
+    }
+
+    /// The place among the destinations of the `n`th message to `peer`.
+    fn nth_to(&self, peer: u32, n: u32, known: &Known<'_>) -> Option<u32> {
+        let places = (0..self.destinations).zip(self.destinations(known));
+        let mut theirs = places.filter(|&(_, to)| to == peer).map(|(place, _)| place);
+        theirs.nth(n as usize)
+    }
+
+    /// The source whose message was sent as number `place` of its sender, or the other way round.
+    pub(super) const fn sent_as(&self, place: u32) -> u32 {
+        if self.cartesian { place ^ 1 } else { place }
+    }
+
+    /// How many edges come in turns below this one.
+    fn before(&self, turn: u64, known: &Known<'_>) -> u32 {
+        let early = |&peer: &u32| {
+            peer < self.size && {
+                let sum = u64::from(self.rank) + u64::from(peer);
+                sum % u64::from(self.size) < turn
+            }
+        };
+        let all = self.destinations(known).chain(self.sources(known));
+        all.filter(early).count() as u32
+    }
+
+    fn sources<'a>(&self, known: &Known<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let given = known.given.sources;
+        given.iter().copied().take(self.sources as usize)
+    }
+
+    fn destinations<'a>(&self, known: &Known<'a>) -> impl Iterator<Item = u32> + use<'a> {
+        let given = known.given.destinations;
+        given.iter().copied().take(self.destinations as usize)
+    }
+}
