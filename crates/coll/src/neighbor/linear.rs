@@ -58,15 +58,19 @@ impl Linear {
         }
     }
 
+    /// The neighbour, unless it is nobody.
+    fn peer(&self, neighbors: &[u32], place: u32) -> Option<u32> {
+        let peer = neighbors.get(place as usize).copied();
+        peer.filter(|&peer| peer < self.edges.size)
+    }
+
     fn receive(&self, place: u32, known: &Known<'_>, acts: &mut Acts) {
         let block = self.blocks.output(known, place);
-        match known.given.sources.get(place as usize) {
-            Some(&peer) if peer < self.edges.size && peer != self.edges.rank => {
-                if !block.is_empty() {
-                    acts.recv(peer, self.tag(place), block);
-                }
-            }
-            _ => {}
+        if let Some(peer) = self.peer(known.given.sources, place)
+            && peer != self.edges.rank
+            && !block.is_empty()
+        {
+            acts.recv(peer, self.tag(place), block);
         }
     }
 
@@ -75,18 +79,15 @@ impl Linear {
             Some(count) => Part::new(Buf::In, 0, count),
             None => self.blocks.input(known, place),
         };
-        match known.given.destinations.get(place as usize) {
-            Some(&peer) if peer == self.edges.rank => {
-                if let Some(place) = self.own(place, known) {
-                    copy(acts, block, self.blocks.output(known, place));
-                }
+        let Some(peer) = self.peer(known.given.destinations, place) else {
+            return;
+        };
+        if peer == self.edges.rank {
+            if let Some(place) = self.own(place, known) {
+                copy(acts, block, self.blocks.output(known, place));
             }
-            Some(&peer) if peer < self.edges.size => {
-                if !block.is_empty() {
-                    acts.send(peer, self.tag(self.edges.sent_as(place)), block);
-                }
-            }
-            _ => {}
+        } else if !block.is_empty() {
+            acts.send(peer, self.tag(self.edges.sent_as(place)), block);
         }
     }
 
