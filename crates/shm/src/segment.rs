@@ -121,7 +121,7 @@ impl Layout {
     /// Bytes of all tables and links, touched or not.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.buffers_at() + self.links() * self.buffers_len()
+        self.buffers_at() + self.all_buffers_len()
     }
 
     /// Bytes that are touched by the time all ranks have met, for all of them together: the tables
@@ -148,6 +148,11 @@ impl Layout {
     #[must_use]
     pub const fn link_len(&self) -> usize {
         self.ring_len() + self.buffers_len()
+    }
+
+    /// Bytes of all links' larger buffers together, which are mapped at once.
+    pub(crate) const fn all_buffers_len(&self) -> usize {
+        self.links() * self.buffers_len()
     }
 
     /// Bytes of a link's larger buffers together.
@@ -354,7 +359,7 @@ impl Segment {
     pub(crate) fn buffers(&self, from: u32, to: u32) -> Option<*mut u8> {
         let start = self.layout.buffers_at();
         let map = || {
-            let len = self.layout.len() - start;
+            let len = self.layout.all_buffers_len();
             self.memory.map_part(start, len).ok()
         };
         let all = self.buffers.get_or_init(map).as_ref()?;

@@ -16,7 +16,36 @@ pub enum Fault {
     /// A resource of the system ran out or was refused; the text says which.
     #[error("refused: {0}")]
     Refused(&'static str),
+    /// Something that the system has so much of is used up.
+    #[error("refused: {wanted} B of {what} wanted, {left} B left")]
+    NoRoom {
+        /// Of what.
+        what: Scarce,
+        /// Bytes that were asked for.
+        wanted: u64,
+        /// Bytes that there are.
+        left: u64,
+    },
     /// The operation was taken back before it began.
     #[error("the operation was cancelled")]
     Cancelled,
+}
+
+/// What a system has so much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scarce {
+    /// Memory.
+    Memory,
+    /// Addresses of a process.
+    Addresses,
+}
+
+impl core::fmt::Display for Scarce {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Addresses => "addresses",
+        })
+    }
 }

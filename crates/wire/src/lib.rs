@@ -24,7 +24,7 @@ pub use direct::{Short, Wanted};
 pub use engine::{
     Counters, Engine, Failure, Message, Mode, Outcome, Request, Rules, Source, Status, Tag,
 };
-pub use fault::Fault;
+pub use fault::{Fault, Scarce};
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
 pub use paths::Switches;

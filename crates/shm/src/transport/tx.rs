@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
-use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Sink, Slot, Token, Tx};
+use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx};
 
 use self::bulk::choice::RoadWish;
 use self::bulk::{Operation, Sinks, Sources, Stream};
@@ -122,13 +122,12 @@ impl<B: Bytes> ShmTx<B> {
             State::Lost => return false,
             State::Closed => {
                 let link = self.segment.layout().link_len() as u64;
-                if !self.afford(link) {
-                    let why = Fault::Refused("no memory is left for a link to the peer");
+                if let Err(why) = self.afford(link) {
                     self.report(to, why);
                     return false;
                 }
                 if !self.out[to as usize].open(&self.segment, self.me, to) {
-                    let why = Fault::Refused("no addresses are left for a link to the peer");
+                    let why = self.no_addresses();
                     self.report(to, why);
                     return false;
                 }
@@ -143,19 +142,35 @@ impl<B: Bytes> ShmTx<B> {
         })
     }
 
+    /// Why the links' larger buffers could not be mapped.
+    fn no_addresses(&self) -> Fault {
+        match oxmpi_os::limit::address_space() {
+            Some(left) => Fault::NoRoom {
+                what: Scarce::Addresses,
+                wanted: self.segment.layout().all_buffers_len() as u64,
+                left: left.bytes,
+            },
+            None => Fault::Refused("no addresses are left for a link to the peer"),
+        }
+    }
+
     /// Whether memory is left for `bytes` more. It is looked at now and then: a look reads files.
-    fn afford(&mut self, bytes: u64) -> bool {
+    fn afford(&mut self, bytes: u64) -> Result<(), Fault> {
         if self.budget < bytes {
             let left = oxmpi_os::limit::available().map_or(u64::MAX, |a| a.bytes);
             if left < bytes {
-                return false;
+                return Err(Fault::NoRoom {
+                    what: Scarce::Memory,
+                    wanted: bytes,
+                    left,
+                });
             }
             // All ranks open links at once, and others need memory too.
             let ranks = u64::from(self.segment.layout().ranks);
             self.budget = (left / (8 * ranks)).max(bytes);
         }
         self.budget -= bytes;
-        true
+        Ok(())
     }
 
     fn room(out: &mut Out, buffer: bool) -> Result<bool, Corrupt> {

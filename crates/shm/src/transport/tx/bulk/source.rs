@@ -203,7 +203,7 @@ impl<B: Bytes> ShmTx<B> {
 
     fn free_pipe(&mut self) -> Option<usize> {
         let pipe = self.sources.pipes.iter().position(|pipe| !pipe.taken)?;
-        if !self.sources.pipes[pipe].afforded && !self.afford(WINDOW as u64) {
+        if !self.sources.pipes[pipe].afforded && self.afford(WINDOW as u64).is_err() {
             return None;
         }
         self.sources.pipes[pipe] = Pipe {

@@ -1,0 +1,174 @@
+//! Memory that a control group of the system refuses, and addresses that a limit does: told with
+//! numbers, before the kernel ends anybody.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::id;
+
+use oxmpi::{Result, World};
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use crate::common::Done;
+use crate::job::Job;
+
+/// Bytes that the group allows: enough for a rank, and less than one link of [`job`].
+const ALLOWED: u64 = 8 << 20;
+
+/// Said by a rank where no group can be made.
+const NONE: &str = "no control group can be made here";
+
+/// A group of this process alone, inside of the one that it was in.
+struct Group {
+    outer: PathBuf,
+    own: PathBuf,
+}
+
+impl Group {
+    /// Enters a new group that allows so many bytes.
+    fn enter(bytes: u64) -> std::io::Result<Self> {
+        let groups = fs::read_to_string("/proc/self/cgroup")?;
+        // Version 1 has a tree for each controller, version 2 one for all.
+        let place = |line: &str| {
+            let (_, line) = line.split_once(':')?;
+            let (controllers, path) = line.split_once(":/")?;
+            match controllers {
+                "" => Some(("memory.max", PathBuf::from("/sys/fs/cgroup").join(path))),
+                "memory" => Some((
+                    "memory.limit_in_bytes",
+                    PathBuf::from("/sys/fs/cgroup/memory").join(path),
+                )),
+                _ => None,
+            }
+        };
+        let mut answer = Err(std::io::ErrorKind::NotFound.into());
+        for (limit, outer) in groups.lines().filter_map(place) {
+            let group = Self {
+                own: outer.join(format!("oxmpi-test-{}", id())),
+                outer,
+            };
+            answer = fs::create_dir(&group.own)
+                .and_then(|()| fs::metadata(group.own.join(limit)).map(drop))
+                .and_then(|()| fs::write(group.own.join(limit), bytes.to_string()))
+                .and_then(|()| fs::write(group.own.join("cgroup.procs"), id().to_string()))
+                .map(|()| group);
+            if answer.is_ok() {
+                break;
+            }
+        }
+        answer
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // It is empty, or was never made.
+        let _ = fs::write(self.outer.join("cgroup.procs"), id().to_string());
+        let _ = fs::remove_dir(&self.own);
+    }
+}
+
+/// Two ranks with links of more than 8 MiB.
+fn job() -> Job {
+    Job::of(2)
+        .with("OXMPI_SHM_BUFFER", "65472")
+        .with("OXMPI_SHM_BUFFERS", "256")
+        .with("OXMPI_SHM_HEAP", "0")
+}
+
+/// Whether a job found a group; says so where it did not.
+fn had_group(done: &Done) -> bool {
+    let none = done.out.lines().find(|line| line.starts_with(NONE));
+    if let Some(line) = none {
+        println!("skipped: {line}");
+    }
+    none.is_none()
+}
+
+/// The two numbers around `between`, the first at the end of what is before.
+fn numbers(text: &str, between: &str) -> Option<[u64; 2]> {
+    let (before, after) = text.split_once(between)?;
+    let digits = |word: &str| word.parse().ok();
+    let wanted = before.rsplit([' ', '\n']).next().and_then(digits)?;
+    let left = after.split(' ').next().and_then(digits)?;
+    Some([wanted, left])
+}
+
+#[test]
+fn a_job_that_its_group_has_no_memory_for_is_refused_with_numbers() {
+    let done = job().run(|| -> Result<()> {
+        let group = Group::enter(ALLOWED);
+        if let Err(why) = &group {
+            println!("{NONE}: {why}");
+            return World::init()?.comm().barrier();
+        }
+        World::init()?.comm().barrier()
+    });
+    if !had_group(&done) {
+        return;
+    }
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(done.err.contains("left in control group /"), "{}", done.err);
+    let said = numbers(&done.err, " MiB of shared memory wanted, ");
+    let [wanted, left] = said.unwrap_or_else(|| panic!("{}", done.err));
+    assert!(wanted > ALLOWED >> 20 && left <= ALLOWED >> 20, "{said:?}");
+}
+
+/// The first message to a peer takes the memory of a link.
+#[test]
+fn a_link_that_its_group_has_no_memory_for_is_refused_with_numbers() {
+    let done = job().run(|| -> Result<()> {
+        let world = World::init()?;
+        let comm = world.comm();
+        comm.barrier()?;
+        if comm.rank() == 1 {
+            // It is told that its peer ended.
+            let _ = comm.recv(&mut [0u8; 8], 0, 1);
+            return Ok(());
+        }
+        let group = Group::enter(ALLOWED);
+        if let Err(why) = &group {
+            println!("{NONE}: {why}");
+        }
+        comm.send(&[1u8; 8], 1, 1)
+    });
+    if !had_group(&done) {
+        return;
+    }
+    assert_eq!(done.code, 1, "{}", done.err);
+    let said = numbers(&done.err, " B of memory wanted, ");
+    let [wanted, left] = said.unwrap_or_else(|| panic!("{}", done.err));
+    assert!(wanted > ALLOWED && left <= ALLOWED, "{said:?}");
+}
+
+/// The same of addresses: the larger buffers of all links are mapped with the first of them.
+#[test]
+fn a_link_that_the_process_has_no_addresses_for_is_refused_with_numbers() {
+    /// Bytes of addresses that are left for all else.
+    const LEFT: u64 = 1 << 20;
+    let done = job().run(|| -> Result<()> {
+        let world = World::init()?;
+        let comm = world.comm();
+        comm.barrier()?;
+        if comm.rank() == 1 {
+            let _ = comm.recv(&mut [0u8; 8], 0, 1);
+            return Ok(());
+        }
+        let sizes = fs::read_to_string("/proc/self/statm").expect("the system tells sizes");
+        let pages: u64 = sizes
+            .split(' ')
+            .next()
+            .and_then(|n| n.parse().ok())
+            .expect("a number");
+        let limit = pages * rustix::param::page_size() as u64 + LEFT;
+        let limit = Rlimit {
+            current: Some(limit),
+            maximum: Some(limit),
+        };
+        setrlimit(Resource::As, limit).expect("a lower limit may be set");
+        comm.send(&[1u8; 8], 1, 1)
+    });
+    assert_eq!(done.code, 1, "{}", done.err);
+    let said = numbers(&done.err, " B of addresses wanted, ");
+    let [wanted, left] = said.unwrap_or_else(|| panic!("{}", done.err));
+    assert!(wanted > 4 * ALLOWED && left <= LEFT, "{said:?}");
+}
