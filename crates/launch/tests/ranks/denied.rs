@@ -11,7 +11,7 @@ use oxmpi::{Comm, Result, World};
 
 use crate::job::Job;
 
-/// Who of nobody's processes is run as, since root may trace all.
+/// Whom root's ranks are run as: root may trace all.
 const NOBODY: u32 = 65_534;
 
 /// Lengths on both sides of where roads and pieces change.
@@ -69,8 +69,10 @@ fn become_nobody() {
     // SAFETY: no pointers.
     if unsafe { libc::geteuid() } == 0 {
         // SAFETY: as above.
-        let changed = unsafe { (libc::setgid(NOBODY), libc::setuid(NOBODY)) };
-        assert_eq!(changed, (0, 0), "root may become anybody");
+        let group = unsafe { libc::setgid(NOBODY) };
+        // SAFETY: as above.
+        let user = unsafe { libc::setuid(NOBODY) };
+        assert_eq!((group, user), (0, 0), "root may become anybody");
     }
     traceable(true);
 }
