@@ -28,7 +28,8 @@
 //!
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
-//! [`alltoall`], [`reduce`], [`allreduce`], [`neighbor`]. [`catalog`] lists them, [`choice`] chooses,
+//! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`],
+//! [`neighbor`]; the [`circulant`] graph serves several. [`catalog`] lists them, [`choice`] chooses,
 //! [`settings`] is what a user can say about it. [`exec`] runs a plan through a driver that the
 //! caller writes. `check` (feature `std`) proves plans.
 //!
@@ -52,12 +53,16 @@ pub mod catalog;
 #[cfg(feature = "std")]
 pub mod check;
 pub mod choice;
+pub mod circulant;
 pub mod exec;
+pub mod exscan;
 pub mod gather;
 pub mod gatherv;
 pub mod neighbor;
 pub mod plan;
 pub mod reduce;
+pub mod reduce_scatter;
+pub mod scan;
 pub mod scatter;
 pub mod scatterv;
 pub mod settings;
@@ -69,6 +74,8 @@ mod blocks;
 mod circle;
 mod digits;
 mod direct;
+mod fold;
+mod halving;
 mod split;
 mod tree;
 mod window;

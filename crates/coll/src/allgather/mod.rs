@@ -6,12 +6,14 @@
 //! rank knows all of them.
 
 mod bruck;
+mod circulant;
 mod linear;
 mod neighbor_exchange;
 mod recursive_doubling;
 mod ring;
 
 pub use bruck::Bruck;
+pub use circulant::Circulant;
 pub use linear::Linear;
 pub use neighbor_exchange::NeighborExchange;
 pub use recursive_doubling::RecursiveDoubling;

@@ -3,8 +3,18 @@
 //! Every rank reads its contribution from `In`, or from `Out` in place, and gets the result in
 //! `Out`.
 
+mod census;
+mod circulant;
+mod rabenseifner;
 mod recursive_doubling;
+mod recursive_multiplying;
 mod ring;
 
+pub use census::Census;
+pub use circulant::Circulant;
+pub use rabenseifner::Rabenseifner;
 pub use recursive_doubling::RecursiveDoubling;
+pub use recursive_multiplying::{
+    MAX_RADIX as RECURSIVE_MULTIPLYING_MAX_RADIX, RecursiveMultiplying,
+};
 pub use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};

@@ -4,5 +4,13 @@
 //! The root reads them from `In`, every other rank gets them in `Out`.
 
 mod binomial;
+mod chain;
+mod circulant;
+mod knomial;
+mod scatter_allgather;
 
 pub use binomial::Binomial;
+pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
+pub use circulant::Circulant;
+pub use knomial::{Knomial, MAX_RADIX as KNOMIAL_MAX_RADIX};
+pub use scatter_allgather::ScatterAllgather;

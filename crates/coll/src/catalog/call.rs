@@ -31,6 +31,9 @@ pub struct Call {
     pub element_bytes: u64,
     /// Whether the operation commutes.
     pub commutative: bool,
+    /// Whether the operation is exact: it commutes, and the result has the same bits whatever the
+    /// order and grouping of the operands, as with integers, and not with floating-point sums.
+    pub exact: bool,
     /// Whether this rank's input is found in `Out`.
     pub in_place: bool,
     /// Neighbours from which this rank receives.
@@ -56,6 +59,7 @@ impl Call {
             count,
             element_bytes: 1,
             commutative: true,
+            exact: false,
             in_place: false,
             sources: 0,
             destinations: 0,
@@ -225,6 +229,15 @@ impl Call {
     pub const fn with_commutative(self, commutative: bool) -> Self {
         Call {
             commutative,
+            ..self
+        }
+    }
+
+    /// Says that the operation is [exact](Call::exact). All ranks say the same.
+    pub const fn exactly(self) -> Self {
+        Call {
+            commutative: true,
+            exact: true,
             ..self
         }
     }

@@ -68,6 +68,9 @@ impl Algorithm {
                 size,
             }),
             () if needs.commutative && !call.commutative => Err(why("an operation that commutes")),
+            () if needs.exact && !call.exact => {
+                Err(why("an operation that gives the same bits in every order"))
+            }
             () if needs.power_of_two && !size.is_power_of_two() => {
                 Err(why("a power of two as number of ranks"))
             }

@@ -50,6 +50,8 @@ impl Parameters {
 pub struct Needs {
     /// The operation commutes.
     pub commutative: bool,
+    /// The operation is [exact](Call::exact).
+    pub exact: bool,
     /// The number of ranks is a power of two.
     pub power_of_two: bool,
     /// The number of ranks is even, or 1.
@@ -64,6 +66,7 @@ impl Needs {
     /// Nothing.
     pub const NOTHING: Needs = Needs {
         commutative: false,
+        exact: false,
         power_of_two: false,
         even: false,
         apart: false,

@@ -9,9 +9,17 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
 use crate::tree::{levels, levels_of};
 use crate::{
-    allgather, allreduce, alltoall, barrier, bcast, gather, gatherv, neighbor, reduce, scatter,
-    scatterv,
+    allgather, allreduce, alltoall, barrier, bcast, circulant, exscan, gather, gatherv, neighbor,
+    reduce, reduce_scatter, scan, scatter, scatterv,
 };
+
+/// The rounds of a vector in blocks down a chain.
+fn chain_rounds(call: &Call, parameters: &Parameters) -> u64 {
+    match call.size {
+        1 => 0,
+        size => u64::from(size) - 2 + u64::from(parameters.blocks).min(call.count),
+    }
+}
 
 /// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
 macro_rules! table {
@@ -228,6 +236,14 @@ table! {
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1),
     };
+    AllgatherCirculant(allgather::Circulant): Row {
+        collective: Collective::Allgather,
+        name: "circulant",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
     AllgathervBruck(allgather::Bruck): Row {
         collective: Collective::Allgatherv,
         name: "bruck",
@@ -251,6 +267,14 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1),
+    };
+    AllgathervCirculant(allgather::Circulant): Row {
+        collective: Collective::Allgatherv,
+        name: "circulant",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
     };
     AlltoallBruck(alltoall::Bruck): Row {
         collective: Collective::Alltoall,
@@ -333,6 +357,38 @@ table! {
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
     };
+    BcastKnomial(bcast::Knomial): Row {
+        collective: Collective::Bcast,
+        name: "knomial",
+        about: "few levels; whole vector in each message",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: bcast::Knomial::rounds,
+    };
+    BcastCirculant(bcast::Circulant): Row {
+        collective: Collective::Bcast,
+        name: "circulant",
+        about: "fewest rounds for a vector in blocks: for larger vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        rounds: circulant::Pipeline::rounds_of,
+    };
+    BcastScatterAllgather(bcast::ScatterAllgather): Row {
+        collective: Collective::Bcast,
+        name: "scatter-allgather",
+        about: "twice the fewest rounds, at most two vectors sent: for large vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| 2 * u64::from(levels(call.size)),
+    };
+    BcastChain(bcast::Chain): Row {
+        collective: Collective::Bcast,
+        name: "chain",
+        about: "each rank sends each block to one other: for large vectors and few ranks",
+        needs: Needs { max_size: bcast::CHAIN_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        rounds: chain_rounds,
+    };
     ReduceBinomial(reduce::Binomial): Row {
         collective: Collective::Reduce,
         name: "binomial",
@@ -340,6 +396,45 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+    };
+    ReduceKnomial(reduce::Knomial): Row {
+        collective: Collective::Reduce,
+        name: "knomial",
+        about: "few levels; whole vector in each message",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: bcast::Knomial::rounds,
+    };
+    ReduceCirculant(reduce::Circulant): Row {
+        collective: Collective::Reduce,
+        name: "circulant",
+        about: "fewest rounds for a vector in blocks; the operation must commute",
+        needs: Needs { commutative: true, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        rounds: circulant::Pipeline::rounds_of,
+    };
+    ReduceRabenseifner(reduce::Rabenseifner): Row {
+        collective: Collective::Reduce,
+        name: "rabenseifner",
+        about: "each rank reduces its share: for large vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| {
+            2 * u64::from(call.size.ilog2()) + u64::from(!call.size.is_power_of_two())
+        },
+    };
+    ReduceChain(reduce::Chain): Row {
+        collective: Collective::Reduce,
+        name: "chain",
+        about: "each rank sends each block once: for large vectors and few ranks; the operation \
+                must commute",
+        needs: Needs {
+            commutative: true,
+            max_size: reduce::CHAIN_MAX_SIZE,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        rounds: chain_rounds,
     };
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
@@ -349,6 +444,41 @@ table! {
         parameters: Parameters::NONE,
         rounds: |call, _| {
             u64::from(levels(call.size)) + u64::from(!call.size.is_power_of_two())
+        },
+    };
+    AllreduceRecursiveMultiplying(allreduce::RecursiveMultiplying): Row {
+        collective: Collective::Allreduce,
+        name: "recursive-multiplying",
+        about: "few phases; whole vector in each message: for small vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: allreduce::RecursiveMultiplying::rounds,
+    };
+    AllreduceCensus(allreduce::Census): Row {
+        collective: Collective::Allreduce,
+        name: "census",
+        about: "fewest rounds for every number of ranks; whole vector each round; the operation \
+                must be exact",
+        needs: Needs { exact: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    AllreduceCirculant(allreduce::Circulant): Row {
+        collective: Collective::Allreduce,
+        name: "circulant",
+        about: "least volume in few rounds for every number of ranks; the operation must commute",
+        needs: Needs { commutative: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| 2 * u64::from(levels(call.size)),
+    };
+    AllreduceRabenseifner(allreduce::Rabenseifner): Row {
+        collective: Collective::Allreduce,
+        name: "rabenseifner",
+        about: "little volume in few rounds, in the order of the ranks: for large vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| {
+            2 * u64::from(call.size.ilog2()) + 2 * u64::from(!call.size.is_power_of_two())
         },
     };
     AllreduceRing(allreduce::Ring): Row {
@@ -363,6 +493,62 @@ table! {
         parameters: Parameters { segment: 1 << 20, ..Parameters::NONE },
         rounds: |call, _| 2 * u64::from(call.size - 1),
     };
+    ReduceScatterCirculant(reduce_scatter::Circulant): Row {
+        collective: Collective::ReduceScatter,
+        name: "circulant",
+        about: "fewest rounds and, for equal blocks, least volume; the operation must commute",
+        needs: Needs { commutative: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    ReduceScatterPairwise(reduce_scatter::Pairwise): Row {
+        collective: Collective::ReduceScatter,
+        name: "pairwise",
+        about: "least volume, many rounds, in the order of the ranks",
+        needs: Needs { max_size: reduce_scatter::PAIRWISE_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    ReduceScatterBlockCirculant(reduce_scatter::Circulant): Row {
+        collective: Collective::ReduceScatterBlock,
+        name: "circulant",
+        about: "fewest rounds and least volume; the operation must commute",
+        needs: Needs { commutative: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    ReduceScatterBlockPairwise(reduce_scatter::Pairwise): Row {
+        collective: Collective::ReduceScatterBlock,
+        name: "pairwise",
+        about: "least volume, many rounds, in the order of the ranks",
+        needs: Needs { max_size: reduce_scatter::PAIRWISE_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+    };
+    ScanDoubling(scan::Doubling): Row {
+        collective: Collective::Scan,
+        name: "doubling",
+        about: "fewest rounds; whole vector each round",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    ExscanDoubling123(exscan::Doubling123): Row {
+        collective: Collective::Exscan,
+        name: "123-doubling",
+        about: "fewest rounds; whole vector each round",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| exscan::Doubling123::rounds(call.size).into(),
+    };
+    ExscanShift(exscan::Shift): Row {
+        collective: Collective::Exscan,
+        name: "shift",
+        about: "sometimes one more round, no extra operation; whole vector each round",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| exscan::Shift::rounds(call.size).into(),
+    };
 }
 
 #[cfg(test)]
@@ -371,7 +557,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_small() {
-        assert!(size_of::<AnyPlan>() <= 96);
+        // Plans over the circulant graph hold a schedule of 65 bytes.
+        assert!(size_of::<AnyPlan>() <= 104);
     }
 
     #[test]

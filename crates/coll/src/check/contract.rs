@@ -111,7 +111,8 @@ impl Contract {
         Contract {
             tasks: calls.iter().map(|call| Task::of(call, arrays)).collect(),
             commutative: first.is_some_and(|call| call.commutative),
-            same_bits: is(Collective::Allreduce),
+            // An exact operation gives them by itself.
+            same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
             barrier: is(Collective::Barrier),
         }
     }

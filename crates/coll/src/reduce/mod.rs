@@ -4,5 +4,13 @@
 //! result in `Out`; the other ranks do not use theirs.
 
 mod binomial;
+mod chain;
+mod circulant;
+mod knomial;
+mod rabenseifner;
 
 pub use binomial::Binomial;
+pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
+pub use circulant::Circulant;
+pub use knomial::Knomial;
+pub use rabenseifner::Rabenseifner;

@@ -1,0 +1,50 @@
+//! How long a rank takes to compute its schedule of the circulant graph: mean and slowest over many
+//! ranks of one group, and how large it and the largest plan are.
+//!
+//! ```sh
+//! cargo run --release -p oxmpi-coll --example schedules 1000003
+//! ```
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use oxmpi_coll::catalog::AnyPlan;
+use oxmpi_coll::circulant::Schedule;
+
+/// The number of ranks that are looked at, spread over the group.
+const RANKS: u32 = 100_000;
+
+/// The shortest of some runs: what interrupts one hardly interrupts all.
+fn shortest(rank: u32, size: u32) -> Duration {
+    let run = |_| {
+        let start = Instant::now();
+        black_box(Schedule::new(black_box(rank), size));
+        start.elapsed()
+    };
+    (0..5).map(run).min().expect("some runs")
+}
+
+fn main() {
+    let size = match std::env::args().nth(1).map(|text| text.parse()) {
+        None => 1_000_003,
+        Some(Ok(size)) if size > 0 => size,
+        Some(_) => return eprintln!("schedules: the argument is a number of ranks, at least 1"),
+    };
+    let ranks = || (0..size).step_by((size / RANKS).max(1) as usize);
+    let start = Instant::now();
+    for rank in ranks() {
+        black_box(Schedule::new(black_box(rank), size));
+    }
+    let mean = start.elapsed() / ranks().count() as u32;
+    let slowest = ranks()
+        .map(|rank| shortest(rank, size))
+        .max()
+        .expect("there is a rank");
+    println!(
+        "{size} ranks: {mean:?} a rank, {slowest:?} the slowest of {}; a schedule has {} bytes, \
+         the largest plan {}",
+        ranks().count(),
+        size_of::<Schedule>(),
+        size_of::<AnyPlan>(),
+    );
+}

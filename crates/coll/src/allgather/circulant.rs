@@ -1,0 +1,59 @@
+//! Allgather over the circulant graph: `ceil(log2 p)` rounds with `p - 1` blocks sent and received
+//! by each rank, the least of both, for every number of ranks.
+//!
+//! It is the second half of the circulant allreduce. With blocks of different lengths a round takes
+//! as long as its longest message. Traeff, "Optimal, non-pipelined reduce-scatter and allreduce
+//! algorithms", arXiv 2410.14234, 2024; where all blocks are equally long, the rounds are those of
+//! Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
+//! multiport message-passing systems", 1997, but no rank turns its whole vector at the end.
+
+use crate::catalog::{Call, Collective, Parameters};
+use crate::circle::Circle;
+use crate::circulant::{Blocks, Gather, Own, Turned};
+use crate::plan::{Acts, Known, Plan};
+
+/// One rank's part in allgather and allgatherv over the circulant graph.
+///
+/// # Cost
+///
+/// Where the blocks are given, each step sums over their lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circulant {
+    gather: Gather,
+}
+
+impl Circulant {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        Circulant {
+            gather: Gather {
+                view: Turned {
+                    circle: Circle::of(call),
+                    blocks: match call.collective {
+                        Collective::Allgatherv => Blocks::Recvs,
+                        _ => Blocks::Equal(call.count),
+                    },
+                },
+                own: if call.in_place {
+                    Own::Output
+                } else {
+                    Own::Input
+                },
+            },
+        }
+    }
+}
+
+impl Plan for Circulant {
+    fn steps(&self) -> u32 {
+        self.gather.steps()
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        self.gather.step(i, known, acts);
+        Some(i)
+    }
+}

@@ -1,0 +1,63 @@
+//! Allreduce over the circulant graph: reduce-scatter, then allgather. `2 ceil(log2 p)` rounds and
+//! `2 (p - 1) / p` vectors sent by each rank, the least volume there is, for every number of ranks.
+//!
+//! No rank is folded into another where `p` is no power of two. Each block is reduced once, so all
+//! ranks get the same bits; it is reduced in the order of the graph, so the operation must commute.
+//! Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms", arXiv 2410.14234, 2024.
+
+use crate::catalog::{Call, Parameters};
+use crate::circle::Circle;
+use crate::circulant::{Blocks, Gather, Own, Result, Scatter, Turned};
+use crate::plan::{Acts, Known, Plan};
+
+/// One rank's part in allreduce over the circulant graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circulant {
+    scatter: Scatter,
+    count: u64,
+}
+
+impl Circulant {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        Circulant {
+            scatter: Scatter {
+                view: Turned {
+                    circle: Circle::of(call),
+                    blocks: Blocks::Cut(call.count),
+                },
+                in_place: call.in_place,
+                result: Result::Home,
+            },
+            count: call.count,
+        }
+    }
+
+    fn gather(&self) -> Gather {
+        Gather {
+            view: self.scatter.view,
+            own: Own::Output,
+        }
+    }
+}
+
+impl Plan for Circulant {
+    fn steps(&self) -> u32 {
+        if self.count == 0 {
+            0
+        } else {
+            self.scatter.steps() + self.gather().steps()
+        }
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        self.scatter.scratch(known)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        match i.checked_sub(self.scatter.steps()) {
+            None => self.scatter.step(i, known, acts),
+            Some(i) => self.gather().step(i, known, acts),
+        }
+        Some(i)
+    }
+}

@@ -1,0 +1,53 @@
+//! Broadcast in blocks over the circulant graph: `n - 1 + ceil(log2 p)` rounds for `n` blocks, the
+//! least there is, for every number of ranks.
+//!
+//! Each rank gets every block once, and sends at most one block a round. With a cost of `a` for a
+//! message and `b` for an element, `n = sqrt((ceil(log2 p) - 1) count b / a)` blocks are best. See
+//! [`circulant`](crate::circulant) for the schedules.
+
+use crate::catalog::{Call, Parameters};
+use crate::circulant::Pipeline;
+use crate::plan::{Acts, Buf, Known, Plan, TAGS};
+
+/// One rank's part in a broadcast over the circulant graph. One step a round.
+///
+/// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
+/// 100 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circulant {
+    pipeline: Pipeline,
+}
+
+impl Circulant {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        Circulant {
+            pipeline: Pipeline::of(call, parameters),
+        }
+    }
+}
+
+impl Plan for Circulant {
+    fn steps(&self) -> u32 {
+        self.pipeline.rounds()
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, round: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let tag = round % TAGS;
+        if let Some(hop) = self.pipeline.received(round) {
+            acts.recv(hop.peer, tag, self.pipeline.part(Buf::Out, hop.block));
+        }
+        let home = if self.pipeline.is_root() {
+            Buf::In
+        } else {
+            Buf::Out
+        };
+        if let Some(hop) = self.pipeline.sent(round) {
+            acts.send(hop.peer, tag, self.pipeline.part(home, hop.block));
+        }
+        Some(round)
+    }
+}

@@ -1,0 +1,99 @@
+//! Broadcast by scatter and allgather: the vector goes in pieces down a binomial tree, one to each
+//! rank, and over the circulant graph each rank gets the others'.
+//!
+//! `2 ceil(log2 p)` rounds, for every number of ranks, and at most two vectors sent by any rank:
+//! for large vectors where cutting into many blocks does not pay. Van de Geijn, "On global combine
+//! operations", 1994; Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+//! operations in MPICH", 2005.
+
+use crate::catalog::{Call, Parameters};
+use crate::circle::Circle;
+use crate::circulant::{Blocks, Gather, Own, Turned};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::split::piece;
+use crate::tree;
+
+/// One rank's part in a broadcast by scatter and allgather. Ranks are counted from the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScatterAllgather {
+    circle: Circle,
+    place: tree::Binomial,
+    root: u32,
+    count: u64,
+}
+
+impl ScatterAllgather {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        let from_root = call.from_root();
+        ScatterAllgather {
+            circle: Circle::new(from_root, call.size),
+            place: tree::Binomial::new(from_root, call.size, 0),
+            root: call.root,
+            count: call.count,
+        }
+    }
+
+    fn gather(&self) -> Gather {
+        Gather {
+            view: Turned {
+                circle: self.circle,
+                blocks: Blocks::Cut(self.count),
+            },
+            own: Own::Rooted(self.root),
+        }
+    }
+
+    /// The rank of the group.
+    fn peer(&self, from_root: u32) -> u32 {
+        Circle::new(from_root, self.circle.size()).above(self.root)
+    }
+
+    /// The pieces of the `2^level` ranks from `rank` on, or as many as there are.
+    fn pieces(&self, buf: Buf, rank: u32, level: u32) -> Part {
+        let end = (u64::from(rank) + (1 << level)).min(self.circle.size().into());
+        let start = |rank| piece(0, self.count, self.circle.size(), rank).0;
+        Part::new(buf, start(rank), start(end as u32) - start(rank))
+    }
+
+    /// Step `i` of the scatter, and what it needs: receive, then send to one child a step.
+    fn scatter(&self, i: u32, acts: &mut Acts) -> u32 {
+        let (rank, top) = (self.circle.rank(), self.place.top());
+        if i == 0 {
+            let own = self.pieces(Buf::Out, rank, top);
+            if let Some(parent) = self.place.parent().filter(|_| !own.is_empty()) {
+                acts.recv(self.peer(parent), top, own);
+            }
+        } else if let Some(level) = top.checked_sub(i)
+            && let Some(child) = self.place.child(level)
+        {
+            let buf = if rank == 0 { Buf::In } else { Buf::Out };
+            let pieces = self.pieces(buf, child, level);
+            if !pieces.is_empty() {
+                acts.send(self.peer(child), level, pieces);
+            }
+        }
+        i.min(1)
+    }
+}
+
+impl Plan for ScatterAllgather {
+    fn steps(&self) -> u32 {
+        if self.count == 0 || self.circle.size() == 1 {
+            0
+        } else {
+            self.place.top() + 1 + self.gather().steps()
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let Some(k) = i.checked_sub(self.place.top() + 1) else {
+            return Some(self.scatter(i, acts));
+        };
+        self.gather().step(k, known, acts);
+        Some(i)
+    }
+}

@@ -1,0 +1,97 @@
+//! The allgather over the circulant graph: `ceil(log2 p)` rounds, in which each rank sends and
+//! receives `p - 1` blocks.
+//!
+//! A rank has its own block and those of some ranks above it, more from round to round. It sends as
+//! many of them, from its own on, as the rank below still lacks, and gets the next ones from above.
+//! Blocks are received right where they belong, and sent from there.
+
+use super::Skips;
+use super::blocks::{Blocks, Turned};
+use crate::circle::Circle;
+use crate::plan::{Acts, Buf, Known, Part};
+
+/// The tag of round 0; a reduce-scatter before has those below.
+const FIRST_TAG: u32 = 32;
+
+/// One rank's part in the allgather.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gather {
+    pub(crate) view: Turned,
+    pub(crate) own: Own,
+}
+
+/// Where a rank finds its own block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Own {
+    /// Alone in `In`; the allgather brings it to `Out`.
+    Input,
+    /// In its place in `Out`.
+    Output,
+    /// In its place in `Out`; but this root, from which the ranks of the view are counted, has all
+    /// blocks in `In` and gets none.
+    Rooted(u32),
+}
+
+impl Gather {
+    /// The number of steps: one a round, and one for a rank alone.
+    pub(crate) fn steps(&self) -> u32 {
+        self.skips().rounds().max(1)
+    }
+
+    /// Adds the acts of step `k`, which needs all before it.
+    pub(crate) fn step(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {
+        if k < self.skips().rounds() {
+            self.exchange(k, known, acts);
+        }
+        let place = self.place(Buf::Out, 0, 1, known);
+        if k == 0 && self.own == Own::Input && !place.is_empty() {
+            acts.copy(Part::new(Buf::In, 0, place.len()), place);
+        }
+    }
+
+    fn skips(&self) -> Skips {
+        Skips::new(self.view.circle.size())
+    }
+
+    fn exchange(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {
+        let circle = self.view.circle;
+        let (from, to) = (self.skips().skip(k), self.skips().skip(k + 1));
+        let (above, below) = (circle.above(from), circle.below(from));
+        let room = self.place(Buf::Out, from, to, known);
+        if !room.is_empty() && !self.has_all(circle.rank()) {
+            acts.recv(self.peer(above), FIRST_TAG + k, room);
+        }
+        let lower = match self.own {
+            Own::Input if k == 0 => Part::new(Buf::In, 0, self.view.len(0, 1, known)),
+            _ if self.has_all(circle.rank()) => self.place(Buf::In, 0, to - from, known),
+            _ => self.place(Buf::Out, 0, to - from, known),
+        };
+        if !lower.is_empty() && !self.has_all(below) {
+            acts.send(self.peer(below), FIRST_TAG + k, lower);
+        }
+    }
+
+    /// The places of blocks `from` to `to`.
+    fn place(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
+        match self.view.blocks {
+            Blocks::Recvs => {
+                let first = Buf::OutBlock(self.view.circle.above(from));
+                Part::new(first, 0, self.view.len(from, to, known))
+            }
+            _ => self.view.natural(buf, from, to, known),
+        }
+    }
+
+    /// Whether the rank of the view has all blocks from the start.
+    fn has_all(&self, rank: u32) -> bool {
+        rank == 0 && matches!(self.own, Own::Rooted(_))
+    }
+
+    /// The rank of the group that stands at a rank of the view.
+    fn peer(&self, rank: u32) -> u32 {
+        match self.own {
+            Own::Rooted(root) => Circle::new(rank, self.view.circle.size()).above(root),
+            Own::Input | Own::Output => rank,
+        }
+    }
+}

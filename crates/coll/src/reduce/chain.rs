@@ -1,0 +1,126 @@
+//! Reduction up a chain: the rank farthest from the root sends its vector to the next one, block by
+//! block, and each rank on the way reduces its own into it.
+//!
+//! `n + p - 2` rounds for `n` blocks, and every rank sends and reduces each block once: for few
+//! ranks and large vectors. The chain goes around from the root, so the operation must commute.
+
+use crate::catalog::{Call, Parameters};
+use crate::circle::Circle;
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
+use crate::split::{longest, piece};
+
+/// The largest group whose rounds can be counted.
+pub const MAX_SIZE: u32 = 1 << 30;
+
+/// One rank's part in a reduction up a chain. Two steps a block: receive it while the one before it
+/// is sent on, then merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    circle: Circle,
+    from_root: u32,
+    count: u64,
+    blocks: u32,
+    /// Whether this is the root with its input in `Out`.
+    in_place: bool,
+}
+
+impl Chain {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let blocks = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
+        Chain {
+            circle: Circle::of(call),
+            from_root: call.from_root(),
+            count: call.count,
+            blocks: blocks.min(call.count) as u32,
+            in_place: call.in_place && call.rank == call.root,
+        }
+    }
+
+    const fn is_root(&self) -> bool {
+        self.from_root == 0
+    }
+
+    /// Whether no other rank's contribution comes here.
+    const fn is_first(&self) -> bool {
+        self.from_root + 1 == self.circle.size()
+    }
+
+    fn part(&self, buf: Buf, block: u32) -> Part {
+        let (first, count) = piece(0, self.count, self.blocks, block);
+        Part::new(buf, first, count)
+    }
+
+    /// Where a block comes: where its sum belongs, which below the root is one of two places in
+    /// scratch, so that the last block can still be sent; in place at the root in scratch too.
+    fn room(&self, block: u32) -> Part {
+        let sum = self.part(Buf::Out, block);
+        if self.is_root() && !self.in_place {
+            return sum;
+        }
+        let slot = u64::from(block % 2) * longest(self.count, self.blocks);
+        Part::new(Buf::Scratch, slot, sum.count)
+    }
+
+    fn send(&self, block: u32, from: Part, acts: &mut Acts) {
+        acts.send(self.circle.below(1), block % TAGS, from);
+    }
+
+    fn exchange(&self, block: u32, acts: &mut Acts) {
+        if block < self.blocks {
+            acts.recv(self.circle.above(1), block % TAGS, self.room(block));
+        }
+        if let Some(done) = block.checked_sub(1).filter(|_| !self.is_root()) {
+            self.send(done, self.room(done), acts);
+        }
+    }
+
+    fn merge(&self, block: u32, acts: &mut Acts) {
+        let room = self.room(block);
+        if self.in_place {
+            acts.reduce(room, self.part(Buf::Out, block), Side::Right);
+        } else {
+            acts.reduce(self.part(Buf::In, block), room, Side::Left);
+        }
+    }
+}
+
+impl Plan for Chain {
+    fn steps(&self) -> u32 {
+        match self.blocks {
+            blocks if self.is_first() => blocks,
+            0 => 0,
+            blocks => 2 * blocks + u32::from(!self.is_root()),
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        if self.is_first() || (self.is_root() && !self.in_place) {
+            0
+        } else {
+            2 * longest(self.count, self.blocks.max(1))
+        }
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        match () {
+            () if self.is_first() && self.is_root() => {
+                if !self.in_place {
+                    acts.copy(self.part(Buf::In, i), self.part(Buf::Out, i));
+                }
+                Some(0)
+            }
+            () if self.is_first() => {
+                self.send(i, self.part(Buf::In, i), acts);
+                Some(0)
+            }
+            () if i.is_multiple_of(2) => {
+                self.exchange(i / 2, acts);
+                Some(i)
+            }
+            () => {
+                self.merge(i / 2, acts);
+                Some(i)
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Reduction in blocks over the circulant graph: `n - 1 + ceil(log2 p)` rounds for `n` blocks, the
+//! least there is, for every number of ranks.
+//!
+//! It is the [broadcast](crate::bcast::Circulant) with time reversed: a rank receives partial sums
+//! where it would have sent, and sends a block, once its sum is complete, where it would have
+//! received it. Partial sums of far ranks meet in no order: the operation must commute.
+//!
+//! The first contribution to a block comes where the sum is kept, and the input is reduced into it;
+//! a block without any is sent from the input. So nothing is copied.
+
+use crate::catalog::{Call, Parameters};
+use crate::circulant::Pipeline;
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
+
+/// One rank's part in a reduction over the circulant graph. Two steps a round: exchange, and merge
+/// what came; one more, which copies, for a rank alone.
+///
+/// It holds its [`Schedule`](crate::circulant::Schedule), and so is larger than other plans: about
+/// 100 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circulant {
+    pipeline: Pipeline,
+    /// Whether this is the root with its input in `Out`.
+    in_place: bool,
+}
+
+impl Circulant {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let pipeline = Pipeline::of(call, parameters);
+        Circulant {
+            pipeline,
+            in_place: call.in_place && pipeline.is_root(),
+        }
+    }
+
+    /// The round of the broadcast that step `i` reverses.
+    fn round(&self, i: u32) -> u32 {
+        self.pipeline.rounds() - 1 - i / 2
+    }
+
+    /// The buffer that keeps the sums.
+    fn sums(&self) -> Buf {
+        if self.pipeline.is_root() {
+            Buf::Out
+        } else {
+            Buf::Scratch
+        }
+    }
+
+    /// Whether the sum of the block is not yet begun before the round's message has come.
+    fn is_fresh(&self, round: u32, block: u32) -> bool {
+        !self.in_place && !self.pipeline.goes_after(round, block)
+    }
+
+    /// Where a later contribution is received.
+    fn room(&self, block: u32) -> Part {
+        let first = if self.pipeline.is_root() {
+            0
+        } else {
+            self.pipeline.count()
+        };
+        Part {
+            buf: Buf::Scratch,
+            first,
+            ..self.pipeline.part(Buf::Scratch, block)
+        }
+    }
+
+    fn exchange(&self, round: u32, acts: &mut Acts) {
+        let tag = round % TAGS;
+        if let Some(hop) = self.pipeline.sent(round) {
+            let room = if self.is_fresh(round, hop.block) {
+                self.pipeline.part(self.sums(), hop.block)
+            } else {
+                self.room(hop.block)
+            };
+            acts.recv(hop.peer, tag, room);
+        }
+        if let Some(hop) = self.pipeline.received(round) {
+            let home = if self.is_fresh(round, hop.block) {
+                Buf::In
+            } else {
+                Buf::Scratch
+            };
+            acts.send(hop.peer, tag, self.pipeline.part(home, hop.block));
+        }
+    }
+
+    fn merge(&self, round: u32, acts: &mut Acts) {
+        if let Some(hop) = self.pipeline.sent(round) {
+            let from = if self.is_fresh(round, hop.block) {
+                self.pipeline.part(Buf::In, hop.block)
+            } else {
+                self.room(hop.block)
+            };
+            let into = self.pipeline.part(self.sums(), hop.block);
+            acts.reduce(from, into, Side::Right);
+        }
+    }
+}
+
+impl Plan for Circulant {
+    fn steps(&self) -> u32 {
+        let alone = self.pipeline.rounds() == 0 && self.pipeline.count() > 0;
+        2 * self.pipeline.rounds() + u32::from(alone)
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        match self.pipeline.rounds() {
+            0 => 0,
+            _ if self.pipeline.is_root() => self.pipeline.longest(),
+            _ => self.pipeline.count() + self.pipeline.longest(),
+        }
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        if self.pipeline.rounds() == 0 {
+            if !self.in_place {
+                let count = self.pipeline.count();
+                acts.copy(Part::new(Buf::In, 0, count), Part::new(Buf::Out, 0, count));
+            }
+        } else if i.is_multiple_of(2) {
+            self.exchange(self.round(i), acts);
+        } else {
+            self.merge(self.round(i), acts);
+        }
+        Some(i)
+    }
+}

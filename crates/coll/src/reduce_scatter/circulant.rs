@@ -1,0 +1,55 @@
+//! Reduce-scatter over the circulant graph: `ceil(log2 p)` rounds with `p - 1` blocks sent, received
+//! and reduced by each rank, the least of all three, for every number of ranks.
+//!
+//! A block is reduced in the order of the graph, so the operation must commute. With blocks of very
+//! different lengths a rank may send most of the vector in one round and so up to `ceil(log2 p)`
+//! times in all. Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms",
+//! arXiv 2410.14234, 2024.
+
+use crate::catalog::{Call, Collective, Parameters};
+use crate::circle::Circle;
+use crate::circulant::{Blocks, Result, Scatter, Turned};
+use crate::plan::{Acts, Known, Plan};
+
+/// One rank's part in reduce-scatter over the circulant graph.
+///
+/// # Cost
+///
+/// Where the blocks are given, each step sums over their lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Circulant {
+    scatter: Scatter,
+}
+
+impl Circulant {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        Circulant {
+            scatter: Scatter {
+                view: Turned {
+                    circle: Circle::of(call),
+                    blocks: match call.collective {
+                        Collective::ReduceScatter => Blocks::Sends,
+                        _ => Blocks::Equal(call.count),
+                    },
+                },
+                in_place: call.in_place,
+                result: Result::Start,
+            },
+        }
+    }
+}
+
+impl Plan for Circulant {
+    fn steps(&self) -> u32 {
+        self.scatter.steps()
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        self.scatter.scratch(known)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        self.scatter.step(i, known, acts);
+        Some(i)
+    }
+}

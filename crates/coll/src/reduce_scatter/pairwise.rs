@@ -1,0 +1,165 @@
+//! Reduce-scatter in pairs: in round `j` each rank sends one block to the rank `j` above it and gets
+//! its own block from the rank `j` below it.
+//!
+//! `p - 1` rounds of one block each, the least volume there is. The lower ranks' contributions come
+//! from the nearest on and are reduced from the left; the higher ranks', from the highest on, are
+//! reduced on their own, and join at the end. So operations need not commute.
+
+use crate::catalog::{Call, Collective, Parameters};
+use crate::circle::Circle;
+use crate::circulant::{Blocks, Turned};
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
+
+/// The largest group whose rounds can be counted.
+pub const MAX_SIZE: u32 = 1 << 30;
+
+/// One rank's part in reduce-scatter in pairs. Two steps a round, exchange and merge, and two to join
+/// the sums and bring them home.
+///
+/// # Cost
+///
+/// Where the blocks are given, each step sums over their lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pairwise {
+    view: Turned,
+    in_place: bool,
+}
+
+impl Pairwise {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        Pairwise {
+            view: Turned {
+                circle: Circle::of(call),
+                blocks: match call.collective {
+                    Collective::ReduceScatter => Blocks::Sends,
+                    _ => Blocks::Equal(call.count),
+                },
+            },
+            in_place: call.in_place,
+        }
+    }
+
+    const fn rank(&self) -> u32 {
+        self.view.circle.rank()
+    }
+
+    /// The block that goes to the rank `distance` above.
+    fn block(&self, distance: u32, known: &Known<'_>) -> Part {
+        let buf = if self.in_place { Buf::Out } else { Buf::In };
+        self.view.natural(buf, distance, distance + 1, known)
+    }
+
+    /// The length of the own block.
+    fn len(&self, known: &Known<'_>) -> u64 {
+        self.view.len(0, 1, known)
+    }
+
+    /// Where the result belongs.
+    fn result(&self, known: &Known<'_>) -> Part {
+        Part::new(Buf::Out, 0, self.len(known))
+    }
+
+    fn scratch_at(&self, n: u64, known: &Known<'_>) -> Part {
+        let len = self.len(known);
+        Part::new(Buf::Scratch, n * len, len)
+    }
+
+    /// The sum of the lower ranks' contributions and the own one, once there is a lower one: where
+    /// the result belongs or, in place, where the own block is.
+    fn lower(&self, known: &Known<'_>) -> Part {
+        if self.in_place {
+            self.block(0, known)
+        } else {
+            self.result(known)
+        }
+    }
+
+    /// The sum of the higher ranks' contributions.
+    fn higher(&self, known: &Known<'_>) -> Part {
+        self.scratch_at(1, known)
+    }
+
+    /// Where the message of a round comes, and what its contribution is reduced into, from the
+    /// left; nothing where it is the first higher one.
+    fn meeting(&self, round: u32, known: &Known<'_>) -> (Part, Option<Part>) {
+        let later = self.scratch_at(0, known);
+        match () {
+            () if round == 1 && self.rank() > 0 && !self.in_place => (self.lower(known), None),
+            () if round <= self.rank() => (later, Some(self.lower(known))),
+            () if round == self.rank() + 1 => (self.higher(known), None),
+            () => (later, Some(self.higher(known))),
+        }
+    }
+
+    fn exchange(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
+        let (room, _) = self.meeting(round, known);
+        if !room.is_empty() {
+            acts.recv(self.view.circle.below(round), round % TAGS, room);
+        }
+        let block = self.block(round, known);
+        if !block.is_empty() {
+            acts.send(self.view.circle.above(round), round % TAGS, block);
+        }
+    }
+
+    fn merge(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
+        match self.meeting(round, known) {
+            (room, Some(sum)) => acts.reduce(room, sum, Side::Left),
+            (room, None) if round <= self.rank() => {
+                acts.reduce(self.block(0, known), room, Side::Right);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether there are ranks above.
+    const fn has_higher(&self) -> bool {
+        self.rank() + 1 < self.view.circle.size()
+    }
+
+    /// Joins the two sums: in place in scratch, since the two places in `Out` may overlap.
+    fn join(&self, known: &Known<'_>, acts: &mut Acts) {
+        let lower = if self.rank() == 0 {
+            self.block(0, known)
+        } else {
+            self.lower(known)
+        };
+        let is_home = self.rank() > 0 && !self.in_place;
+        match self.has_higher() {
+            true if is_home => acts.reduce(self.higher(known), lower, Side::Right),
+            true => acts.reduce(lower, self.higher(known), Side::Left),
+            false if is_home => {}
+            false => acts.copy(lower, self.higher(known)),
+        }
+    }
+
+    /// Brings home what was joined in scratch.
+    fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
+        if self.rank() == 0 || self.in_place {
+            acts.copy(self.higher(known), self.result(known));
+        }
+    }
+}
+
+impl Plan for Pairwise {
+    fn steps(&self) -> u32 {
+        2 * self.view.circle.size()
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        2 * self.len(known)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (round, rounds) = (1 + i / 2, self.view.circle.size() - 1);
+        let is_empty = self.len(known) == 0;
+        match () {
+            () if round <= rounds && i.is_multiple_of(2) => self.exchange(round, known, acts),
+            () if is_empty => {}
+            () if round <= rounds => self.merge(round, known, acts),
+            () if i.is_multiple_of(2) => self.join(known, acts),
+            () => self.deliver(known, acts),
+        }
+        Some(i)
+    }
+}

@@ -1,0 +1,357 @@
+//! The checker on the algorithms that keep a bound, on numbers of ranks to 1,024: they are right,
+//! and take exactly the rounds and the volume that they promise.
+
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
+use oxmpi_coll::check::{Arrays, Lengths, Report, check};
+use proptest::prelude::*;
+
+const fn blocks(blocks: u32) -> Parameters {
+    Parameters {
+        blocks,
+        ..Parameters::NONE
+    }
+}
+
+const fn radix(radix: u32) -> Parameters {
+    Parameters {
+        radix,
+        ..Parameters::NONE
+    }
+}
+
+/// `ceil(log2 p)`.
+fn log(size: u32) -> u64 {
+    size.next_power_of_two().ilog2().into()
+}
+
+/// What all ranks are called with.
+#[derive(Clone, Debug)]
+struct Case {
+    algorithm: Algorithm,
+    parameters: Parameters,
+    size: u32,
+    root: u32,
+    count: u64,
+    /// Where blocks have lengths of their own.
+    lengths: Vec<u64>,
+}
+
+impl Case {
+    fn new(algorithm: Algorithm, size: u32, count: u64) -> Self {
+        Case {
+            algorithm,
+            parameters: Parameters::NONE,
+            size,
+            root: 0,
+            count,
+            lengths: Vec::new(),
+        }
+    }
+
+    fn with(self, parameters: Parameters) -> Self {
+        Case { parameters, ..self }
+    }
+
+    fn to(self, root: u32) -> Self {
+        Case { root, ..self }
+    }
+
+    /// Blocks of these lengths, which are taken over and over.
+    fn of(self, lengths: &[u64]) -> Self {
+        let lengths: Vec<_> = lengths
+            .iter()
+            .copied()
+            .cycle()
+            .take(self.size as usize)
+            .collect();
+        Case {
+            count: lengths.iter().sum(),
+            lengths,
+            ..self
+        }
+    }
+
+    fn call(&self, rank: u32) -> Call {
+        let &Case {
+            size, root, count, ..
+        } = self;
+        match self.algorithm.collective() {
+            Collective::Bcast => Call::bcast(rank, size, root, count),
+            Collective::Reduce => Call::reduce(rank, size, root, count, 1),
+            Collective::Allreduce => Call::allreduce(rank, size, count, 1),
+            Collective::Allgather => Call::allgather(rank, size, count),
+            Collective::Allgatherv => Call::allgatherv(rank, size, count),
+            Collective::ReduceScatter => Call::reduce_scatter(rank, size, count, 1),
+            Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
+            Collective::Scan => Call::scan(rank, size, count, 1),
+            Collective::Exscan => Call::exscan(rank, size, count, 1),
+            other => panic!("{other} has no call here"),
+        }
+    }
+
+    fn rounds(&self) -> u64 {
+        self.algorithm.rounds(&self.call(0), &self.parameters)
+    }
+
+    /// Proves it in place and not, in the order of the ranks where it keeps that. The report is of
+    /// a call that is not in place; the rounds are the same.
+    fn prove(&self) -> Report {
+        let rooted = matches!(
+            self.algorithm.collective(),
+            Collective::Bcast | Collective::Reduce
+        );
+        let needs = self.algorithm.row().needs;
+        let report = |in_place| {
+            let call = |rank| {
+                let call = self
+                    .call(rank)
+                    .with_in_place(in_place && (!rooted || rank == self.root));
+                match needs.exact {
+                    true => call.exactly(),
+                    false => call.with_commutative(needs.commutative),
+                }
+            };
+            let calls: Vec<_> = (0..self.size).map(call).collect();
+            let lengths = Lengths::new(self.lengths.iter().copied());
+            let arrays = Arrays {
+                sends: lengths.clone(),
+                recvs: lengths,
+                ..Arrays::default()
+            };
+            let arrays = vec![arrays; self.size as usize];
+            check(self.algorithm, &calls, &arrays, &self.parameters)
+                .unwrap_or_else(|fault| panic!("{self:?}, in place {in_place}: {fault}"))
+        };
+        let apart = report(false);
+        if self.algorithm.collective() != Collective::Bcast {
+            assert_eq!(apart.rounds, report(true).rounds, "{self:?}");
+        }
+        assert!(
+            u64::from(apart.rounds) <= self.rounds(),
+            "{self:?}: {apart:?}"
+        );
+        apart
+    }
+
+    /// Proves it, and that it takes all the rounds that it promises, so that the promise is not
+    /// idle.
+    fn prove_exactly(&self) -> Report {
+        let report = self.prove();
+        assert_eq!(u64::from(report.rounds), self.rounds(), "{self:?}");
+        report
+    }
+}
+
+/// All numbers of ranks to 64, and then fewer and fewer to 256.
+fn sizes() -> impl Iterator<Item = u32> {
+    (1..=64)
+        .chain((65..=128).step_by(3))
+        .chain([129, 191, 192, 193, 255, 256])
+}
+
+#[test]
+fn vectors_in_blocks_go_and_come_in_the_fewest_rounds() {
+    for algorithm in [Algorithm::BcastCirculant, Algorithm::ReduceCirculant] {
+        for size in sizes().skip(1) {
+            let case = Case::new(algorithm, size, 40).with(blocks(1 + size % 7));
+            let report = case.prove_exactly();
+            assert_eq!(u64::from(report.rounds), u64::from(size % 7) + log(size));
+            let messages = (1 + size % 7) * (size - 1);
+            assert_eq!(
+                report.messages,
+                u64::from(messages),
+                "every block goes once"
+            );
+        }
+        for (size, n) in sizes().flat_map(|size| [1, 2, 17, 40].map(|n| (size, n))) {
+            let root = n * 5 % size;
+            Case::new(algorithm, size, 50)
+                .with(blocks(n))
+                .to(root)
+                .prove_exactly();
+        }
+        for (size, root) in (1..=16).flat_map(|size| (0..size).map(move |root| (size, root))) {
+            Case::new(algorithm, size, 40)
+                .with(blocks(6))
+                .to(root)
+                .prove_exactly();
+        }
+    }
+}
+
+#[test]
+fn reduce_scatter_and_allgather_reach_both_bounds() {
+    for size in sizes() {
+        for algorithm in [
+            Algorithm::ReduceScatterBlockCirculant,
+            Algorithm::AllgatherCirculant,
+        ] {
+            let report = Case::new(algorithm, size, 10).prove_exactly();
+            assert_eq!(u64::from(report.rounds), log(size));
+            assert_eq!(report.volume, 10 * u64::from(size - 1), "{size} ranks");
+        }
+    }
+}
+
+#[test]
+fn trees_take_their_rounds() {
+    for (size, k) in sizes().flat_map(|size| [2, 3, 4, 8].map(|k| (size, k))) {
+        for algorithm in [Algorithm::BcastKnomial, Algorithm::ReduceKnomial] {
+            let case = Case::new(algorithm, size, 3).with(radix(k));
+            case.to(size / k).prove_exactly();
+        }
+    }
+    for (size, root) in (1..=16).flat_map(|size| (0..size).map(move |root| (size, root))) {
+        for algorithm in [Algorithm::BcastKnomial, Algorithm::ReduceKnomial] {
+            Case::new(algorithm, size, 3)
+                .with(radix(3))
+                .to(root)
+                .prove_exactly();
+        }
+    }
+}
+
+#[test]
+fn allreduce_reaches_both_bounds() {
+    for size in sizes() {
+        let count = 10 * u64::from(size);
+        let report = Case::new(Algorithm::AllreduceCirculant, size, count).prove_exactly();
+        assert_eq!(u64::from(report.rounds), 2 * log(size));
+        assert_eq!(report.volume, 20 * u64::from(size - 1), "{size} ranks");
+        assert!(report.scratch <= count / 2);
+    }
+}
+
+#[test]
+fn small_vectors_go_in_the_fewest_rounds() {
+    for size in sizes() {
+        for algorithm in [Algorithm::AllreduceCensus, Algorithm::ScanDoubling] {
+            let report = Case::new(algorithm, size, 3).prove_exactly();
+            assert_eq!(
+                u64::from(report.rounds),
+                log(size),
+                "{algorithm}, {size} ranks"
+            );
+        }
+        for algorithm in [Algorithm::ExscanDoubling123, Algorithm::ExscanShift] {
+            Case::new(algorithm, size, 3).prove_exactly();
+        }
+    }
+}
+
+#[test]
+fn chains_and_pairs_take_their_rounds() {
+    for size in 1..=64 {
+        for n in [1, 7] {
+            for algorithm in [Algorithm::BcastChain, Algorithm::ReduceChain] {
+                Case::new(algorithm, size, 40)
+                    .with(blocks(n))
+                    .to(size / 2)
+                    .prove_exactly();
+            }
+        }
+        Case::new(Algorithm::ReduceScatterBlockPairwise, size, 3).prove_exactly();
+    }
+}
+
+#[test]
+fn halves_and_pieces_take_their_rounds() {
+    for size in sizes() {
+        let vector = u64::from(size) * 4;
+        for algorithm in [
+            Algorithm::BcastScatterAllgather,
+            Algorithm::ReduceRabenseifner,
+        ] {
+            for root in [0, size / 2, size - 1] {
+                Case::new(algorithm, size, vector).to(root).prove_exactly();
+            }
+        }
+        Case::new(Algorithm::AllreduceRabenseifner, size, vector).prove_exactly();
+    }
+}
+
+#[test]
+fn recursive_multiplying_takes_its_rounds() {
+    for size in sizes() {
+        for k in [2, 3, 4] {
+            let case = Case::new(Algorithm::AllreduceRecursiveMultiplying, size, 3);
+            case.with(radix(k)).prove_exactly();
+        }
+        for k in [5, 6, 7, 8] {
+            let case = Case::new(Algorithm::AllreduceRecursiveMultiplying, size, 3);
+            case.with(radix(k)).prove();
+        }
+    }
+}
+
+#[test]
+fn short_vectors_leave_no_messages_without_elements() {
+    let algorithms = Algorithm::ALL.into_iter().filter(|algorithm| {
+        use Collective::{Allreduce, Bcast, Exscan, Reduce, Scan};
+        matches!(
+            algorithm.collective(),
+            Bcast | Reduce | Allreduce | Scan | Exscan
+        )
+    });
+    for algorithm in algorithms {
+        for size in (1..=12).chain([17, 33]) {
+            for count in [0, 1, 2, u64::from(size) - 1, u64::from(size) + 1] {
+                Case::new(algorithm, size, count).to(size / 2).prove();
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_of_any_lengths() {
+    for algorithm in [
+        Algorithm::AllgathervCirculant,
+        Algorithm::ReduceScatterCirculant,
+        Algorithm::ReduceScatterPairwise,
+    ] {
+        for size in 1..=24 {
+            for lengths in [
+                &[0][..],
+                &[1],
+                &[3, 0, 5],
+                &[0, 9],
+                &[7, 1, 0, 0],
+                &[1, 1 << 40],
+            ] {
+                Case::new(algorithm, size, 0).of(lengths).prove();
+            }
+        }
+        Case::new(algorithm, 40, 0).of(&[2]).prove_exactly();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn many_ranks(
+        size in 257_u32..=1024, root in any::<prop::sample::Index>(), n in 1_u32..40, k in 2_u32..=4,
+    ) {
+        let root = root.index(size as usize) as u32;
+        let parameters = Parameters { blocks: n, radix: k, ..Parameters::NONE };
+        for algorithm in [
+            Algorithm::BcastCirculant,
+            Algorithm::ReduceCirculant,
+            Algorithm::BcastKnomial,
+            Algorithm::ReduceKnomial,
+            Algorithm::ReduceRabenseifner,
+            Algorithm::AllreduceRecursiveMultiplying,
+            Algorithm::AllreduceCensus,
+            Algorithm::AllreduceCirculant,
+            Algorithm::AllreduceRabenseifner,
+            Algorithm::ScanDoubling,
+            Algorithm::ExscanDoubling123,
+        ] {
+            Case::new(algorithm, size, 1 << 40).with(parameters).to(root).prove_exactly();
+        }
+    }
+}
