@@ -501,6 +501,18 @@ table! {
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
     };
+    ReduceScatterHalving(reduce_scatter::Halving): Row {
+        collective: Collective::ReduceScatter,
+        name: "halving",
+        about: "fewest rounds and least volume for powers of two; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            power_of_two: true,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
     ReduceScatterPairwise(reduce_scatter::Pairwise): Row {
         collective: Collective::ReduceScatter,
         name: "pairwise",
@@ -514,6 +526,18 @@ table! {
         name: "circulant",
         about: "fewest rounds and least volume; the operation must commute",
         needs: Needs { commutative: true, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
+    ReduceScatterBlockHalving(reduce_scatter::Halving): Row {
+        collective: Collective::ReduceScatterBlock,
+        name: "halving",
+        about: "fewest rounds and least volume for powers of two; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            power_of_two: true,
+            ..Needs::NOTHING
+        },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
     };

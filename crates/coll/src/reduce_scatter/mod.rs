@@ -7,7 +7,10 @@
 //! counts say in reduce_scatter.
 
 mod circulant;
+mod halving;
 mod pairwise;
+mod vector;
 
 pub use circulant::Circulant;
+pub use halving::Halving;
 pub use pairwise::{MAX_SIZE as PAIRWISE_MAX_SIZE, Pairwise};

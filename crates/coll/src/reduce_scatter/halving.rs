@@ -1,0 +1,139 @@
+//! Reduce-scatter by recursive halving: partners exchange halves of what they have and reduce, until
+//! each has its own block.
+//!
+//! `log2 p` rounds, and `(p - 1) / p` of the vector sent, received and reduced by each rank where
+//! blocks are equally long, all of them the least there is, where `p` is a power of two. The first
+//! partner is half of the ranks away, so that what a rank keeps is always consecutive; the result is
+//! not in the order of the ranks, and the operation must commute. Thakur, Rabenseifner and Gropp,
+//! "Optimization of collective communication operations in MPICH", 2005.
+
+use core::ops::Range;
+
+use super::vector::Vector;
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::tree::levels;
+use crate::window::{copy, exchange};
+
+/// One rank's part in reduce-scatter by recursive halving. Two steps a round: exchange, then merge;
+/// one more where the result is not yet where it belongs.
+///
+/// Scratch holds what is kept after the first round, and after it room for what comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Halving {
+    rank: u32,
+    size: u32,
+    vector: Vector,
+}
+
+impl Halving {
+    pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
+        Halving {
+            rank: call.rank,
+            size: call.size,
+            vector: Vector::of(call),
+        }
+    }
+
+    const fn rounds(&self) -> u32 {
+        levels(self.size)
+    }
+
+    /// The partner of a round.
+    const fn partner(&self, round: u32) -> u32 {
+        self.rank ^ (self.size >> (round + 1))
+    }
+
+    /// The blocks that a rank keeps in a round.
+    const fn kept(&self, rank: u32, round: u32) -> Range<u32> {
+        let ranks = self.size >> (round + 1);
+        let first = rank & !(ranks - 1);
+        first..first + ranks
+    }
+
+    /// Blocks as they are before a round: the vector at first, then what is reduced in scratch.
+    fn value(&self, known: &Known<'_>, round: u32, ranks: Range<u32>) -> Part {
+        if round == 0 {
+            return self.vector.blocks(known, ranks);
+        }
+        let kept = self.kept(self.rank, 0).start;
+        let first = self.vector.len(known, kept..ranks.start);
+        Part::new(Buf::Scratch, first, self.vector.len(known, ranks))
+    }
+
+    /// Whether what comes in a round is received where the result belongs: in the last round, unless
+    /// the vector is still being sent from there.
+    const fn ends(&self, round: u32) -> bool {
+        round + 1 == self.rounds() && (round > 0 || !self.vector.in_place)
+    }
+
+    /// Where what comes in a round is received.
+    fn room(&self, known: &Known<'_>, round: u32) -> Part {
+        let count = self.vector.len(known, self.kept(self.rank, round));
+        let (buf, first) = match round {
+            _ if self.ends(round) => (Buf::Out, 0),
+            0 => (Buf::Scratch, 0),
+            _ => {
+                let kept = self.kept(self.rank, 0);
+                (Buf::Scratch, self.vector.len(known, kept))
+            }
+        };
+        Part::new(buf, first, count)
+    }
+
+    fn merge(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
+        let room = self.room(known, round);
+        let value = self.value(known, round, self.kept(self.rank, round));
+        // In the first and the last round the room is where the sum is kept.
+        let (from, into, is_own) = if round == 0 || self.ends(round) {
+            (value, room, true)
+        } else {
+            (room, value, false)
+        };
+        let left = (self.rank < self.partner(round)) == is_own;
+        let side = if left { Side::Left } else { Side::Right };
+        if !into.is_empty() {
+            acts.reduce(from, into, side);
+        }
+    }
+}
+
+impl Plan for Halving {
+    fn steps(&self) -> u32 {
+        match self.rounds() {
+            _ if self.vector.blocks.are_empty() => 0,
+            0 => u32::from(!self.vector.in_place),
+            rounds => 2 * rounds + u32::from(!self.ends(rounds - 1)),
+        }
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        let kept = |round| self.vector.len(known, self.kept(self.rank, round));
+        match self.rounds() {
+            0 => 0,
+            1 if self.ends(0) => 0,
+            1 | 2 => kept(0),
+            _ => kept(0) + kept(1),
+        }
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (round, is_merge) = (i / 2, !i.is_multiple_of(2));
+        if round == self.rounds() {
+            let sum = if round == 0 {
+                self.vector.block(known, self.rank)
+            } else {
+                self.room(known, round - 1)
+            };
+            copy(acts, sum, Part::new(Buf::Out, 0, sum.len()));
+        } else if is_merge {
+            self.merge(round, known, acts);
+        } else {
+            let partner = self.partner(round);
+            let given = self.value(known, round, self.kept(partner, round));
+            let room = self.room(known, round);
+            exchange(acts, 0, (partner, room), (partner, given));
+        }
+        Some(i)
+    }
+}

@@ -1,0 +1,57 @@
+//! The vector that a rank gives, one block for each rank.
+
+use core::ops::Range;
+
+use crate::blocks::Blocks;
+use crate::catalog::Call;
+use crate::plan::{Buf, Known, Part};
+
+/// Where the vector lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Vector {
+    pub(super) blocks: Blocks,
+    pub(super) in_place: bool,
+}
+
+impl Vector {
+    pub(super) const fn of(call: &Call) -> Self {
+        Vector {
+            blocks: Blocks::of(call),
+            in_place: call.in_place,
+        }
+    }
+
+    /// The elements of consecutive blocks.
+    ///
+    /// # Cost
+    ///
+    /// Reads their lengths, if the caller gives any.
+    pub(super) fn len(&self, known: &Known<'_>, ranks: Range<u32>) -> u64 {
+        match self.blocks {
+            Blocks::Even(count) => ranks.len() as u64 * count,
+            Blocks::Given => ranks.map(|rank| self.blocks.input(known, rank).len()).sum(),
+        }
+    }
+
+    /// Consecutive blocks as they are given.
+    ///
+    /// # Cost
+    ///
+    /// As [`Vector::len`]; in place also of all blocks before them.
+    pub(super) fn blocks(&self, known: &Known<'_>, ranks: Range<u32>) -> Part {
+        let count = self.len(known, ranks.clone());
+        if self.in_place {
+            let first = self.len(known, 0..ranks.start);
+            return Part::new(Buf::Out, first, count);
+        }
+        Part {
+            count,
+            ..self.blocks.input(known, ranks.start)
+        }
+    }
+
+    /// One block as it is given.
+    pub(super) fn block(&self, known: &Known<'_>, rank: u32) -> Part {
+        self.blocks(known, rank..rank + 1)
+    }
+}
