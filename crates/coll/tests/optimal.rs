@@ -225,7 +225,11 @@ fn allreduce_reaches_both_bounds() {
 #[test]
 fn small_vectors_go_in_the_fewest_rounds() {
     for size in sizes() {
-        for algorithm in [Algorithm::AllreduceCensus, Algorithm::ScanDoubling] {
+        for algorithm in [
+            Algorithm::AllreduceGatherReduce,
+            Algorithm::AllreduceCensus,
+            Algorithm::ScanDoubling,
+        ] {
             let report = Case::new(algorithm, size, 3).prove_exactly();
             assert_eq!(
                 u64::from(report.rounds),

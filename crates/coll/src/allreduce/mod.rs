@@ -5,6 +5,7 @@
 
 mod census;
 mod circulant;
+mod gather_reduce;
 mod rabenseifner;
 mod recursive_doubling;
 mod recursive_multiplying;
@@ -12,6 +13,7 @@ mod ring;
 
 pub use census::Census;
 pub use circulant::Circulant;
+pub use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
 pub use rabenseifner::Rabenseifner;
 pub use recursive_doubling::RecursiveDoubling;
 pub use recursive_multiplying::{

@@ -454,6 +454,15 @@ table! {
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: allreduce::RecursiveMultiplying::rounds,
     };
+    AllreduceGatherReduce(allreduce::GatherReduce): Row {
+        collective: Collective::Allreduce,
+        name: "gather-reduce",
+        about: "fewest rounds for every operation; each rank reduces all: for few ranks and small \
+                vectors",
+        needs: Needs { max_size: allreduce::GATHER_REDUCE_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+    };
     AllreduceCensus(allreduce::Census): Row {
         collective: Collective::Allreduce,
         name: "census",

@@ -27,6 +27,8 @@ pub(crate) enum Own {
     Input,
     /// In its place in `Out`.
     Output,
+    /// Alone at the start of this buffer; all blocks are gathered in scratch.
+    Apart(Buf),
     /// In its place in `Out`; but this root, from which the ranks of the view are counted, has all
     /// blocks in `In` and gets none.
     Rooted(u32),
@@ -43,9 +45,27 @@ impl Gather {
         if k < self.skips().rounds() {
             self.exchange(k, known, acts);
         }
-        let place = self.place(Buf::Out, 0, 1, known);
-        if k == 0 && self.own == Own::Input && !place.is_empty() {
-            acts.copy(Part::new(Buf::In, 0, place.len()), place);
+        let place = self.place(self.home(), 0, 1, known);
+        if let Some(own) = self.alone(known).filter(|own| k == 0 && !own.is_empty()) {
+            acts.copy(own, place);
+        }
+    }
+
+    /// The rank's own block, where it is not yet in its place.
+    fn alone(&self, known: &Known<'_>) -> Option<Part> {
+        let buf = match self.own {
+            Own::Input => Buf::In,
+            Own::Apart(buf) => buf,
+            Own::Output | Own::Rooted(_) => return None,
+        };
+        Some(Part::new(buf, 0, self.view.len(0, 1, known)))
+    }
+
+    /// Where the blocks are gathered.
+    const fn home(&self) -> Buf {
+        match self.own {
+            Own::Apart(_) => Buf::Scratch,
+            _ => Buf::Out,
         }
     }
 
@@ -57,14 +77,14 @@ impl Gather {
         let circle = self.view.circle;
         let (from, to) = (self.skips().skip(k), self.skips().skip(k + 1));
         let (above, below) = (circle.above(from), circle.below(from));
-        let room = self.place(Buf::Out, from, to, known);
+        let room = self.place(self.home(), from, to, known);
         if !room.is_empty() && !self.has_all(circle.rank()) {
             acts.recv(self.peer(above), FIRST_TAG + k, room);
         }
-        let lower = match self.own {
-            Own::Input if k == 0 => Part::new(Buf::In, 0, self.view.len(0, 1, known)),
+        let lower = match self.alone(known) {
+            Some(own) if k == 0 => own,
             _ if self.has_all(circle.rank()) => self.place(Buf::In, 0, to - from, known),
-            _ => self.place(Buf::Out, 0, to - from, known),
+            _ => self.place(self.home(), 0, to - from, known),
         };
         if !lower.is_empty() && !self.has_all(below) {
             acts.send(self.peer(below), FIRST_TAG + k, lower);
@@ -91,7 +111,7 @@ impl Gather {
     fn peer(&self, rank: u32) -> u32 {
         match self.own {
             Own::Rooted(root) => Circle::new(rank, self.view.circle.size()).above(root),
-            Own::Input | Own::Output => rank,
+            _ => rank,
         }
     }
 }

@@ -1,0 +1,64 @@
+//! Allreduce by an allgather: every rank gets every rank's vector and reduces them all by itself.
+//!
+//! `ceil(log2 p)` rounds, the least there is, for every `p` and every operation: each rank combines
+//! from left to right, so operations need not commute, and all ranks get the same bits. It sends
+//! `p - 1` vectors and reduces as many: for few ranks and small vectors.
+
+use crate::catalog::{Call, Parameters};
+use crate::circle::Circle;
+use crate::circulant::{Blocks, Gather, Own, Turned};
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+
+/// The largest group: every rank holds every rank's vector.
+pub const MAX_SIZE: u32 = 1024;
+
+/// One rank's part in allreduce by an allgather: the steps of that, then one for each vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherReduce {
+    gather: Gather,
+    count: u64,
+}
+
+impl GatherReduce {
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        let own = if call.in_place { Buf::Out } else { Buf::In };
+        GatherReduce {
+            gather: Gather {
+                view: Turned {
+                    circle: Circle::of(call),
+                    blocks: Blocks::Equal(call.count),
+                },
+                own: Own::Apart(own),
+            },
+            count: call.count,
+        }
+    }
+
+    const fn size(&self) -> u32 {
+        self.gather.view.circle.size()
+    }
+}
+
+impl Plan for GatherReduce {
+    fn steps(&self) -> u32 {
+        match self.count {
+            0 => 0,
+            _ => self.gather.steps() + self.size(),
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        self.count * u64::from(self.size())
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let result = Part::new(Buf::Out, 0, self.count);
+        let vector = |rank| Part::new(Buf::Scratch, u64::from(rank) * self.count, self.count);
+        match i.checked_sub(self.gather.steps()) {
+            None => self.gather.step(i, known, acts),
+            Some(0) => acts.copy(vector(0), result),
+            Some(rank) => acts.reduce(vector(rank), result, Side::Right),
+        }
+        Some(i)
+    }
+}
