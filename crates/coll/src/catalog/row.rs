@@ -1,6 +1,7 @@
 //! What the catalog says about one algorithm.
 
 use super::{Call, Collective};
+use crate::placement::Order;
 
 /// The numbers that an algorithm can be tuned by. One that it does not take is 0.
 ///
@@ -17,6 +18,11 @@ pub struct Parameters {
     pub segment: u64,
     /// Bytes of the longest block that goes through the tree; a longer one goes straight.
     pub cutoff: u64,
+    /// Ranks of a node. Where it does not divide the ranks, some algorithms take every rank for a
+    /// node of its own; they say so.
+    pub per_node: u32,
+    /// In which order ranks are on nodes. It is looked at by those that take `per_node`.
+    pub order: Order,
 }
 
 impl Parameters {
@@ -27,6 +33,8 @@ impl Parameters {
         window: 0,
         segment: 0,
         cutoff: 0,
+        per_node: 0,
+        order: Order::Block,
     };
 
     /// These numbers where `row` has one, each at least 1; the row's where these are 0.
@@ -41,6 +49,8 @@ impl Parameters {
             window: choose(self.window as u64, row.window as u64) as u32,
             segment: choose(self.segment, row.segment),
             cutoff: choose(self.cutoff, row.cutoff),
+            per_node: choose(self.per_node as u64, row.per_node as u64) as u32,
+            order: self.order,
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
 use crate::tree::{levels, levels_of};
 use crate::{
-    allgather, allreduce, alltoall, barrier, bcast, circulant, exscan, gather, gatherv, neighbor,
-    reduce, reduce_scatter, scan, scatter, scatterv,
+    allgather, allreduce, alltoall, barrier, bcast, circulant, exscan, gather, gatherv, hierarchy,
+    neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
 };
 
 /// The rounds of a vector in blocks down a chain.
@@ -115,6 +115,14 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| 2 * knomial(call.size, parameters.radix),
+    };
+    BarrierNodeAware(hierarchy::Barrier): Row {
+        collective: Collective::Barrier,
+        name: "node-aware",
+        about: "dissemination between nodes, trees inside: one rank of a node talks to others",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::Barrier::rounds,
     };
     GatherBinomial(gather::Knomial): Row {
         collective: Collective::Gather,
@@ -244,6 +252,22 @@ table! {
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
     };
+    AllgatherLaneBruck(hierarchy::LaneBruck): Row {
+        collective: Collective::Allgather,
+        name: "lane-bruck",
+        about: "bruck between nodes by all ranks of a node, then inside: for short blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::LaneBruck::rounds,
+    };
+    AllgatherLaneRing(hierarchy::LaneRing): Row {
+        collective: Collective::Allgather,
+        name: "lane-ring",
+        about: "rings between nodes by all ranks of a node, then inside: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters { per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::LaneRing::rounds,
+    };
     AllgathervBruck(allgather::Bruck): Row {
         collective: Collective::Allgatherv,
         name: "bruck",
@@ -299,6 +323,14 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+    };
+    AlltoallNodeAware(hierarchy::Alltoall): Row {
+        collective: Collective::Alltoall,
+        name: "node-aware",
+        about: "one message from node to node, shared out to the ranks of both: for short blocks",
+        needs: Needs { apart: true, ..Needs::NOTHING },
+        parameters: Parameters { per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::Alltoall::rounds,
     };
     AlltoallvPairwise(alltoall::Pairwise): Row {
         collective: Collective::Alltoallv,

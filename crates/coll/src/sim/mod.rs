@@ -43,7 +43,6 @@ mod error;
 mod events;
 mod goal;
 mod parameters;
-mod placement;
 mod slab;
 mod symmetry;
 mod workload;
@@ -51,11 +50,11 @@ mod world;
 
 use alloc::vec::Vec;
 
+pub use crate::placement::{Order, Placement};
 pub use classical::Classical;
 pub use error::Error;
 pub use goal::write_goal;
 pub use parameters::{Machine, Path};
-pub use placement::{Order, Placement};
 pub use symmetry::shifts;
 pub use workload::Workload;
 pub use world::Counts;

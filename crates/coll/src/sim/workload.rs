@@ -116,7 +116,8 @@ impl Workload {
 }
 
 impl<'a> Simulation<'a> {
-    /// Runs an algorithm on the workload, whose ranks are those of the placement.
+    /// Runs an algorithm on the workload, whose ranks are those of the placement. Where the
+    /// parameters do not say which ranks are on one node, the plans are told the placement.
     ///
     /// # Errors
     ///
@@ -129,9 +130,18 @@ impl<'a> Simulation<'a> {
     ) -> Result<Report, Error> {
         let call = |rank| work.call(rank).ok_or(Error::Neighbors);
         call(0)?;
+        let place = self.setup.placement;
+        let parameters = match parameters.per_node {
+            0 => Parameters {
+                per_node: place.per_node(),
+                order: place.order(),
+                ..*parameters
+            },
+            _ => *parameters,
+        };
         self.element_bytes(work.element_bytes())
             .given(work.given())
             .block(work.bytes)
-            .run(|rank| Ok(algorithm.plan(&call(rank)?, parameters)?))
+            .run(|rank| Ok(algorithm.plan(&call(rank)?, &parameters)?))
     }
 }

@@ -1,9 +1,10 @@
 //! Which node each rank runs on.
 
 /// The order in which ranks are dealt to nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// A node is filled before the next one: neighbours in rank are neighbours in place.
+    #[default]
     Block,
     /// One rank to each node in turn.
     Cyclic,

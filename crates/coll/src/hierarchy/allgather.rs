@@ -1,0 +1,113 @@
+//! Allgather in lanes: first each lane gathers its blocks from all nodes, all lanes of a node side
+//! by side; then each rank gives its lane's blocks to the other ranks of its node.
+//!
+//! From node to node go `p - m` blocks into each node of `m` ranks, the least there is, and all its
+//! ranks carry them. What goes inside a node no adapter sees. Blocks are sent from where they are to
+//! where they belong: a lane's lie at equal distances.
+//!
+//! Rounds, with one message at a time: those of the lane's algorithm for one rank of each node, and
+//! `m - 1`.
+
+use super::{Lane, full_blocks, full_nodes};
+use crate::allgather::{Bruck, Ring};
+use crate::catalog::{Call, Parameters};
+use crate::digits::Digits;
+use crate::placement::Placement;
+use crate::plan::{Acts, Known, Plan};
+
+/// One rank's part in an allgather in lanes. First the steps of the lane's plan, then one for each
+/// other rank of the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes<P> {
+    plan: P,
+    place: Placement,
+    rank: u32,
+    count: u64,
+}
+
+/// A ring in each lane: for large blocks.
+pub type LaneRing = Lanes<Ring>;
+
+/// Bruck's algorithm in each lane: for short blocks. Only in block placement; in another each rank
+/// is taken for a node of its own.
+pub type LaneBruck = Lanes<Bruck>;
+
+/// The call of one rank of a lane.
+fn of_lane(call: &Call, place: Placement) -> Call {
+    let node = place.node(call.rank);
+    Call::allgather(node, place.nodes(), call.count).with_in_place(call.in_place)
+}
+
+impl LaneRing {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = full_nodes(call, parameters);
+        Lanes::new(Ring::of(&of_lane(call, place), parameters), place, call)
+    }
+
+    /// The rounds with one message at a time.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let place = full_nodes(call, parameters);
+        u64::from(place.nodes() - 1) + u64::from(place.per_node() - 1)
+    }
+}
+
+impl LaneBruck {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = full_blocks(call, parameters);
+        Lanes::new(Bruck::of(&of_lane(call, place), parameters), place, call)
+    }
+
+    /// The rounds with one message at a time.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let place = full_blocks(call, parameters);
+        let between = Digits::new(place.nodes(), parameters.radix).exchanges();
+        u64::from(between) + u64::from(place.per_node() - 1)
+    }
+}
+
+impl<P> Lanes<P> {
+    const fn new(plan: P, place: Placement, call: &Call) -> Self {
+        Lanes {
+            plan,
+            place,
+            rank: call.rank,
+            count: call.count,
+        }
+    }
+
+    /// The lane of the rank with this number on this rank's node.
+    const fn lane(&self, local: u32) -> Lane {
+        let neighbor = self.place.rank(self.place.node(self.rank), local);
+        Lane::of(self.place, neighbor, self.count)
+    }
+}
+
+impl<P: Plan> Plan for Lanes<P> {
+    fn steps(&self) -> u32 {
+        match self.count {
+            0 => 0,
+            _ => self.plan.steps() + self.place.per_node() - 1,
+        }
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        self.plan.scratch(known)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (local, ranks) = (self.place.local(self.rank), self.place.per_node());
+        let own = self.lane(local);
+        let Some(turn) = i.checked_sub(self.plan.steps()) else {
+            return own.step(&self.plan, i, known, acts);
+        };
+        let node = self.place.node(self.rank);
+        let distance = turn + 1;
+        let (below, above) = (
+            (local + ranks - distance) % ranks,
+            (local + distance) % ranks,
+        );
+        acts.recv(self.place.rank(node, below), 0, self.lane(below).column());
+        acts.send(self.place.rank(node, above), 0, own.column());
+        Some(self.plan.steps())
+    }
+}

@@ -1,0 +1,206 @@
+//! Alltoall with one message from each node to each other one.
+//!
+//! The ranks of a node share the other nodes out among themselves: rank `l` of `m` takes those at
+//! distances `l`, `l + m`, `l + 2m` and so on. First each rank gives every rank of its node what it
+//! has for that one's nodes; then each sends one message to each of its nodes, to the rank with its
+//! own number; then each hands what came to the ranks of its node. A node sends `n - 1` messages of
+//! `m * m` blocks where ranks for themselves would send `m` times as many of `m` blocks, or `m * m`
+//! times as many of one: an adapter that takes so many messages a second is not kept from its bytes.
+//!
+//! Between nodes each block travels once, inside at most twice. Kinkead and others, "Scaling
+//! all-to-all operations across emerging many-core supercomputers", 2026 (arXiv 2601.17606).
+//!
+//! Only in block placement; in another, each rank is taken for a node of its own.
+
+use super::full_blocks;
+use crate::catalog::{Call, Parameters};
+use crate::placement::Placement;
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+
+/// One rank's part. A step for each rank of the node, itself among them, in which it gives them what
+/// is for their nodes; one for each node of its own share; and one for each rank of the node again.
+///
+/// Scratch holds what was given, rank by rank, and then what came, node by node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alltoall {
+    place: Placement,
+    node: u32,
+    local: u32,
+    count: u64,
+}
+
+impl Alltoall {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = full_blocks(call, parameters);
+        Alltoall {
+            place,
+            node: place.node(call.rank),
+            local: place.local(call.rank),
+            count: call.count,
+        }
+    }
+
+    /// The rounds with one message at a time, where the phases do not overlap. The first rank of a
+    /// node has its own node among those that it takes, so the second may have one more to send to.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let place = full_blocks(call, parameters);
+        let (nodes, ranks) = (place.nodes(), place.per_node());
+        let first = nodes.div_ceil(ranks) - 1;
+        let second = if ranks > 1 {
+            (nodes - 1).div_ceil(ranks)
+        } else {
+            0
+        };
+        u64::from(first.max(second)) + 2 * u64::from(ranks - 1)
+    }
+
+    /// The nodes that rank `local` of a node takes.
+    const fn share(&self, local: u32) -> u32 {
+        let nodes = self.place.nodes();
+        if local < nodes {
+            (nodes - local).div_ceil(self.place.per_node())
+        } else {
+            0
+        }
+    }
+
+    /// The elements that a rank has for one node.
+    const fn for_node(&self) -> u64 {
+        self.place.per_node() as u64 * self.count
+    }
+
+    /// The parts of `buf`, one block a rank, that belong to every `per_node`-th node from `first`
+    /// on, so many of them.
+    fn nodes(&self, buf: Buf, first: u32, times: u32) -> Part {
+        let step = u64::from(self.place.per_node()) * self.for_node();
+        Part::new(buf, u64::from(first) * self.for_node(), self.for_node())
+            .repeated(times, step as i64)
+            .around(u64::from(self.place.size()) * self.count)
+    }
+
+    /// The node that lies `distance` above this one.
+    const fn above(&self, distance: u32) -> u32 {
+        (self.node + distance) % self.place.nodes()
+    }
+
+    /// The node that lies `distance` below this one.
+    const fn below(&self, distance: u32) -> u32 {
+        let nodes = self.place.nodes();
+        (self.node + nodes - distance % nodes) % nodes
+    }
+
+    /// What rank `local` of this node has for this rank's nodes, once it was given.
+    fn given(&self, local: u32) -> Part {
+        let length = u64::from(self.share(self.local)) * self.for_node();
+        Part::new(Buf::Scratch, u64::from(local) * length, length)
+    }
+
+    /// What has come is in scratch behind what was given.
+    fn came(&self) -> u64 {
+        u64::from(self.place.per_node() * self.share(self.local)) * self.for_node()
+    }
+
+    /// Gives rank `distance` above on this node what is for its nodes.
+    fn give(&self, distance: u32, acts: &mut Acts) {
+        let (below, above) = self.neighbors(distance);
+        let mine = |local: u32| self.nodes(Buf::In, self.above(local), self.share(local));
+        if distance == 0 {
+            self.keep(mine(self.local), self.given(self.local), acts);
+        } else {
+            self.exchange((below, self.given(below)), (above, mine(above)), acts);
+        }
+    }
+
+    /// Sends to this rank's node number `turn`, and receives from the one as far below.
+    fn cross(&self, turn: u32, acts: &mut Acts) {
+        let share = self.share(self.local);
+        let distance = self.local + turn * self.place.per_node();
+        let from = Part::new(
+            Buf::Scratch,
+            u64::from(turn) * self.for_node(),
+            self.for_node(),
+        )
+        .repeated(
+            self.place.per_node(),
+            (u64::from(share) * self.for_node()) as i64,
+        );
+        // The farthest comes first, so that nodes are in the order of the ranks.
+        let slot = u64::from(share - 1 - turn) * from.len();
+        let into = Part::new(Buf::Scratch, self.came() + slot, from.len());
+        if distance == 0 {
+            acts.copy(from, into);
+        } else {
+            let rank = |node| self.place.rank(node, self.local);
+            acts.recv(rank(self.below(distance)), 0, into);
+            acts.send(rank(self.above(distance)), 0, from);
+        }
+    }
+
+    /// Hands rank `distance` above on this node what has come for it.
+    fn hand(&self, distance: u32, acts: &mut Acts) {
+        let (below, above) = self.neighbors(distance);
+        let came = |local: u32| {
+            let all = self.share(self.local) * self.place.per_node();
+            let first = self.came() + u64::from(local) * self.count;
+            Part::new(Buf::Scratch, first, self.count).repeated(all, self.for_node() as i64)
+        };
+        let belongs = |local: u32| {
+            let share = self.share(local);
+            let farthest = local + share.saturating_sub(1) * self.place.per_node();
+            self.nodes(Buf::Out, self.below(farthest), share)
+        };
+        if distance == 0 {
+            self.keep(came(self.local), belongs(self.local), acts);
+        } else {
+            self.exchange((below, belongs(below)), (above, came(above)), acts);
+        }
+    }
+
+    /// The ranks of this node that lie so far below and above.
+    const fn neighbors(&self, distance: u32) -> (u32, u32) {
+        let ranks = self.place.per_node();
+        (
+            (self.local + ranks - distance) % ranks,
+            (self.local + distance) % ranks,
+        )
+    }
+
+    fn keep(&self, from: Part, into: Part, acts: &mut Acts) {
+        if !from.is_empty() {
+            acts.copy(from, into);
+        }
+    }
+
+    /// Receives from one rank of this node and sends to another; what is empty does not travel.
+    fn exchange(&self, recv: (u32, Part), send: (u32, Part), acts: &mut Acts) {
+        let rank = |local| self.place.rank(self.node, local);
+        crate::window::exchange(acts, 0, (rank(recv.0), recv.1), (rank(send.0), send.1));
+    }
+}
+
+impl Plan for Alltoall {
+    fn steps(&self) -> u32 {
+        match self.count {
+            0 => 0,
+            _ => 2 * self.place.per_node() + self.share(self.local),
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        2 * self.came()
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (ranks, share) = (self.place.per_node(), self.share(self.local));
+        if i < ranks {
+            self.give(i, acts);
+            Some(0)
+        } else if i < ranks + share {
+            self.cross(i - ranks, acts);
+            Some(ranks)
+        } else {
+            self.hand(i - ranks - share, acts);
+            Some(ranks + share)
+        }
+    }
+}

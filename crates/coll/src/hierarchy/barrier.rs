@@ -1,0 +1,145 @@
+//! Barrier with trees inside the nodes and dissemination between their leaders.
+//!
+//! Each node signals its leader up a k-nomial tree, the leaders run a dissemination barrier, and
+//! each leader releases its node down the tree. One rank of a node talks to other nodes, so its
+//! adapter carries as many signals as a rank would alone. What is left to save is the cost of a
+//! signal: where it is a flag put into the other's memory, nothing is matched.
+//!
+//! In block placement the last node may have fewer ranks; in cyclic placement nodes are full, or
+//! each rank is taken for a node of its own.
+
+use super::full_nodes;
+use crate::barrier::Dissemination;
+use crate::catalog::{Call, Parameters};
+use crate::digits::Digits;
+use crate::placement::{Order, Placement};
+use crate::plan::{Act, Acts, Known, Part, Plan};
+use crate::tree;
+
+const ENTERED: u32 = 0;
+const RELEASED: u32 = 1;
+
+/// One rank's part in a node-aware barrier. One step for each possible child in its node's tree;
+/// then at the leader the steps of dissemination, at another rank one that tells its parent and one
+/// that hears from it; then one for each possible child again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    place: Placement,
+    node: u32,
+    tree: tree::Knomial,
+    between: Dissemination,
+}
+
+fn placement(call: &Call, parameters: &Parameters) -> Placement {
+    match parameters.order {
+        Order::Block => Placement::new(Order::Block, call.size, parameters.per_node),
+        Order::Cyclic => full_nodes(call, parameters),
+    }
+}
+
+impl Barrier {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = placement(call, parameters);
+        let (node, local) = (place.node(call.rank), place.local(call.rank));
+        let before = match place.order() {
+            Order::Block => node * place.per_node(),
+            Order::Cyclic => 0,
+        };
+        let ranks = place.per_node().min(call.size - before);
+        let leaders = Call::barrier(node, place.nodes());
+        Barrier {
+            place,
+            node,
+            tree: tree::Knomial::new(local, ranks, 0, parameters.radix),
+            between: Dissemination::of(&leaders, parameters),
+        }
+    }
+
+    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let place = placement(call, parameters);
+        let exchanges = |ranks| u64::from(Digits::new(ranks, parameters.radix).exchanges());
+        2 * exchanges(place.per_node()) + exchanges(place.nodes())
+    }
+
+    /// The number of possible children.
+    const fn children(&self) -> u32 {
+        self.tree.top() * self.tree.siblings()
+    }
+
+    /// A rank of this node.
+    const fn rank(&self, local: u32) -> u32 {
+        self.place.rank(self.node, local)
+    }
+
+    fn child(&self, n: u32) -> Option<u32> {
+        let (level, sibling) = (n / self.tree.siblings(), n % self.tree.siblings());
+        let child = self.tree.child(level, sibling);
+        child.map(|local| self.rank(local))
+    }
+
+    /// Steps between hearing from the children and releasing them.
+    fn middle(&self) -> u32 {
+        match self.tree.parent() {
+            Some(_) => 2,
+            None => self.between.steps(),
+        }
+    }
+
+    /// Step `i` of the middle.
+    fn meet(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        if let Some(parent) = self.tree.parent().map(|local| self.rank(local)) {
+            match i {
+                0 => acts.send(parent, ENTERED, Part::EMPTY),
+                _ => acts.recv(parent, RELEASED, Part::EMPTY),
+            }
+            return Some(0);
+        }
+        let mut inner = Acts::new();
+        let needs = self.between.step(i, known, &mut inner)?;
+        for &act in inner.iter() {
+            acts.push(match act {
+                Act::Send { to, tag, from } => Act::Send {
+                    to: self.place.rank(to, 0),
+                    tag,
+                    from,
+                },
+                Act::Recv { from, tag, into } => Act::Recv {
+                    from: self.place.rank(from, 0),
+                    tag,
+                    into,
+                },
+                other => other,
+            });
+        }
+        Some(needs)
+    }
+}
+
+impl Plan for Barrier {
+    fn steps(&self) -> u32 {
+        2 * self.children() + self.middle()
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (children, middle) = (self.children(), self.middle());
+        if i < children {
+            if let Some(child) = self.child(i) {
+                acts.recv(child, ENTERED, Part::EMPTY);
+            }
+            Some(0)
+        } else if i < children + middle {
+            Some(children + self.meet(i - children, known, acts)?)
+        } else {
+            // The child with the largest subtree has the longest way to go.
+            if let Some(child) = self.child(2 * children + middle - 1 - i) {
+                acts.send(child, RELEASED, Part::EMPTY);
+            }
+            Some(children + middle)
+        }
+    }
+}

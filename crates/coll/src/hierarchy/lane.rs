@@ -1,0 +1,94 @@
+//! The ranks of the same number on all nodes, as a group of their own.
+
+use crate::placement::{Order, Placement};
+use crate::plan::{Act, Acts, Buf, Known, Part, Plan};
+
+/// A lane of full nodes, in a collective with one block for each rank: how a plan for one rank of
+/// each node, and as many blocks, runs among the ranks of the lane on their blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    place: Placement,
+    /// The number that the lane's ranks have on their nodes.
+    local: u32,
+    /// Elements of a block.
+    count: u64,
+}
+
+impl Lane {
+    /// The lane of `rank`.
+    pub(crate) const fn of(place: Placement, rank: u32, count: u64) -> Self {
+        Lane {
+            place,
+            local: place.local(rank),
+            count,
+        }
+    }
+
+    /// The lane's blocks, all of them: where they belong in `Out`, in the order of the nodes.
+    pub(crate) fn column(&self) -> Part {
+        self.blocks(0, self.place.nodes())
+    }
+
+    /// The blocks of `n` nodes from node `first` on, around the circle where that is more than one
+    /// can tell from a single range.
+    fn blocks(&self, first: u32, n: u32) -> Part {
+        let at = u64::from(self.place.rank(first, self.local)) * self.count;
+        let part = Part::new(Buf::Out, at, self.count);
+        if n == 1 {
+            return part;
+        }
+        let all = u64::from(self.place.size()) * self.count;
+        match self.place.order() {
+            Order::Block if self.place.per_node() > 1 => {
+                let step = u64::from(self.place.per_node()) * self.count;
+                part.repeated(n, step as i64).around(all)
+            }
+            Order::Block => Part::new(Buf::Out, at, u64::from(n) * self.count).around(all),
+            Order::Cyclic => Part::new(Buf::Out, at, u64::from(n) * self.count),
+        }
+    }
+
+    /// Where a part of the plan's `Out` lies in `Out`. It is a run of blocks.
+    fn part(&self, part: Part) -> Part {
+        match part.buf {
+            Buf::Out => self.blocks(
+                (part.first / self.count) as u32,
+                (part.count / self.count) as u32,
+            ),
+            _ => part,
+        }
+    }
+
+    /// The plan's step `i` as the lane runs it.
+    pub(crate) fn step<P: Plan>(
+        &self,
+        plan: &P,
+        i: u32,
+        known: &Known<'_>,
+        acts: &mut Acts,
+    ) -> Option<u32> {
+        let mut inner = Acts::new();
+        let needs = plan.step(i, known, &mut inner)?;
+        let rank = |node| self.place.rank(node, self.local);
+        for &act in inner.iter() {
+            acts.push(match act {
+                Act::Send { to, tag, from } => Act::Send {
+                    to: rank(to),
+                    tag,
+                    from: self.part(from),
+                },
+                Act::Recv { from, tag, into } => Act::Recv {
+                    from: rank(from),
+                    tag,
+                    into: self.part(into),
+                },
+                Act::Copy { from, into } => Act::Copy {
+                    from: self.part(from),
+                    into: self.part(into),
+                },
+                other => other,
+            });
+        }
+        Some(needs)
+    }
+}

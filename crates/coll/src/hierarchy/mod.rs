@@ -1,0 +1,42 @@
+//! Plans for ranks on nodes: what goes on inside a node, and what goes on between nodes.
+//!
+//! A collective is composed of phases among fewer ranks: those of one node; the first ranks of all
+//! nodes, their *leaders*; or a *lane*, the ranks of the same number on all nodes. A phase is a plan
+//! of the catalog for that group, with its peers and parts renamed ([`Lane`]), or an exchange of its
+//! own. Later phases need all of the earlier ones, rank by rank; nothing is synchronised.
+//!
+//! Every rank knows the placement from [`Parameters`](crate::catalog::Parameters): nodes of one
+//! size, filled one after another or dealt in turn. With one rank a node the plans are those that
+//! they are composed of.
+//!
+//! Lanes: Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
+//! 2020.
+
+mod allgather;
+mod alltoall;
+mod barrier;
+mod lane;
+
+pub use allgather::{LaneBruck, LaneRing, Lanes};
+pub use alltoall::Alltoall;
+pub use barrier::Barrier;
+pub use lane::Lane;
+
+use crate::catalog::{Call, Parameters};
+use crate::placement::{Order, Placement};
+
+/// The placement of the call's ranks on full nodes; where they would not be full, each rank is a
+/// node of its own.
+pub(crate) fn full_nodes(call: &Call, parameters: &Parameters) -> Placement {
+    let divides = call.size.is_multiple_of(parameters.per_node.max(1));
+    let per_node = if divides { parameters.per_node } else { 1 };
+    Placement::new(parameters.order, call.size, per_node)
+}
+
+/// The same where only blocks of ranks will do.
+pub(crate) fn full_blocks(call: &Call, parameters: &Parameters) -> Placement {
+    match parameters.order {
+        Order::Block => full_nodes(call, parameters),
+        Order::Cyclic => Placement::new(Order::Block, call.size, 1),
+    }
+}
