@@ -7,9 +7,11 @@ mod lint;
 mod no_std;
 pub(crate) mod ranks;
 
+use crate::commands::run_check;
 use crate::steps::{Step, run_all};
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, asm, bench, build, fuzz, loom, tidy};
+use xshell::cmd;
 
 pub(crate) const VERB: Verb = Verb {
     name: "ci",
@@ -25,6 +27,7 @@ Steps, in order; name some to run only those:
     no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
     alone     each library packed, used from outside the workspace, its README and tests run there
     asm       the machine code of an 8 B message's path, against what is checked in
+    plans     every collective algorithm proved on all numbers of ranks to 1,024, and on random ones
     loom      the model checker on rings and flags
     orderings each memory ordering of them weakened in turn, and seen to fail
     fuzzing   each fuzz target for 20 seconds
@@ -69,6 +72,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "asm",
         run: asm::check,
+    },
+    Step {
+        name: "plans",
+        run: |repo| plans(repo).map(Into::into),
     },
     Step {
         name: "loom",
@@ -122,6 +129,15 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         .filter(|step| wanted.is_empty() || wanted.iter().any(|name| *name == step.name))
         .collect();
     run_all(repo, &chosen, no_skip)
+}
+
+/// Proves every collective algorithm, in optimised code.
+fn plans(repo: &Repo) -> Result<Tally> {
+    let sh = &repo.shell;
+    run_check(cmd!(
+        sh,
+        "cargo run --release --package oxmpi-coll --example plans"
+    ))
 }
 
 fn main_job(repo: &Repo) -> Result<Tally> {

@@ -2,11 +2,76 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use core::ops::Range;
 
 use super::contract::Task;
 use super::fault::{Fault, Kind};
-use super::memory::resolve;
+use super::memory::{Place, resolve};
 use crate::plan::{Act, Acts, Known, Learned, Part, Plan};
+
+/// A part that an act reads or writes.
+#[derive(Clone, Debug)]
+struct Touch {
+    place: Place,
+    /// From its lowest element to its highest.
+    span: Range<u64>,
+    writes: bool,
+}
+
+impl Touch {
+    /// `None` for a block that does not exist: the run finds that.
+    fn new(part: Part, writes: bool, task: &Task) -> Option<Self> {
+        let place = resolve(part, &task.blocks, [task.input, task.output])?;
+        let low = place.blocks().map(|block| block.start).min();
+        let high = place.blocks().map(|block| block.end).max();
+        Some(Touch {
+            place,
+            span: low.unwrap_or(0)..high.unwrap_or(0),
+            writes,
+        })
+    }
+
+    fn meets(&self, other: &Touch) -> bool {
+        self.span.start < other.span.end
+            && other.span.start < self.span.end
+            && (self.writes || other.writes)
+            && self.place.overlaps(&other.place)
+    }
+}
+
+/// An act under way.
+#[derive(Clone, Debug)]
+struct Running {
+    step: u32,
+    act: Act,
+    touches: [Option<Touch>; 2],
+}
+
+impl Running {
+    fn new(step: u32, act: Act, task: &Task) -> Self {
+        let touch =
+            |part: Option<Part>, writes| part.and_then(|part| Touch::new(part, writes, task));
+        Running {
+            step,
+            act,
+            touches: [touch(act.reads(), false), touch(act.writes(), true)],
+        }
+    }
+
+    /// Whether one writes what the other reads or writes.
+    fn conflicts(&self, other: &Running) -> bool {
+        let others = || other.touches.iter().flatten();
+        self.touches
+            .iter()
+            .flatten()
+            .any(|own| others().any(|other| own.meets(other)))
+    }
+
+    /// Whether the act writes what it reads.
+    fn conflicts_itself(&self) -> bool {
+        matches!(&self.touches, [Some(read), Some(written)] if read.meets(written))
+    }
+}
 
 /// Looks at every pair of acts that can run at the same time: those of one step, and those of two
 /// steps of which the later does not need the earlier. `false`: not to the end, since a length is
@@ -22,9 +87,10 @@ pub(super) fn check<P: Plan>(
     learned: &Learned,
 ) -> Result<bool, Fault> {
     let known = Known::new(task.arrays.given(), learned);
-    let mut running: VecDeque<(u32, Act)> = VecDeque::new();
+    let mut running: VecDeque<Running> = VecDeque::new();
     let mut acts = Acts::new();
-    for step in 0..plan.steps() {
+    let mut step = 0;
+    while step < plan.steps() {
         let fault = |kind| Fault { rank, step, kind };
         acts.clear();
         let Some(needs) = plan.step(step, &known, &mut acts) else {
@@ -33,47 +99,22 @@ pub(super) fn check<P: Plan>(
         if needs > step {
             return Err(fault(Kind::Needs { needs }));
         }
-        while running.front().is_some_and(|&(earlier, _)| earlier < needs) {
+        while running.front().is_some_and(|earlier| earlier.step < needs) {
             running.pop_front();
         }
         for &act in acts.iter() {
-            let inner = act
-                .reads()
-                .zip(act.writes())
-                .is_some_and(|(from, into)| overlap(from, into, task));
-            let other = running
-                .iter()
-                .find(|(_, one)| conflict(one, &act, task))
-                .copied();
-            if let Some((other, one)) = other.or(inner.then_some((step, act))) {
+            let one = Running::new(step, act, task);
+            let other = running.iter().find(|other| other.conflicts(&one));
+            let other = other.or(one.conflicts_itself().then_some(&one));
+            if let Some(other) = other {
                 return Err(fault(Kind::Conflict {
-                    other,
-                    acts: Box::new((one, act)),
+                    other: other.step,
+                    acts: Box::new((other.act, act)),
                 }));
             }
-            running.push_back((step, act));
+            running.push_back(one);
         }
+        step = acts.after(step);
     }
     Ok(true)
-}
-
-/// Whether some element belongs to both parts.
-fn overlap(one: Part, other: Part, task: &Task) -> bool {
-    let lengths = [task.input, task.output];
-    let place = |part| resolve(part, &task.blocks, lengths);
-    place(one)
-        .zip(place(other))
-        .is_some_and(|(one, other)| one.overlaps(&other))
-}
-
-/// Whether one act writes what the other reads or writes.
-fn conflict(one: &Act, other: &Act, task: &Task) -> bool {
-    let touches = |act: &Act, part: Part| {
-        act.reads()
-            .into_iter()
-            .chain(act.writes())
-            .any(|own| overlap(own, part, task))
-    };
-    let breaks = |a: &Act, b: &Act| a.writes().is_some_and(|into| touches(b, into));
-    breaks(one, other) || breaks(other, one)
 }

@@ -4,7 +4,8 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::contract::{Blocks, Task};
+use super::alike::Turn;
+use super::contract::{Blocks, Contract, Task};
 use super::fault::Kind;
 use super::ranks::Ranks;
 use crate::plan::{Buf, Part, Side};
@@ -23,10 +24,15 @@ pub(super) struct Sum {
 
 impl Sum {
     /// What one rank gives.
-    pub(super) fn leaf(rank: u32) -> Rc<Sum> {
+    fn leaf(rank: u32) -> Rc<Sum> {
+        Sum::named(rank, rank)
+    }
+
+    /// What one rank gives, under a name.
+    fn named(rank: u32, name: u32) -> Rc<Sum> {
         Rc::new(Sum {
             ranks: Ranks::one(rank),
-            tree: mix(u64::from(rank), 0),
+            tree: mix(u64::from(name), 0),
             counts: false,
         })
     }
@@ -131,6 +137,24 @@ struct Field {
 }
 
 impl Field {
+    /// Puts what a rank gives into the range. Where rank 0 stands for all and bits matter, each
+    /// block's leaves are named by how far the rank is above the block, which turning leaves alone.
+    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>) {
+        let Some(turn) = leaves else {
+            return self.fill(range, Sum::leaf(rank));
+        };
+        for block in 0..turn.size {
+            let start = range.start + u64::from(block) * turn.block;
+            let run = Run {
+                first: start,
+                count: turn.block.min(range.end.saturating_sub(start)),
+                source: start - range.start,
+                sum: Sum::named(rank, rank + (turn.size - block)),
+            };
+            push(&mut self.runs, run);
+        }
+    }
+
     /// Puts a rank's elements, from the first on, into the range.
     fn fill(&mut self, range: Range<u64>, sum: Rc<Sum>) {
         let whole = Run {
@@ -202,8 +226,14 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// What `rank` has at the start. `commutative`: reductions are taken as sets.
-    pub(super) fn new(rank: u32, task: &Task, scratch: u64, commutative: bool) -> Self {
+    /// What `rank` has at the start. Where operations commute, reductions are taken as sets.
+    pub(super) fn new(
+        rank: u32,
+        task: &Task,
+        scratch: u64,
+        contract: &Contract,
+        turn: Option<Turn>,
+    ) -> Self {
         let field = |len| Field {
             len,
             runs: Vec::new(),
@@ -214,10 +244,11 @@ impl Memory {
             scratch: field(scratch),
             counts: field(8 * task.arrays.sends.len() as u64),
             blocks: task.blocks.clone(),
-            commutative,
+            commutative: contract.commutative,
         };
-        memory.input.fill(0..task.input, Sum::leaf(rank));
-        memory.output.fill(task.held.clone(), Sum::leaf(rank));
+        let leaves = turn.filter(|_| contract.same_bits);
+        memory.input.give(0..task.input, rank, leaves);
+        memory.output.give(task.held.clone(), rank, leaves);
         let numbers = 0..memory.counts.len;
         memory.counts.fill(numbers, Sum::counts(rank));
         memory
@@ -320,13 +351,13 @@ impl Memory {
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// A part that names no block; empty where long blocks are passed over.
-    plain: Part,
+    pub(super) plain: Part,
     /// What is left of a part of which long blocks are passed over.
-    short: Vec<Range<u64>>,
+    pub(super) short: Vec<Range<u64>>,
 }
 
 impl Place {
-    fn blocks(&self) -> impl Iterator<Item = Range<u64>> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Range<u64>> {
         self.plain.blocks().chain(self.short.iter().cloned())
     }
 

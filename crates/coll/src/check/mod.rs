@@ -27,7 +27,10 @@
 //! assert_eq!(u64::from(report.rounds), ring.rounds(&calls[0], &Parameters::NONE));
 //! ```
 
+mod alike;
 mod arrays;
+mod case;
+mod cases;
 mod conflicts;
 mod contract;
 mod fault;
@@ -39,6 +42,8 @@ mod ranks;
 use alloc::vec::Vec;
 
 pub use arrays::{Arrays, Lengths};
+pub use case::{Case, draw};
+pub use cases::{cases, plain, promises_rounds};
 pub use contract::{Blocks, Contract, Expected, Task};
 pub use fault::{Fault, Kind};
 pub use ranks::Ranks;
@@ -46,6 +51,7 @@ pub use ranks::Ranks;
 use crate::catalog::{Algorithm, Call, Parameters};
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{Buf, Learned, Part, Plan};
+use alike::Turn;
 use network::World;
 use rank::Rank;
 
@@ -93,6 +99,16 @@ pub fn check(
 ///
 /// The first fault found.
 pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<Report, Fault> {
+    prove(plans, plans.len() as u32, None, contract)
+}
+
+/// Proves the plans of the first ranks of `size`; either all, or rank 0's that stands for all.
+fn prove<P: Plan + Clone>(
+    plans: &[P],
+    size: u32,
+    turn: Option<Turn>,
+    contract: &Contract,
+) -> Result<Report, Fault> {
     let mut learning = Vec::new();
     for ((rank, plan), task) in (0..).zip(plans).zip(&contract.tasks) {
         if !conflicts::check(rank, plan, task, &Learned::new())? {
@@ -103,16 +119,16 @@ pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<
     let scratch =
         |(execution, task): (&Execution<P, _>, &Task)| execution.scratch(task.arrays.given());
     let rooms = executions.iter().zip(&contract.tasks).map(scratch);
-    let mut world = World::new(contract, rooms);
+    let mut world = World::new(contract, size, turn, rooms);
     run(&mut executions, contract, &mut world)?;
     for rank in learning {
         let (execution, task) = (&executions[rank as usize], &contract.tasks[rank as usize]);
         conflicts::check(rank, execution.plan(), task, execution.learned())?;
     }
-    check_results(plans, contract, &mut world)?;
+    check_results(plans, size, contract, &mut world)?;
     Ok(Report {
         rounds: world.rounds,
-        messages: world.messages,
+        messages: world.messages * u64::from(turn.map_or(1, |turn| turn.size)),
         volume: world.ranks.iter().map(|rank| rank.sent).max().unwrap_or(0),
         scratch: executions
             .iter()
@@ -157,10 +173,12 @@ fn run<P: Plan>(
 /// Compares what the ranks have with what they were promised.
 fn check_results<P: Plan>(
     plans: &[P],
+    size: u32,
     contract: &Contract,
     world: &mut World<'_>,
 ) -> Result<(), Fault> {
-    let everyone = Ranks::range(0..plans.len() as u32);
+    let everyone = Ranks::range(0..size);
+    let turned = world.is_turned();
     let mut first = None;
     for (number, (rank, task)) in (0..).zip(world.ranks.iter_mut().zip(&contract.tasks)) {
         let fault = |kind| Fault {
@@ -182,11 +200,15 @@ fn check_results<P: Plan>(
                 .read(Part::new(Buf::Out, 0, task.output))
                 .map_err(fault)?;
             let first = first.get_or_insert_with(|| output.clone());
-            if let Some((run, _)) = output
-                .iter()
-                .zip(first.iter())
-                .find(|(run, first)| run != first)
-            {
+            // Where rank 0 stands for all, its blocks stand for the same block of the others.
+            let other = match turned {
+                true => output.iter().find(|run| run.sum.tree != output[0].sum.tree),
+                false => {
+                    let mut pairs = output.iter().zip(first.iter());
+                    pairs.find(|(run, first)| run != first).map(|(run, _)| run)
+                }
+            };
+            if let Some(run) = other {
                 return Err(fault(Kind::Bits { element: run.first }));
             }
         }

@@ -1,10 +1,13 @@
 //! All ranks' memories and the messages between them. A send is done only when its receive has met
 //! it.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::{HashMap, HashSet};
 
+use super::alike::Turn;
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
 use super::memory::{Memory, Run};
@@ -16,7 +19,27 @@ use crate::plan::{Buf, Part, Side, TAGS};
 /// A message's sender, receiver and tag.
 type Key = (u32, u32, u32);
 
-/// Names a message under way: an index into [`World::met`].
+/// A hash of few small numbers that nobody chose to collide: one multiplication each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0.rotate_left(23) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+type State = BuildHasherDefault<Mix>;
+
+/// Names a message under way: an index into [`World::ends`].
 pub(super) type Ticket = usize;
 
 /// One end of a message.
@@ -26,25 +49,21 @@ struct End {
     step: u32,
     /// The round after which it is ready.
     since: u32,
-    ticket: Ticket,
     part: Part,
+    /// What is sent; none at the receiver, and when it has been carried.
+    letter: Option<Letter>,
+    /// Whether it has met its other end.
+    met: bool,
+    /// The next end that waits under the same key.
+    next: Option<Ticket>,
 }
 
-/// A message that is sent.
-#[derive(Debug)]
-struct Sent {
-    end: End,
-    /// Its place among all messages, by when they were sent.
-    order: u64,
-    letter: Letter,
-}
-
-/// A message and where it goes.
-#[derive(Debug)]
-struct Pair {
-    sender: End,
-    receiver: End,
-    letter: Letter,
+/// Ends that wait for others under one key, in the order in which they came: either all sent or all
+/// posted.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: Ticket,
+    last: Ticket,
 }
 
 /// A message's contents: symbols, and of whom the sender had heard.
@@ -52,25 +71,30 @@ struct Pair {
 struct Letter {
     runs: Vec<Run>,
     heard: Ranks,
+    /// How far the sender's part is turned against the receiver's, where one rank stands for all.
+    turned: u32,
+    /// Its place among all messages, by when they were sent.
+    order: u64,
 }
 
 /// All ranks and the messages between them.
 #[derive(Debug)]
 pub(super) struct World<'a> {
     contract: &'a Contract,
+    /// Ranks in the group.
+    size: u32,
+    /// Whether rank 0 stands for all, and how others differ from it.
+    turn: Option<Turn>,
     pub(super) ranks: Vec<Rank>,
-    /// Messages without a receive, and receives without a message.
-    sent: HashMap<Key, VecDeque<Sent>>,
-    posted: HashMap<Key, VecDeque<End>>,
-    /// Messages whose length is waited for.
-    sized: HashSet<Key>,
-    /// Messages with a receive, by the round in which they can be carried and the order in which
-    /// they were sent.
-    pairs: BTreeMap<(u32, u64), Pair>,
-    order: u64,
-    /// Whether a ticket's message has met its other end.
-    met: Vec<bool>,
+    ends: Vec<End>,
     free: Vec<Ticket>,
+    waiting: HashMap<Key, Queue, State>,
+    /// Messages whose length is waited for.
+    sized: HashSet<Key, State>,
+    /// Messages with a receive, by the round in which they can be carried and the order in which
+    /// they were sent: sender's and receiver's end.
+    pairs: BinaryHeap<Reverse<(u32, u64, Ticket, Ticket)>>,
+    order: u64,
     /// Ranks to look at again.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
@@ -78,10 +102,16 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// The ranks at the start. `scratch` gives the room of each.
-    pub(super) fn new(contract: &'a Contract, scratch: impl Iterator<Item = u64>) -> Self {
+    /// The ranks at the start: those that the contract has tasks for, of `size`. `scratch` gives the
+    /// room of each.
+    pub(super) fn new(
+        contract: &'a Contract,
+        size: u32,
+        turn: Option<Turn>,
+        scratch: impl Iterator<Item = u64>,
+    ) -> Self {
         let rank = |((number, task), scratch): ((u32, &super::Task), u64)| {
-            let memory = Memory::new(number, task, scratch, contract.commutative);
+            let memory = Memory::new(number, task, scratch, contract, turn);
             let heard = if contract.barrier {
                 Ranks::one(number)
             } else {
@@ -92,15 +122,16 @@ impl<'a> World<'a> {
         let ranks: Vec<_> = (0..).zip(&contract.tasks).zip(scratch).map(rank).collect();
         World {
             contract,
+            size,
+            turn,
             ready: (0..ranks.len() as u32).collect(),
             ranks,
-            sent: HashMap::new(),
-            posted: HashMap::new(),
-            sized: HashSet::new(),
-            pairs: BTreeMap::new(),
-            order: 0,
-            met: Vec::new(),
+            ends: Vec::new(),
             free: Vec::new(),
+            waiting: HashMap::default(),
+            sized: HashSet::default(),
+            pairs: BinaryHeap::new(),
+            order: 0,
             rounds: 0,
             messages: 0,
         }
@@ -109,6 +140,11 @@ impl<'a> World<'a> {
     /// The world as one rank's driver.
     pub(super) fn view(&mut self, rank: u32) -> View<'_, 'a> {
         View { world: self, rank }
+    }
+
+    /// Whether rank 0 stands for all.
+    pub(super) const fn is_turned(&self) -> bool {
+        self.turn.is_some()
     }
 
     /// A fault of a rank in the step that it started last.
@@ -124,34 +160,58 @@ impl<'a> World<'a> {
         &mut self.ranks[rank as usize]
     }
 
-    fn ticket(&mut self) -> Ticket {
-        let ticket = self.free.pop().unwrap_or(self.met.len());
-        if ticket == self.met.len() {
-            self.met.push(false);
+    /// Keeps an end.
+    fn keep(&mut self, end: End) -> Ticket {
+        match self.free.pop() {
+            Some(ticket) => {
+                self.ends[ticket] = end;
+                ticket
+            }
+            None => {
+                self.ends.push(end);
+                self.ends.len() - 1
+            }
         }
-        self.met[ticket] = false;
-        ticket
+    }
+
+    /// Pairs an end with the first one that waits for it; else it waits itself.
+    fn meet(&mut self, key: Key, ticket: Ticket) {
+        let is_sent = |end: &End| end.letter.is_some();
+        match self.waiting.get_mut(&key) {
+            Some(queue) if is_sent(&self.ends[queue.first]) == is_sent(&self.ends[ticket]) => {
+                self.ends[queue.last].next = Some(ticket);
+                queue.last = ticket;
+            }
+            Some(queue) => {
+                let other = queue.first;
+                match self.ends[other].next {
+                    Some(next) => queue.first = next,
+                    None => drop(self.waiting.remove(&key)),
+                }
+                if self.ends[ticket].letter.is_some() {
+                    self.pair(ticket, other);
+                } else {
+                    self.pair(other, ticket);
+                }
+            }
+            None => {
+                let queue = Queue {
+                    first: ticket,
+                    last: ticket,
+                };
+                self.waiting.insert(key, queue);
+            }
+        }
     }
 
     /// Notes that a message has a receive.
-    fn pair(
-        &mut self,
-        Sent {
-            end: sender,
-            order,
-            letter,
-        }: Sent,
-        receiver: End,
-    ) {
-        let round = 1 + sender.since.max(receiver.since);
-        self.pairs.insert(
-            (round, order),
-            Pair {
-                sender,
-                receiver,
-                letter,
-            },
-        );
+    fn pair(&mut self, sender: Ticket, receiver: Ticket) {
+        let round = 1 + self.ends[sender].since.max(self.ends[receiver].since);
+        let order = self.ends[sender]
+            .letter
+            .as_ref()
+            .map_or(0, |letter| letter.order);
+        self.pairs.push(Reverse((round, order, sender, receiver)));
     }
 
     /// Carries the message that comes next, when no rank can go on without one; `false` when there
@@ -160,18 +220,15 @@ impl<'a> World<'a> {
     /// Messages go in the order of rounds and, within a round, in the order in which they were
     /// sent.
     pub(super) fn carry(&mut self) -> Result<bool, Fault> {
-        while let Some(((round, order), pair)) = self.pairs.pop_first() {
-            let ports = [
-                self.rank(pair.sender.rank).send_free,
-                self.rank(pair.receiver.rank).recv_free,
-            ];
-            let free = 1 + ports[0].max(ports[1]);
+        while let Some(Reverse((round, order, sender, receiver))) = self.pairs.pop() {
+            let [from, to] = [sender, receiver].map(|end| self.ends[end].rank);
+            let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
-                self.pairs.insert((free, order), pair);
+                self.pairs.push(Reverse((free, order, sender, receiver)));
                 continue;
             }
-            let (rank, step) = (pair.receiver.rank, pair.receiver.step);
-            self.deliver(round, pair)
+            let (rank, step) = (to, self.ends[receiver].step);
+            self.deliver(round, sender, receiver)
                 .map_err(|kind| Fault { rank, step, kind })?;
             return Ok(true);
         }
@@ -179,29 +236,29 @@ impl<'a> World<'a> {
     }
 
     /// Brings a message from one end to the other in the round.
-    fn deliver(
-        &mut self,
-        round: u32,
-        Pair {
-            sender,
-            receiver,
-            letter,
-        }: Pair,
-    ) -> Result<(), Kind> {
-        if sender.part.len() != receiver.part.len() {
+    fn deliver(&mut self, round: u32, sender: Ticket, receiver: Ticket) -> Result<(), Kind> {
+        let [(from, sent), (to, into)] =
+            [sender, receiver].map(|end| (self.ends[end].rank, self.ends[end].part));
+        let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end].step);
+        if sent.len() != into.len() {
             return Err(Kind::Length {
-                from: sender.part.len(),
-                into: receiver.part.len(),
+                from: sent.len(),
+                into: into.len(),
             });
         }
-        self.rank(sender.rank)
-            .note_sent(sender.step, round, sender.part.len());
-        let to = self.rank(receiver.rank);
-        to.memory.write(receiver.part, &letter.runs)?;
-        to.note_received(receiver.step, round, &letter.heard);
+        let letter = self.ends[sender].letter.take();
+        let mut letter = letter.unwrap_or_else(|| unreachable!("a message is carried once"));
+        if let Some(turn) = self.turn {
+            letter.runs = turn.runs(&letter.runs, letter.turned);
+            letter.heard = turn.ranks(&letter.heard, letter.turned);
+        }
+        self.rank(from).note_sent(sent_in, round, sent.len());
+        let receiving = self.rank(to);
+        receiving.memory.write(into, &letter.runs)?;
+        receiving.note_received(received_in, round, &letter.heard);
         for end in [sender, receiver] {
-            self.met[end.ticket] = true;
-            self.ready.push_back(end.rank);
+            self.ends[end].met = true;
+            self.ready.push_back(self.ends[end].rank);
         }
         self.rounds = self.rounds.max(round);
         self.messages += 1;
@@ -222,27 +279,29 @@ impl View<'_, '_> {
 
     fn admit(&self, peer: u32, tag: u32, part: Part) -> Result<(), Kind> {
         match () {
-            () if peer == self.rank || peer as usize >= self.world.ranks.len() => {
-                Err(Kind::Peer { peer })
-            }
+            () if peer == self.rank || peer >= self.world.size => Err(Kind::Peer { peer }),
             () if tag >= TAGS => Err(Kind::Tag { tag }),
             () if part.is_empty() && part != Part::EMPTY => Err(Kind::Empty),
             () => Ok(()),
         }
     }
 
-    /// This rank's end of a message.
-    fn end(&mut self, part: Part) -> End {
-        let ticket = self.world.ticket();
+    /// This rank's end of a message, waiting.
+    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Ticket {
         let rank = self.rank;
         let me = self.me();
-        End {
+        let end = End {
             rank,
             step: me.step,
             since: me.started(),
-            ticket,
             part,
-        }
+            letter,
+            met: false,
+            next: None,
+        };
+        let ticket = self.world.keep(end);
+        self.world.meet(key, ticket);
+        ticket
     }
 }
 
@@ -258,42 +317,27 @@ impl Driver for View<'_, '_> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
         let heard = self.me().heard().clone();
-        let end = self.end(from);
-        let ticket = end.ticket;
-        self.world.order += 1;
-        let sent = Sent {
-            end,
-            order: self.world.order,
-            letter: Letter { runs, heard },
+        // Where rank 0 stands for all, it gets what the rank as far below it sends it.
+        let (key, turned) = match self.world.turn {
+            Some(_) => ((self.world.size - to, self.rank, tag), self.world.size - to),
+            None => ((self.rank, to, tag), 0),
         };
-        let key = (self.rank, to, tag);
-        match self
-            .world
-            .posted
-            .get_mut(&key)
-            .and_then(VecDeque::pop_front)
-        {
-            Some(receiver) => self.world.pair(sent, receiver),
-            None => {
-                if self.world.sized.remove(&key) {
-                    self.world.ready.push_back(to);
-                }
-                self.world.sent.entry(key).or_default().push_back(sent);
-            }
+        self.world.order += 1;
+        let letter = Letter {
+            runs,
+            heard,
+            turned,
+            order: self.world.order,
+        };
+        if self.world.sized.remove(&key) {
+            self.world.ready.push_back(key.1);
         }
-        Ok(Some(ticket))
+        Ok(Some(self.end(key, from, Some(letter))))
     }
 
     fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>, Kind> {
         self.admit(from, tag, into)?;
-        let end = self.end(into);
-        let ticket = end.ticket;
-        let key = (from, self.rank, tag);
-        match self.world.sent.get_mut(&key).and_then(VecDeque::pop_front) {
-            Some(sent) => self.world.pair(sent, end),
-            None => self.world.posted.entry(key).or_default().push_back(end),
-        }
-        Ok(Some(ticket))
+        Ok(Some(self.end((from, self.rank, tag), into, None)))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<(), Kind> {
@@ -310,9 +354,13 @@ impl Driver for View<'_, '_> {
     fn size(&mut self, from: u32, tag: u32) -> Result<Size, Kind> {
         self.admit(from, tag, Part::new(Buf::Out, 0, 1))?;
         let key = (from, self.rank, tag);
-        let next = self.world.sent.get(&key).and_then(VecDeque::front);
-        Ok(match next {
-            Some(sent) => Size::Elements(sent.end.part.len()),
+        let next = self
+            .world
+            .waiting
+            .get(&key)
+            .map(|queue| &self.world.ends[queue.first]);
+        Ok(match next.filter(|end| end.letter.is_some()) {
+            Some(sent) => Size::Elements(sent.part.len()),
             None => {
                 self.world.sized.insert(key);
                 Size::Pending
@@ -349,7 +397,7 @@ impl Driver for View<'_, '_> {
     }
 
     fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Kind> {
-        let met = self.world.met[*ticket];
+        let met = self.world.ends[*ticket].met;
         if met {
             self.world.free.push(*ticket);
         }

@@ -29,6 +29,22 @@ impl Ranks {
         Ranks(list)
     }
 
+    /// Each rank `by` higher, around `size` ranks. Sets are taken as sets.
+    pub(super) fn turned(&self, by: u32, size: u32) -> Ranks {
+        let (by, size) = (u64::from(by), u64::from(size));
+        let pieces = self.0.iter().flat_map(|interval| {
+            let (start, end) = (u64::from(interval.start) + by, u64::from(interval.end) + by);
+            let low = start.min(size)..end.min(size);
+            let high = start.max(size) - size..end.max(size) - size;
+            [low, high].map(|piece| piece.start as u32..piece.end as u32)
+        });
+        let mut pieces: Vec<_> = pieces.filter(|piece| !piece.is_empty()).collect();
+        pieces.sort_unstable_by_key(|piece| piece.start);
+        let mut turned = Ranks::new();
+        pieces.into_iter().for_each(|piece| turned.append(piece));
+        turned
+    }
+
     /// The first one.
     pub fn first(&self) -> Option<u32> {
         self.0.first().map(|interval| interval.start)

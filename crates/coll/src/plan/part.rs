@@ -126,11 +126,24 @@ impl Part {
         })
     }
 
+    /// The elements of a part of one block that does not go around.
+    fn plain(&self) -> Option<Range<u64>> {
+        let end = self.first.saturating_add(self.count);
+        let plain = self.times == 1 && (self.wrap == 0 || end <= self.wrap);
+        plain.then_some(self.first..end)
+    }
+
     /// Whether some element belongs to both parts, which name blocks, if at all, of the same
     /// number.
     pub fn overlaps(self, other: Part) -> bool {
         let share = |a: &Range<u64>, b: &Range<u64>| a.start.max(b.start) < a.end.min(b.end);
-        self.buf == other.buf && self.blocks().any(|a| other.blocks().any(|b| share(&a, &b)))
+        if self.buf != other.buf {
+            return false;
+        }
+        match (self.plain(), other.plain()) {
+            (Some(a), Some(b)) => share(&a, &b),
+            _ => self.blocks().any(|a| other.blocks().any(|b| share(&a, &b))),
+        }
     }
 }
 

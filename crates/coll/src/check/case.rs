@@ -1,0 +1,297 @@
+//! Collective calls to prove: all ranks' calls and arrays out of a few numbers.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::arrays::{Arrays, Lengths};
+use super::contract::Contract;
+use super::fault::{Fault, Kind};
+use super::{Report, check, check_plans};
+use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters};
+
+/// A collective call of all ranks, in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// What is called.
+    pub collective: Collective,
+    /// Ranks.
+    pub size: u32,
+    /// The root, where there is one.
+    pub root: u32,
+    /// Elements in the vector or in one block. Blocks of any lengths have up to twice as many.
+    pub count: u64,
+    /// Whether the operation commutes.
+    pub commutative: bool,
+    /// Whether every rank that may calls in place.
+    pub in_place: bool,
+    /// How blocks of any lengths differ: 0 for not at all. Elsewhere it picks the neighbours.
+    pub seed: u64,
+    /// The parameters; 0 stands for the default.
+    pub parameters: Parameters,
+}
+
+impl Case {
+    /// A call of so many ranks and elements: from rank 0, not in place, by an operation that
+    /// commutes, with default parameters and blocks of one length.
+    pub const fn new(collective: Collective, size: u32, count: u64) -> Self {
+        Case {
+            collective,
+            size,
+            root: 0,
+            count,
+            commutative: true,
+            in_place: false,
+            seed: 0,
+            parameters: Parameters::NONE,
+        }
+    }
+
+    /// Proves an algorithm on the case.
+    ///
+    /// # Errors
+    ///
+    /// The first fault found.
+    pub fn check(&self, algorithm: Algorithm) -> Result<Report, Fault> {
+        let arrays = self.arrays();
+        check(algorithm, &self.calls(&arrays), &arrays, &self.parameters)
+    }
+
+    /// The plans of all ranks, and what they promise.
+    ///
+    /// # Errors
+    ///
+    /// When the algorithm does not suit the case.
+    pub fn plans(&self, algorithm: Algorithm) -> Result<(Vec<AnyPlan>, Contract), Fault> {
+        let arrays = self.arrays();
+        let calls = self.calls(&arrays);
+        let plan = |call: &Call| {
+            let plan = algorithm.plan(call, &self.parameters);
+            plan.map_err(|why| Fault {
+                rank: call.rank,
+                step: 0,
+                kind: Kind::Unsuited(why),
+            })
+        };
+        let plans = calls.iter().map(plan).collect::<Result<_, _>>()?;
+        Ok((plans, Contract::of(&calls, &arrays)))
+    }
+
+    /// Proves plans that are these, or nearly, on the case.
+    ///
+    /// # Errors
+    ///
+    /// The first fault found.
+    pub fn check_plans<P: crate::plan::Plan + Clone>(&self, plans: &[P]) -> Result<Report, Fault> {
+        let arrays = self.arrays();
+        check_plans(plans, &Contract::of(&self.calls(&arrays), &arrays))
+    }
+
+    /// The arrays of all ranks; none where the collective has none.
+    pub fn arrays(&self) -> Vec<Arrays> {
+        let size = self.size;
+        let shared = |fill: &dyn Fn(&mut Arrays)| {
+            let mut arrays = Arrays::default();
+            fill(&mut arrays);
+            Vec::from_iter((0..size).map(|_| arrays.clone()))
+        };
+        match self.collective {
+            Collective::Gatherv => {
+                let mut all = shared(&|_| {});
+                all[self.root as usize].recvs = self.lengths(0);
+                all
+            }
+            Collective::Scatterv => {
+                let mut all = shared(&|_| {});
+                all[self.root as usize].sends = self.lengths(0);
+                all
+            }
+            Collective::Allgatherv => shared(&|arrays| arrays.recvs = self.lengths(0)),
+            Collective::ReduceScatter => shared(&|arrays| arrays.sends = self.lengths(0)),
+            Collective::Alltoallv if self.seed == 0 => shared(&|arrays| {
+                arrays.sends = self.lengths(0);
+                arrays.recvs = arrays.sends.clone();
+            }),
+            Collective::Alltoallv => {
+                let between = |from: u32, to: u32| {
+                    // In place both directions have the same length.
+                    let (from, to) = match self.in_place {
+                        true => (from.min(to), from.max(to)),
+                        false => (from, to),
+                    };
+                    self.length(u64::from(from) << 32 | u64::from(to))
+                };
+                let rank = |rank| Arrays {
+                    sends: Lengths::new((0..size).map(|to| between(rank, to))),
+                    recvs: Lengths::new((0..size).map(|from| between(from, rank))),
+                    ..Arrays::default()
+                };
+                (0..size).map(rank).collect()
+            }
+            collective if collective.is_neighborhood() => self.neighbors(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The calls of all ranks, given their arrays.
+    pub fn calls(&self, arrays: &[Arrays]) -> Vec<Call> {
+        (0..self.size).map(|rank| self.call(rank, arrays)).collect()
+    }
+
+    /// One rank's call, given all ranks' arrays.
+    pub fn call(&self, rank: u32, arrays: &[Arrays]) -> Call {
+        let &Case {
+            size, root, count, ..
+        } = self;
+        let own = arrays.get(rank as usize);
+        let at_root = arrays.get(root as usize);
+        let at = rank as usize;
+        let degrees = own.map_or([0, 0], |own| {
+            [own.sources.len() as u32, own.destinations.len() as u32]
+        });
+        let call = match self.collective {
+            Collective::Barrier => Call::barrier(rank, size),
+            Collective::Bcast => Call::bcast(rank, size, root, count),
+            Collective::Gather => Call::gather(rank, size, root, count),
+            Collective::Gatherv => {
+                let own = at_root.map_or(0, |arrays| arrays.recvs.length(at));
+                Call::gatherv(rank, size, root, own)
+            }
+            Collective::Scatter => Call::scatter(rank, size, root, count),
+            Collective::Scatterv => {
+                let own = at_root.map_or(0, |arrays| arrays.sends.length(at));
+                Call::scatterv(rank, size, root, own)
+            }
+            Collective::Allgather => Call::allgather(rank, size, count),
+            Collective::Allgatherv => {
+                Call::allgatherv(rank, size, own.map_or(0, |own| own.recvs.total()))
+            }
+            Collective::Alltoall => Call::alltoall(rank, size, count),
+            Collective::Alltoallv => Call::alltoallv(rank, size),
+            Collective::Reduce => Call::reduce(rank, size, root, count, 1),
+            Collective::Allreduce => Call::allreduce(rank, size, count, 1),
+            Collective::ReduceScatter => {
+                Call::reduce_scatter(rank, size, own.map_or(0, |own| own.sends.total()), 1)
+            }
+            Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
+            Collective::Scan => Call::scan(rank, size, count, 1),
+            Collective::Exscan => Call::exscan(rank, size, count, 1),
+            Collective::NeighborAllgather => Call::neighbor_allgather(rank, size, degrees, count),
+            Collective::NeighborAllgatherv => {
+                let bytes = self.length(u64::from(rank));
+                Call::neighbor_allgatherv(rank, size, degrees, bytes)
+            }
+            Collective::NeighborAlltoall => Call::neighbor_alltoall(rank, size, degrees, count),
+            Collective::NeighborAlltoallv => Call::neighbor_alltoallv(rank, size, degrees),
+        };
+        let call = match self.collective.is_neighborhood() && self.is_grid() {
+            true => call.on_grid(),
+            false => call,
+        };
+        let may = !self.collective.has_root() || rank == root;
+        call.with_commutative(self.commutative)
+            .with_in_place(self.in_place && may)
+    }
+
+    /// The lengths of the blocks of all ranks, one list of many.
+    fn lengths(&self, list: u64) -> Lengths {
+        Lengths::new((0..u64::from(self.size)).map(|rank| self.length(list << 40 | rank)))
+    }
+
+    /// The length of a block that has this name. One in four has no elements.
+    fn length(&self, name: u64) -> u64 {
+        let drawn = draw(self.seed, name);
+        match self.seed {
+            0 => self.count,
+            _ if drawn.is_multiple_of(4) => 0,
+            _ => (drawn >> 8) % (2 * self.count + 1),
+        }
+    }
+
+    /// Whether neighbours are those of a grid.
+    fn is_grid(&self) -> bool {
+        self.seed.is_multiple_of(2)
+    }
+
+    /// The neighbours of all ranks and the lengths of what they exchange.
+    fn neighbors(&self) -> Vec<Arrays> {
+        let size = self.size;
+        let lists: Vec<[Vec<u32>; 2]> = if self.is_grid() {
+            let list = |rank| self.grid_neighbors(rank);
+            (0..size).map(|rank| [list(rank), list(rank)]).collect()
+        } else {
+            let mut lists = Vec::from_iter((0..size).map(|_| [Vec::new(), Vec::new()]));
+            for edge in 0..3 * u64::from(size) {
+                let end = |which| (draw(self.seed ^ which, edge) % u64::from(size)) as u32;
+                let (from, to) = (end(0), end(1 << 32));
+                lists[to as usize][0].push(from);
+                lists[from as usize][1].push(to);
+            }
+            lists
+        };
+        let length = |from: u32, to: u32, place: usize| match self.collective {
+            Collective::NeighborAllgatherv => self.length(from.into()),
+            _ => self.length((u64::from(from) << 32) | (u64::from(to) << 4) | (place as u64 % 16)),
+        };
+        let arrays = |rank: u32| {
+            let [sources, destinations] = &lists[rank as usize];
+            // The place of a block among those of its sender to its receiver.
+            let nth = |list: &[u32], at: usize| match self.is_grid() {
+                true => at,
+                false => list[..at].iter().filter(|&&peer| peer == list[at]).count(),
+            };
+            let sends = (0..destinations.len()).map(|at| match destinations[at] {
+                NOBODY => 0,
+                to => length(rank, to, nth(destinations, at)),
+            });
+            let recvs = (0..sources.len()).map(|at| match sources[at] {
+                NOBODY => 0,
+                from if self.is_grid() => length(from, rank, at ^ 1),
+                from => length(from, rank, nth(sources, at)),
+            });
+            let varies = matches!(
+                self.collective,
+                Collective::NeighborAllgatherv | Collective::NeighborAlltoallv
+            );
+            let (sends, recvs) = (Lengths::new(sends), Lengths::new(recvs));
+            Arrays {
+                sends: match self.collective {
+                    Collective::NeighborAlltoallv => sends,
+                    _ => Lengths::default(),
+                },
+                recvs: if varies { recvs } else { Lengths::default() },
+                sources: Arc::from(&sources[..]),
+                destinations: Arc::from(&destinations[..]),
+            }
+        };
+        (0..size).map(arrays).collect()
+    }
+
+    /// Below and above in each of two dimensions, the first of which is periodic.
+    fn grid_neighbors(&self, rank: u32) -> Vec<u32> {
+        let columns = 1 + (draw(self.seed, 7) % u64::from(self.size.min(4))) as u32;
+        let columns = (1..=columns)
+            .rev()
+            .find(|&n| self.size.is_multiple_of(n))
+            .unwrap_or(1);
+        let rows = self.size / columns;
+        let (row, column) = (rank / columns, rank % columns);
+        let at = |row: u32, column: u32| row * columns + column;
+        let beside = |there: bool, column: u32| if there { at(row, column) } else { NOBODY };
+        Vec::from([
+            at((row + rows - 1) % rows, column),
+            at((row + 1) % rows, column),
+            beside(column > 0, column.wrapping_sub(1)),
+            beside(column + 1 < columns, column + 1),
+        ])
+    }
+}
+
+/// A number drawn by two others: evenly spread, the same each time (the finaliser of splitmix64).
+pub fn draw(seed: u64, index: u64) -> u64 {
+    let x = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(index.wrapping_mul(0xd1b5_4a32_d192_ed03));
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,159 @@
+//! Which cases prove an algorithm: for every number of ranks other counts, roots and parameters.
+
+use alloc::vec::Vec;
+
+use super::case::{Case, draw};
+use crate::catalog::{Algorithm, Collective, Parameters};
+
+/// The cases of an algorithm on `size` ranks. Up to 8 ranks with all roots, counts and mixtures of
+/// order and place; up to 64 ranks with all roots, the rest being drawn for each; above with a few
+/// roots. Parameters are drawn.
+///
+/// The last case is the plainest one, with a multiple of `size` as count.
+pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
+    let collective = algorithm.collective();
+    if !fits(algorithm, size) {
+        return Vec::new();
+    }
+    let mut cases = Vec::new();
+    for root in roots(collective, size) {
+        let wide = match size {
+            ..=8 => 2 * counts(collective, size).len(),
+            ..=64 if !collective.has_root() => 4,
+            _ => 1,
+        };
+        for turn in 0..wide as u64 {
+            for (commutative, in_place) in mixtures(algorithm, size, root, turn) {
+                let seed = draw(u64::from(size) << 32 | u64::from(root), turn);
+                cases.push(Case {
+                    collective,
+                    size,
+                    root,
+                    count: pick(&counts(collective, size), seed, turn, size <= 8),
+                    commutative,
+                    in_place,
+                    seed: seed >> 40,
+                    parameters: parameters(algorithm, size, seed),
+                });
+            }
+        }
+    }
+    cases.push(plain(algorithm, size));
+    cases
+}
+
+/// The plainest case of an algorithm, in which every rank's part is alike where the algorithm
+/// treats ranks alike: not in place, no piece cut, blocks of one length.
+pub fn plain(algorithm: Algorithm, size: u32) -> Case {
+    let collective = algorithm.collective();
+    let per_rank = !matches!(collective, Collective::Allreduce);
+    Case {
+        parameters: Parameters {
+            segment: u64::MAX,
+            cutoff: u64::MAX,
+            ..Parameters::NONE
+        },
+        ..Case::new(
+            collective,
+            size,
+            if per_rank { 2 } else { 2 * u64::from(size) },
+        )
+    }
+}
+
+/// Whether the algorithm takes so many ranks.
+fn fits(algorithm: Algorithm, size: u32) -> bool {
+    algorithm
+        .suits(&plain(algorithm, size).call(0, &[]))
+        .is_ok()
+}
+
+/// Whether the algorithm's promise of rounds holds for the case: no piece is cut into more messages,
+/// no block goes another way for its length, blocks that may have any lengths have one, and ranks
+/// have equally many neighbours.
+pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
+    let free = |taken: u64, value: u64| taken == 0 || value == u64::MAX;
+    let takes = algorithm.row().parameters;
+    let Parameters {
+        segment, cutoff, ..
+    } = case.parameters;
+    let varies = matches!(
+        case.collective,
+        Collective::Gatherv
+            | Collective::Scatterv
+            | Collective::Allgatherv
+            | Collective::Alltoallv
+            | Collective::ReduceScatter
+    ) || case.collective.is_neighborhood();
+    free(takes.segment, segment) && free(takes.cutoff, cutoff) && !(varies && case.seed > 0)
+}
+
+fn roots(collective: Collective, size: u32) -> Vec<u32> {
+    match size {
+        _ if !collective.has_root() => Vec::from([0]),
+        ..=64 => (0..size).collect(),
+        _ => {
+            let drawn = (draw(size.into(), 3) % u64::from(size)) as u32;
+            Vec::from([0, size / 2, size - 1, drawn])
+        }
+    }
+}
+
+/// Order and place, all that the algorithm takes on few ranks, else one of them.
+fn mixtures(algorithm: Algorithm, size: u32, root: u32, turn: u64) -> Vec<(bool, bool)> {
+    let needs = &algorithm.row().needs;
+    let collective = algorithm.collective();
+    let orders = [true, false].into_iter();
+    let orders = orders.filter(|&order| order || collective.reduces() && !needs.commutative);
+    let places = [false, true].into_iter();
+    let places = places.filter(|&place| !place || !needs.apart && can_be_in_place(collective));
+    let all = orders.flat_map(|order| places.clone().map(move |place| (order, place)));
+    let all: Vec<_> = all.collect();
+    if size <= 8 {
+        return all;
+    }
+    let drawn = draw(u64::from(size), u64::from(root) ^ turn << 32) as usize;
+    Vec::from([all[drawn % all.len()]])
+}
+
+const fn can_be_in_place(collective: Collective) -> bool {
+    !collective.is_neighborhood() && !matches!(collective, Collective::Barrier | Collective::Bcast)
+}
+
+/// Elements of the vector, or of one block where the collective has blocks.
+fn counts(collective: Collective, size: u32) -> Vec<u64> {
+    let size = u64::from(size);
+    match collective {
+        Collective::Barrier => Vec::from([0]),
+        Collective::Bcast
+        | Collective::Reduce
+        | Collective::Allreduce
+        | Collective::Scan
+        | Collective::Exscan => {
+            let near = [size.saturating_sub(1), size, size + 1, 3 * size + 2];
+            [&[0, 1, 2][..], &near, &[40, 1 << 40]].concat()
+        }
+        _ => Vec::from([0, 1, 3, 7, 1 << 30]),
+    }
+}
+
+/// In turn or as drawn.
+fn pick(counts: &[u64], seed: u64, turn: u64, in_turn: bool) -> u64 {
+    let at = if in_turn { turn } else { seed };
+    counts[(at % counts.len() as u64) as usize]
+}
+
+/// Parameters as drawn, among them the default; none that the algorithm does not take.
+fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
+    let takes = algorithm.row().parameters;
+    let drawn = |values: &[u64], salt| values[(draw(seed, salt) % values.len() as u64) as usize];
+    let radixes = [0, 2, 3, 4, 5, 8, u64::from(size.max(2))];
+    let only = |taken: bool, value: u64| if taken { value } else { 0 };
+    Parameters {
+        radix: only(takes.radix > 0, drawn(&radixes, 1)) as u32,
+        blocks: only(takes.blocks > 0, drawn(&[0, 1, 2, 3, 5, 8, 13], 2)) as u32,
+        window: only(takes.window > 0, drawn(&[0, 1, 2, 5, 8], 3)) as u32,
+        segment: only(takes.segment > 0, drawn(&[0, 1, 2, 3, 7, u64::MAX], 4)),
+        cutoff: only(takes.cutoff > 0, drawn(&[0, 1, 2, 5, u64::MAX], 5)),
+    }
+}
