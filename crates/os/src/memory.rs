@@ -254,6 +254,21 @@ impl Mapping {
         self.advise(at, len, Advice::LinuxPopulateWrite)
     }
 
+    /// Makes sure that the `len` bytes from byte `at` on can be read: of pages that nobody has
+    /// touched yet there may be none left, and a touch would end the process by a signal.
+    ///
+    /// # Errors
+    /// When there are no such pages, or the kernel (before 5.14) cannot tell.
+    ///
+    /// # Panics
+    /// If the range is not within the mapping.
+    ///
+    /// # Cost
+    /// A system call, and for each page what finding it takes.
+    pub fn ensure(&self, at: usize, len: usize) -> io::Result<()> {
+        self.advise(at, len, Advice::LinuxPopulateRead)
+    }
+
     /// Gives the memory of `len` bytes from byte `at` on back to the system, for every process that
     /// maps it; both are multiples of the page's size. The bytes are zero afterwards.
     ///

@@ -108,6 +108,10 @@ pub fn read(pid: u32, proof: &Proof, from: u64, to: &mut [u8]) -> Result<(), Den
 /// A [`read`] with no bytes just found the right process there, and it lets this process write
 /// those bytes: nothing of it uses them meanwhile.
 ///
+/// The system has no call that takes the badge along. So if that process ends, is waited for, and its
+/// number becomes another process's of this user, all between the two calls, those bytes of the
+/// other one are written that are mapped there. A `read` afterwards tells that this may have been.
+///
 /// # Errors
 /// [`Denied`]; then some of the bytes may have been written.
 ///

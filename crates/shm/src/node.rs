@@ -5,6 +5,7 @@
 //! (`SO_PEERCRED`) and the job's key, and the leader hands the segment over. Nobody goes on before
 //! everybody has mapped it. Having met this way also proves that two ranks are on one node.
 
+mod pids;
 mod together;
 
 use std::io;
@@ -172,12 +173,17 @@ impl Host {
                 guests.push(Guest {
                     channel,
                     rank: None,
+                    pid: 0,
                     ready: false,
                 });
             }
         }
+        let known = guests.iter().map(|guest| (guest.rank, guest.pid));
+        let pids = pids::gather(layout.ranks, known);
+        let go = pids::bytes(&pids);
+        node.segment.set_pids(pids);
         for guest in &guests {
-            let go = guest.channel.send(&[1], None, deadline);
+            let go = guest.channel.send(&go, None, deadline);
             if let (Some(rank), Err(_)) = (guest.rank, go) {
                 return Err(JoinError::Gone(rank));
             }
@@ -198,6 +204,8 @@ struct Offer {
 struct Guest {
     channel: Channel,
     rank: Option<u32>,
+    /// Its process, as the system says.
+    pid: u32,
     ready: bool,
 }
 
@@ -252,6 +260,7 @@ impl Guest {
                 .map_err(gone)?;
         }
         self.rank = Some(rank);
+        self.pid = self.channel.peer().map_err(system("credentials"))?.pid;
         Ok(true)
     }
 }
@@ -370,10 +379,16 @@ impl Node {
             node.segment.attach(Reach::all(Arc::new(heap)));
         }
         channel.send(&[1], None, deadline).map_err(gone)?;
-        match channel.recv(&mut [0; 1], deadline).map_err(gone)? {
-            (1, _) => Ok(node),
-            _ => Err(JoinError::Gone(0)),
+        let mut go = vec![0; pids::len(ranks)];
+        let (len, _) = channel.recv(&mut go, deadline).map_err(gone)?;
+        let Some(pids) = pids::parse(&go[..len], ranks) else {
+            return Err(JoinError::Gone(0));
+        };
+        let leader = channel.peer().map_err(system("credentials"))?.pid;
+        if pids::are_ours(&pids, rank, leader) {
+            node.segment.set_pids(pids);
         }
+        Ok(node)
     }
 
     /// With memory to allocate, as large as wished and allowed, if the system gives any. For a node

@@ -24,6 +24,7 @@ use std::ptr::NonNull;
 use std::string::String;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::vec::Vec;
 
 use oxmpi_os::memory::{Mapping, Memfd};
 
@@ -34,7 +35,7 @@ use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, 
 pub(crate) const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
 /// second line, so the two directions use different sets of a first-level cache; with both in the
@@ -207,6 +208,8 @@ pub(crate) struct Segment {
     layout: Layout,
     reach: Option<Reach>,
     me: u32,
+    /// By rank: the number of its process, where the leader has told them.
+    pids: Option<Vec<u32>>,
     memory: Memfd,
     /// All links' larger buffers. `None` inside, here and below: it could not be mapped.
     buffers: OnceLock<Option<Mapping>>,
@@ -235,11 +238,21 @@ impl Segment {
             layout,
             reach: None,
             me,
+            pids: None,
             memory: memory.try_clone()?,
             buffers: OnceLock::new(),
             area: OnceLock::new(),
             whole: OnceLock::new(),
         })
+    }
+
+    /// The processes of all ranks are `pids`, whatever any of them writes.
+    ///
+    /// # Panics
+    /// If they are those of another number of ranks.
+    pub(crate) fn set_pids(&mut self, pids: Vec<u32>) {
+        assert_eq!(pids.len(), self.layout.ranks as usize, "a process each");
+        self.pids = Some(pids);
     }
 
     /// Lets bulk transfer use the memory that programs allocate.
@@ -329,7 +342,13 @@ impl Segment {
     }
 
     /// The process number that `rank` has written.
+    ///
+    /// # Panics
+    /// If there is no such rank.
     pub(crate) fn pid(&self, rank: u32) -> u32 {
+        if let Some(pids) = &self.pids {
+            return pids[rank as usize];
+        }
         // SAFETY: a control area has this word.
         unsafe { self.control(rank).load(PID, Ordering::Relaxed) as u32 }
     }

@@ -257,15 +257,22 @@ impl Heap {
     /// and this process can reach them.
     ///
     /// # Cost
-    /// A load and some compares; the first time, mapping all areas.
+    /// A load and some compares; the first time, mapping all areas. With a pool a system call.
     #[inline]
     pub(crate) fn place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
         let start = self.start(rank)?;
         if !self.has(offset, len) {
             return None;
         }
-        let base = self.mapped()?.mapping.base();
-        Some(base.wrapping_add((start + offset) as usize))
+        let mapping = &self.mapped()?.mapping;
+        if self.pages() == Pages::Pool {
+            // A wrong offset may name pages that its owner never took, and the pool lacks.
+            let first = offset / self.page * self.page;
+            let bytes = (offset + len - first).next_multiple_of(self.page);
+            let at = (start + first) as usize;
+            mapping.ensure(at, bytes as usize).ok()?;
+        }
+        Some(mapping.base().wrapping_add((start + offset) as usize))
     }
 
     /// Whether an area has the `len` bytes from byte `offset` on.

@@ -7,7 +7,8 @@
 
 use std::vec::Vec;
 
-use oxmpi_wire::{Access, Bytes};
+use oxmpi_os::vm::Denied;
+use oxmpi_wire::{Access, Bytes, Fault};
 
 use super::choice::{self, CLASSES, Road, RoadWish};
 use super::single::{Afar, Entry};
@@ -446,6 +447,10 @@ impl<B: Bytes> ShmTx<B> {
         let size = piece(len);
         let Some(number) = offer.take(len.div_ceil(size)) else {
             source.shared = None;
+            // Who is there no more may have ended between a look and the write behind it.
+            if done > 0 && matches!(space.find(), Err(Denied::Gone | Denied::Stranger)) {
+                self.report(peer, Fault::PeerDead);
+            }
             return false;
         };
         let from = number * size;

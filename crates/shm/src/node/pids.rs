@@ -1,0 +1,87 @@
+//! The processes of a node's ranks, as the leader learned them from the system.
+//!
+//! The leader's word goes to every rank with the permission to go on. What a rank writes into the
+//! segment later cannot make others watch, or read, another process than its own.
+
+use std::vec::Vec;
+
+/// The processes of `ranks` ranks, of which the leader knows these guests beside itself.
+pub(super) fn gather(ranks: u32, guests: impl Iterator<Item = (Option<u32>, u32)>) -> Vec<u32> {
+    let mut pids = vec![0; ranks as usize];
+    pids[0] = std::process::id();
+    for (rank, pid) in guests {
+        if let Some(place) = rank.and_then(|rank| pids.get_mut(rank as usize)) {
+            *place = pid;
+        }
+    }
+    pids
+}
+
+/// Bytes of the message for `ranks` ranks.
+pub(super) const fn len(ranks: u32) -> usize {
+    ranks as usize * 4
+}
+
+/// The message.
+pub(super) fn bytes(pids: &[u32]) -> Vec<u8> {
+    pids.iter().flat_map(|pid| pid.to_ne_bytes()).collect()
+}
+
+/// The reverse of [`bytes`], for `ranks` ranks.
+pub(super) fn parse(message: &[u8], ranks: u32) -> Option<Vec<u32>> {
+    let (words, rest) = message.as_chunks();
+    let whole = rest.is_empty() && words.len() == ranks as usize;
+    whole.then(|| words.iter().map(|word| u32::from_ne_bytes(*word)).collect())
+}
+
+/// Whether the leader's numbers mean the same here: `rank` is this process, and the leader the one
+/// that the system calls `leader`. In another namespace of numbers they do not.
+pub(super) fn are_ours(pids: &[u32], rank: u32, leader: u32) -> bool {
+    pids.get(rank as usize) == Some(&std::process::id()) && pids.first() == Some(&leader)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::{Host, Node};
+    use crate::segment::Layout;
+    use std::borrow::ToOwned;
+    use std::time::Duration;
+
+    #[test]
+    fn there_and_back() {
+        let pids = gather(3, [(Some(2), 7), (None, 8), (Some(9), 9)].into_iter());
+        assert_eq!(pids, [std::process::id(), 0, 7]);
+        assert_eq!(parse(&bytes(&pids), 3), Some(pids.clone()));
+        assert_eq!(bytes(&pids).len(), len(3));
+        for (message, ranks) in [(&bytes(&pids)[..11], 3), (&bytes(&pids), 2), (&[], 1)] {
+            assert_eq!(parse(message, ranks), None);
+        }
+    }
+
+    #[test]
+    fn another_namespace_is_noticed() {
+        let own = std::process::id();
+        assert!(are_ours(&[5, own], 1, 5));
+        assert!(!are_ours(&[5, own], 1, 6), "another leader");
+        assert!(!are_ours(&[5, own + 1], 1, 5), "another self");
+        assert!(!are_ours(&[5], 1, 5), "nobody");
+    }
+
+    #[test]
+    fn a_number_that_is_written_over_misleads_nobody() {
+        let host = Host::bind().unwrap();
+        let (name, key) = (host.name().to_owned(), [1; 16]);
+        let limit = Duration::from_secs(10);
+        let nodes = std::thread::scope(|s| {
+            let one = s.spawn(|| Node::join(&name, 1, 2, key, limit).unwrap());
+            let zero = host.serve(Layout::new(2), key, limit).unwrap();
+            [zero, one.join().unwrap()]
+        });
+        nodes[1].segment.set_pid(0, 1);
+        nodes[1].segment.set_pid(1, 1);
+        for node in &nodes {
+            assert_eq!([0, 1].map(|rank| node.pid(rank)), [std::process::id(); 2]);
+        }
+    }
+}
