@@ -22,6 +22,8 @@ pub struct Case {
     pub count: u64,
     /// Whether the operation commutes.
     pub commutative: bool,
+    /// Whether the operation is exact; it then commutes.
+    pub exact: bool,
     /// Whether every rank that may calls in place.
     pub in_place: bool,
     /// How blocks of any lengths differ: 0 for not at all. Elsewhere it picks the neighbours.
@@ -40,6 +42,7 @@ impl Case {
             root: 0,
             count,
             commutative: true,
+            exact: false,
             in_place: false,
             seed: 0,
             parameters: Parameters::NONE,
@@ -188,8 +191,11 @@ impl Case {
             false => call,
         };
         let may = !self.collective.has_root() || rank == root;
-        call.with_commutative(self.commutative)
-            .with_in_place(self.in_place && may)
+        let call = match self.exact {
+            true => call.exactly(),
+            false => call.with_commutative(self.commutative),
+        };
+        call.with_in_place(self.in_place && may)
     }
 
     /// The lengths of the blocks of all ranks, one list of many.

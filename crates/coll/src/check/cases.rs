@@ -33,6 +33,7 @@ pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
                     commutative,
                     in_place,
                     seed: seed >> 40,
+                    exact: algorithm.row().needs.exact,
                     parameters: parameters(algorithm, size, seed),
                 });
             }
@@ -48,6 +49,7 @@ pub fn plain(algorithm: Algorithm, size: u32) -> Case {
     let collective = algorithm.collective();
     let per_rank = !matches!(collective, Collective::Allreduce);
     Case {
+        exact: algorithm.row().needs.exact,
         parameters: Parameters {
             segment: u64::MAX,
             cutoff: u64::MAX,
@@ -69,13 +71,16 @@ fn fits(algorithm: Algorithm, size: u32) -> bool {
 }
 
 /// Whether the algorithm's promise of rounds holds for the case: no piece is cut into more messages,
-/// no block goes another way for its length, blocks that may have any lengths have one, and ranks
+/// no block goes another way for its length, nodes are as usual, blocks that may have any lengths have one, and ranks
 /// have equally many neighbours.
 pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
     let free = |taken: u64, value: u64| taken == 0 || value == u64::MAX;
     let takes = algorithm.row().parameters;
     let Parameters {
-        segment, cutoff, ..
+        segment,
+        cutoff,
+        per_node,
+        ..
     } = case.parameters;
     let varies = matches!(
         case.collective,
@@ -85,7 +90,10 @@ pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
             | Collective::Alltoallv
             | Collective::ReduceScatter
     ) || case.collective.is_neighborhood();
-    free(takes.segment, segment) && free(takes.cutoff, cutoff) && !(varies && case.seed > 0)
+    per_node == 0
+        && free(takes.segment, segment)
+        && free(takes.cutoff, cutoff)
+        && !(varies && case.seed > 0)
 }
 
 fn roots(collective: Collective, size: u32) -> Vec<u32> {
@@ -155,5 +163,7 @@ fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
         window: only(takes.window > 0, drawn(&[0, 1, 2, 5, 8], 3)) as u32,
         segment: only(takes.segment > 0, drawn(&[0, 1, 2, 3, 7, u64::MAX], 4)),
         cutoff: only(takes.cutoff > 0, drawn(&[0, 1, 2, 5, u64::MAX], 5)),
+        per_node: only(takes.per_node > 0, drawn(&[0, 1, 2, 3, 4, 16], 6)) as u32,
+        ..Parameters::NONE
     }
 }
