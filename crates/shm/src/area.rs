@@ -3,10 +3,11 @@
 //! It is mapped when this process first needs it, and its pages cost memory once they are touched.
 //! A rank has a page of offers for each peer, and a few pipes, whatever the number of its peers.
 //! What a peer writes, when it claims an offer, is in its own page: no rank depends on the manners
-//! of another than the one it exchanges bytes with.
+//! of another than the one it exchanges bytes with. Each pair has a few windows more that its two
+//! sides write in turn.
 //!
 //! ```text
-//! offers of 0 | offers of 1 | .. | pipes of 0 | pipes of 1 | ..
+//! offers of 0 | offers of 1 | .. | pipes of 0 | pipes of 1 | .. | windows 0>0 | windows 0>1 | ..
 //!
 //! offers: a page with the rank's badge | a page of offers to 0 | .. | a page of offers to n-1
 //! ```
@@ -30,8 +31,34 @@ pub(crate) const PIPES: usize = 4;
 /// Bytes of a pipe's window.
 pub(crate) const WINDOW: usize = 512 << 10;
 
+/// Windows that a pair writes in turn. Each side begins with half of them.
+pub(crate) const SHARED: usize = 4;
+
+/// Bytes that the windows in turn of all pairs take at most.
+const SHARED_LEN: usize = 256 << 20;
+
+/// Bytes of a window in turn: 4 MiB, less where many ranks have one with each other, and 0 where it
+/// would hold no long message.
+pub(crate) const fn shared_window(ranks: u32) -> usize {
+    let windows = ranks as usize * ranks as usize * (SHARED / 2);
+    match SHARED_LEN / windows {
+        0..MIN_SHARED => 0,
+        MAX_SHARED.. => MAX_SHARED,
+        between => 1 << between.ilog2(),
+    }
+}
+
+const MIN_SHARED: usize = 16 << 10;
+const MAX_SHARED: usize = 4 << 20;
+
 /// Bytes of the part of a segment of `ranks` ranks.
 pub(crate) const fn len(ranks: u32) -> usize {
+    let windows = ranks as usize * ranks as usize * (SHARED / 2);
+    shared_at(ranks) + windows * shared_window(ranks)
+}
+
+/// First byte of the windows in turn.
+const fn shared_at(ranks: u32) -> usize {
     words_len(ranks) + ranks as usize * PIPES * WINDOW
 }
 
@@ -77,6 +104,24 @@ impl Area {
             }
         }
         Ok(area)
+    }
+
+    /// The first byte of window `index`, as `me` counts them, of those that `me` and `peer` write in
+    /// turn; [`shared_window`] says how long it is. The peer counts them from the other end.
+    ///
+    /// # Panics
+    /// If there is no such rank or window.
+    pub(crate) fn shared(&self, me: u32, peer: u32, index: usize) -> *mut u8 {
+        assert!(me < self.ranks && peer < self.ranks && index < SHARED);
+        let (from, to, index) = if index < SHARED / 2 {
+            (me, peer, index)
+        } else {
+            (peer, me, SHARED - 1 - index)
+        };
+        let pair = from as usize * self.ranks as usize + to as usize;
+        let window = pair * (SHARED / 2) + index;
+        let at = shared_at(self.ranks) + window * shared_window(self.ranks);
+        self.mapping.base().wrapping_add(at)
     }
 
     /// Offer `index` of `rank` to `peer`.
@@ -145,6 +190,11 @@ mod tests {
                 parts.push((first.addr(), OFFER * 8));
             }
             parts.extend((0..PIPES).map(|index| (area.window(rank, index).addr(), WINDOW)));
+            for (peer, index) in (0..2).flat_map(|peer| (0..SHARED / 2).map(move |i| (peer, i))) {
+                let first = area.shared(rank, peer, index);
+                assert_eq!(first, area.shared(peer, rank, SHARED - 1 - index));
+                parts.push((first.addr(), shared_window(2)));
+            }
         }
         parts.sort_unstable();
         let base = area.mapping.base().addr();
@@ -154,6 +204,16 @@ mod tests {
         }
         let last = parts[parts.len() - 1];
         assert_eq!(last.0 + last.1, base + len(2));
+    }
+
+    #[test]
+    fn windows_in_turn_are_bounded() {
+        assert_eq!(shared_window(2), 4 << 20);
+        for ranks in 1..=1 << 16 {
+            let (window, windows) = (shared_window(ranks), ranks as usize * ranks as usize * 2);
+            assert!(window == 0 || window.is_power_of_two() && window >= MIN_SHARED);
+            assert!(window * windows <= SHARED_LEN);
+        }
     }
 
     #[test]

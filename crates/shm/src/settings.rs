@@ -88,7 +88,7 @@ pub const SETTINGS: &[Setting] = &[
             Alias {
                 product: Product::CrayMpich,
                 name: "MPICH_SMP_SINGLE_COPY_MODE",
-                values: &[("NONE", "cache"), ("CMA", "single"), ("XPMEM", "single")],
+                values: &[("NONE", "turn"), ("CMA", "single"), ("XPMEM", "single")],
             },
         ],
         default: "auto",
@@ -110,16 +110,17 @@ pub const SETTINGS: &[Setting] = &[
         kind: "auto or bytes",
         level: Level::Expert,
         short: "piece of a large message in shared memory",
-        long: "While one side copies a piece in, the other copies the one before out. `auto` is an \
-               eighth of the message, 16 KiB to 64 KiB. 4 KiB to 128 KiB.",
+        long: "While one side copies a piece in, the other copies the one before out. `auto` \
+               begins with 4 KiB and goes up to an eighth of the message, 8 KiB to 64 KiB. 4 KiB to \
+               128 KiB.",
         check: |text| chunk(text).map(drop),
     },
 ];
 
 /// What Open MPI calls ways to copy between address spaces.
 const COPIES: &[(&str, &str)] = &[
-    ("none", "cache"),
-    ("emulated", "cache"),
+    ("none", "turn"),
+    ("emulated", "turn"),
     ("cma", "single"),
     ("knem", "single"),
     ("xpmem", "single"),
@@ -127,7 +128,7 @@ const COPIES: &[(&str, &str)] = &[
 
 const AUTO: Words = Words(&["auto"]);
 const ROADS: Words = Words(&[
-    "auto", "buffers", "cache", "stream", "single", "both", "direct",
+    "auto", "buffers", "turn", "cache", "stream", "single", "both", "direct",
 ]);
 
 /// The value of `shm_road`; `None` is `auto`.

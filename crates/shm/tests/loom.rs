@@ -403,12 +403,68 @@ fn an_offer_is_claimed_or_withdrawn() {
         unsafe { words.set(OFFER, 7) };
         offer.open(1, 0);
         let withdrawn = offer.withdraw(1);
-        if withdrawn || offer.look(1) == Stage::Done {
+        if withdrawn || offer.look(1) == (Stage::Done { how: 2 }) {
             // SAFETY: the model has this word.
             unsafe { words.set(OFFER, 8) };
         }
         let claimed = claiming.join().unwrap();
         assert!(!(claimed && withdrawn));
+    });
+}
+
+/// A window that two sides write in turn goes over with the end of a claim: the claimer writes it
+/// next, for the owner, who claims what is in it and has it again.
+#[test]
+fn a_window_goes_over_and_back() {
+    const WINDOW: usize = 2 * OFFER;
+    loom::model(|| {
+        let words = Model::new(WINDOW + 1, |at| {
+            at % OFFER < 4 || (8..12).contains(&(at % OFFER)) || at == WINDOW
+        });
+        let answering = thread::spawn({
+            let words = words.clone();
+            move || {
+                let (came, out) = (
+                    Offer::new(words.clone(), 0),
+                    Offer::new(words.clone(), OFFER),
+                );
+                if !came.claim(1, 1) {
+                    return;
+                }
+                let mut drain = Drain::new(words.clone(), came.counters(), 1, 1);
+                if drain.ready(1).unwrap() == 1 {
+                    // SAFETY: the checker itself reports a race.
+                    assert_eq!(unsafe { words.get(WINDOW) }, 7);
+                    drain.free(1);
+                    came.finish(1, 1).unwrap();
+                    // SAFETY: as above.
+                    unsafe { words.set(WINDOW, 8) };
+                    let mut fill = Fill::new(words.clone(), out.counters(), 1, 1);
+                    fill.publish(1);
+                    out.open(1, 0);
+                }
+            }
+        });
+        let (out, came) = (
+            Offer::new(words.clone(), 0),
+            Offer::new(words.clone(), OFFER),
+        );
+        let mut fill = Fill::new(words.clone(), out.counters(), 1, 1);
+        out.open(1, 0);
+        // SAFETY: as above.
+        unsafe { words.set(WINDOW, 7) };
+        fill.publish(1);
+        if came.claim(1, 1) {
+            let mut drain = Drain::new(words.clone(), came.counters(), 1, 1);
+            assert_eq!(drain.ready(1), Ok(1));
+            // SAFETY: as above.
+            assert_eq!(unsafe { words.get(WINDOW) }, 8);
+            drain.free(1);
+            came.finish(1, 1).unwrap();
+            // SAFETY: as above.
+            unsafe { words.set(WINDOW, 9) };
+        }
+        answering.join().unwrap();
     });
 }
 

@@ -53,7 +53,10 @@ pub enum Stage {
         how: u8,
     },
     /// The claimer has it all.
-    Done,
+    Done {
+        /// The claimer's road.
+        how: u8,
+    },
 }
 
 /// What the owner has done of a transfer that both sides share.
@@ -88,7 +91,7 @@ impl Stage {
         let low = match self {
             Self::Closed => CLOSED,
             Self::Open => OPEN,
-            Self::Done => DONE,
+            Self::Done { how } => DONE | (how as u64) << 4,
             Self::Claimed { how } => CLAIMED | (how as u64) << 4,
         };
         (turn as u64) << 32 | low
@@ -161,7 +164,9 @@ impl<W: Words> Offer<W> {
         match word & 15 {
             _ if (word >> 32) as u32 != turn => Stage::Closed,
             OPEN => Stage::Open,
-            DONE => Stage::Done,
+            DONE => Stage::Done {
+                how: (word >> 4) as u8,
+            },
             CLAIMED => Stage::Claimed {
                 how: (word >> 4) as u8,
             },
@@ -260,7 +265,8 @@ impl<W: Words> Offer<W> {
     /// # Errors
     /// [`Void`]: what was read may be anything.
     pub fn finish(&self, turn: u32, how: u8) -> Result<(), Void> {
-        let (claimed, done) = (Stage::Claimed { how }.word(turn), Stage::Done.word(turn));
+        let claimed = Stage::Claimed { how }.word(turn);
+        let done = Stage::Done { how }.word(turn);
         // Our reads come before the look at the word.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.

@@ -23,6 +23,7 @@ mod rx;
 #[cfg(test)]
 mod tests;
 mod tx;
+mod windows;
 
 use crate::ring::WIDE;
 

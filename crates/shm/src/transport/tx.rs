@@ -16,6 +16,7 @@ use super::control::{Control, Id};
 use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
 use super::region::Regions;
+use super::windows::Windows;
 use super::{Expedited, OPERATIONS, SHORT, limits};
 use crate::ring::{Corrupt, Mapped, Place, Words};
 use crate::segment::Segment;
@@ -30,6 +31,7 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     sources: Sources,
     sinks: Sinks,
     wish: RoadWish,
+    windows: Windows,
     operations: Vec<Operation>,
     open_operations: usize,
     answers: VecDeque<(u32, Control)>,
@@ -59,6 +61,7 @@ impl<B: Bytes> ShmTx<B> {
             sources: Sources::new(ranks),
             sinks: Sinks::new(ranks),
             wish: RoadWish::default(),
+            windows: Windows::new(ranks, me),
             operations: Vec::new(),
             open_operations: 0,
             answers: VecDeque::new(),

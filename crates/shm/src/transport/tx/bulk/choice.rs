@@ -16,6 +16,9 @@ use std::vec::Vec;
 pub enum Road {
     /// Through the link's larger buffers, each chunk named by a frame.
     Buffers,
+    /// Through a window that both sides write in turn: it is in the sender's cache. Where the sender
+    /// has one, it takes the place of the two below.
+    Turn,
     /// Through a pipe in shared memory, with plain stores: through the cache that both share.
     Cache,
     /// Through a pipe, copied in by streaming stores: past the caches.
@@ -30,7 +33,8 @@ pub enum Road {
 
 impl Road {
     /// All roads that a claimer picks from, in the order in which they are tried.
-    pub const CLAIMED: [Self; 5] = [
+    pub const CLAIMED: [Self; ROADS] = [
+        Self::Turn,
         Self::Cache,
         Self::Stream,
         Self::Single,
@@ -43,6 +47,7 @@ impl Road {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Buffers => "buffers",
+            Self::Turn => "turn",
             Self::Cache => "cache",
             Self::Stream => "stream",
             Self::Single => "single",
@@ -55,11 +60,12 @@ impl Road {
     pub(in crate::transport) const fn code(self) -> u8 {
         match self {
             Self::Buffers => 0,
-            Self::Cache => 1,
-            Self::Stream => 2,
-            Self::Single => 3,
-            Self::Both => 4,
-            Self::Direct => 5,
+            Self::Turn => 1,
+            Self::Cache => 2,
+            Self::Stream => 3,
+            Self::Single => 4,
+            Self::Both => 5,
+            Self::Direct => 6,
         }
     }
 
@@ -69,11 +75,19 @@ impl Road {
         Self::CLAIMED.get(place).copied()
     }
 
+    /// Whether the sender copies into shared memory, and the receiver out of it.
+    pub(super) const fn is_copied_twice(self) -> bool {
+        matches!(self, Self::Turn | Self::Cache | Self::Stream)
+    }
+
     /// Its place among [`Road::CLAIMED`].
     const fn place(self) -> usize {
         self.code() as usize - 1
     }
 }
+
+/// Number of roads that are claimed.
+const ROADS: usize = 6;
 
 /// A set of roads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,7 +131,7 @@ pub struct Row {
     pub why: &'static str,
     /// Nanoseconds for 1,024 bytes that each road was last seen to cost, and how often it was
     /// taken; `None` where it never was.
-    pub seen: [(Road, Option<f32>, u32); 5],
+    pub seen: [(Road, Option<f32>, u32); ROADS],
 }
 
 /// Classes of sizes: each twice the one before; the last one has no end.
@@ -157,7 +171,7 @@ pub(super) struct Table {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
-    seen: [Estimate; 5],
+    seen: [Estimate; ROADS],
     /// Nanoseconds that trials may cost by now.
     credit: f32,
     /// Transfers since the last trial.
@@ -327,13 +341,13 @@ mod tests {
 
     /// Runs `times` transfers at the given costs, in ns a KiB, and returns how often each was taken
     /// and the time they took over that of the best alone.
-    fn run(table: &mut Table, len: u64, costs: &[(Road, u64)], times: u32) -> ([u32; 5], f64) {
+    fn run(table: &mut Table, len: u64, costs: &[(Road, u64)], times: u32) -> ([u32; ROADS], f64) {
         let roads: Vec<Road> = costs.iter().map(|cost| cost.0).collect();
         let time = |road: Road| {
             let cost = costs.iter().find(|cost| cost.0 == road).expect("open").1;
             cost * len / 1024
         };
-        let (mut taken, mut spent) = ([0; 5], 0);
+        let (mut taken, mut spent) = ([0; ROADS], 0);
         for _ in 0..times {
             let road = table.pick(len, open(&roads));
             taken[road.place()] += 1;
@@ -366,17 +380,17 @@ mod tests {
             assert_eq!(Road::of_code(road.code()), Some(road));
         }
         assert_eq!(Road::of_code(0), None);
-        assert_eq!(Road::of_code(6), None);
+        assert_eq!(Road::of_code(7), None);
     }
 
     #[test]
     fn the_best_is_found_and_trials_stay_cheap() {
         let mut table = Table::default();
         let (taken, _) = run(&mut table, MIB, &COSTS, 12);
-        assert_eq!(taken, [3, 3, 3, 3, 0]);
+        assert_eq!(taken, [0, 3, 3, 3, 3, 0]);
         let (taken, slowdown) = run(&mut table, MIB, &COSTS, 20_000);
-        assert!(taken[0] > 19_000, "{taken:?}");
-        assert!(taken[1..4].iter().all(|&n| n > 0), "{taken:?}");
+        assert!(taken[1] > 19_000, "{taken:?}");
+        assert!(taken[1..5].iter().all(|&n| n > 0), "{taken:?}");
         assert!(slowdown < 1.02, "{slowdown}");
         let row = table.rows()[0];
         assert_eq!((row.road, row.why), (Road::Cache, "the best by trial"));
@@ -394,9 +408,9 @@ mod tests {
             (Road::Both, 80),
         ];
         let (taken, _) = run(&mut table, MIB, &far, 100);
-        assert!(taken[1] > 70, "{taken:?}");
+        assert!(taken[2] > 70, "{taken:?}");
         let (taken, _) = run(&mut table, MIB, &COSTS, 20_000);
-        assert!(taken[0] > 10_000, "{taken:?}");
+        assert!(taken[1] > 10_000, "{taken:?}");
     }
 
     #[test]
@@ -405,14 +419,14 @@ mod tests {
         let costs = [(Road::Cache, 500), (Road::Stream, 50)];
         run(&mut table, MIB, &costs, 50);
         let (taken, _) = run(&mut table, 4 * MIB, &costs, 10);
-        assert_eq!(taken, [0, 10, 0, 0, 0]);
+        assert_eq!(taken, [0, 0, 10, 0, 0, 0]);
     }
 
     #[test]
     fn one_road_needs_no_table() {
         let mut table = Table::default();
         let (taken, slowdown) = run(&mut table, MIB, &[(Road::Single, 65)], 100);
-        assert_eq!((taken[2], slowdown), (100, 1.0));
+        assert_eq!((taken[3], slowdown), (100, 1.0));
         assert_eq!(table.rows()[0].why, "no other was tried");
     }
 
@@ -420,7 +434,7 @@ mod tests {
     fn a_transfer_that_was_held_up_changes_little() {
         let mut table = Table::default();
         run(&mut table, MIB, &COSTS, 100);
-        let cost = |table: &Table| table.rows()[0].seen[0].1.expect("tried");
+        let cost = |table: &Table| table.rows()[0].seen[1].1.expect("tried");
         let before = cost(&table);
         table.learn(MIB, Road::Cache, 20 * MIB / 1024);
         table.learn(MIB, Road::Cache, 1 << 40);

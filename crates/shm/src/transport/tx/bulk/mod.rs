@@ -26,6 +26,9 @@ pub(super) use self::frames::Stream;
 pub(super) use self::sink::Sinks;
 pub(super) use self::source::Sources;
 
+/// Bytes that are copied before the transport looks around again.
+const BATCH: u64 = 256 << 10;
+
 /// A get or put that this rank started.
 pub(in crate::transport) struct Operation {
     pub(in crate::transport) turn: u32,

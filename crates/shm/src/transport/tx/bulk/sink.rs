@@ -7,18 +7,16 @@ use std::vec::Vec;
 use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Fault, Key};
 
+use super::BATCH;
 use super::choice::{Road, RoadWish, Roads, Row, Table};
 use super::single::{Afar, Entry, Space};
-use super::source::{NO_PIPE, piece};
-use crate::area::{OFFERS, PIPES, WINDOW};
+use super::source::{Grant, NO_PIPE, Pipe, piece};
+use crate::area::OFFERS;
 use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
 use crate::transport::control::Id;
 use crate::transport::foreign::Foreign;
 use crate::transport::region::{Name, Offered};
 use crate::transport::tx::{ShmTx, Wait};
-
-/// Bytes that are copied before the transport looks around again.
-const BATCH: u64 = 256 << 10;
 
 /// All claims of a rank, and by which roads it goes.
 pub(in crate::transport) struct Sinks {
@@ -48,7 +46,7 @@ enum Progress {
     /// No pipe is granted yet.
     Waiting,
     Draining {
-        pipe: usize,
+        pipe: Pipe,
         drain: Drain<Mapped<'static>>,
         window: u64,
     },
@@ -140,6 +138,12 @@ impl Sinks {
     }
 }
 
+/// Whether all `len` bytes of an offer come through a window in turn.
+fn is_in_turn(offer: &Offer<Mapped<'static>>, len: u64) -> bool {
+    Grant::of_word(offer.granted())
+        .is_some_and(|grant| matches!(grant.pipe, Pipe::Turn(_)) && grant.bytes == len)
+}
+
 impl<B: Bytes> ShmTx<B> {
     /// Takes the `len` bytes from `at` on of a peer's offer into operation `id`, by the best road that
     /// is open. False: none is.
@@ -150,10 +154,12 @@ impl<B: Bytes> ShmTx<B> {
             return false;
         };
         let started = Instant::now();
-        let roads = self.open_roads(peer, id, offered, at, len);
+        let in_turn = at == 0 && is_in_turn(&offer, len);
+        let roads = self.open_roads(peer, id, offered, at, len, in_turn);
         let road = match self.wish.road {
             Some(road) if roads.has(road) => road,
             Some(Road::Buffers) => return false,
+            Some(_) if roads.has(Road::Turn) => Road::Turn,
             Some(_) if roads.has(Road::Cache) => Road::Cache,
             None if roads != Roads::default() => {
                 let table = &mut self.sinks.tables[peer as usize];
@@ -208,9 +214,19 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// The roads by which such a get can go now.
-    fn open_roads(&mut self, peer: u32, id: Id, offered: &Offered, at: u64, len: u64) -> Roads {
+    fn open_roads(
+        &mut self,
+        peer: u32,
+        id: Id,
+        offered: &Offered,
+        at: u64,
+        len: u64,
+        in_turn: bool,
+    ) -> Roads {
         let mut roads = Roads::default();
-        if at == 0 {
+        if in_turn {
+            roads = roads.with(Road::Turn);
+        } else if at == 0 {
             roads = roads.with(Road::Cache).with(Road::Stream);
         }
         if self.mapped(peer, offered, at, len).is_some() {
@@ -306,6 +322,11 @@ impl<B: Bytes> ShmTx<B> {
     /// All bytes of `claim` are here, and it is finished.
     fn complete(&mut self, claim: &Claim) {
         self.wake_if_asleep(claim.peer);
+        if let (Road::Turn, Progress::Draining { pipe, .. }) = (claim.road, &claim.progress)
+            && let Pipe::Turn(i) = *pipe
+        {
+            self.windows.gain(claim.peer, i);
+        }
         let took = claim.started.elapsed().as_nanos() as u64;
         if let Some(table) = &mut self.sinks.tables[claim.peer as usize] {
             table.learn(claim.len, claim.road, took);
@@ -337,22 +358,32 @@ impl<B: Bytes> ShmTx<B> {
                 drain,
                 window,
             } => {
-                let most = (*window / 4).max(1);
-                let n = match drain.ready(most) {
-                    Ok(0) => return Step::Idle,
-                    Ok(n) => n,
-                    Err(corrupt) => return corrupt.into(),
-                };
                 let Some(area) = self.segment.area() else {
                     return Step::Ended;
                 };
-                let within = (drain.drained() % *window) as usize;
-                let place = area.window(claim.peer, *pipe).wrapping_add(within);
-                // SAFETY: within the window, which is no longer than the mapped one; `ready` keeps
-                // pieces from its end.
-                let mut place = unsafe { Foreign::new(place, n as usize) };
-                bytes.fill(open.at + drain.drained(), &mut place);
-                drain.free(n);
+                let first = match *pipe {
+                    Pipe::Own(pipe) => area.window(claim.peer, pipe),
+                    Pipe::Turn(i) => area.shared(self.me, claim.peer, i),
+                };
+                let most = (*window / 4).clamp(1, BATCH);
+                let before = drain.drained();
+                while drain.drained() - before < BATCH {
+                    let n = match drain.ready(most) {
+                        Ok(0) => break,
+                        Ok(n) => n,
+                        Err(corrupt) => return corrupt.into(),
+                    };
+                    let at = drain.drained();
+                    let place = first.wrapping_add((at % *window) as usize);
+                    // SAFETY: within the window, which is no longer than the mapped one; `ready`
+                    // keeps pieces from its end.
+                    let mut place = unsafe { Foreign::new(place, n as usize) };
+                    bytes.fill(open.at + at, &mut place);
+                    drain.free(n);
+                }
+                if drain.drained() == before {
+                    return Step::Idle;
+                }
                 self.wake_if_asleep(claim.peer);
                 if drain.is_empty() {
                     return Step::Complete;
@@ -453,17 +484,21 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Looks for the pipe that was granted.
     fn start_draining(&self, claim: &Claim) -> Result<Option<Progress>, Corrupt> {
-        let (pipe, window) = match claim.offer.granted() {
+        let grant = match claim.offer.granted() {
             0 => return Ok(None),
             NO_PIPE => return Ok(Some(Progress::Ended)),
-            grant => ((grant & 0xff) as usize, grant >> 8),
+            word => Grant::of_word(word).ok_or(Corrupt("a pipe that cannot be"))?,
         };
-        if !(1..=PIPES).contains(&pipe) || !(1..=WINDOW as u64).contains(&window) {
-            return Err(Corrupt("a pipe that cannot be"));
-        }
+        let window = match grant.pipe {
+            Pipe::Own(_) => grant.bytes,
+            Pipe::Turn(i) => {
+                self.windows.check(claim.peer, i)?;
+                self.windows.len() as u64
+            }
+        };
         let (words, at) = (*claim.offer.words(), claim.offer.counters());
         Ok(Some(Progress::Draining {
-            pipe: pipe - 1,
+            pipe: grant.pipe,
             drain: Drain::new(words, at, claim.len, window),
             window,
         }))

@@ -4,26 +4,67 @@
 //! sizes through a pipe the last time, the owner fills a pipe right behind its message, without
 //! waiting for the claim: who waits for that message finds bytes beside it. A pipe that nobody
 //! claimed is taken away again for one that is.
+//!
+//! A pipe is a window that the two sides write in turn, if this rank has one with the peer: then the
+//! claimer has it next, once it has all. Else it is one of this rank's own.
 
 use std::vec::Vec;
 
 use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Access, Bytes, Fault};
 
+use super::BATCH;
 use super::choice::{self, CLASSES, Road, RoadWish};
 use super::single::{Afar, Entry};
-use crate::area::{OFFERS, PIPES, WINDOW};
+use crate::area::{OFFERS, PIPES, SHARED, WINDOW};
 use crate::ring::{Corrupt, Fill, Mapped, Offer, Share, Stage};
 use crate::transport::foreign::Foreign;
 use crate::transport::region::{Name, Offered};
 use crate::transport::tx::{ShmTx, Wait};
+use crate::transport::windows::Windows;
 
 /// What an owner grants who has no pipe left: the claimer pulls through the link's buffers.
 pub(super) const NO_PIPE: u64 = u64::MAX;
 
-/// What an owner grants: a pipe and how much of its window is used.
-pub(super) fn granted(pipe: usize, window: u64) -> u64 {
-    window << 8 | (pipe as u64 + 1)
+/// Where a pipe has its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pipe {
+    /// The owner's own, by number.
+    Own(usize),
+    /// The pair's, by the number that this rank knows it by.
+    Turn(usize),
+}
+
+/// What an owner grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grant {
+    pub(super) pipe: Pipe,
+    /// How much of the owner's pipe is used; or how long the message is in a window in turn, which is
+    /// the claimer's next if it takes all of it.
+    pub(super) bytes: u64,
+}
+
+impl Grant {
+    fn word(self) -> u64 {
+        let number = match self.pipe {
+            Pipe::Own(pipe) => pipe,
+            Pipe::Turn(i) => PIPES + i,
+        };
+        self.bytes << 8 | (number as u64 + 1)
+    }
+
+    /// The reverse of [`Grant::word`], as the claimer counts windows, whoever wrote it. Nothing if
+    /// there is no such pipe.
+    pub(super) fn of_word(word: u64) -> Option<Self> {
+        let number = ((word & 0xff) as usize).checked_sub(1)?;
+        let bytes = word >> 8;
+        let pipe = match number.checked_sub(PIPES) {
+            None if (1..=WINDOW as u64).contains(&bytes) => Pipe::Own(number),
+            Some(i) if i < SHARED => Pipe::Turn(Windows::across(i)),
+            _ => return None,
+        };
+        Some(Self { pipe, bytes })
+    }
 }
 
 /// Bytes of a piece of a transfer that both sides share.
@@ -34,7 +75,7 @@ pub(super) fn piece(len: u64) -> u64 {
 /// All offers of a rank.
 pub(in crate::transport) struct Sources {
     open: Vec<Source>,
-    pipes: [Pipe; PIPES],
+    pipes: [Own; PIPES],
     peers: Vec<Partner>,
 }
 
@@ -53,8 +94,9 @@ struct Partner {
 
 const _: () = assert!(OFFERS <= u32::BITS as usize);
 
+/// A pipe of this rank's own.
 #[derive(Clone, Copy, Default)]
-struct Pipe {
+struct Own {
     taken: bool,
     /// Its memory was found to be there.
     afforded: bool,
@@ -77,10 +119,10 @@ struct Source {
 }
 
 struct Filling {
-    pipe: usize,
+    pipe: Pipe,
     fill: Fill<Mapped<'static>>,
     window: u64,
-    chunk: u64,
+    chunk: Chunk,
     streamed: bool,
 }
 
@@ -94,13 +136,26 @@ impl Sources {
         };
         Self {
             open: Vec::new(),
-            pipes: [Pipe::default(); PIPES],
+            pipes: [Own::default(); PIPES],
             peers: vec![partner; ranks as usize],
         }
     }
 
     pub(super) fn any(&self) -> bool {
         !self.open.is_empty()
+    }
+}
+
+impl Filling {
+    /// What its claimer is granted, of a message of `len` bytes.
+    fn grant(&self, len: u64) -> Grant {
+        Grant {
+            pipe: self.pipe,
+            bytes: match self.pipe {
+                Pipe::Own(_) => self.window,
+                Pipe::Turn(_) => len,
+            },
+        }
     }
 }
 
@@ -172,11 +227,11 @@ impl<B: Bytes> ShmTx<B> {
             shared: Some(0),
         };
         let mut grant = 0;
-        if matches!(habit, Road::Cache | Road::Stream)
-            && let Some(pipe) = self.free_pipe()
+        if habit.is_copied_twice()
+            && let Some(pipe) = self.free_window(to).or_else(|| self.free_pipe())
         {
             let filling = self.filling(pipe, &offer, len, habit);
-            grant = granted(pipe, filling.window);
+            grant = filling.grant(len).word();
             source.filling = Some(filling);
         }
         offer.open(turn, grant);
@@ -202,27 +257,46 @@ impl<B: Bytes> ShmTx<B> {
         })
     }
 
-    fn free_pipe(&mut self) -> Option<usize> {
+    /// A window in turn with `to`, which is on its way from now on.
+    fn free_window(&mut self, to: u32) -> Option<Pipe> {
+        if !matches!(self.wish.road, None | Some(Road::Turn)) {
+            return None;
+        }
+        let i = self.windows.next(to)?;
+        if !self.windows.is_afforded(to, i) && self.afford(self.windows.len() as u64).is_err() {
+            return None;
+        }
+        self.windows.give(to, i);
+        Some(Pipe::Turn(i))
+    }
+
+    fn free_pipe(&mut self) -> Option<Pipe> {
         let pipe = self.sources.pipes.iter().position(|pipe| !pipe.taken)?;
         if !self.sources.pipes[pipe].afforded && self.afford(WINDOW as u64).is_err() {
             return None;
         }
-        self.sources.pipes[pipe] = Pipe {
+        self.sources.pipes[pipe] = Own {
             taken: true,
             afforded: true,
         };
-        Some(pipe)
+        Some(Pipe::Own(pipe))
     }
 
-    fn filling(
-        &self,
-        pipe: usize,
-        offer: &Offer<Mapped<'static>>,
-        len: u64,
-        road: Road,
-    ) -> Filling {
-        let chunk = chunk(len, &self.wish);
-        let window = (8 * chunk).min(WINDOW as u64);
+    /// `pipe`, which had a message for `to`, is this rank's again.
+    fn keep_pipe(&mut self, to: u32, pipe: Pipe) {
+        match pipe {
+            Pipe::Own(pipe) => self.sources.pipes[pipe].taken = false,
+            Pipe::Turn(i) => self.windows.gain(to, i),
+        }
+    }
+
+    fn filling(&self, pipe: Pipe, offer: &Offer<Mapped<'static>>, len: u64, road: Road) -> Filling {
+        let chunk = Chunk::of(len, &self.wish);
+        let window = match pipe {
+            Pipe::Own(_) => (8 * chunk.last).min(WINDOW as u64),
+            // All that there is: lines that the claimer has just read are dear to write.
+            Pipe::Turn(_) => self.windows.len() as u64,
+        };
         Filling {
             pipe,
             fill: Fill::new(*offer.words(), offer.counters(), len, window),
@@ -244,12 +318,30 @@ impl<B: Bytes> ShmTx<B> {
         let Some(offer) = self.offer_at(self.me, to, place) else {
             return;
         };
-        if offer.withdraw(turn) || offer.look(turn) == Stage::Done {
+        if offer.withdraw(turn) {
             self.end_offer(i);
+        } else if let Stage::Done { how } = offer.look(turn) {
+            self.end_done(i, how);
         } else {
             self.regions.enter(region);
             self.sources.open[i].released = true;
         }
+    }
+
+    /// The claimer of offer `i` has all, by road `how`.
+    fn end_done(&mut self, i: usize, how: u8) {
+        let source = &mut self.sources.open[i];
+        let road = Road::of_code(how);
+        if let (Some(road), None) = (road, source.claimed) {
+            // It was quicker than this side's look.
+            let (to, len) = (source.to, source.len);
+            self.sources.peers[to as usize].habits[choice::class(len)] = road;
+        }
+        let source = &mut self.sources.open[i];
+        if road == Some(Road::Turn) {
+            source.filling.take_if(|f| matches!(f.pipe, Pipe::Turn(_)));
+        }
+        self.end_offer(i);
     }
 
     /// Nobody uses offer `i` any more.
@@ -257,7 +349,7 @@ impl<B: Bytes> ShmTx<B> {
         let source = self.sources.open.swap_remove(i);
         self.sources.peers[source.to as usize].taken &= !(1 << source.place);
         if let Some(filling) = source.filling {
-            self.sources.pipes[filling.pipe].taken = false;
+            self.keep_pipe(source.to, filling.pipe);
         }
         if source.released {
             self.leave(source.region);
@@ -293,10 +385,10 @@ impl<B: Bytes> ShmTx<B> {
                 return moved;
             };
             let step = match offer.look(turn) {
-                Stage::Open => self.fill_piece(i),
+                Stage::Open => self.fill(i),
                 Stage::Claimed { how } => self.serve(i, how, &offer),
-                Stage::Done => {
-                    self.end_offer(i);
+                Stage::Done { how } => {
+                    self.end_done(i, how);
                     moved += 1;
                     continue;
                 }
@@ -326,7 +418,7 @@ impl<B: Bytes> ShmTx<B> {
         if road == Road::Both {
             return Ok(self.share_piece(i, offer));
         }
-        self.fill_piece(i)
+        self.fill(i)
     }
 
     /// Offer `i` was claimed.
@@ -335,9 +427,9 @@ impl<B: Bytes> ShmTx<B> {
         source.claimed = Some(road);
         let (to, len) = (source.to, source.len);
         self.sources.peers[to as usize].habits[choice::class(len)] = road;
-        if !matches!(road, Road::Cache | Road::Stream) {
+        if !road.is_copied_twice() {
             if let Some(filling) = source.filling.take() {
-                self.sources.pipes[filling.pipe].taken = false;
+                self.keep_pipe(to, filling.pipe);
             }
             return;
         }
@@ -348,7 +440,7 @@ impl<B: Bytes> ShmTx<B> {
         let pipe = self.free_pipe().or_else(|| self.reclaim());
         let grant = pipe.map_or(NO_PIPE, |pipe| {
             let filling = self.filling(pipe, offer, len, road);
-            let grant = granted(pipe, filling.window);
+            let grant = filling.grant(len).word();
             self.sources.open[i].filling = Some(filling);
             grant
         });
@@ -356,9 +448,9 @@ impl<B: Bytes> ShmTx<B> {
         self.wake_if_asleep(to);
     }
 
-    /// Takes a pipe away from an offer that nobody has claimed, for one that was. Who claims that
-    /// one will be granted another.
-    fn reclaim(&mut self) -> Option<usize> {
+    /// Takes a pipe of this rank's own away from an offer that nobody has claimed, for one that was.
+    /// Who claims that one will be granted another.
+    fn reclaim(&mut self) -> Option<Pipe> {
         for i in 0..self.sources.open.len() {
             let Source {
                 to,
@@ -368,7 +460,8 @@ impl<B: Bytes> ShmTx<B> {
                 ref filling,
                 ..
             } = self.sources.open[i];
-            if claimed.is_some() || filling.is_none() {
+            let own = (filling.as_ref()).is_some_and(|f| matches!(f.pipe, Pipe::Own(_)));
+            if claimed.is_some() || !own {
                 continue;
             }
             let offer = self.offer_at(self.me, to, place)?;
@@ -382,8 +475,8 @@ impl<B: Bytes> ShmTx<B> {
         None
     }
 
-    /// Fills the next piece of offer `i` in, if there is room.
-    fn fill_piece(&mut self, i: usize) -> Result<bool, Corrupt> {
+    /// Fills in what there is room for of offer `i`, at most [`BATCH`] bytes.
+    fn fill(&mut self, i: usize) -> Result<bool, Corrupt> {
         let Source {
             filling: Some(filling),
             region,
@@ -394,35 +487,37 @@ impl<B: Bytes> ShmTx<B> {
         else {
             return Ok(false);
         };
-        let Filling {
-            pipe,
-            fill,
-            window,
-            chunk,
-            streamed,
-        } = filling;
-        let (to, claimed) = (*to, claimed.is_some());
-        let len = fill.room(*chunk)? as usize;
-        let (Some(bytes), Some(area), 1..) =
-            (self.regions.bytes(*region), self.segment.area(), len)
-        else {
+        let (Some(bytes), Some(area)) = (self.regions.bytes(*region), self.segment.area()) else {
             return Ok(false);
         };
-        let within = (fill.filled() % *window) as usize;
-        let place = area.window(self.me, *pipe).wrapping_add(within);
-        // SAFETY: within the window, which is no longer than the mapped one; `room` keeps pieces
-        // from its end.
-        let mut place = unsafe { Foreign::new(place, len) };
-        if *streamed {
-            bytes.drain(fill.filled(), len, &mut place.past_caches());
-        } else {
-            bytes.drain(fill.filled(), len, &mut place);
+        let window = match filling.pipe {
+            Pipe::Own(pipe) => area.window(self.me, pipe),
+            Pipe::Turn(i) => area.shared(self.me, *to, i),
+        };
+        let (to, claimed) = (*to, claimed.is_some());
+        let before = filling.fill.filled();
+        while filling.fill.filled() - before < BATCH {
+            let at = filling.fill.filled();
+            let len = filling.fill.room(filling.chunk.next(at))? as usize;
+            if len == 0 {
+                break;
+            }
+            let within = (at % filling.window) as usize;
+            // SAFETY: within the window, which is no longer than the mapped one; `room` keeps pieces
+            // from its end.
+            let mut place = unsafe { Foreign::new(window.wrapping_add(within), len) };
+            if filling.streamed {
+                bytes.drain(at, len, &mut place.past_caches());
+            } else {
+                bytes.drain(at, len, &mut place);
+            }
+            filling.fill.publish(len as u64);
         }
-        fill.publish(len as u64);
-        if claimed {
+        let moved = filling.fill.filled() > before;
+        if moved && claimed {
             self.wake_if_asleep(to);
         }
-        Ok(true)
+        Ok(moved)
     }
 
     /// Writes the next piece of offer `i` into the claimer's memory.
@@ -488,12 +583,34 @@ impl<B: Bytes> ShmTx<B> {
     }
 }
 
-/// Bytes of a piece of a message of `len` bytes in a pipe: some pieces a message, so that copying
-/// in and out overlap, of a size at which the counters cost nothing.
-fn chunk(len: u64, wish: &RoadWish) -> u64 {
-    let chunk = wish.chunk.map_or_else(
-        || (len / 8).next_power_of_two().clamp(16 << 10, 64 << 10),
-        u64::from,
-    );
-    chunk.min(WINDOW as u64 / 4)
+/// Bytes of the pieces of a message in a pipe.
+#[derive(Clone, Copy)]
+struct Chunk {
+    first: u64,
+    last: u64,
+}
+
+impl Chunk {
+    /// For a message of `len` bytes: some pieces a message, so that copying in and out overlap, of a
+    /// size at which the counters cost nothing. The first ones are small: the sooner copying out
+    /// begins, the sooner it ends.
+    fn of(len: u64, wish: &RoadWish) -> Self {
+        let (first, last) = match wish.chunk {
+            Some(chunk) => (u64::from(chunk), u64::from(chunk)),
+            None => (
+                4 << 10,
+                (len / 8).next_power_of_two().clamp(8 << 10, 64 << 10),
+            ),
+        };
+        let most = WINDOW as u64 / 4;
+        Self {
+            first: first.min(most),
+            last: last.min(most),
+        }
+    }
+
+    /// The piece behind the first `at` bytes: as much again.
+    fn next(self, at: u64) -> u64 {
+        at.clamp(self.first, self.last)
+    }
 }
