@@ -11,11 +11,12 @@ mod single;
 mod sink;
 mod source;
 
+use std::time::Instant;
 use std::vec::Vec;
 
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
-use self::choice::{RoadWish, Row};
+use self::choice::{Road, RoadWish, Row};
 use super::{ShmTx, Wait};
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, Id};
@@ -44,6 +45,17 @@ pub(in crate::transport) struct Open {
     pub(in crate::transport) at: u64,
     pub(in crate::transport) left: u64,
     pub(in crate::transport) get: bool,
+    /// For a get that goes on through the link's buffers, since the road that it was claimed by has
+    /// ended.
+    tried: Option<Tried>,
+}
+
+/// A road that has ended before the bytes were there.
+#[derive(Clone, Copy)]
+struct Tried {
+    road: Road,
+    started: Instant,
+    len: u64,
 }
 
 impl<B: Bytes> ShmTx<B> {
@@ -180,6 +192,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             at: to.at,
             left: to.len,
             get: true,
+            tried: None,
         });
         if self.claim(of.0, id, from.key, from.at, from.len) {
             return Ok(());
@@ -209,6 +222,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             at: from.at,
             left: from.len,
             get: false,
+            tried: None,
         });
         let push = Some((Name::of_key(at.key), at.at));
         self.stream(to.0, id, region, from.at, from.len, push);

@@ -7,10 +7,10 @@ use std::vec::Vec;
 use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Fault, Key};
 
-use super::BATCH;
 use super::choice::{Road, RoadWish, Roads, Row, Table};
 use super::single::{Afar, Entry, Space};
 use super::source::{Grant, NO_PIPE, Pipe, piece};
+use super::{BATCH, Tried};
 use crate::area::OFFERS;
 use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
 use crate::transport::control::Id;
@@ -302,7 +302,16 @@ impl<B: Bytes> ShmTx<B> {
                     claim.progress = Progress::Ended;
                     true
                 }
-                Step::Asked => false,
+                Step::Asked => {
+                    if let Some(open) = &mut self.operations[(claim.id.0 >> 32) as usize].open {
+                        open.tried = Some(Tried {
+                            road: claim.road,
+                            started: claim.started,
+                            len: claim.len,
+                        });
+                    }
+                    false
+                }
                 Step::Broken(fault) => {
                     self.report(claim.peer, fault);
                     false
@@ -327,12 +336,16 @@ impl<B: Bytes> ShmTx<B> {
         {
             self.windows.gain(claim.peer, i);
         }
-        let took = claim.started.elapsed().as_nanos() as u64;
-        if let Some(table) = &mut self.sinks.tables[claim.peer as usize] {
-            table.learn(claim.len, claim.road, took);
-        }
+        self.learn(claim.peer, claim.len, claim.road, claim.started);
         if let Some(open) = self.close(claim.id) {
             self.finish(open.token, Ok(()));
+        }
+    }
+
+    /// A transfer of `len` bytes of `peer` that was claimed by `road` ends now.
+    pub(super) fn learn(&mut self, peer: u32, len: u64, road: Road, started: Instant) {
+        if let Some(table) = &mut self.sinks.tables[peer as usize] {
+            table.learn(len, road, started.elapsed().as_nanos() as u64);
         }
     }
 
