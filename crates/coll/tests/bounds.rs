@@ -1,0 +1,167 @@
+//! The lower bounds of collectives, and which algorithms of the catalog meet them for every number
+//! of ranks. Bounds: Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for
+//! message-passing systems", 1994; Chan, Heimlich, Purkayastha and van de Geijn, "Collective
+//! communication: theory, practice, and experience", 2007; Traeff, arXiv 2410.14234.
+//!
+//! What the rows of the catalog promise is compared with the bounds for all numbers of ranks to
+//! 1,024; that plans keep what is promised is proved for some here and for all by
+//! `cargo xtask ci plans`.
+
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
+use oxmpi_coll::check::{Case, Report, plain};
+use oxmpi_coll::exec::Execution;
+
+/// Pieces of a vector in the pipelined algorithms.
+const PIECES: u32 = 5;
+
+/// `ceil(log2 p)`: in fewer rounds not every rank can hear of one, or one of every rank.
+fn log(size: u32) -> u64 {
+    size.next_power_of_two().ilog2().into()
+}
+
+/// Elements in the vector, or in one block where there is one for each rank: a multiple of what
+/// any algorithm cuts it into.
+fn case(algorithm: Algorithm, size: u32) -> Case {
+    let whole = matches!(
+        algorithm.collective(),
+        Collective::Bcast | Collective::Reduce | Collective::Allreduce | Collective::Scan
+    );
+    let pieces = u64::from(PIECES);
+    Case {
+        count: if whole {
+            pieces * u64::from(size)
+        } else {
+            pieces
+        },
+        parameters: Parameters {
+            blocks: PIECES,
+            radix: 2,
+            ..plain(algorithm, size).parameters
+        },
+        ..plain(algorithm, size)
+    }
+}
+
+/// A bound on the rounds, and the algorithms that meet it for every number of ranks.
+struct Rounds {
+    bound: fn(u32) -> u64,
+    met_by: &'static [Algorithm],
+}
+
+const ROUNDS: &[Rounds] = &[
+    // One piece or block to or from every rank.
+    Rounds {
+        bound: log,
+        met_by: &[
+            Algorithm::BarrierDissemination,
+            Algorithm::BcastBinomial,
+            Algorithm::ReduceBinomial,
+            Algorithm::GatherBinomial,
+            Algorithm::ScatterBinomial,
+            Algorithm::AllgatherBruck,
+            Algorithm::AllgatherCirculant,
+            Algorithm::AllgathervBruck,
+            Algorithm::AllreduceCensus,
+            Algorithm::AlltoallBruck,
+            Algorithm::ReduceScatterCirculant,
+            Algorithm::ReduceScatterBlockCirculant,
+            Algorithm::ScanDoubling,
+        ],
+    },
+    // One root, a vector of some pieces, each sent as a whole.
+    Rounds {
+        bound: |size| match size {
+            1 => 0,
+            _ => u64::from(PIECES) - 1 + log(size),
+        },
+        met_by: &[Algorithm::BcastCirculant, Algorithm::ReduceCirculant],
+    },
+    // Twice a vector cut into one piece for each rank.
+    Rounds {
+        bound: |size| 2 * log(size),
+        met_by: &[Algorithm::AllreduceCirculant],
+    },
+];
+
+#[test]
+fn rounds_meet_their_bounds_for_every_number_of_ranks() {
+    for Rounds { bound, met_by } in ROUNDS {
+        for (&algorithm, size) in met_by
+            .iter()
+            .flat_map(|one| (1..=1024).map(move |p| (one, p)))
+        {
+            let case = case(algorithm, size);
+            let promised = algorithm.rounds(&case.call(0, &case.arrays()), &case.parameters);
+            assert_eq!(promised, bound(size), "{algorithm}, {size} ranks");
+        }
+    }
+}
+
+/// Numbers of ranks near powers of two and far from them.
+const SOME: [u32; 14] = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33, 48, 63];
+
+fn prove(algorithm: Algorithm, size: u32) -> Report {
+    let case = case(algorithm, size);
+    let checked = case.check_alike(algorithm);
+    let checked = checked.unwrap_or_else(|| case.check(algorithm));
+    checked.unwrap_or_else(|fault| panic!("{algorithm}, {size} ranks: {fault}"))
+}
+
+#[test]
+fn plans_take_the_rounds_of_the_bounds() {
+    for Rounds { bound, met_by } in ROUNDS {
+        for (&algorithm, size) in met_by.iter().flat_map(|one| SOME.map(|size| (one, size))) {
+            let rounds = prove(algorithm, size).rounds;
+            assert_eq!(u64::from(rounds), bound(size), "{algorithm}, {size} ranks");
+        }
+    }
+}
+
+/// A bound on what the rank that sends most has to send, in blocks of one rank, and the algorithms
+/// that meet it for every number of ranks.
+struct Volumes {
+    bound: fn(u64) -> u64,
+    met_by: &'static [Algorithm],
+}
+
+const VOLUMES: &[Volumes] = &[
+    // Every rank gets, or gives away for reduction, all blocks but its own.
+    Volumes {
+        bound: |size| size - 1,
+        met_by: &[
+            Algorithm::AllgatherRing,
+            Algorithm::AllgatherBruck,
+            Algorithm::AllgatherCirculant,
+            Algorithm::AllgatherLinear,
+            Algorithm::ReduceScatterCirculant,
+            Algorithm::ReduceScatterPairwise,
+            Algorithm::ReduceScatterBlockCirculant,
+            Algorithm::ReduceScatterBlockPairwise,
+            Algorithm::AlltoallPairwise,
+            Algorithm::AlltoallLinear,
+        ],
+    },
+    // Both, one after the other.
+    Volumes {
+        bound: |size| 2 * (size - 1),
+        met_by: &[Algorithm::AllreduceCirculant, Algorithm::AllreduceRing],
+    },
+];
+
+#[test]
+fn volumes_meet_their_bounds() {
+    for Volumes { bound, met_by } in VOLUMES {
+        for (&algorithm, size) in met_by.iter().flat_map(|one| SOME.map(|size| (one, size))) {
+            let expected = u64::from(PIECES) * bound(size.into());
+            let volume = prove(algorithm, size).volume;
+            assert_eq!(volume, expected, "{algorithm}, {size} ranks");
+        }
+    }
+}
+
+/// What a rank keeps of a collective under way, besides the caller's buffers and scratch, does not
+/// depend on the number of ranks.
+#[test]
+fn a_rank_keeps_little() {
+    assert!(size_of::<Execution<AnyPlan, [u64; 4]>>() <= 64 << 10);
+}
