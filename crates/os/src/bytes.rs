@@ -187,6 +187,23 @@ impl Bytes for RawBytes {
             .then(|| self.start.expose_provenance() as u64)
     }
 
+    #[inline(always)]
+    fn word(&self) -> Option<u64> {
+        let whole = self.layout.len() == 8 && self.layout.is_contiguous();
+        // SAFETY: the first eight bytes lie side by side, readable by the contract of `new`.
+        whole.then(|| unsafe { self.start.cast::<u64>().read_unaligned() })
+    }
+
+    #[inline(always)]
+    fn fill_word(&self, word: u64) -> bool {
+        let whole = self.layout.first() >= 8;
+        if whole {
+            // SAFETY: the first block has eight bytes, writable by the contract of `new`.
+            unsafe { self.start.cast::<u64>().write_unaligned(word) };
+        }
+        whole
+    }
+
     /// # Cost
     /// The multiples of 8 up to 48 bytes are plain moves inline, 8 first; the rest is one call.
     #[inline(always)]
@@ -280,6 +297,29 @@ mod tests {
                 expected[at..at + len].reverse();
                 assert_eq!(memory, expected);
             }
+        }
+    }
+
+    #[test]
+    fn a_word_is_eight_bytes_side_by_side() {
+        let mut memory = *b"abcdefghijklmnop";
+        let start = memory.as_mut_ptr();
+        let gaps = Layout::strided(4, 8, 2).unwrap();
+        for (layout, reads, fills) in [
+            (Layout::contiguous(8), true, true),
+            (Layout::contiguous(9), false, true),
+            (Layout::contiguous(7), false, false),
+            (gaps, false, false),
+            (Layout::strided(8, 12, 1).unwrap(), true, true),
+        ] {
+            // SAFETY: the array outlives the value and nobody else touches it.
+            let bytes = unsafe { RawBytes::with_layout(start.wrapping_add(1), layout) };
+            let here = u64::from_ne_bytes(memory[1..9].try_into().unwrap());
+            assert_eq!(bytes.word(), reads.then_some(here), "{layout:?}");
+            assert_eq!(bytes.fill_word(!here), fills, "{layout:?}");
+            let after = if fills { !here } else { here };
+            assert_eq!(memory[1..9], after.to_ne_bytes(), "{layout:?}");
+            assert_eq!((memory[0], &memory[9..]), (b'a', &b"jklmnop"[..]));
         }
     }
 

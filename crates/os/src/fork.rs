@@ -7,7 +7,7 @@
 //! Source: madvise(2), `MADV_WIPEONFORK`.
 
 use std::io;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
@@ -31,19 +31,8 @@ impl ForkGuard {
     /// # Errors
     /// What mmap or madvise say; kernels before 4.14 know no such page.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: a new private mapping at an address of the kernel's choice.
-        let page = unsafe {
-            rustix::mm::mmap_anonymous(
-                ptr::null_mut(),
-                PAGE,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE,
-            )
-        }?;
-        // SAFETY: the range is the mapping just made.
-        unsafe { rustix::mm::madvise(page, PAGE, Advice::LinuxWipeOnFork) }?;
         // SAFETY: the page is aligned, its zero bytes are a valid atomic, and it is never unmapped.
-        let word = unsafe { AtomicU32::from_ptr(page.cast()) };
+        let word = unsafe { AtomicU32::from_ptr(page()?.as_ptr()) };
         word.store(1, Ordering::Relaxed);
         Ok(Self { word })
     }
@@ -65,6 +54,75 @@ impl ForkGuard {
     }
 }
 
+/// A word of one thread that is 0 in every child forked after [`Latch::new`], whatever the parent has
+/// set it to.
+#[derive(Debug)]
+pub struct Latch {
+    word: NonNull<u32>,
+}
+
+// SAFETY: a page that is one owner's, on whatever thread.
+unsafe impl Send for Latch {}
+
+impl Latch {
+    /// A word that is 0.
+    ///
+    /// # Errors
+    /// As [`ForkGuard::new`]'s.
+    ///
+    /// # Cost
+    /// A page.
+    pub fn new() -> io::Result<Self> {
+        page().map(|word| Self { word })
+    }
+
+    /// The word.
+    ///
+    /// # Cost
+    /// A plain load. Nothing but this thread writes the word, save the system in a child; and a child
+    /// begins in a call that the compiler cannot look into, before which it reads nothing.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self) -> u32 {
+        // SAFETY: the page is aligned and mapped as long as `self`, and a latch is not `Sync`.
+        unsafe { self.word.read() }
+    }
+
+    /// Changes the word.
+    #[inline(always)]
+    pub fn set(&self, value: u32) {
+        // SAFETY: as in `get`.
+        unsafe { self.word.write(value) };
+    }
+}
+
+impl Drop for Latch {
+    fn drop(&mut self) {
+        // SAFETY: `new` mapped the page, and nobody else knows it. One that stays mapped does no harm.
+        let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
+    }
+}
+
+/// A page of zeros that the system wipes in every child.
+fn page() -> io::Result<NonNull<u32>> {
+    // SAFETY: a new private mapping at an address of the kernel's choice.
+    let page = unsafe {
+        rustix::mm::mmap_anonymous(
+            ptr::null_mut(),
+            PAGE,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+    }?;
+    // SAFETY: the range is the mapping just made.
+    if let Err(why) = unsafe { rustix::mm::madvise(page, PAGE, Advice::LinuxWipeOnFork) } {
+        // SAFETY: as above, and nobody knows the page.
+        let _ = unsafe { rustix::mm::munmap(page, PAGE) };
+        return Err(why.into());
+    }
+    Ok(NonNull::new(page.cast()).expect("the system maps nothing at 0"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,13 +130,16 @@ mod tests {
     #[test]
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
+        let latch = Latch::new().unwrap();
+        assert_eq!(latch.get(), 0);
+        latch.set(7);
         assert!(!guard.forked());
         assert!(ForkGuard::closed().forked());
-        // SAFETY: the child makes one load and leaves by _exit, both safe after a fork of a
+        // SAFETY: the child makes two loads and leaves by _exit, both safe after a fork of a
         // process with several threads.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let code = i32::from(!guard.forked());
+            let code = i32::from(!guard.forked() || latch.get() != 0);
             // SAFETY: ends the child at once, running no destructor.
             unsafe { libc::_exit(code) };
         }
@@ -88,5 +149,6 @@ mod tests {
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, status), (child, 0));
         assert!(!guard.forked());
+        assert_eq!(latch.get(), 7);
     }
 }

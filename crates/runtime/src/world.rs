@@ -9,7 +9,7 @@ use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
-use crate::raw::{Communicator, Group, Lane, Own, Policy};
+use crate::raw::{Communicator, Group, Lane, LaneCell, Own, Policy};
 use crate::settings::JOB_VARIABLE;
 
 /// Whether this process has joined its job, or tried to. Never reset: a process joins once.
@@ -53,7 +53,7 @@ impl World {
         let node = boot::meet(&mut manager, layout, policy.heap)?;
         let group = Group::all(manager.size(), manager.rank());
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
-        let lane = Own::new(Lane::new(node, policy, fork)?);
+        let lane = Own::new(LaneCell::new(Lane::new(node, policy, fork)?)?);
         Ok(Self {
             comm: Comm::new(Communicator::new(lane, Lane::FIRST_CONTEXT, group)),
             manager,

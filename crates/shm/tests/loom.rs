@@ -4,10 +4,10 @@
 //! Words that the protocol orders are cells here, and the checker reports any race on them.
 #![cfg(oxmpi_loom)]
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use loom::cell::UnsafeCell;
-use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use loom::thread;
 use oxmpi_shm::ring::{
@@ -17,7 +17,12 @@ use oxmpi_shm::ring::{
 
 /// Words of a model; those that a test never touches are not made.
 #[derive(Clone)]
-struct Model(Arc<Vec<Option<Word>>>);
+struct Model {
+    // Not the checker's: handing words on must not order them.
+    words: Arc<Vec<Option<Word>>>,
+    first: usize,
+    len: usize,
+}
 
 struct Word {
     atomic: AtomicU64,
@@ -32,7 +37,11 @@ impl Model {
                 cell: UnsafeCell::new(0),
             })
         };
-        Self(Arc::new((0..len).map(word).collect()))
+        Self {
+            words: Arc::new((0..len).map(word).collect()),
+            first: 0,
+            len,
+        }
     }
 
     /// A ring of `slots` slots whose messages have one word.
@@ -41,13 +50,20 @@ impl Model {
     }
 
     fn word(&self, at: usize) -> &Word {
-        self.0[at].as_ref().expect("a word that the test uses")
+        assert!(at < self.len);
+        let word = self.words[self.first + at].as_ref();
+        word.expect("a word that the test uses")
     }
 }
 
 impl Words for Model {
     fn len(&self) -> usize {
-        self.0.len()
+        self.len
+    }
+    unsafe fn part(&self, at: usize, len: usize) -> Self {
+        assert!(at + len <= self.len);
+        let (words, first) = (Arc::clone(&self.words), self.first + at);
+        Self { words, first, len }
     }
     unsafe fn load(&self, at: usize, order: Ordering) -> u64 {
         self.word(at).atomic.load(order)

@@ -14,8 +14,6 @@ use crate::transport::{Bytes, Peer, Rx, Sink, Take, Token};
 /// What a direct look takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The sender; `None`: whoever has sent.
-    pub from: Option<Peer>,
     /// The envelope, [`Envelope::packed`], in the bits of `mask`.
     envelope: u64,
     mask: u64,
@@ -30,21 +28,28 @@ pub struct Short {
     pub tag: u32,
     /// Its length in bytes.
     pub len: u32,
+    /// The transport has something else to do, which polls do and direct looks do not: poll soon.
+    pub poll: bool,
 }
 
 impl Wanted {
-    /// Messages of `from` in `context` with `tag`; with all tags if that is `None`.
-    #[inline]
+    /// Messages with this envelope.
+    #[inline(always)]
     #[must_use]
-    pub const fn new(from: Option<Peer>, context: u32, tag: Option<u32>) -> Self {
-        let (tag, mask) = match tag {
-            Some(tag) => (tag, u64::MAX),
-            None => (0, (u32::MAX as u64) << 32),
-        };
+    pub const fn exact(envelope: Envelope) -> Self {
         Self {
-            from,
-            envelope: Envelope { context, tag }.packed(),
-            mask,
+            envelope: envelope.packed(),
+            mask: u64::MAX,
+        }
+    }
+
+    /// Messages in `context`, whatever their tag.
+    #[inline(always)]
+    #[must_use]
+    pub const fn any_tag(context: u32) -> Self {
+        Self {
+            envelope: Envelope { context, tag: 0 }.packed(),
+            mask: (u32::MAX as u64) << 32,
         }
     }
 
@@ -52,9 +57,9 @@ impl Wanted {
     ///
     /// # Cost
     /// One compare where the tag is named.
-    #[inline]
+    #[inline(always)]
     #[must_use]
-    pub const fn takes(&self, envelope: u64) -> bool {
+    pub const fn takes(self, envelope: u64) -> bool {
         (envelope ^ self.envelope) & self.mask == 0
     }
 }
@@ -63,7 +68,8 @@ impl Wanted {
 pub fn poll_short<R, C, S>(
     rx: &mut R,
     tx: &mut R::Tx,
-    wanted: &Wanted,
+    from: Option<Peer>,
+    wanted: Wanted,
     body: &C,
     sink: &mut S,
 ) -> Option<Short>
@@ -74,12 +80,13 @@ where
 {
     let mut look = Look {
         sink,
+        from,
         wanted,
         body,
         open: true,
         taken: None,
     };
-    match wanted.from {
+    match from {
         Some(from) => rx.poll_from(tx, from, &mut look),
         None => rx.poll(tx, 1, &mut look),
     };
@@ -89,7 +96,8 @@ where
 /// The sink of one look.
 struct Look<'a, S, C> {
     sink: &'a mut S,
-    wanted: &'a Wanted,
+    from: Option<Peer>,
+    wanted: Wanted,
     body: &'a C,
     /// Nothing has come yet that goes before the next frame.
     open: bool,
@@ -100,7 +108,7 @@ impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
         // A look at one peer may bring another's frames along: those of one that is gone.
         let wanted = self.open
-            && self.wanted.from.is_none_or(|wanted| wanted == from)
+            && self.from.is_none_or(|wanted| wanted == from)
             && head.kind == Kind::Eager
             && head.flags.is_empty()
             && self.wanted.takes(head.envelope.packed())
@@ -113,6 +121,7 @@ impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
                 from,
                 tag: head.envelope.tag,
                 len: head.len,
+                poll: false,
             });
         } else {
             self.sink.frame(tx, from, head, body);

@@ -211,13 +211,17 @@ impl Header {
         (self.kind as u32) << 24 | (self.flags.bits() as u32) << 16 | self.len
     }
 
+    /// What [`Header::compact`] gives for a whole empty message without any mark; a longer one's is
+    /// greater by its length.
+    pub const PLAIN: u32 = (Kind::Eager as u32) << 24;
+
     /// The body's length, if [`Header::compact`] gave this for a whole message without any mark that
     /// has `most` bytes at most, 65,535 or less: told by one compare.
     #[inline(always)]
     #[must_use]
     pub const fn plain(compact: u32, most: u32) -> Option<u32> {
         debug_assert!(most <= u16::MAX as u32);
-        let len = compact.wrapping_sub((Kind::Eager as u32) << 24);
+        let len = compact.wrapping_sub(Self::PLAIN);
         if len <= most { Some(len) } else { None }
     }
 

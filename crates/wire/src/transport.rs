@@ -107,6 +107,25 @@ pub trait Bytes: Clone {
     fn place(&self) -> Option<u64> {
         None
     }
+    /// These bytes, if they are eight side by side, as they lie in memory.
+    ///
+    /// # Cost
+    /// What a short message's road asks first: a compare and a load. Other lengths go by
+    /// [`Bytes::drain`].
+    #[inline(always)]
+    fn word(&self) -> Option<u64> {
+        None
+    }
+    /// Moves `word` to the first eight bytes, if those lie side by side. False: nothing was moved, and
+    /// [`Bytes::fill`] does it.
+    ///
+    /// # Cost
+    /// As [`Bytes::word`]'s.
+    #[inline(always)]
+    fn fill_word(&self, word: u64) -> bool {
+        let _ = word;
+        false
+    }
     /// Moves all that `from` has left to packed offset `at`; what lies beyond [`Bytes::len`] is
     /// left in `from`.
     fn fill(&self, at: u64, from: &mut impl Take);
@@ -180,6 +199,15 @@ pub trait Tx {
         Ok(())
     }
 
+    /// The part of [`Tx::short`] that is worth inlining: sends the frame if there is room for certain, and
+    /// does nothing otherwise. After false, [`Tx::short`] tells. It runs no code but the transport's
+    /// and that of `body`, and allocates nothing.
+    #[inline(always)]
+    fn put_short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> bool {
+        let _ = (to, head, body);
+        false
+    }
+
     /// Room for a frame of `len` body bytes (path E1): put exactly `len` bytes, then send.
     ///
     /// # Errors
@@ -224,11 +252,27 @@ pub trait Rx {
     fn poll_short<C: Bytes, S: Sink<Self::Tx>>(
         &mut self,
         tx: &mut Self::Tx,
-        wanted: &Wanted,
+        from: Option<Peer>,
+        wanted: Wanted,
         body: &C,
         sink: &mut S,
     ) -> Option<Short> {
-        direct::poll_short(self, tx, wanted, body, sink)
+        direct::poll_short(self, tx, from, wanted, body, sink)
+    }
+
+    /// The part of [`Rx::poll_short`] that is worth inlining: takes the message if it has come from
+    /// `from`, and does nothing otherwise. After `None`, [`Rx::poll_short`] tells. It runs no code but
+    /// the transport's and that of `body`, and allocates nothing.
+    #[inline(always)]
+    fn take_short<C: Bytes>(
+        &mut self,
+        tx: &mut Self::Tx,
+        from: Peer,
+        wanted: Wanted,
+        body: &C,
+    ) -> Option<Short> {
+        let _ = (tx, from, wanted, body);
+        None
     }
 
     /// Announces that the caller is about to sleep. False: something came meanwhile, do not sleep;

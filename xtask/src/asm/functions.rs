@@ -6,7 +6,7 @@ use core::cell::Cell;
 use oxmpi::{Comm, Result};
 use oxmpi_shm::ShmTx;
 use oxmpi_wire::engine::Engine;
-use oxmpi_wire::{Busy, Bytes, Envelope, Header, Peer, Put, Take, Tx};
+use oxmpi_wire::{Bytes, Envelope, Header, Peer, Put, Take, Tx};
 
 /// A body of 8 B.
 #[derive(Clone)]
@@ -16,6 +16,11 @@ impl Bytes for Word {
     #[inline(always)]
     fn len(&self) -> u64 {
         8
+    }
+
+    #[inline(always)]
+    fn word(&self) -> Option<u64> {
+        Some(self.0.get())
     }
 
     #[inline(always)]
@@ -43,25 +48,20 @@ pub fn recv(comm: &Comm, value: &mut [u64; 1], from: usize, tag: u32) -> Result<
 
 /// The engine's send of a short message.
 #[inline(never)]
-pub fn try_short(
+pub fn engine_short(
     engine: &mut Engine<ShmTx>,
     tx: &mut ShmTx,
     to: Peer,
     envelope: Envelope,
     body: &Word,
-) -> core::result::Result<(), Busy> {
-    engine.try_short(tx, to, envelope, body)
+) -> bool {
+    engine.put_short(tx, to, envelope, body)
 }
 
 /// The ring's send of a short message.
 #[inline(never)]
-pub fn short(
-    tx: &mut ShmTx,
-    to: Peer,
-    head: &Header,
-    body: &Word,
-) -> core::result::Result<(), Busy> {
-    tx.short(to, head, body)
+pub fn ring_short(tx: &mut ShmTx, to: Peer, head: &Header, body: &Word) -> bool {
+    tx.put_short(to, head, body)
 }
 
 /// The doorbell of those sent to.

@@ -34,7 +34,7 @@ With `--bless` the files are written: look at their difference before you commit
 };
 
 /// The functions of `functions.rs` in the order of a message's way.
-const FUNCTIONS: [&str; 5] = ["send", "try_short", "short", "flush", "recv"];
+const FUNCTIONS: [&str; 5] = ["send", "engine_short", "ring_short", "flush", "recv"];
 
 const SOURCE: &str = include_str!("functions.rs");
 

@@ -4,20 +4,21 @@ use super::listing::{Line, Listing};
 
 /// Functions that may be called, since they are off the path: by the end of their names.
 const COLD: &[&str] = &[
-    // A message that is not short, or has no room.
-    "::make_room",
+    // A message that is not short, or has no room; every so many sends without a poll.
     "Communicator<A>::send",
+    "::poll_first",
+    // Every quarter of a ring: credits are looked at, and go back.
+    "Out::look",
+    "Freed::tell",
     // A communicator whose ranks are not its lane's in their order: they are looked up.
     "Group::link_of",
     // Nothing has come, or not what is waited for: posting and waiting.
     "Communicator<A>::recv",
-    // A length that does not move as a few words, or a buffer in pieces.
-    "::take_runs",
-    "::take_slow",
-    // Another kind of frame came; every so many looks, whether somebody else has sent, joined or died.
-    "::usual",
-    // Every quarter of a ring: credits go back.
-    "Freed::tell",
+    // A body that is no word, or a message that has not come.
+    "ShmTx<B>::drain",
+    "::take_other",
+    // The transport has something else to do.
+    "Own::progress",
     // The peer sleeps: a system call wakes it.
     "::wake",
 ];

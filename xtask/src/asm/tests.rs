@@ -22,7 +22,7 @@ _ZN9functions4send17h0123456789abcdefE:
 	jmp	.LBB33_1
 	.p2align	4
 .LBB33_3:
-	call	_ZN9oxmpi_shm9transport2tx14ShmTx$LT$B$GT$9make_room17h92d47d1fdc91bb30E
+	call	_ZN9oxmpi_shm9transport2tx14ShmTx$LT$B$GT$4wake17h92d47d1fdc91bb30E
 	ret
 .Lfunc_end1:
 	.size	_ZN9functions4send17h0123456789abcdefE, .Lfunc_end1-_ZN9functions4send17h0123456789abcdefE
@@ -40,7 +40,7 @@ fn one_function_is_kept_without_names_that_change() {
     lea rdx, [rip + .L2]
     jmp .L1
 .L0:
-    call <oxmpi_shm::transport::tx::ShmTx<B>::make_room>
+    call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
     ret
 ";
     assert_eq!((listing.text().as_str(), listing.instructions()), (text, 8));
@@ -89,7 +89,7 @@ fn what_the_path_must_not_have_is_seen() {
         "jae .L0",
         "jmp qword ptr [8*rax + .L4]",
         "call <core::panicking::panic_bounds_check>",
-        "jmp <oxmpi_shm::transport::tx::ShmTx<B>::make_room>",
+        "jmp <oxmpi_shm::transport::tx::ShmTx<B>::wake>",
         "pause",
         "ret",
     ] {

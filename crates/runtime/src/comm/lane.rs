@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Comm;
 use crate::error::Result;
-use crate::raw::{self, Access, Communicator, Group, Own};
+use crate::raw::{self, Access, Communicator, Group, LaneCell, Own};
 
 /// A communicator with queues of its own, on its way to the thread that will use it; made by
 /// [`Comm::lane`].
@@ -17,7 +17,7 @@ use crate::raw::{self, Access, Communicator, Group, Own};
 /// sendable::<oxmpi::Lane>();
 /// ```
 pub struct Lane {
-    raw: raw::Lane,
+    raw: LaneCell,
     group: Group,
 }
 
@@ -49,11 +49,12 @@ impl<A: Access> Comm<A> {
     /// When the new lane's memory cannot be had, or a rank is lost meanwhile.
     ///
     /// # Cost
-    /// System calls: the ranks meet anew. Of memory 5 KiB of this process, and of the node's shared
+    /// System calls: the ranks meet anew. Of memory 9 KiB of this process, and of the node's shared
     /// memory a page for each rank; then what links between ranks cost that use them, 12 KiB for
     /// short messages (`cargo run --release --example peer_lanes` prints it).
     pub fn lane(&self) -> Result<Lane> {
         let (raw, group) = self.raw.new_lane()?;
+        let raw = LaneCell::new(raw)?;
         Ok(Lane { raw, group })
     }
 }

@@ -63,7 +63,7 @@ impl<A: Access> Comm<A> {
     /// not exist or is lost.
     ///
     /// # Cost
-    /// What a short message needs that comes within a microsecond or two is inlined.
+    /// What a short message needs that has come is inlined.
     #[inline(always)]
     pub fn recv<T: Data>(
         &self,

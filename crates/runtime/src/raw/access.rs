@@ -5,10 +5,11 @@ use std::sync::{Arc, PoisonError};
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::wait::Waiter;
-use oxmpi_wire::{Envelope, Outcome, Peer, Source, Status, Tag};
+use oxmpi_wire::{Envelope, Outcome, Peer, Short, Wanted};
 
+use super::cell::LaneCell;
 use super::communicator::RawRequest;
-use super::lane::{LOOKS, Lane};
+use super::lane::Lane;
 use super::siblings::{self, OwnLane, SharedLane};
 use crate::error::Result;
 
@@ -25,9 +26,9 @@ pub struct Shared(Arc<SharedLane>);
 
 pub(crate) mod sealed {
     use oxmpi_os::RawBytes;
-    use oxmpi_wire::{Envelope, Outcome, Peer, Source, Status, Tag};
+    use oxmpi_wire::{Envelope, Outcome, Peer, Short, Wanted};
 
-    use super::{LOOKS, Lane, RawRequest, Result, Waiter};
+    use super::{Lane, RawRequest, Result, Waiter};
 
     /// What the raw core does with a lane.
     #[allow(
@@ -43,23 +44,26 @@ pub(crate) mod sealed {
 
         /// [`Lane::send_short`], inlined as no closure is.
         fn send_short(&self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
-            self.with(|lane| lane.send_short(to, envelope, body))
+            self.with(|lane| lane.is_usable() && lane.send_short(to, envelope, body))
         }
 
-        /// [`Lane::recv_short`] for a while, inlined as no closure is.
-        fn recv_short(
-            &self,
-            source: Source,
-            context: u32,
-            tag: Tag,
-            body: &RawBytes,
-        ) -> Option<Status> {
-            self.with(|lane| lane.recv_short(LOOKS, source, context, tag, body))
+        /// [`Lane::take_short`], inlined as no closure is.
+        fn take_short(&self, source: Peer, wanted: Wanted, body: &RawBytes) -> Option<Short> {
+            self.with(|lane| {
+                let short = lane
+                    .is_usable()
+                    .then(|| lane.take_short(source, wanted, body));
+                let short = short.flatten()?;
+                if short.poll {
+                    lane.progress();
+                }
+                Some(short)
+            })
         }
 
-        /// [`Lane::test`], inlined as no closure is. `None` too in a fork of the process.
+        /// [`Lane::test`], inlined as no closure is. `None` too where the lane may not be used.
         fn test(&self, request: RawRequest) -> Option<Outcome> {
-            self.with(|lane| lane.test_here(request))
+            self.with(|lane| (lane.is_usable().then(|| lane.test(request))).flatten())
         }
 
         /// Drives the lane until `ready` gives something. Between its calls the lane makes
@@ -93,7 +97,7 @@ impl Drop for EndOfProcess {
 }
 
 impl Own {
-    pub(crate) fn new(lane: Lane) -> Self {
+    pub(crate) fn new(lane: LaneCell) -> Self {
         Self(OwnLane::new(lane))
     }
 }
@@ -104,6 +108,14 @@ impl Shared {
     }
 }
 
+impl Own {
+    #[cold]
+    #[inline(never)]
+    fn progress(&self) {
+        self.with(Lane::progress);
+    }
+}
+
 impl Access for Own {}
 
 impl Reach for Own {
@@ -111,33 +123,37 @@ impl Reach for Own {
 
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
-        work(&mut self.0.lane.borrow_mut())
+        work(&mut self.0.lane.borrow())
     }
 
     #[inline(always)]
     fn send_short(&self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
-        self.0.lane.borrow_mut().send_short(to, envelope, body)
+        // SAFETY: the engine and the transport put a word into a ring; no code of the user runs.
+        match unsafe { self.0.lane.usable() } {
+            Some(lane) => lane.send_short(to, envelope, body),
+            None => false,
+        }
     }
 
     #[inline(always)]
     fn test(&self, request: RawRequest) -> Option<Outcome> {
-        self.0.lane.borrow_mut().test_here(request)
+        // SAFETY: the engine looks a request up and frees its place; no code of the user runs.
+        unsafe { self.0.lane.usable() }?.test(request)
     }
 
     #[inline(always)]
-    fn recv_short(
-        &self,
-        source: Source,
-        context: u32,
-        tag: Tag,
-        body: &RawBytes,
-    ) -> Option<Status> {
-        (self.0.lane.borrow_mut()).recv_short(LOOKS, source, context, tag, body)
+    fn take_short(&self, source: Peer, wanted: Wanted, body: &RawBytes) -> Option<Short> {
+        // SAFETY: the engine and the transport take a word from a ring; no code of the user runs.
+        let short = unsafe { self.0.lane.usable() }?.take_short(source, wanted, body)?;
+        if short.poll {
+            self.progress();
+        }
+        Some(short)
     }
 
     #[inline]
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
-        let lane = &mut *self.0.lane.borrow_mut();
+        let lane = &mut *self.0.lane.borrow();
         let mut waiter = lane.waiter();
         let end = EndOfProcess;
         let result = loop {
@@ -154,7 +170,7 @@ impl Reach for Own {
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
-        self.0.lane.borrow_mut().turn(waiter);
+        self.0.lane.borrow().turn(waiter);
         if siblings::any() {
             siblings::drive();
         }

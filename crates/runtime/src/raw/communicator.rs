@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
-use oxmpi_wire::{Bytes, Envelope, Fault, Peer};
+use oxmpi_wire::{Bytes, Envelope, Fault, Peer, Wanted};
 
 use super::access::Access;
 use super::group::Group;
@@ -36,7 +36,8 @@ pub(crate) type Claimed = engine::Message;
 /// for collectives.
 pub(crate) struct Communicator<A: Access> {
     access: A,
-    context: u32,
+    /// The context as it stands in packed envelopes.
+    context: u64,
     group: Group,
     /// Collectives started; atomic since threads may share a communicator.
     collectives: AtomicU32,
@@ -48,7 +49,7 @@ impl<A: Access> Communicator<A> {
     pub(crate) const fn new(access: A, context: u32, group: Group) -> Self {
         Self {
             access,
-            context,
+            context: Envelope { context, tag: 0 }.packed(),
             group,
             collectives: AtomicU32::new(0),
             broken: AtomicBool::new(false),
@@ -75,12 +76,18 @@ impl<A: Access> Communicator<A> {
 
     /// The context of this communicator's messages.
     pub(super) const fn context(&self) -> u32 {
-        self.context
+        Envelope::unpack(self.context).context
+    }
+
+    /// The envelope of its messages with this tag.
+    #[inline(always)]
+    const fn envelope(&self, tag: u32) -> Envelope {
+        Envelope::unpack(self.context + tag as u64)
     }
 
     /// The context of this communicator's collectives.
     pub(super) const fn collective_context(&self) -> u32 {
-        self.context + 1
+        self.context() + 1
     }
 
     /// The number of the next collective. Ranks start them in the same order, so they agree.
@@ -114,12 +121,10 @@ impl<A: Access> Communicator<A> {
     /// wrong: [`Communicator::send`] takes over in all cases.
     #[inline(always)]
     pub(crate) fn send_short(&self, bytes: &RawBytes, to: usize, tag: u32) -> bool {
-        let context = self.context;
-        tag <= MAX_TAG
-            && (self.link(to)).is_some_and(|peer| {
-                let envelope = Envelope { context, tag };
-                self.access.send_short(peer, envelope, bytes)
-            })
+        match self.link(to) {
+            Some(peer) if tag <= MAX_TAG => self.access.send_short(peer, self.envelope(tag), bytes),
+            _ => false,
+        }
     }
 
     /// Sends and waits until the bytes may be used again.
@@ -161,28 +166,21 @@ impl<A: Access> Communicator<A> {
         }
     }
 
-    /// Takes a short message that nothing goes before, also one that comes within a microsecond or
-    /// two. `None` too where the arguments are wrong: [`Communicator::recv`] takes over in all cases.
+    /// Takes a short message of a named rank that has come and that nothing goes before. `None` too where the arguments are wrong: [`Communicator::recv`] takes over in all cases.
     #[inline(always)]
     pub(crate) fn recv_short(&self, bytes: &RawBytes, source: Source, tag: Tag) -> Option<Status> {
-        let from = match source {
-            Source::Rank(rank) => engine::Source::Peer(self.link(rank)?),
-            Source::Any => engine::Source::Any,
+        let Source::Rank(source) = source else {
+            return None;
         };
-        let tag = match tag {
-            Tag::Is(tag) => engine::Tag::Exact(tag),
-            Tag::Any => engine::Tag::Any,
+        let wanted = match tag {
+            Tag::Is(tag) => Wanted::exact(self.envelope(tag)),
+            Tag::Any => Wanted::any_tag(self.context()),
         };
-        let context = self.context;
-        let taken = self.access.recv_short(from, context, tag, bytes)?;
-        let source = match source {
-            Source::Rank(rank) => rank,
-            Source::Any => self.rank_of(taken.source).unwrap_or_default(),
-        };
+        let taken = (self.access).take_short(self.link(source)?, wanted, bytes)?;
         Some(Status {
             source,
             tag: taken.tag,
-            bytes: taken.len,
+            bytes: taken.len.into(),
         })
     }
 
@@ -192,7 +190,7 @@ impl<A: Access> Communicator<A> {
         let (source, tag) = self.pattern(source, tag)?;
         let first = self.access.with(|lane| {
             lane.check()?;
-            Ok(lane.recv_now(source, self.context, tag, bytes))
+            Ok(lane.recv_now(source, self.context(), tag, bytes))
         })?;
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
@@ -266,7 +264,7 @@ impl<A: Access> Communicator<A> {
             Some(request) => lane.test(request),
             // Ended by another thread: nothing is posted any more.
             None if lane.check().is_err() => None,
-            None => match lane.recv_now(source, self.context, tag, bytes) {
+            None => match lane.recv_now(source, self.context(), tag, bytes) {
                 Ok(received) => received.map(Ok),
                 Err(request) => {
                     posted = Some(request);
@@ -344,7 +342,7 @@ impl<A: Access> Communicator<A> {
     ) -> Result<RawRequest> {
         self.access.with(|lane| {
             lane.check()?;
-            Ok(lane.irecv(source, self.context, tag, bytes))
+            Ok(lane.irecv(source, self.context(), tag, bytes))
         })
     }
 
@@ -453,7 +451,7 @@ impl<A: Access> Communicator<A> {
         self.access.with(Lane::check)?;
         let outcome = self.until_hopeless(
             |lane| self.nobody_sends(lane, source),
-            |lane| lane.probe(source, self.context, tag),
+            |lane| lane.probe(source, self.context(), tag),
         )?;
         self.status(outcome.ok_or_else(|| self.deserted())?)
     }
@@ -463,7 +461,7 @@ impl<A: Access> Communicator<A> {
         let outcome = self.access.with(|lane| {
             lane.check()?;
             lane.progress();
-            Ok(lane.probe(source, self.context, tag))
+            Ok(lane.probe(source, self.context(), tag))
         })?;
         outcome.map(|outcome| self.status(outcome)).transpose()
     }
@@ -473,7 +471,7 @@ impl<A: Access> Communicator<A> {
         self.access.with(Lane::check)?;
         let outcome = self.until_hopeless(
             |lane| self.nobody_sends(lane, source),
-            |lane| lane.claim(source, self.context, tag),
+            |lane| lane.claim(source, self.context(), tag),
         )?;
         self.claimed(outcome.ok_or_else(|| self.deserted())?)
     }
@@ -483,7 +481,7 @@ impl<A: Access> Communicator<A> {
         let outcome = self.access.with(|lane| {
             lane.check()?;
             lane.progress();
-            Ok(lane.claim(source, self.context, tag))
+            Ok(lane.claim(source, self.context(), tag))
         })?;
         outcome.map(|outcome| self.claimed(outcome)).transpose()
     }
@@ -499,9 +497,8 @@ impl<A: Access> Communicator<A> {
     /// The link and envelope of a message to rank `to`.
     #[inline]
     fn address(&self, to: usize, tag: u32) -> Result<(Peer, Envelope)> {
-        let context = self.context;
         match self.link(to) {
-            Some(peer) if tag <= MAX_TAG => Ok((peer, Envelope { context, tag })),
+            Some(peer) if tag <= MAX_TAG => Ok((peer, self.envelope(tag))),
             Some(_) => Err(self.tag_error(tag)),
             None => Err(self.rank_error(to)),
         }

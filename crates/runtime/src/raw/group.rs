@@ -8,7 +8,7 @@ pub(crate) struct Group {
     size: u32,
     rank: u32,
     /// Ranks that are links of the same number: all of the world and its duplicates, else none.
-    plain: u32,
+    plain: usize,
     /// Where that is not so.
     subset: Option<Arc<Subset>>,
 }
@@ -29,7 +29,7 @@ impl Group {
         Self {
             size,
             rank,
-            plain: size,
+            plain: size as usize,
             subset: None,
         }
     }
@@ -67,7 +67,7 @@ impl Group {
     /// One compare where ranks and links have the same numbers.
     #[inline(always)]
     pub(crate) fn link(&self, rank: usize) -> Option<u32> {
-        if rank < self.plain as usize {
+        if rank < self.plain {
             Some(rank as u32)
         } else {
             self.link_of(rank)
@@ -82,7 +82,7 @@ impl Group {
     /// The rank at the other end of `link`, if it is a member.
     #[inline(always)]
     pub(crate) fn rank_of(&self, link: u32) -> Option<u32> {
-        if link < self.plain {
+        if (link as usize) < self.plain {
             Some(link)
         } else {
             self.member(link)

@@ -9,7 +9,7 @@ use oxmpi_shm::heap::{Heap, Reach};
 use oxmpi_shm::wait::{Patience, Rest, Waiter};
 use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
-use oxmpi_wire::{Bytes, Envelope, Peer, Rx};
+use oxmpi_wire::{Bytes, Envelope, Peer, Rx, Short, Wanted};
 
 use super::communicator::{Claimed, RawRequest};
 use super::group::Group;
@@ -120,6 +120,12 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether [`Lane::check`] finds nothing wrong.
+    #[inline(always)]
+    pub(super) fn is_usable(&self) -> bool {
+        !self.usable.forked()
+    }
+
     /// Whether this is the process that made the lane. What was begun on a lane that has ended has
     /// ended too, and may be looked at.
     #[inline]
@@ -173,11 +179,10 @@ impl Lane {
         self.pids.get(peer.0 as usize).copied()
     }
 
-    /// Sends a short message, if there is room and nothing goes before it. False too where the lane
-    /// may not be used: [`Lane::check`] tells.
+    /// Sends a short message, if there is room and nothing goes before it, on a lane that may be used.
     #[inline(always)]
     pub(super) fn send_short(&mut self, to: Peer, envelope: Envelope, body: &RawBytes) -> bool {
-        !self.usable.forked() && (self.engine.try_short(&mut self.tx, to, envelope, body)).is_ok()
+        self.engine.put_short(&mut self.tx, to, envelope, body)
     }
 
     /// Sends. `None`: the bytes are on their way and may be used again.
@@ -188,13 +193,18 @@ impl Lane {
         mode: Mode,
         body: RawBytes,
     ) -> Option<RawRequest> {
-        if mode != Mode::Synchronous
-            && self
-                .engine
-                .try_eager(&mut self.tx, to, envelope, &body)
-                .is_ok()
-        {
-            return None;
+        if mode != Mode::Synchronous {
+            let (engine, tx) = (&mut self.engine, &mut self.tx);
+            if engine.try_eager(tx, to, envelope, &body).is_ok() {
+                return None;
+            }
+            if self.engine.is_overdue() {
+                self.progress();
+                let (engine, tx) = (&mut self.engine, &mut self.tx);
+                if engine.try_eager(tx, to, envelope, &body).is_ok() {
+                    return None;
+                }
+            }
         }
         self.send_later(to, envelope, mode, body)
     }
@@ -236,9 +246,21 @@ impl Lane {
         }
     }
 
+    /// Takes a short message that has come and that nothing goes before, on a lane that may be used.
+    #[inline(always)]
+    pub(super) fn take_short(
+        &mut self,
+        source: Peer,
+        wanted: Wanted,
+        body: &RawBytes,
+    ) -> Option<Short> {
+        let (rx, tx) = (&mut self.rx, &mut self.tx);
+        self.engine.take_direct(rx, tx, source, wanted, body)
+    }
+
     /// Looks for a short message on the direct road, so many times, as long as the road is open.
     /// `None` too where the lane may not be used: [`Lane::check`] tells.
-    #[inline(always)]
+    #[inline]
     pub(super) fn recv_short(
         &mut self,
         looks: u32,
@@ -299,15 +321,6 @@ impl Lane {
     ) -> std::result::Result<RawRequest, Failure> {
         let request = self.engine.recv_claimed(&mut self.tx, claimed, body);
         request.map(RawRequest::Open)
-    }
-
-    /// As [`Lane::test`]; `None` too in a fork of the process.
-    #[inline(always)]
-    pub(super) fn test_here(&mut self, request: RawRequest) -> Option<Outcome> {
-        if self.fork.forked() {
-            return None;
-        }
-        self.test(request)
     }
 
     /// The operation's outcome if it has ended; its handle is stale from then on.

@@ -7,6 +7,7 @@
 
 mod access;
 mod barrier;
+mod cell;
 mod collective;
 mod communicator;
 mod group;
@@ -17,6 +18,7 @@ mod siblings;
 mod split;
 
 pub use access::{Access, Own, Shared};
+pub(crate) use cell::LaneCell;
 pub(crate) use collective::{Buffers, Operation};
 pub(crate) use communicator::{Claimed, Communicator, RawRequest};
 pub(crate) use group::Group;

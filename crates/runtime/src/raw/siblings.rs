@@ -12,11 +12,12 @@ use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{self, Arc, Mutex, PoisonError};
 
+use super::cell::LaneCell;
 use super::lane::Lane;
 
 /// A lane that its thread knows for as long as it lives.
 pub(super) struct OwnLane {
-    pub(super) lane: RefCell<Lane>,
+    pub(super) lane: LaneCell,
     _known: Known,
 }
 
@@ -74,10 +75,10 @@ impl Drop for KnownToAll {
 }
 
 impl OwnLane {
-    pub(super) fn new(lane: Lane) -> Rc<Self> {
+    pub(super) fn new(lane: LaneCell) -> Rc<Self> {
         OWN_COUNT.set(OWN_COUNT.get() + 1);
         let lane = Rc::new(Self {
-            lane: RefCell::new(lane),
+            lane,
             _known: Known,
         });
         OWN.with_borrow_mut(|lanes| {
@@ -120,7 +121,7 @@ pub(super) fn drive() {
     // At the thread's end its variables are gone before the last of its lanes may be.
     let _ = OWN.try_with(|lanes| {
         for lane in lanes.borrow().iter().filter_map(rc::Weak::upgrade) {
-            if let Ok(mut lane) = lane.lane.try_borrow_mut() {
+            if let Some(mut lane) = lane.lane.try_borrow() {
                 lane.go_on();
             }
         }

@@ -91,12 +91,14 @@ impl Granted {
 
 /// The receiver's side of one resource: what it has freed and told.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Freed {
     freed: u32,
-    /// The count at which the sender is told.
-    due: u32,
-    every: u32,
     at: u32,
+    /// How many more, from one on, until the sender is told. Apart from `freed`: counted side by side
+    /// they would become vectors.
+    left: u32,
+    every: u32,
 }
 
 impl Freed {
@@ -107,7 +109,7 @@ impl Freed {
         let every = if quarter == 0 { 1 } else { quarter };
         Self {
             freed: 0,
-            due: every,
+            left: every,
             every,
             at,
         }
@@ -124,9 +126,11 @@ impl Freed {
     #[inline]
     pub fn free<W: Words>(&mut self, n: u32, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(n);
-        let due = self.freed.wrapping_sub(self.due) as i32 >= 0;
+        let due = n >= self.left;
         if due {
             self.tell(words);
+        } else {
+            self.left -= n;
         }
         due
     }
@@ -134,11 +138,12 @@ impl Freed {
     /// Frees one, as [`Freed::free`] does.
     ///
     /// # Cost
-    /// An addition and a compare, where it is not yet time to tell.
+    /// An addition and a count, where it is not yet time to tell.
     #[inline(always)]
     pub fn free_one<W: Words>(&mut self, words: &W) -> bool {
         self.freed = self.freed.wrapping_add(1);
-        let due = self.freed == self.due;
+        self.left -= 1;
+        let due = self.left == 0;
         if due {
             self.tell(words);
         }
@@ -148,7 +153,7 @@ impl Freed {
     #[inline(never)]
     fn tell<W: Words>(&mut self, words: &W) {
         assert!((self.at as usize) < words.len());
-        self.due = self.freed.wrapping_add(self.every);
+        self.left = self.every;
         // The release keeps our reads of what is freed before the sender's next writes there.
         // SAFETY: in bounds by the assertion.
         unsafe {

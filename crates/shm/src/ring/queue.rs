@@ -43,20 +43,38 @@ pub enum Refused {
 
 /// A slot of a ring: where one message is written, or read. Found once for all of its words.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
-    first: usize,
+pub struct Place<W> {
+    /// The slot's words, [`STRIDE`] of them.
+    words: W,
 }
 
-impl Place {
-    /// The index of body word `i`.
+impl<W: Words> Place<W> {
+    /// # Safety
+    /// `words` has slot `number`.
+    #[inline(always)]
+    unsafe fn new(words: &W, number: u32) -> Self {
+        Self {
+            // SAFETY: a slot's words, by the caller's word.
+            words: unsafe { words.part(number as usize * STRIDE, STRIDE) },
+        }
+    }
+
+    /// The index among [`Place::words`] of body word `i`.
     ///
     /// # Panics
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
     #[must_use]
-    pub const fn body(self, i: usize) -> usize {
+    pub const fn body(i: usize) -> usize {
         assert!(i < WIDE);
-        self.first + 1 + i
+        1 + i
+    }
+
+    /// The slot's words.
+    #[inline(always)]
+    #[must_use]
+    pub const fn words(&self) -> &W {
+        &self.words
     }
 }
 
@@ -125,10 +143,9 @@ impl<W: Words> Sender<W> {
     /// The slot under construction. The caller has seen [`Sender::ready`].
     #[inline(always)]
     #[must_use]
-    pub const fn place(&self) -> Place {
-        Place {
-            first: (self.slots.used() & self.mask) as usize * STRIDE,
-        }
+    pub fn place(&self) -> Place<W> {
+        // SAFETY: `new` checked that there are as many slots as the mask lets through.
+        unsafe { Place::new(&self.words, self.slots.used() & self.mask) }
     }
 
     /// Writes word `i` of the body of the message under construction, whose slot is `place`.
@@ -136,9 +153,9 @@ impl<W: Words> Sender<W> {
     /// # Panics
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
-    pub fn set(&mut self, place: Place, i: usize, word: u64) {
-        // SAFETY: `place` is a slot of this ring, whose length `new` checked; `i` is checked.
-        unsafe { self.words.set(place.body(i), word) };
+    pub fn set(&mut self, place: &Place<W>, i: usize, word: u64) {
+        // SAFETY: a place has a slot's words; `i` is checked.
+        unsafe { place.words.set(Place::<W>::body(i), word) };
     }
 
     /// Publishes the message under construction, whose slot is `place`.
@@ -146,12 +163,12 @@ impl<W: Words> Sender<W> {
     /// # Cost
     /// One store. No atomic read-modify-write, no fence.
     #[inline(always)]
-    pub fn publish(&mut self, place: Place, head: u32) {
+    pub fn publish(&mut self, place: &Place<W>, head: u32) {
         self.slots.take(1);
         let word = u64::from(self.slots.used()) << 32 | u64::from(head);
-        // SAFETY: `place` is a slot of this ring, whose length `new` checked.
+        // SAFETY: a place has a slot's words.
         unsafe {
-            self.words.store(place.first, word, Ordering::Release);
+            place.words.store(0, word, Ordering::Release);
         }
     }
 
@@ -169,9 +186,9 @@ impl<W: Words> Sender<W> {
         }
         let place = self.place();
         for (i, &word) in body.iter().enumerate() {
-            self.set(place, i, word);
+            self.set(&place, i, word);
         }
-        self.publish(place, head);
+        self.publish(&place, head);
         Ok(())
     }
 }
@@ -200,17 +217,16 @@ impl<W: Words> Receiver<W> {
     /// The slot that comes next.
     #[inline(always)]
     #[must_use]
-    pub const fn place(&self) -> Place {
-        Place {
-            first: (self.slots.freed() & self.mask) as usize * STRIDE,
-        }
+    pub fn place(&self) -> Place<W> {
+        // SAFETY: `new` checked that there are as many slots as the mask lets through.
+        unsafe { Place::new(&self.words, self.slots.freed() & self.mask) }
     }
 
     /// The 32 bits of the next message, if it has come.
     #[inline(always)]
     #[must_use]
     pub fn head(&self) -> Option<u32> {
-        self.head_at(self.place())
+        self.head_at(&self.place())
     }
 
     /// As [`Receiver::head`], where `place` is the slot that comes next.
@@ -219,11 +235,31 @@ impl<W: Words> Receiver<W> {
     /// One load and a compare.
     #[inline(always)]
     #[must_use]
-    pub fn head_at(&self, place: Place) -> Option<u32> {
-        // SAFETY: `place` is a slot of this ring, whose length `new` checked.
-        let word = unsafe { self.words.load(place.first, Ordering::Acquire) };
+    pub fn head_at(&self, place: &Place<W>) -> Option<u32> {
+        let word = Self::first_at(place);
         let next = self.slots.freed().wrapping_add(1);
         ((word >> 32) as u32 == next).then_some(word as u32)
+    }
+
+    /// By how much the 32 bits of the next message, whose slot is `place`, exceed `least`, if it has
+    /// come and they do. Where `least` and the result together are beyond 32 bits, one of this is not
+    /// so: whoever takes small results only tells sequence and meaning by one compare.
+    ///
+    /// # Cost
+    /// One load and a subtraction.
+    #[inline(always)]
+    #[must_use]
+    pub fn excess_at(&self, place: &Place<W>, least: u32) -> u64 {
+        let next = self.slots.freed().wrapping_add(1);
+        let first = u64::from(next) << 32 | u64::from(least);
+        Self::first_at(place).wrapping_sub(first)
+    }
+
+    /// The first word of slot `place`: sequence above, the user's bits below.
+    #[inline(always)]
+    fn first_at(place: &Place<W>) -> u64 {
+        // SAFETY: a place has a slot's words.
+        unsafe { place.words.load(0, Ordering::Acquire) }
     }
 
     /// Word `i` of the body of the message that [`Receiver::head`] has shown.
@@ -233,7 +269,7 @@ impl<W: Words> Receiver<W> {
     #[inline(always)]
     #[must_use]
     pub fn get(&self, i: usize) -> u64 {
-        self.get_at(self.place(), i)
+        self.get_at(&self.place(), i)
     }
 
     /// As [`Receiver::get`], where `place` is the message's slot.
@@ -242,9 +278,9 @@ impl<W: Words> Receiver<W> {
     /// As there.
     #[inline(always)]
     #[must_use]
-    pub fn get_at(&self, place: Place, i: usize) -> u64 {
-        // SAFETY: `place` is a slot of this ring, whose length `new` checked; `i` is checked.
-        unsafe { self.words.get(place.body(i)) }
+    pub fn get_at(&self, place: &Place<W>, i: usize) -> u64 {
+        // SAFETY: a place has a slot's words; `i` is checked.
+        unsafe { place.words.get(Place::<W>::body(i)) }
     }
 
     /// Drops the message that [`Receiver::head`] has shown. True if the sender was told that slots
@@ -260,8 +296,8 @@ impl<W: Words> Receiver<W> {
     /// # Errors
     /// [`Corrupt`] otherwise.
     pub fn check(&self) -> Result<(), Corrupt> {
-        // SAFETY: the slot number is masked, and `new` checked the length.
-        let word = unsafe { self.words.load(self.place().first, Ordering::Relaxed) };
+        // SAFETY: a place has a slot's words.
+        let word = unsafe { self.place().words.load(0, Ordering::Relaxed) };
         let next = self.slots.freed().wrapping_add(1);
         let before = next.wrapping_sub(self.mask + 1);
         let first_round = self.slots.freed() <= self.mask;

@@ -38,8 +38,8 @@ pub(super) const ASLEEP: u64 = 1;
 /// One receiver's word on the [`Board`](super::Board), as its senders see it: whether it sleeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Bell<W> {
-    words: W,
-    at: usize,
+    /// One word.
+    word: W,
 }
 
 impl<W: Words> Bell<W> {
@@ -50,7 +50,10 @@ impl<W: Words> Bell<W> {
     #[must_use]
     pub fn new(words: W, at: usize) -> Self {
         assert!(at < words.len());
-        Self { words, at }
+        Self {
+            // SAFETY: in bounds by the assertion.
+            word: unsafe { words.part(at, 1) },
+        }
     }
 
     /// The receiver is about to sleep. After this it looks once more, and sleeps only if nothing
@@ -81,13 +84,13 @@ impl<W: Words> Bell<W> {
 
     #[inline(always)]
     fn word(&self) -> u64 {
-        // SAFETY: `new` checked the index.
-        unsafe { self.words.load(self.at, Ordering::Relaxed) }
+        // SAFETY: there is one word.
+        unsafe { self.word.load(0, Ordering::Relaxed) }
     }
 
     fn put(&self, word: u64) {
-        // SAFETY: `new` checked the index.
-        unsafe { self.words.store(self.at, word, Ordering::Relaxed) };
+        // SAFETY: there is one word.
+        unsafe { self.word.store(0, word, Ordering::Relaxed) };
     }
 }
 
@@ -100,8 +103,7 @@ impl Bell<Mapped<'_>> {
     pub const unsafe fn detach(self) -> Bell<Mapped<'static>> {
         Bell {
             // SAFETY: by the caller's word.
-            words: unsafe { self.words.detach() },
-            at: self.at,
+            word: unsafe { self.word.detach() },
         }
     }
 }

@@ -63,6 +63,30 @@ fn two_threads_keep_order() {
     sending.join().unwrap();
 }
 
+proptest! {
+    /// Small excesses are those of messages that have come, and of those only, in every round.
+    #[test]
+    fn an_excess_tells_sequence_and_head(
+        rounds in 0u32..9,
+        head in any::<u32>(),
+        least in 0u32..u32::MAX - 200,
+    ) {
+        let storage = Box::new(Storage::<2>::new());
+        let (mut sender, mut receiver) = storage.pair().unwrap();
+        for n in 0..rounds {
+            sender.try_send(n, &[]).unwrap();
+            receiver.try_recv().unwrap();
+        }
+        prop_assert!(receiver.excess_at(&receiver.place(), least) > 200);
+        sender.try_send(head, &[]).unwrap();
+        let excess = receiver.excess_at(&receiver.place(), least);
+        match head.checked_sub(least) {
+            Some(more) => prop_assert_eq!(excess, u64::from(more)),
+            None => prop_assert!(excess > 200),
+        }
+    }
+}
+
 #[test]
 fn a_short_body_leaves_the_rest_open() {
     let storage = Storage::<2>::new();

@@ -17,7 +17,7 @@ pub const TURNS: usize = 2;
 pub struct Turns {
     mine: [bool; TURNS],
     /// The one that came last: its lines are near.
-    latest: usize,
+    latest: u8,
 }
 
 impl Turns {
@@ -50,9 +50,10 @@ impl Turns {
     #[inline]
     #[must_use]
     pub const fn next(&self) -> Option<usize> {
-        let other = Self::across(self.latest);
-        if self.mine[self.latest] {
-            Some(self.latest)
+        let latest = self.latest as usize;
+        let other = Self::across(latest);
+        if self.mine[latest] {
+            Some(latest)
         } else if self.mine[other] {
             Some(other)
         } else {
@@ -85,7 +86,7 @@ impl Turns {
     #[inline]
     pub const fn gain(&mut self, i: usize) {
         self.mine[i] = true;
-        self.latest = i;
+        self.latest = i as u8;
     }
 }
 

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU64, Ordering, fence};
 ///
 /// In life they are [`Mapped`]; in the model they are a checker's atomics, and the plain accesses
 /// are cells whose races it reports.
-pub trait Words {
+pub trait Words: Sized {
     /// Number of words.
     fn len(&self) -> usize;
 
@@ -16,6 +16,13 @@ pub trait Words {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// The `len` words from `at` on, as words of their own.
+    ///
+    /// # Safety
+    /// `at + len <= self.len()`.
+    #[must_use]
+    unsafe fn part(&self, at: usize, len: usize) -> Self;
 
     /// Reads a word that both sides touch at any time.
     ///
@@ -123,6 +130,17 @@ impl Words for Mapped<'_> {
     #[inline]
     fn len(&self) -> usize {
         self.len
+    }
+
+    #[inline(always)]
+    unsafe fn part(&self, at: usize, len: usize) -> Self {
+        debug_assert!(at + len <= self.len);
+        Self {
+            // SAFETY: inside the memory by the caller's word.
+            base: unsafe { self.base.add(at) },
+            len,
+            life: PhantomData,
+        }
     }
 
     #[inline(always)]

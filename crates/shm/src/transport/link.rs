@@ -1,11 +1,14 @@
 //! One directed link, as its sender and as its receiver see it.
 
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
 use oxmpi_wire::{Header, Kind};
 
 use super::SHORT;
 use super::foreign::Foreign;
 use crate::ring::{
-    Bell, Corrupt, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns,
+    Bell, Corrupt, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns, words_for,
 };
 use crate::segment::Segment;
 
@@ -32,7 +35,8 @@ pub(super) enum State {
     Lost,
 }
 
-/// The sending side.
+/// The sending side. What a short message needs lies in its first line.
+#[repr(C, align(64))]
 pub(super) struct Out {
     pub(super) ring: Sender<Mapped<'static>>,
     pub(super) bell: Bell<Mapped<'static>>,
@@ -92,13 +96,21 @@ impl Out {
         true
     }
 
+    /// Looks whether slots were given back. Changes nothing where that cannot be told, or the link is
+    /// not open.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look(&mut self) -> bool {
+        self.state == State::Open && self.ring.room() == Ok(true)
+    }
+
     /// The body's place in the slot under construction.
     #[inline(always)]
-    pub(super) fn short(&mut self, slot: Place) -> Foreign<'_> {
-        let at = slot.body(1);
+    pub(super) fn short(&mut self, slot: &Place<Mapped<'static>>) -> Foreign<'_> {
+        let at = Place::<Mapped<'_>>::body(1);
         // SAFETY: a slot's bytes behind its first two words are mapped shared memory, and the ring's
         // words are aligned.
-        unsafe { Foreign::aligned(self.ring.words().address(at), SHORT) }
+        unsafe { Foreign::aligned(slot.words().address(at), SHORT) }
     }
 
     /// The next buffer's number.
@@ -177,10 +189,15 @@ impl Out {
     }
 }
 
-/// The receiving side.
+/// The words of a link that is not open: nothing ever comes there.
+static NOTHING: [AtomicU64; words_for(1)] = [const { AtomicU64::new(0) }; words_for(1)];
+
+/// The receiving side. What a short message needs lies in its first line.
+#[repr(C, align(64))]
 pub(super) struct In {
     pub(super) ring: Receiver<Mapped<'static>>,
     pub(super) peer: u32,
+    pub(super) state: State,
     buffers: Freed,
     in_turn: [*mut u8; TURNS],
     area: *mut u8,
@@ -192,6 +209,23 @@ pub(super) struct In {
 unsafe impl Send for In {}
 
 impl In {
+    /// The link from `from`, which has not opened it, or is lost: `state` says which.
+    pub(super) fn shut(from: u32, state: State) -> Self {
+        let base = NonNull::from(&NOTHING).cast();
+        // SAFETY: a static's words, valid and aligned, and atomics.
+        let words = unsafe { Mapped::new(base, NOTHING.len()) };
+        Self {
+            ring: Receiver::new(words, 1),
+            peer: from,
+            state,
+            buffers: Freed::new(1, credits(1)),
+            in_turn: [std::ptr::null_mut(); TURNS],
+            area: std::ptr::null_mut(),
+            count: 1,
+            size: 0,
+        }
+    }
+
     /// The link from `from` to `me`.
     ///
     /// # Safety
@@ -203,6 +237,7 @@ impl In {
         Self {
             ring: Receiver::new(words, layout.slots),
             peer: from,
+            state: State::Open,
             buffers: Freed::new(layout.buffers, credits(layout.slots)),
             in_turn: segment.turns(me, from),
             area: segment.buffers(from, me).unwrap_or(std::ptr::null_mut()),
@@ -213,11 +248,11 @@ impl In {
 
     /// The body of a message in its slot.
     #[inline(always)]
-    pub(super) fn short(&self, slot: Place, len: usize) -> Foreign<'static> {
+    pub(super) fn short(&self, slot: &Place<Mapped<'static>>, len: usize) -> Foreign<'static> {
         debug_assert!(len <= SHORT);
-        let at = slot.body(1);
+        let at = Place::<Mapped<'_>>::body(1);
         // SAFETY: as in `Out::short`.
-        unsafe { Foreign::aligned(self.ring.words().address(at), len) }
+        unsafe { Foreign::aligned(slot.words().address(at), len) }
     }
 
     /// `len` bytes from buffer `first` on, if that is the buffer whose turn it is and they fit.

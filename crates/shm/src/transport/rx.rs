@@ -14,13 +14,11 @@ use oxmpi_wire::{
 
 use super::control::Control;
 use super::gates::Gates;
-use super::link::In;
+use super::link::{In, State};
 use super::tx::{ShmTx, Wait};
 use super::{Expedited, SHORT};
 use crate::ring::{BODY, Corrupt, Doors, Mapped};
 use crate::segment::Segment;
-
-const CLOSED: u32 = u32::MAX;
 
 /// Empty polls between two looks at the peers' processes: about a millisecond of spinning.
 const LOOK: u32 = 1 << 15;
@@ -38,11 +36,13 @@ enum Next {
 
 /// The receiving half of a node's transport.
 pub struct ShmRx<B = oxmpi_os::RawBytes> {
+    /// By peer; nothing comes by those that are not open.
     links: Vec<In>,
-    /// By peer: its place in `links`.
-    places: Vec<u32>,
+    /// The peers whose links are.
+    open: Vec<u32>,
     doors: Doors<Mapped<'static>>,
     empty: u32,
+    /// Whose turn it is, by its place in `open`.
     turn: usize,
     /// Words that the sending half waited for at the last poll.
     waits: Vec<Wait>,
@@ -64,8 +64,10 @@ impl<B: Bytes> ShmRx<B> {
         // SAFETY: the segment is kept beside it.
         let doors = unsafe { segment.doors(me).detach() };
         Ok(Self {
-            links: Vec::new(),
-            places: vec![CLOSED; ranks as usize],
+            links: (0..ranks)
+                .map(|peer| In::shut(peer, State::Closed))
+                .collect(),
+            open: Vec::new(),
             doors,
             empty: 0,
             turn: 0,
@@ -89,25 +91,24 @@ impl<B: Bytes> ShmRx<B> {
     #[inline(never)]
     fn admit(&mut self) {
         self.doors.answer();
-        for peer in 0..self.places.len() {
-            if self.places[peer] == CLOSED && self.doors.open(peer) {
-                self.places[peer] = self.links.len() as u32;
+        for link in &mut self.links {
+            if link.state == State::Closed && self.doors.open(link.peer as usize) {
                 // SAFETY: the segment is kept beside the links.
-                let link = unsafe { In::new(&self.segment, peer as u32, self.me) };
-                self.links.push(link);
+                *link = unsafe { In::new(&self.segment, link.peer, self.me) };
+                self.open.push(link.peer);
             }
         }
     }
 
-    /// Hands over the next arrival of link `i`, if there is one.
+    /// Hands over the next arrival from `peer`, if there is one.
     #[inline(always)]
-    fn one<S: Sink<ShmTx<B>>>(&mut self, i: usize, tx: &mut ShmTx<B>, sink: &mut S) -> bool {
-        let link = &mut self.links[i];
+    fn one<S: Sink<ShmTx<B>>>(&mut self, peer: u32, tx: &mut ShmTx<B>, sink: &mut S) -> bool {
+        let link = &mut self.links[peer as usize];
         let slot = link.ring.place();
-        let Some(compact) = link.ring.head_at(slot) else {
+        let Some(compact) = link.ring.head_at(&slot) else {
             return false;
         };
-        let envelope = Envelope::unpack(link.ring.get_at(slot, 0));
+        let envelope = Envelope::unpack(link.ring.get_at(&slot, 0));
         match Header::plain(compact, SHORT as u32) {
             Some(len) => {
                 let head = Header {
@@ -120,7 +121,7 @@ impl<B: Bytes> ShmRx<B> {
                     tx,
                     Peer(link.peer),
                     &head,
-                    &mut link.short(slot, len as usize),
+                    &mut link.short(&slot, len as usize),
                 );
             }
             None => Self::other(link, compact, envelope, tx, sink),
@@ -144,7 +145,7 @@ impl<B: Bytes> ShmRx<B> {
         let done = match Header::expand(compact, envelope) {
             Ok(head) if head.kind == Kind::Transport => Self::control(link, tx, sink),
             Ok(head) if short => {
-                let mut body = link.short(link.ring.place(), head.len as usize);
+                let mut body = link.short(&link.ring.place(), head.len as usize);
                 sink.frame(tx, Peer(link.peer), &head, &mut body);
                 Ok(())
             }
@@ -158,39 +159,50 @@ impl<B: Bytes> ShmRx<B> {
 
     /// The message of `link` that a direct look wants, if it is there.
     #[inline(always)]
-    fn take<C: Bytes>(link: &mut In, tx: &mut ShmTx<B>, wanted: &Wanted, body: &C) -> Next {
+    fn take<C: Bytes>(link: &mut In, tx: &mut ShmTx<B>, wanted: Wanted, body: &C) -> Next {
+        if link.state != State::Open {
+            return Next::Other;
+        }
         let slot = link.ring.place();
-        let Some(compact) = link.ring.head_at(slot) else {
+        let Some(compact) = link.ring.head_at(&slot) else {
             return Next::Nothing;
         };
-        let envelope = link.ring.get_at(slot, 0);
+        let envelope = link.ring.get_at(&slot, 0);
         let Some(len) = Header::plain(compact, SHORT as u32) else {
             return Next::Other;
         };
         if u64::from(len) > body.len() || !wanted.takes(envelope) {
             return Next::Other;
         }
-        let peer = link.peer;
-        body.fill(0, &mut link.short(slot, len as usize));
-        if link.ring.advance() {
-            tx.wake_if_asleep(peer);
+        body.fill(0, &mut link.short(&slot, len as usize));
+        Next::Taken(Self::taken(link, tx, envelope, len))
+    }
+
+    /// What a direct look has taken from `link` gives its slot back.
+    #[inline(always)]
+    fn taken(link: &mut In, tx: &mut ShmTx<B>, envelope: u64, len: u32) -> Short {
+        let told = link.ring.advance();
+        if told {
+            tx.wake_if_asleep(link.peer);
         }
-        Next::Taken(Short {
-            from: Peer(peer),
+        Short {
+            from: Peer(link.peer),
             tag: envelope as u32,
             len,
-        })
+            // Who always finds a message waiting looks after the rest once every quarter of a ring.
+            poll: told && tx.chores,
+        }
     }
 
     /// The same of any link, from the one whose turn it is on.
-    fn take_any<C: Bytes>(&mut self, tx: &mut ShmTx<B>, wanted: &Wanted, body: &C) -> Next {
-        let links = self.links.len();
-        for step in 0..links {
+    fn take_any<C: Bytes>(&mut self, tx: &mut ShmTx<B>, wanted: Wanted, body: &C) -> Next {
+        let open = self.open.len();
+        for step in 0..open {
             let i = self.turn_after(step);
-            match Self::take(&mut self.links[i], tx, wanted, body) {
+            match Self::take(&mut self.links[self.open[i] as usize], tx, wanted, body) {
                 Next::Nothing => {}
                 next => {
-                    self.turn = if i + 1 < links { i + 1 } else { 0 };
+                    self.turn = if i + 1 < open { i + 1 } else { 0 };
                     return next;
                 }
             }
@@ -198,14 +210,28 @@ impl<B: Bytes> ShmRx<B> {
         Next::Nothing
     }
 
-    /// The link that comes `step` places after the one whose turn it is.
+    /// [`Rx::take_short`] for bodies of other lengths.
+    #[inline(never)]
+    fn take_other<C: Bytes>(
+        link: &mut In,
+        tx: &mut ShmTx<B>,
+        wanted: Wanted,
+        body: C,
+    ) -> Option<Short> {
+        match Self::take(link, tx, wanted, &body) {
+            Next::Taken(short) => Some(short),
+            Next::Nothing | Next::Other => None,
+        }
+    }
+
+    /// The place in `open` that comes `step` places after the one whose turn it is.
     #[inline(always)]
     fn turn_after(&self, step: usize) -> usize {
         let i = self.turn + step;
-        i - if i < self.links.len() {
+        i - if i < self.open.len() {
             0
         } else {
-            self.links.len()
+            self.open.len()
         }
     }
 
@@ -214,11 +240,12 @@ impl<B: Bytes> ShmRx<B> {
     fn usual<C: Bytes, S: Sink<ShmTx<B>>>(
         &mut self,
         tx: &mut ShmTx<B>,
+        from: Option<Peer>,
         wanted: Wanted,
         body: C,
         sink: &mut S,
     ) -> Option<Short> {
-        direct::poll_short(self, tx, &wanted, &body, sink)
+        direct::poll_short(self, tx, from, wanted, &body, sink)
     }
 
     fn buffered<S: Sink<ShmTx<B>>>(
@@ -330,14 +357,14 @@ impl<B: Bytes> ShmRx<B> {
                 moved += self.lose_after_all(peer, Fault::PeerDead, tx, sink);
             }
         }
-        for peer in 0..self.places.len() as u32 {
+        for peer in 0..self.links.len() as u32 {
             if self.segment.exit(peer).left() {
                 moved += self.lose_after_all(peer, Fault::Left, tx, sink);
             }
         }
-        for i in 0..self.links.len() {
-            if let Err(corrupt) = self.links[i].ring.check() {
-                tx.breach(self.links[i].peer, corrupt);
+        for &peer in &self.open {
+            if let Err(corrupt) = self.links[peer as usize].ring.check() {
+                tx.breach(peer, corrupt);
             }
         }
         self.note_waits(tx);
@@ -357,10 +384,8 @@ impl<B: Bytes> ShmRx<B> {
         }
         self.admit();
         let mut moved = 0;
-        if let Some(i) = self.place(peer) {
-            while self.one(i, tx, sink) {
-                moved += 1;
-            }
+        while self.one(peer, tx, sink) {
+            moved += 1;
         }
         moved + self.lose(peer, why, tx, sink)
     }
@@ -375,24 +400,14 @@ impl<B: Bytes> ShmRx<B> {
         if !tx.lose(peer, why) {
             return 0;
         }
-        if let Some(i) = self.place(peer) {
-            self.links.swap_remove(i);
-            // The turn may have been that of a link beyond those that are left.
-            self.turn = 0;
-            if let Some(moved) = self.links.get(i) {
-                self.places[moved.peer as usize] = i as u32;
-            }
-        }
-        // Its door stays open; a place beyond all links keeps it from being admitted again.
-        self.places[peer as usize] = CLOSED - 1;
+        // Its door stays open, and it is not admitted again.
+        self.links[peer as usize] = In::shut(peer, State::Lost);
+        self.open.retain(|&open| open != peer);
+        // The turn may have been that of a place beyond those that are left.
+        self.turn = 0;
         let moved = tx.advance(sink);
         sink.lost(tx, Peer(peer), why);
         moved + 1
-    }
-
-    fn place(&self, peer: u32) -> Option<usize> {
-        let place = self.places[peer as usize] as usize;
-        (place < self.links.len()).then_some(place)
     }
 
     /// The end of a poll that handed over `n`.
@@ -413,7 +428,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Whether something came that a poll would hand over.
     fn something(&self) -> bool {
         self.doors.knocked()
-            || self.links.iter().any(|link| link.ring.head().is_some())
+            || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.head().is_some())
             || self.waits.iter().any(Wait::is_over)
     }
 
@@ -460,14 +475,15 @@ impl<B: Bytes> Rx for ShmRx<B> {
             self.admit();
         }
         let mut n = 0;
-        let links = self.links.len();
-        for step in 0..links {
+        let open = self.open.len();
+        for step in 0..open {
             let i = self.turn_after(step);
-            while n < budget && self.one(i, tx, sink) {
+            let peer = self.open[i];
+            while n < budget && self.one(peer, tx, sink) {
                 n += 1;
             }
             if n >= budget {
-                self.turn = (i + 1) % links;
+                self.turn = (i + 1) % open;
                 break;
             }
         }
@@ -477,9 +493,8 @@ impl<B: Bytes> Rx for ShmRx<B> {
     #[inline]
     fn poll_from<S: Sink<ShmTx<B>>>(&mut self, tx: &mut ShmTx<B>, from: Peer, sink: &mut S) -> u32 {
         let mut n = 0;
-        let place = self.places[from.0 as usize] as usize;
-        if place < self.links.len() {
-            n = u32::from(self.one(place, tx, sink));
+        if self.links[from.0 as usize].state == State::Open {
+            n = u32::from(self.one(from.0, tx, sink));
         } else if self.doors.knocked() {
             self.admit();
         }
@@ -490,17 +505,15 @@ impl<B: Bytes> Rx for ShmRx<B> {
     fn poll_short<C: Bytes, S: Sink<ShmTx<B>>>(
         &mut self,
         tx: &mut ShmTx<B>,
-        wanted: &Wanted,
+        from: Option<Peer>,
+        wanted: Wanted,
         body: &C,
         sink: &mut S,
     ) -> Option<Short> {
         // Chores need the sink, and links that are not open yet a look at the doors.
         if !tx.chores {
-            let next = match wanted.from {
-                Some(from) => match self.links.get_mut(self.places[from.0 as usize] as usize) {
-                    Some(link) => Self::take(link, tx, wanted, body),
-                    None => Next::Other,
-                },
+            let next = match from {
+                Some(from) => Self::take(&mut self.links[from.0 as usize], tx, wanted, body),
                 None if self.doors.knocked() => Next::Other,
                 None => self.take_any(tx, wanted, body),
             };
@@ -514,7 +527,30 @@ impl<B: Bytes> Rx for ShmRx<B> {
             }
         }
         // A copy: what a call sees by reference would be kept in memory on the short road too.
-        self.usual(tx, *wanted, body.clone(), sink)
+        self.usual(tx, from, wanted, body.clone(), sink)
+    }
+
+    /// # Cost
+    /// One line read.
+    #[inline(always)]
+    fn take_short<C: Bytes>(
+        &mut self,
+        tx: &mut ShmTx<B>,
+        from: Peer,
+        wanted: Wanted,
+        body: &C,
+    ) -> Option<Short> {
+        let link = self.links.get_mut(from.0 as usize)?;
+        let slot = link.ring.place();
+        // What has not come exceeds all lengths.
+        if link.ring.excess_at(&slot, Header::PLAIN) != 8 {
+            return Self::take_other(link, tx, wanted, body.clone());
+        }
+        let envelope = link.ring.get_at(&slot, 0);
+        if !wanted.takes(envelope) || !body.fill_word(link.ring.get_at(&slot, 1)) {
+            return None;
+        }
+        Some(Self::taken(link, tx, envelope, 8))
     }
 
     /// # Cost

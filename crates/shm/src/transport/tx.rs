@@ -116,6 +116,12 @@ impl<B: Bytes> ShmTx<B> {
         Err(Busy)
     }
 
+    /// Moves a short message's body to its slot, of whatever length.
+    #[inline(never)]
+    fn drain<C: Bytes>(mut to: Foreign<'_>, len: u32, body: C) {
+        body.drain(0, len as usize, &mut to);
+    }
+
     /// Whether there is room for one more slot, and for a buffer if asked. Opens the link.
     #[cold]
     #[inline(never)]
@@ -211,9 +217,9 @@ impl<B: Bytes> ShmTx<B> {
         let out = &mut self.out[to as usize];
         let slot = out.ring.place();
         for (i, word) in control.words().into_iter().enumerate() {
-            out.ring.set(slot, i, word);
+            out.ring.set(&slot, i, word);
         }
-        out.ring.publish(slot, control_head());
+        out.ring.publish(&slot, control_head());
         self.wake_if_asleep(to);
         true
     }
@@ -384,24 +390,39 @@ impl<B: Bytes> Tx for ShmTx<B> {
     /// # Cost
     /// One line written, two beyond 48 B; no lock, no read-modify-write, no fence, no system call
     /// while the peer is awake.
-    #[inline(always)]
+    #[inline]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        let len = body.len();
-        debug_assert!(len <= SHORT as u64 && u64::from(head.len) == len);
-        loop {
-            let out = &mut self.out[to.0 as usize];
-            if out.ring.ready() {
-                let slot = out.ring.place();
-                body.drain(0, len as usize, &mut out.short(slot));
-                out.ring.set(slot, 0, head.envelope.packed());
-                out.ring.publish(slot, head.compact());
-                if out.bell.asleep(&Expedited) {
-                    self.wake(to.0);
-                }
-                return Ok(());
-            }
-            self.make_room(to, false)?;
+        if self.put_short(to, head, body) {
+            return Ok(());
         }
+        self.make_room(to, false)?;
+        let sent = self.put_short(to, head, body);
+        debug_assert!(sent, "there is room");
+        Ok(())
+    }
+
+    /// # Cost
+    /// As that of [`Tx::short`].
+    #[inline(always)]
+    fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
+        debug_assert!(head.len as usize <= SHORT && u64::from(head.len) == body.len());
+        let Some(out) = self.out.get_mut(to.0 as usize) else {
+            return false;
+        };
+        if !out.ring.ready() && !out.look() {
+            return false;
+        }
+        let slot = out.ring.place();
+        match body.word() {
+            Some(word) => out.ring.set(&slot, 1, word),
+            None => Self::drain(out.short(&slot), head.len, body.clone()),
+        }
+        out.ring.set(&slot, 0, head.envelope.packed());
+        out.ring.publish(&slot, head.compact());
+        if out.bell.asleep(&Expedited) {
+            self.wake(to.0);
+        }
+        true
     }
 
     #[inline]
@@ -415,16 +436,16 @@ impl<B: Bytes> Tx for ShmTx<B> {
         }
         let out = &mut self.out[to.0 as usize];
         let slot = out.ring.place();
-        out.ring.set(slot, 0, head.envelope.packed());
+        out.ring.set(&slot, 0, head.envelope.packed());
         let (buffer, place) = if buffered {
             let (buffer, place) = out.frame(len);
             // SAFETY: the same range; the segment lives as long as `self`, which the slot borrows.
             let place = unsafe { place.detach(len) };
-            out.ring.set(slot, 1, buffer.into());
+            out.ring.set(&slot, 1, buffer.into());
             (buffer, place)
         } else {
             // SAFETY: as above.
-            (0, unsafe { out.short(slot).detach(len) })
+            (0, unsafe { out.short(&slot).detach(len) })
         };
         Ok(ShmSlot {
             place,
@@ -448,7 +469,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
 /// A frame under construction in a node's segment.
 pub struct ShmSlot<'a, B: Bytes> {
     place: Foreign<'a>,
-    slot: Place,
+    slot: Place<Mapped<'static>>,
     /// The larger buffer, where the body is in one.
     buffer: u32,
     compact: u32,
@@ -476,7 +497,7 @@ impl<B: Bytes> Slot for ShmSlot<'_, B> {
         if (self.compact & 0xffff) as usize > SHORT {
             out.give(self.buffer);
         }
-        out.ring.publish(self.slot, self.compact);
+        out.ring.publish(&self.slot, self.compact);
         self.tx.wake_if_asleep(self.to);
     }
 }

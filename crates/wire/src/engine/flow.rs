@@ -154,15 +154,11 @@ impl<T: Tx + Rma> Engine<T> {
     /// The peer says how to go on.
     pub(super) fn on_flow(&mut self, tx: &mut T, from: Peer, body: &mut impl Take) -> Accepted {
         let level = take_id(body)?;
-        let gate = &mut self.peers[from.0 as usize].gate;
-        gate.clear(Gate::HELD);
-        gate.clear(Gate::STOPPED);
-        match level {
-            0 => {}
-            1 => gate.set(Gate::HELD),
-            2 => gate.set(Gate::STOPPED),
-            _ => return Err("an unknown level of flow"),
+        if level > Level::Stop as u64 {
+            return Err("an unknown level of flow");
         }
+        self.mark(from.0, Gate::HELD, level == Level::Hold as u64);
+        self.mark(from.0, Gate::STOPPED, level == Level::Stop as u64);
         if body.left() != 0 {
             return Err("a level of flow is one word");
         }

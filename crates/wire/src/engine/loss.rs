@@ -28,13 +28,14 @@ impl<T: Tx + Rma> Engine<T> {
             return;
         }
         state.fault = Some(why);
-        state.gate.set(Gate::LOST);
+        self.mark(lost, Gate::LOST, true);
+        let roads = &mut self.roads[lost as usize];
         // Never subtracted: the direct road stays closed.
-        state.pending += 1;
+        roads.pending += 1;
         if why != Fault::Left {
             self.losses.push(lost);
         }
-        state.pending -= self.unexpected.drop_offers(lost);
+        roads.pending -= self.unexpected.drop_offers(lost);
         for index in self.requests.indices() {
             if self.requests.is_full(index) {
                 self.lose_one(tx, index, lost, why);

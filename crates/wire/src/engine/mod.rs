@@ -52,7 +52,8 @@ mod unexpected;
 
 use alloc::vec::Vec;
 
-use self::peer::PeerState;
+use self::flow::UNPOLLED;
+use self::peer::{Gate, PeerState, Roads};
 use self::posted::Posted;
 use self::request::{Record, State};
 use self::slab::Slab;
@@ -108,6 +109,8 @@ pub struct Engine<T: Memory> {
     posted: Posted,
     unexpected: Unexpected,
     peers: Vec<PeerState>,
+    /// By peer, as `peers`.
+    roads: Vec<Roads>,
     /// Peers with something that waits for room.
     busy: Vec<u32>,
     /// Lost peers that receives from any source still end in.
@@ -119,7 +122,7 @@ pub struct Engine<T: Memory> {
     held: u32,
     /// Payload kept for all peers.
     kept_bytes: u64,
-    /// Eager messages sent since the last [`Engine::resume`].
+    /// Eager messages that may go out before the next [`Engine::resume`].
     unpolled: u32,
     counters: Counters,
 }
@@ -128,21 +131,23 @@ impl<T: Tx + Rma> Engine<T> {
     /// An engine for the peers `0..peers` of `tx`, whose limits are read here.
     #[must_use]
     pub fn new(tx: &T, peers: u32, rules: Rules) -> Self {
+        let peers: Vec<_> = (0..peers)
+            .map(|peer| Table::new(tx.limits(Peer(peer)), &rules.switches))
+            .map(|table| PeerState::new(table.points()))
+            .collect();
         Self {
             requests: Slab::new(),
             posted: Posted::new(),
             unexpected: Unexpected::new(),
-            peers: (0..peers)
-                .map(|peer| Table::new(tx.limits(Peer(peer)), &rules.switches))
-                .map(|table| PeerState::new(table.points()))
-                .collect(),
+            roads: peers.iter().map(Roads::new).collect(),
+            peers,
             busy: Vec::new(),
             losses: Vec::new(),
             any_posted: 0,
             rules,
             held: 0,
             kept_bytes: 0,
-            unpolled: 0,
+            unpolled: UNPOLLED,
             counters: Counters::default(),
         }
     }
@@ -224,6 +229,11 @@ impl<T: Tx + Rma> Engine<T> {
         } else {
             self.held += 1;
         }
+    }
+
+    /// Sets or clears a mark on the gate to `peer`.
+    fn mark(&mut self, peer: u32, mark: Gate, set: bool) {
+        self.peers[peer as usize].mark(&mut self.roads[peer as usize], mark, set);
     }
 
     /// Keeps count of receives from any source, after any change to them.

@@ -23,20 +23,32 @@ impl Gate {
     pub(super) const fn has(self, mark: Self) -> bool {
         self.0 & mark.0 != 0
     }
+}
 
-    pub(super) const fn set(&mut self, mark: Self) {
-        self.0 |= mark.0;
-    }
+/// Whether the roads without requests are open, to and from one peer. They stand apart from the rest
+/// and side by side, so that a short message finds them by one index.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Roads {
+    /// Messages shorter than this take the short road to it: none while its [`Gate`] is not open.
+    pub(super) below: u32,
+    /// Messages that came from it and wait for a receive, plus receives that name it, plus its
+    /// loss: while zero, nothing of ours comes before what its next frame brings.
+    pub(super) pending: u32,
+}
 
-    pub(super) const fn clear(&mut self, mark: Self) {
-        self.0 &= !mark.0;
+impl Roads {
+    pub(super) const fn new(peer: &PeerState) -> Self {
+        Self {
+            below: peer.below(),
+            pending: 0,
+        }
     }
 }
 
 /// One peer.
 #[derive(Debug)]
 pub(super) struct PeerState {
-    pub(super) gate: Gate,
+    gate: Gate,
     /// Longest message for the short path (E0).
     pub(super) short: u32,
     /// Longest body of an eager frame (E1).
@@ -45,9 +57,6 @@ pub(super) struct PeerState {
     pub(super) get: u64,
     /// Bytes of one put of a longer one (R1).
     pub(super) chunk: u64,
-    /// Messages that came from it and wait for a receive, plus receives that name it, plus its
-    /// loss: while zero, nothing of ours comes before what its next frame brings.
-    pub(super) pending: u32,
     /// What is kept for it.
     pub(super) kept: Kept,
     /// Answers to the peer that wait for room.
@@ -70,13 +79,35 @@ impl PeerState {
             eager: points.eager,
             get: points.get,
             chunk: points.chunk,
-            pending: 0,
             kept: Kept::NOTHING,
             answers: List::EMPTY,
             sends: List::EMPTY,
             bulk: List::EMPTY,
             listed: false,
             fault: None,
+        }
+    }
+
+    pub(super) const fn gate(&self) -> Gate {
+        self.gate
+    }
+
+    /// Sets or clears `mark`, and keeps the short road as the gate says.
+    pub(super) const fn mark(&mut self, roads: &mut Roads, mark: Gate, set: bool) {
+        if set {
+            self.gate.0 |= mark.0;
+        } else {
+            self.gate.0 &= !mark.0;
+        }
+        roads.below = self.below();
+    }
+
+    /// The length that messages of the short road stay below.
+    const fn below(&self) -> u32 {
+        if self.gate.0 == Gate::OPEN.0 {
+            self.short.saturating_add(1)
+        } else {
+            0
         }
     }
 

@@ -74,7 +74,7 @@ impl<T: Tx + Rma> Engine<T> {
         content: Content,
     ) -> Accepted {
         self.counters.unexpected += 1;
-        self.peers[from.0 as usize].pending += 1;
+        self.roads[from.0 as usize].pending += 1;
         let bytes = content.kept();
         self.unexpected.push(from.0, envelope, content);
         self.charge(tx, from.0, bytes)
@@ -84,7 +84,7 @@ impl<T: Tx + Rma> Engine<T> {
     pub(super) fn take_arrival(&mut self, found: u32) -> Arrival {
         let arrival = self.unexpected.remove(found);
         if !arrival.claimed {
-            self.peers[arrival.from as usize].pending -= 1;
+            self.roads[arrival.from as usize].pending -= 1;
         }
         arrival
     }
@@ -154,7 +154,7 @@ impl<T: Tx + Rma> Engine<T> {
         if pattern.class.any_source() {
             self.note_any_source();
         } else {
-            self.peers[pattern.source as usize].pending += 1;
+            self.roads[pattern.source as usize].pending += 1;
         }
     }
 
@@ -166,7 +166,7 @@ impl<T: Tx + Rma> Engine<T> {
         if pattern.class.any_source() {
             self.note_any_source();
         } else {
-            self.peers[pattern.source as usize].pending -= 1;
+            self.roads[pattern.source as usize].pending -= 1;
         }
     }
 

@@ -19,6 +19,51 @@ enum Path {
 }
 
 impl<T: Tx + Rma> Engine<T> {
+    /// The part of [`Engine::try_short`] that is worth inlining: sends if there is room for certain,
+    /// and does nothing otherwise. After false, [`Engine::try_short`] tells.
+    ///
+    /// # Cost
+    /// As there.
+    #[inline(always)]
+    pub fn put_short<C: Bytes>(
+        &mut self,
+        tx: &mut T,
+        to: Peer,
+        envelope: Envelope,
+        body: &C,
+    ) -> bool {
+        let len = body.len();
+        self.may_go(to, len) && tx.put_short(to, &eager(Flags::empty(), len as u32, envelope), body)
+    }
+
+    /// Whether a message of `len` bytes may go to `to` on the short road now; counts it if so.
+    #[inline(always)]
+    fn may_go(&mut self, to: Peer, len: u64) -> bool {
+        let below = self.roads.get(to.0 as usize).map_or(0, |to| to.below);
+        if len >= u64::from(below) {
+            return false;
+        }
+        let (left, none) = self.unpolled.overflowing_sub(1);
+        self.unpolled = left;
+        if none {
+            self.poll_first();
+        }
+        !none
+    }
+
+    /// Nothing more goes out before [`Engine::resume`]. Out of line: so counting is one instruction.
+    #[cold]
+    #[inline(never)]
+    const fn poll_first(&mut self) {
+        self.unpolled = 0;
+    }
+
+    /// Whether sends wait for [`Engine::resume`], since so many went out without it.
+    #[must_use]
+    pub const fn is_overdue(&self) -> bool {
+        self.unpolled == 0
+    }
+
     /// Sends a short message in standard mode without a request.
     ///
     /// # Errors
@@ -26,11 +71,8 @@ impl<T: Tx + Rma> Engine<T> {
     /// it is too long, the peer is lost or overrun, earlier sends wait, or 256 eager messages
     /// went out without a call of [`Engine::resume`]. [`Engine::send`] takes over in all cases.
     ///
-    /// # Panics
-    /// If `to` is not one of the engine's peers.
-    ///
     /// # Cost
-    /// Three compares and a count besides the transport's own work; no allocation, no request.
+    /// One compare and a count besides the transport's own work; no allocation, no request.
     #[inline(always)]
     pub fn try_short<C: Bytes>(
         &mut self,
@@ -39,12 +81,10 @@ impl<T: Tx + Rma> Engine<T> {
         envelope: Envelope,
         body: &C,
     ) -> Result<(), Busy> {
-        let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if peer.gate != Gate::OPEN || len > u64::from(peer.short) || self.unpolled >= UNPOLLED {
+        if !self.may_go(to, len) {
             return Err(Busy);
         }
-        self.unpolled += 1;
         tx.short(to, &eager(Flags::empty(), len as u32, envelope), body)
     }
 
@@ -85,14 +125,14 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Result<(), Busy> {
         let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if peer.gate != Gate::OPEN || len > u64::from(peer.eager) || self.unpolled >= UNPOLLED {
+        if peer.gate() != Gate::OPEN || len > u64::from(peer.eager) || self.unpolled == 0 {
             return Err(Busy);
         }
         let head = eager(Flags::empty(), len as u32, envelope);
         let mut slot = tx.frame(to, &head, len as usize)?;
         body.drain(0, len as usize, &mut slot);
         slot.send();
-        self.unpolled += 1;
+        self.unpolled -= 1;
         Ok(())
     }
 
@@ -109,7 +149,7 @@ impl<T: Tx + Rma> Engine<T> {
         mode: Mode,
         body: T::Bytes,
     ) -> Request {
-        let gate = self.peers[to.0 as usize].gate;
+        let gate = self.peers[to.0 as usize].gate();
         let record = Record::new(State::Queued(body), to, envelope, mode);
         let index = self.requests.insert(record);
         let request = Request(self.requests.handle(index));
@@ -125,7 +165,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// called between polls: polls alone resume only what their transport reports room for.
     #[inline]
     pub fn resume(&mut self, tx: &mut T) -> u32 {
-        self.unpolled = 0;
+        self.unpolled = UNPOLLED;
         if self.busy.is_empty() {
             0
         } else {
@@ -193,8 +233,8 @@ impl<T: Tx + Rma> Engine<T> {
     /// Sends what comes first of the send at `index`, which is in no list.
     fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
-        let gate = self.peers[record.peer as usize].gate;
-        if gate.has(Gate::STOPPED) || self.unpolled >= UNPOLLED {
+        let gate = self.peers[record.peer as usize].gate();
+        if gate.has(Gate::STOPPED) || self.unpolled == 0 {
             return Err(Busy);
         }
         let State::Queued(body) = &record.state else {
@@ -209,7 +249,7 @@ impl<T: Tx + Rma> Engine<T> {
                     body,
                 )?;
                 let status = record.status(len);
-                self.unpolled += 1;
+                self.unpolled -= 1;
                 self.complete(index, Ok(status));
             }
             Path::Frame { sync } => {
@@ -226,7 +266,7 @@ impl<T: Tx + Rma> Engine<T> {
                 }
                 body.drain(0, len as usize, &mut slot);
                 slot.send();
-                self.unpolled += 1;
+                self.unpolled -= 1;
                 if sync {
                     self.requests[index].state = State::Offered { region: None, len };
                 } else {
@@ -248,7 +288,7 @@ impl<T: Tx + Rma> Engine<T> {
         let frame_len = body
             .len()
             .saturating_add(if sync { ID_LEN as u64 } else { 0 });
-        if peer.gate.has(Gate::HELD) {
+        if peer.gate().has(Gate::HELD) {
             Path::Rendezvous
         } else if !sync && frame_len <= u64::from(peer.short) {
             Path::Short
@@ -264,7 +304,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_back(&mut self.requests, 0, index);
-        state.gate.set(Gate::WAITING);
+        self.mark(peer, Gate::WAITING, true);
         self.note_busy(peer);
     }
 
@@ -273,15 +313,16 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_front(&mut self.requests, 0, index);
-        state.gate.set(Gate::WAITING);
+        self.mark(peer, Gate::WAITING, true);
     }
 
     /// Takes a send off its peer's list.
     pub(super) fn leave_sends(&mut self, index: u32) {
-        let state = &mut self.peers[self.requests[index].peer as usize];
+        let peer = self.requests[index].peer;
+        let state = &mut self.peers[peer as usize];
         state.sends.remove(&mut self.requests, 0, index);
         if state.sends.is_empty() {
-            state.gate.clear(Gate::WAITING);
+            self.mark(peer, Gate::WAITING, false);
         }
     }
 
