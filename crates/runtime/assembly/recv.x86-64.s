@@ -1,4 +1,4 @@
-# recv: 154 instructions, release, one codegen unit, target-cpu x86-64
+# recv: 148 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -9,18 +9,19 @@
     push rbx
     sub rsp, 120
     mov ebp, r8d
-    mov r14, rcx
-    mov r15, rdx
+    mov r15, rcx
+    mov r12, rdx
     mov rbx, rdi
-    mov r12, qword ptr [rsi + 8]
+    mov r14d, r8d
+    add r14, qword ptr [rsi + 8]
     cmp rcx, qword ptr [rsi + 16]
     jae .L0
-    mov edx, r14d
+    mov edx, r15d
     jmp .L1
 .L0:
     lea rdi, [rsi + 16]
     mov r13, rsi
-    mov rsi, r14
+    mov rsi, r15
     call <oxmpi::raw::group::Group::link_of>
     mov rsi, r13
     test al, 1
@@ -37,58 +38,51 @@
     mov edx, dword ptr [r13 + 520]
     or edx, dword ptr [rcx + 8*rax + 4]
     jne .L2
-    cmp qword ptr [r13 + 1400], rax
+    cmp qword ptr [r13 + 1432], rax
     jbe .L2
-    movabs rcx, -4294967296
-    and rcx, r12
-    or r12d, ebp
-    add rcx, r12
-    mov qword ptr [rsp + 8], rcx
-    lea rcx, [r13 + 536]
-    mov rdi, qword ptr [r13 + 1392]
+    lea rdx, [r13 + 536]
+    mov rcx, qword ptr [r13 + 1424]
     shl rax, 7
-    lea rdx, [rdi + rax]
-    mov r10d, dword ptr [rdi + rax + 16]
-    mov r8d, dword ptr [rdi + rax + 32]
-    and r8d, r10d
-    mov r9, qword ptr [rdi + rax]
-    shl r8, 7
-    not r10d
-    shl r10, 32
-    mov r11, qword ptr [r9 + r8]
-    add r11, r10
-    cmp r11, 16777224
+    lea r11, [rcx + rax]
+    mov r9d, dword ptr [rcx + rax + 16]
+    mov edi, dword ptr [rcx + rax + 32]
+    and edi, r9d
+    mov r8, qword ptr [rcx + rax]
+    shl rdi, 7
+    not r9d
+    shl r9, 32
+    mov r10, qword ptr [r8 + rdi]
+    add r10, r9
+    cmp r10, 16777224
     jne .L3
-    mov r10, qword ptr [r9 + r8 + 8]
-    cmp r10, qword ptr [rsp + 8]
+    mov r9, qword ptr [r8 + rdi + 8]
+    cmp r9, r14
     jne .L2
-    mov r11, rcx
-    mov rcx, qword ptr [r9 + r8 + 16]
-    mov qword ptr [r15], rcx
-    inc dword ptr [rdx + 16]
-    dec dword ptr [rdx + 24]
+    mov rdi, qword ptr [r8 + rdi + 16]
+    mov qword ptr [r12], rdi
+    inc dword ptr [r11 + 16]
+    dec dword ptr [r11 + 24]
     je .L4
     xor eax, eax
     jmp .L5
 .L3:
-    mov qword ptr [rsp + 48], r15
+    mov qword ptr [rsp + 48], r12
     mov qword ptr [rsp + 56], 8
     mov qword ptr [rsp + 64], 8
     mov qword ptr [rsp + 72], 0
     lea rdi, [rsp + 16]
     lea r9, [rsp + 48]
-    mov r12, rsi
-    mov rsi, rdx
-    mov rdx, rcx
-    mov rcx, qword ptr [rsp + 8]
+    mov r13, rsi
+    mov rsi, r11
+    mov rcx, r14
     mov r8, -1
     call <oxmpi_shm::transport::rx::ShmRx<B>::take_other>
-    mov rsi, r12
+    mov rsi, r13
     movzx eax, byte ptr [rsp + 28]
     cmp al, 2
     jne .L6
 .L2:
-    mov qword ptr [rsp + 16], r15
+    mov qword ptr [rsp + 16], r12
     mov qword ptr [rsp + 24], 8
     mov qword ptr [rsp + 32], 8
     mov qword ptr [rsp + 40], 0
@@ -96,7 +90,7 @@
     lea rdi, [rsp + 48]
     lea rdx, [rsp + 16]
     mov ecx, 1
-    mov r8, r14
+    mov r8, r15
     mov r9d, 1
     call <oxmpi::raw::communicator::Communicator<A>::recv>
     movabs r14, -9223372036854775789
@@ -127,12 +121,12 @@
     pop rbp
     ret
 .L4:
-    mov rbp, rdx
-    mov r14, r11
-    mov r15, rsi
-    add rdi, rax
+    mov r15, rdx
+    mov r12, rsi
+    lea rdi, [rcx + rax]
     add rdi, 16
-    mov rsi, rdx
+    mov rsi, r11
+    mov rbp, r11
     call <oxmpi_shm::ring::credit::Freed::tell>
     mov eax, dword ptr [rbp + 40]
     mov rsi, qword ptr [r13 + 824]
@@ -144,12 +138,12 @@
     mov rcx, qword ptr [rcx + rdx + 40]
     mov rcx, qword ptr [rcx]
     test cl, 1
-    mov rsi, r15
+    mov rsi, r12
     jne .L11
 .L12:
-    movzx eax, byte ptr [r13 + 1208]
+    movzx eax, byte ptr [r13 + 1240]
 .L5:
-    mov dword ptr [rsp + 20], r12d
+    mov dword ptr [rsp + 20], r14d
     mov dword ptr [rsp + 24], 8
 .L6:
     cmp al, 1
@@ -159,10 +153,10 @@
     call <oxmpi::raw::access::Own::progress>
     jmp .L8
 .L11:
-    mov rdi, r14
+    mov rdi, r15
     mov esi, eax
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
-    mov rsi, r15
+    mov rsi, r12
     jmp .L12
 .L10:
     mov edx, offset .L13

@@ -1,4 +1,4 @@
-# send: 116 instructions, release, one codegen unit, target-cpu x86-64
+# send: 112 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -33,41 +33,37 @@
     mov rax, qword ptr [rdi + 16]
     cmp dword ptr [rax], 1
     jne .L2
-    mov r9d, edx
-    cmp qword ptr [rdi + 432], r9
+    mov eax, edx
+    cmp qword ptr [rdi + 432], rax
     jbe .L2
-    mov rax, qword ptr [rdi + 424]
-    cmp dword ptr [rax + 8*r9], 9
+    mov r9, qword ptr [rdi + 424]
+    cmp dword ptr [r9 + 8*rax], 9
     jb .L2
-    mov r12, qword ptr [rsi + 8]
+    mov r12d, r8d
+    add r12, qword ptr [rsi + 8]
     sub dword ptr [rdi + 528], 1
     jb .L3
-    cmp qword ptr [rdi + 824], r9
+    cmp qword ptr [rdi + 824], rax
     jbe .L2
     mov r10, qword ptr [rdi + 816]
-    shl r9, 7
-    lea r15, [r10 + r9]
-    mov eax, dword ptr [r10 + r9 + 16]
-    cmp dword ptr [r10 + r9 + 20], eax
+    shl rax, 7
+    lea r15, [r10 + rax]
+    mov r9d, dword ptr [r10 + rax + 16]
+    cmp dword ptr [r10 + rax + 20], r9d
     je .L4
 .L5:
-    movabs rcx, -4294967296
-    and rcx, r12
-    or r8d, r12d
-    and eax, dword ptr [r15 + 32]
-    mov rsi, qword ptr [r15]
-    shl rax, 7
-    mov r9, qword ptr [r14]
-    mov qword ptr [rsi + rax + 16], r9
-    mov r8d, r8d
-    or r8, rcx
-    mov qword ptr [rsi + rax + 8], r8
+    and r9d, dword ptr [r15 + 32]
+    mov rax, qword ptr [r15]
+    shl r9, 7
+    mov rcx, qword ptr [r14]
+    mov qword ptr [rax + r9 + 16], rcx
+    mov qword ptr [rax + r9 + 8], r12
     mov ecx, dword ptr [r15 + 16]
     inc ecx
     mov dword ptr [r15 + 16], ecx
     shl rcx, 32
     or rcx, 16777224
-    mov qword ptr [rsi + rax], rcx
+    mov qword ptr [rax + r9], rcx
     mov rax, qword ptr [r15 + 40]
     mov rax, qword ptr [rax]
     test al, 1
@@ -107,19 +103,19 @@
 .L4:
     mov qword ptr [rsp + 16], rdi
     mov rdi, r15
-    mov dword ptr [rsp + 4], r8d
-    mov ebp, edx
-    mov qword ptr [rsp + 8], rcx
-    mov r13, rsi
+    mov dword ptr [rsp + 8], r8d
+    mov r13, rcx
+    mov dword ptr [rsp + 12], edx
+    mov rbp, rsi
     call <oxmpi_shm::transport::link::Out::look>
-    mov rsi, r13
     mov rdi, qword ptr [rsp + 16]
-    mov rcx, qword ptr [rsp + 8]
-    mov r8d, dword ptr [rsp + 4]
+    mov rsi, rbp
+    mov edx, dword ptr [rsp + 12]
+    mov rcx, r13
+    mov r8d, dword ptr [rsp + 8]
     test al, al
     je .L2
-    mov edx, ebp
-    mov eax, dword ptr [r15 + 16]
+    mov r9d, dword ptr [r15 + 16]
     jmp .L5
 .L6:
     add rdi, 536
