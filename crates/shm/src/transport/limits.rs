@@ -14,10 +14,9 @@ const COSTS: Costs = Costs {
     short: Cost::line(53, 85).then(49, 15, 1050),
     // A line, and a buffer that is copied into and out of.
     frame: Cost::line(146, 36),
-    // The offer is claimed, then copying in and out overlap, better the more chunks there are.
-    get: Cost::line(180, 148)
-        .then(16_384, 1300, 80)
-        .then(65_536, 3500, 46),
+    // The offer is claimed, while copying in has begun; then copying in and out overlap. In a
+    // dialogue, where a window is written in turn: a stream one way costs twice as much.
+    get: Cost::line(740, 30).then(65_536, 540, 33),
     // A line more than a get, then chunks through the link's own buffers.
     put: Cost::line(820, 138).then(65_536, 1850, 112),
 };

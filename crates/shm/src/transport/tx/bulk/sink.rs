@@ -282,7 +282,13 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn pump_sinks(&mut self) -> u32 {
         let mut moved = 0;
         let mut i = 0;
+        let mut last = None;
         while i < self.sinks.claims.len() {
+            // One long message of a peer after the other, as the peer copies them in.
+            if last == Some(self.sinks.claims[i].peer) {
+                i += 1;
+                continue;
+            }
             let mut claim = self.sinks.claims.swap_remove(i);
             let step = match self.step(&mut claim) {
                 // Who has given this rank up does nothing more for it. The operation ends with the
@@ -292,6 +298,7 @@ impl<B: Bytes> ShmTx<B> {
                 step => step,
             };
             moved += u32::from(!matches!(step, Step::Idle));
+            last = matches!(step, Step::Moved).then_some(claim.peer);
             let stays = match step {
                 Step::Idle | Step::Moved => true,
                 Step::Complete => {

@@ -346,7 +346,7 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Nobody uses offer `i` any more.
     fn end_offer(&mut self, i: usize) {
-        let source = self.sources.open.swap_remove(i);
+        let source = self.sources.open.remove(i);
         self.sources.peers[source.to as usize].taken &= !(1 << source.place);
         if let Some(filling) = source.filling {
             self.keep_pipe(source.to, filling.pipe);
@@ -377,6 +377,8 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn pump_sources(&mut self) -> u32 {
         let mut moved = 0;
         let mut i = 0;
+        // One long message to a peer after the other: what is copied in is copied out while it is near.
+        let mut last = None;
         while i < self.sources.open.len() {
             let Source {
                 to, place, turn, ..
@@ -385,6 +387,7 @@ impl<B: Bytes> ShmTx<B> {
                 return moved;
             };
             let step = match offer.look(turn) {
+                Stage::Open | Stage::Claimed { .. } if last == Some(to) => Ok(false),
                 Stage::Open => self.fill(i),
                 Stage::Claimed { how } => self.serve(i, how, &offer),
                 Stage::Done { how } => {
@@ -395,7 +398,12 @@ impl<B: Bytes> ShmTx<B> {
                 Stage::Closed => Err(Corrupt("an offer closed by another than its owner")),
             };
             match step {
-                Ok(did) => moved += u32::from(did),
+                Ok(true) => {
+                    moved += 1;
+                    let filling = self.sources.open[i].filling.as_ref();
+                    last = filling.filter(|f| !f.fill.is_full()).map(|_| to);
+                }
+                Ok(false) => {}
                 // What the loss of the peer ends ends then.
                 Err(corrupt) => self.breach(to, corrupt),
             }
