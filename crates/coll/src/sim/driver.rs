@@ -34,9 +34,9 @@ impl View<'_, '_> {
         part.len() * self.world.element
     }
 
-    /// Work of the processor on this many bytes of memory.
-    fn work(&mut self, part: Part) {
-        let time = self.bytes(part) * self.world.setup.machine.node.byte;
+    /// Work of the processor on the part's bytes.
+    fn work(&mut self, part: Part, byte: u64) {
+        let time = self.bytes(part) * byte;
         self.world.rank(self.rank).cpu += time;
     }
 }
@@ -60,12 +60,12 @@ impl Driver for View<'_, '_> {
     }
 
     fn copy(&mut self, from: Part, _: Part) -> Result<(), Error> {
-        self.work(from);
+        self.work(from, self.world.setup.machine.copy());
         Ok(())
     }
 
     fn reduce(&mut self, from: Part, _: Part, _: Side) -> Result<(), Error> {
-        self.work(from);
+        self.work(from, self.world.setup.machine.node.byte);
         Ok(())
     }
 

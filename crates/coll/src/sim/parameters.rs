@@ -82,6 +82,12 @@ impl Machine {
         ),
     ];
 
+    /// What a byte costs that a rank copies within its own memory: a quarter of one that comes from
+    /// another rank of the node, which is written, moved from cache to cache and read.
+    pub const fn copy(&self) -> u64 {
+        self.node.byte / 4
+    }
+
     /// The machine of that name.
     pub fn named(name: &str) -> Option<Machine> {
         let row = Machine::NAMED.iter().find(|row| row.0 == name);

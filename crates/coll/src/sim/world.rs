@@ -233,7 +233,7 @@ impl<'a> World<'a> {
         bytes: u64,
     ) -> Result<Option<u32>, Error> {
         let (flag, matching) = (self.is_flag(bytes), self.setup.matching);
-        let node = self.setup.machine.node;
+        let (node, copy) = (self.setup.machine.node, self.setup.machine.copy());
         let me = &mut self.ranks[target as usize];
         let (found, walked) = me.unexpected.take(&mut self.messages, (from, tag));
         let Some(message) = found else {
@@ -272,7 +272,7 @@ impl<'a> World<'a> {
             self.counts.walked += walked;
         }
         if leg == Leg::Eager {
-            me.cpu += bytes * node.byte;
+            me.cpu += bytes * copy;
             self.release(message);
             return Ok(None);
         }

@@ -131,7 +131,7 @@ fn simulate(options: &Options, work: &Workload, contender: Contender) -> Result<
             } else {
                 setup
             };
-            planned(&setup, work, algorithm, &mut watch)
+            planned(&setup, work, algorithm, &options.parameters(), &mut watch)
         }
     }
     .map_err(failed)
@@ -141,10 +141,11 @@ fn planned(
     setup: &Setup,
     work: &Workload,
     algorithm: Algorithm,
+    parameters: &Parameters,
     watch: &mut dyn FnMut(u64),
 ) -> Result<Report, oxmpi_coll::sim::Error> {
     let simulation = Simulation::new(setup).watch(watch);
-    simulation.work(work, algorithm, &Parameters::NONE)
+    simulation.work(work, algorithm, parameters)
 }
 
 /// A line on a terminal that says that something goes on.

@@ -1,6 +1,5 @@
 //! One algorithm's schedule in GOAL.
 
-use oxmpi_coll::catalog::Parameters;
 use oxmpi_coll::sim::{Workload, write_goal};
 
 use super::experiment::{Contender, contenders};
@@ -23,7 +22,7 @@ pub(super) fn schedule(options: &Options) -> Result<String, String> {
         &options.machine,
         &work,
         algorithm,
-        &Parameters::NONE,
+        &options.parameters(),
     )
     .map_err(|why| format!("{} {}: {why}", options.collective, algorithm.name()))?;
     Ok(text)

@@ -22,6 +22,7 @@ What is simulated:
   --algorithm NAMES     names from the catalog, with commas; all: every one that suits; classical: what other libraries
                         do by default for gatherv and scatterv, with all messages under way at once. Left out: the one
                         that a job would choose
+  --radix N             the radix of algorithms that have one; left out: their own
   --machine NAME        gemini (left out), slingshot or ndr; or a JSON file with the costs of yours (docs/formats.md)
   --ppn N               ranks of a node; left out: as many as the machine is known for
   --placement ORDER     block (left out): a node is filled before the next; cyclic: one rank to each in turn

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use lexopt::prelude::*;
-use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup};
 use oxmpi_text::size;
 
@@ -31,6 +31,7 @@ const NAMES: &[&str] = &[
     "--match-ns",
     "--placement",
     "--ppn",
+    "--radix",
     "--ranks",
     "--serial-copies",
     "--sizes",
@@ -83,6 +84,8 @@ pub(super) struct Options {
     pub(super) flags: bool,
     pub(super) serial_copies: bool,
     pub(super) which: Which,
+    /// The radix of algorithms that have one; 0: their own.
+    pub(super) radix: u32,
     /// Numbers of ranks, and bytes: one of both at least, and one of one of them.
     pub(super) ranks: Vec<u32>,
     pub(super) sizes: Vec<u64>,
@@ -99,6 +102,16 @@ impl Options {
     pub(super) fn points(&self) -> impl Iterator<Item = (u32, u64)> {
         let sizes = |&ranks| self.sizes.iter().map(move |&bytes| (ranks, bytes));
         self.ranks.iter().flat_map(sizes)
+    }
+
+    /// What the algorithms are told.
+    pub(super) fn parameters(&self) -> Parameters {
+        Parameters {
+            radix: self.radix,
+            per_node: self.per_node,
+            order: self.order,
+            ..Parameters::NONE
+        }
     }
 
     /// The machine with so many ranks on it.
@@ -123,6 +136,7 @@ struct Typed {
     flags: bool,
     serial_copies: bool,
     algorithm: Option<String>,
+    radix: u32,
     rank_range: Option<(u64, u64)>,
     size_range: Option<(u64, u64)>,
     json: bool,
@@ -165,6 +179,7 @@ fn read(arguments: Vec<OsString>, typed: &mut Typed) -> Result<Option<Wish>, lex
             Long("match-ns") => typed.matching = parser.value()?.parse_with(nanoseconds)?,
             Long("flags") => typed.flags = true,
             Long("serial-copies") => typed.serial_copies = true,
+            Long("radix") => typed.radix = parser.value()?.parse_with(radix)?,
             Long("algorithm") => typed.algorithm = Some(parser.value()?.string()?),
             Long("ranks") => typed.rank_range = Some(parser.value()?.parse_with(rank_range)?),
             Long("sizes") => typed.size_range = Some(parser.value()?.parse_with(size_range)?),
@@ -189,6 +204,11 @@ fn ranks(text: &str) -> Result<u32, String> {
 fn per_node(text: &str) -> Result<u32, &'static str> {
     let number = text.parse().ok().filter(|n| (1..=65_536).contains(n));
     number.ok_or("a node has from 1 to 65536 ranks")
+}
+
+fn radix(text: &str) -> Result<u32, &'static str> {
+    let number = text.parse().ok().filter(|n| (2..=64).contains(n));
+    number.ok_or("a radix is from 2 to 64")
 }
 
 fn order(text: &str) -> Result<Order, &'static str> {
@@ -289,6 +309,7 @@ fn assemble(typed: Typed) -> Result<Options, String> {
         flags: typed.flags,
         serial_copies: typed.serial_copies,
         which: which(typed.algorithm),
+        radix: typed.radix,
         ranks,
         sizes,
         sweep,

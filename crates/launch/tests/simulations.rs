@@ -1,0 +1,182 @@
+//! `oxmpi sim` as a user meets it; and the pictures under `docs/simulations` are what it draws
+//! today.
+//!
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test simulations` writes those that differ: look at
+//! them before they are committed.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::{env, fs};
+
+/// A picture's name, and the command that draws it.
+const PICTURES: [(&str, &str); 9] = [
+    (
+        "gatherv",
+        "gatherv 8 --ranks 16..12000 --match-ns 1 --algorithm classical,knomial",
+    ),
+    (
+        "scatterv",
+        "scatterv 8 --ranks 16..12000 --algorithm classical,knomial",
+    ),
+    (
+        "barrier",
+        "barrier --ranks 16..12288 --radix 6 --algorithm dissemination,node-aware",
+    ),
+    (
+        "barrier-flags",
+        "barrier --ranks 16..12288 --radix 6 --flags --algorithm dissemination,node-aware",
+    ),
+    (
+        "barrier-slingshot",
+        "barrier --ranks 64..12288 --radix 6 --flags --machine slingshot --algorithm dissemination,node-aware",
+    ),
+    (
+        "allgather-block",
+        "allgather --sizes 4KiB..512KiB -n 1024 --algorithm ring,lane-ring",
+    ),
+    (
+        "allgather-cyclic",
+        "allgather --sizes 4KiB..64KiB -n 128 --placement cyclic --algorithm ring,lane-ring",
+    ),
+    (
+        "allgather-short",
+        "allgather 8 --ranks 16..12000 --algorithm ring,bruck,lane-bruck",
+    ),
+    (
+        "alltoall",
+        "alltoall --sizes 8..4KiB -n 10000 --algorithm bruck,node-aware",
+    ),
+];
+
+fn sim(arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oxmpi"));
+    command.arg("sim").args(arguments.split_whitespace());
+    command.output().expect("oxmpi starts")
+}
+
+/// What it prints when all is well.
+fn printed(arguments: &str) -> String {
+    let output = sim(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "oxmpi sim {arguments}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// What it complains of.
+fn complaint(arguments: &str) -> String {
+    let output = sim(arguments);
+    assert_eq!(output.status.code(), Some(2), "oxmpi sim {arguments}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn the_pictures_are_those_of_today() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulations");
+    let drawn = env::temp_dir().join(format!("oxmpi-sim-{}.svg", std::process::id()));
+    let mut stale = Vec::new();
+    for (name, arguments) in PICTURES {
+        printed(&format!("{arguments} --force --svg {}", drawn.display()));
+        let picture = fs::read_to_string(&drawn).expect("the picture is there");
+        let path = folder.join(format!("{name}.svg"));
+        if fs::read_to_string(&path).is_ok_and(|there| there == picture) {
+            continue;
+        }
+        match env::var_os("OXMPI_BLESS") {
+            Some(_) => fs::write(&path, &picture).expect("the picture can be written"),
+            None => stale.push(name),
+        }
+    }
+    fs::remove_file(&drawn).expect("the picture can be removed");
+    assert!(
+        stale.is_empty(),
+        "{stale:?} differ: run with OXMPI_BLESS=1 and look at the difference"
+    );
+}
+
+#[test]
+fn a_table_has_a_line_for_each_simulation() {
+    let table = printed("bcast 8 --ranks 2..16 --algorithm binomial --machine ndr");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "bcast");
+    assert!(lines[1].starts_with("ndr: network L 650 "), "{table}");
+    let ranks = lines[4..].iter().map(|line| line.split_whitespace().next());
+    assert_eq!(ranks.flatten().collect::<Vec<_>>(), ["2", "4", "8", "16"]);
+}
+
+#[test]
+fn json_has_what_the_table_has() {
+    let json = printed("allgather 100 -n 48 --algorithm ring --json");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["version"], 1);
+    assert_eq!(json["network"]["latency_ps"], 1_100_000);
+    let row = &json["rows"][0];
+    assert_eq!(
+        (&row["ranks"], &row["messages"]),
+        (&48.into(), &(48 * 47).into())
+    );
+    assert!(
+        row["last_ps"].as_u64() > Some(0) && row["mean_ps"].as_u64() <= row["last_ps"].as_u64()
+    );
+}
+
+#[test]
+fn a_schedule_meets_each_send_with_a_receive() {
+    let path = env::temp_dir().join(format!("oxmpi-sim-{}.goal", std::process::id()));
+    let arguments = format!(
+        "allreduce 64 -n 6 --algorithm ring --goal {}",
+        path.display()
+    );
+    printed(&arguments);
+    assert!(complaint_of_data(&arguments).contains("--force overwrites it"));
+    let schedule = fs::read_to_string(&path).expect("the schedule is there");
+    fs::remove_file(&path).expect("the schedule can be removed");
+    assert!(
+        schedule.starts_with("num_ranks 6\n\nrank 0 {\nl1: calc 0\n"),
+        "{schedule}"
+    );
+    let count = |word: &str| schedule.matches(word).count();
+    assert_eq!((count(": send "), count(": recv ")), (60, 60));
+    assert_eq!(count("rank "), 6);
+}
+
+fn complaint_of_data(arguments: &str) -> String {
+    let output = sim(arguments);
+    assert_eq!(output.status.code(), Some(1), "oxmpi sim {arguments}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn mistakes_are_answered_by_what_would_be_right() {
+    for (arguments, right) in [
+        ("", "name a collective"),
+        ("bcasst 8 -n 4", "did you mean `bcast`?"),
+        ("bcast 8", "Say -n 1000, or --ranks 16..4096"),
+        ("bcast -n 4", "Say `oxmpi sim bcast 64KiB`"),
+        ("bcast 8 9 -n 4", "`9` is too much"),
+        ("bcast 8 -n 0", "from 1 to"),
+        ("bcast 8 -n 4 --ranks 2..8", "leave one out"),
+        ("bcast 8 --ranks 8..2", "write 2..8"),
+        ("bcast 8 --ranks 8", "a range is written A..B"),
+        ("bcast 8 -n 4 --algorithm ring2", "it has binomial"),
+        ("bcast 8 -n 4 --machine gemimi", "did you mean `gemini`?"),
+        ("bcast 8 -n 4 --placement random", "`block` or `cyclic`"),
+        ("bcast 8 -n 4 --match-ns -1", "from 0 to 1000000"),
+        ("bcast 8 -n 4 --radix 1", "from 2 to 64"),
+        ("bcast 8 -n 4 --ppn 0", "from 1 to 65536"),
+        ("bcast 8 -n 4 --svg x.svg", "add --ranks"),
+        (
+            "bcast 8 -n 4 --algorithm all --goal x",
+            "name it with --algorithm",
+        ),
+        ("bcast 8 -n 4 --jsn", "did you mean `--json`?"),
+        ("bcast 1TiB -n 100000", "are too much"),
+        ("neighbor_allgather 8 -n 4", "is not simulated"),
+        (
+            "gatherv 8 -n 4 --algorithm knomial --goal x",
+            "it is no fixed schedule",
+        ),
+    ] {
+        let complaint = complaint(arguments);
+        assert!(complaint.contains(right), "{arguments}: {complaint}");
+    }
+}
