@@ -12,11 +12,11 @@ use std::{env, fs};
 const PICTURES: [(&str, &str); 9] = [
     (
         "gatherv",
-        "gatherv 8 --ranks 16..12000 --match-ns 1 --algorithm classical,knomial",
+        "gatherv 8 --ranks 16..12000 --match-ns 1 --radix 4 --algorithm classical,knomial",
     ),
     (
         "scatterv",
-        "scatterv 8 --ranks 16..12000 --algorithm classical,knomial",
+        "scatterv 8 --ranks 16..12000 --radix 4 --algorithm classical,knomial",
     ),
     (
         "barrier",

@@ -7,7 +7,7 @@ use svg::node::element::{Circle, Description, Group, Line, Polyline, Rectangle, 
 pub(super) struct Plot<'a> {
     /// Its name, above it.
     pub(super) title: &'a str,
-    /// The model in one line, below it.
+    /// The model in clauses, below it: the first on a line of its own.
     pub(super) note: &'a str,
     /// What is counted to the right, and how a number of it is written.
     pub(super) axis: &'a str,
@@ -28,7 +28,7 @@ const COLOURS: [&str; 7] = [
 ];
 
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 440.0;
+const HEIGHT: f64 = 456.0;
 /// The field's edges.
 const LEFT: f64 = 84.0;
 const TOP: f64 = 48.0;
@@ -79,6 +79,11 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
     let points = || plot.lines.iter().flat_map(|line| &line.points).copied();
     let across = Axis::new(points().map(|point| point.0), LEFT, RIGHT);
     let up = Axis::new(points().map(|point| point.1), BOTTOM, TOP).widened();
+    let (costs, rest) = plot.note.split_once("; ").unwrap_or((plot.note, ""));
+    let note = |words: &str, above: f64| {
+        let y = HEIGHT - 10.0 - 14.0 * above;
+        text(words, 16.0, y, "start").set("font-size", 10)
+    };
     let page = Rectangle::new()
         .set("width", WIDTH)
         .set("height", HEIGHT)
@@ -100,7 +105,8 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
             BOTTOM + 38.0,
             "middle",
         ))
-        .add(text(plot.note, LEFT, HEIGHT - 10.0, "start").set("font-size", 10))
+        .add(note(costs, 1.0))
+        .add(note(rest, 0.0))
         .add(grid(&across, &up, plot));
     for (number, line) in plot.lines.iter().enumerate() {
         document = document.add(series(line, number, &across, &up));
