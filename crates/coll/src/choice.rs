@@ -17,6 +17,10 @@ pub struct Tuning {
     pub ring_chunk_bytes: u64,
     /// Messages of the ring carry at most this many bytes, up to 64 messages for a chunk.
     pub ring_segment_bytes: u64,
+    /// Gatherv sends blocks of at most this many bytes through its tree.
+    pub gatherv_short_bytes: u64,
+    /// Scatterv sends blocks of at most this many bytes through its tree.
+    pub scatterv_short_bytes: u64,
 }
 
 impl Tuning {
@@ -25,6 +29,14 @@ impl Tuning {
         match algorithm {
             Algorithm::AllreduceRing => Parameters {
                 segment: self.ring_segment_bytes.max(1),
+                ..Parameters::NONE
+            },
+            Algorithm::GathervKnomial => Parameters {
+                cutoff: self.gatherv_short_bytes.max(1),
+                ..Parameters::NONE
+            },
+            Algorithm::ScattervKnomial => Parameters {
+                cutoff: self.scatterv_short_bytes.max(1),
                 ..Parameters::NONE
             },
             _ => Parameters::NONE,
@@ -39,6 +51,8 @@ impl Default for Tuning {
             ring_from_bytes: 64 << 10,
             ring_chunk_bytes: 4 << 10,
             ring_segment_bytes: 1 << 20,
+            gatherv_short_bytes: 16 << 10,
+            scatterv_short_bytes: 16 << 10,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The settings of collectives: their rows in the table of settings, and their grammar.
 
-use oxmpi_text::{Error, Level, Setting, Words, size};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
 use crate::catalog::{Algorithm, Collective};
 
@@ -127,7 +127,7 @@ pub const SETTINGS: &[Setting] = &{
     rows
 };
 
-const SIZES: [Setting; 3] = [
+const SIZES: [Setting; 5] = [
     Setting {
         name: "allreduce_ring_from",
         aliases: &[],
@@ -160,6 +160,28 @@ const SIZES: [Setting; 3] = [
         short: "the longest message of the ring in allreduce",
         long: "A rank's share is cut into messages of this length, 64 at most, so that one is \
                reduced while the next one travels.",
+        check: |text| size(text).map(drop),
+    },
+    Setting {
+        name: "gatherv_short",
+        aliases: &[Alias::new(Product::CrayMpich, "MPICH_GATHERV_SHORT_MSG")],
+        default: "16KiB",
+        kind: "bytes",
+        level: Level::Tuning,
+        short: "the longest block that gatherv sends through its tree",
+        long: "Longer blocks go straight to the root, which asks for them a few at a time. Each block \
+               is judged by its own length; in Cray MPICH all are by their average. 0 counts as 1.",
+        check: |text| size(text).map(drop),
+    },
+    Setting {
+        name: "scatterv_short",
+        aliases: &[Alias::new(Product::CrayMpich, "MPICH_SCATTERV_SHORT_MSG")],
+        default: "16KiB",
+        kind: "bytes",
+        level: Level::Tuning,
+        short: "the longest block that scatterv sends through its tree",
+        long: "Longer blocks come straight from the root, a few at a time. Each block is judged by \
+               its own length; in Cray MPICH all are by their average. 0 counts as 1.",
         check: |text| size(text).map(drop),
     },
 ];
@@ -226,5 +248,20 @@ mod tests {
             size(row("allreduce_ring_segment").default),
             Ok(tuning.ring_segment_bytes)
         );
+        for (name, bytes, algorithm) in [
+            (
+                "gatherv_short",
+                tuning.gatherv_short_bytes,
+                Algorithm::GathervKnomial,
+            ),
+            (
+                "scatterv_short",
+                tuning.scatterv_short_bytes,
+                Algorithm::ScattervKnomial,
+            ),
+        ] {
+            assert_eq!(size(row(name).default), Ok(bytes));
+            assert_eq!(algorithm.row().parameters.cutoff, bytes);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! of the catalog for that group, with its peers and parts renamed ([`Lane`]), or an exchange of its
 //! own. Later phases need all of the earlier ones, rank by rank; nothing is synchronised.
 //!
-//! Every rank knows the placement from [`Parameters`](crate::catalog::Parameters): nodes of one
+//! Every rank knows the placement from [`Parameters`]: nodes of one
 //! size, filled one after another or dealt in turn. With one rank a node the plans are those that
 //! they are composed of.
 //!

@@ -22,8 +22,8 @@ pub enum Act {
     Send {
         /// The receiver.
         to: u32,
-        /// Names the message within this collective; below [`TAGS`], the same in the receiver's
-        /// plan.
+        /// Names the message within this collective; below
+        /// [`TAGS`](super::TAGS), the same in the receiver's plan.
         tag: u32,
         /// What it carries.
         from: Part,
@@ -32,7 +32,8 @@ pub enum Act {
     Recv {
         /// The sender.
         from: u32,
-        /// Names the message within this collective; below [`TAGS`], the same in the sender's plan.
+        /// Names the message within this collective; below
+        /// [`TAGS`](super::TAGS), the same in the sender's plan.
         tag: u32,
         /// Where it goes; as long as what was sent.
         into: Part,

@@ -71,6 +71,8 @@ impl Values {
             ring_from_bytes: self.parse("allreduce_ring_from", size),
             ring_chunk_bytes: self.parse("allreduce_ring_chunk", size),
             ring_segment_bytes: self.parse("allreduce_ring_segment", size),
+            gatherv_short_bytes: self.parse("gatherv_short", size),
+            scatterv_short_bytes: self.parse("scatterv_short", size),
             ..Tuning::default()
         };
         let served = |collective: &Collective| collective.algorithms().next().is_some();
