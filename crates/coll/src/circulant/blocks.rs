@@ -74,8 +74,8 @@ impl Turned {
         match self.blocks {
             Blocks::Cut(count) => piece(0, count, self.circle.size(), rank).0,
             Blocks::Equal(count) => u64::from(rank) * count,
-            Blocks::Sends => known.given.sends[..rank as usize].iter().sum(),
-            Blocks::Recvs => known.given.recvs[..rank as usize].iter().sum(),
+            Blocks::Sends => known.given.sends.iter().take(rank as usize).sum(),
+            Blocks::Recvs => known.given.recvs.iter().take(rank as usize).sum(),
         }
     }
 }
