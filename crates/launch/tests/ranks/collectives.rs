@@ -64,7 +64,15 @@ fn late_message<A: Access>(comm: &Comm<A>, root: usize) -> Result<()> {
 #[test]
 fn allreduce_by_every_algorithm() {
     for ranks in SIZES {
-        for algorithm in ["auto", "recursive-doubling", "ring"] {
+        for algorithm in [
+            "auto",
+            "recursive-doubling",
+            "recursive-multiplying",
+            "gather-reduce",
+            "circulant",
+            "rabenseifner",
+            "ring",
+        ] {
             Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
                 let comm = world.comm();
                 for len in LENGTHS {
@@ -108,6 +116,45 @@ fn all_operations(comm: &Comm, len: usize) -> Result<()> {
         assert!(in_place == result, "{op:?} of {len} in place");
     }
     Ok(())
+}
+
+#[test]
+fn bcast_and_reduce_by_every_algorithm() {
+    let algorithms = [
+        ("knomial", "knomial"),
+        ("circulant", "circulant"),
+        ("scatter-allgather", "rabenseifner"),
+        ("chain", "chain"),
+    ];
+    for (ranks, (bcast, reduce)) in SIZES
+        .into_iter()
+        .flat_map(|ranks| algorithms.map(|by| (ranks, by)))
+    {
+        let job = Job::of(ranks).with("OXMPI_BCAST_ALGORITHM", bcast);
+        job.with("OXMPI_REDUCE_ALGORITHM", reduce).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            for (root, len) in [0, size - 1]
+                .into_iter()
+                .flat_map(|root| [1, 7, 1021, 8193].map(|len| (root, len)))
+            {
+                let mut data = vec![0; len];
+                if rank == root {
+                    data = values(root, len);
+                }
+                comm.bcast(&mut data, root)?;
+                assert!(data == values(root, len), "bcast of {len} from {root}");
+                let mut result = vec![0; if rank == root { len } else { 0 }];
+                comm.reduce_into(&values(rank, len), &mut result, Op::SUM, root)?;
+                let expected = (0..result.len()).map(|i| fold(size, i, u64::wrapping_add));
+                assert!(
+                    expected.eq(result.iter().copied()),
+                    "reduce of {len} to {root}"
+                );
+            }
+            Ok(())
+        });
+    }
 }
 
 #[test]

@@ -142,6 +142,15 @@ struct Ticket {
     /// `None`: the awaited one.
     request: Option<RawRequest>,
     bytes: u64,
+    /// Where its bytes are meanwhile, if not in their place.
+    detour: Option<Box<Detour>>,
+}
+
+/// Room for a message of a part that goes around the end of its buffer, and so is no layout.
+struct Detour {
+    room: Scratch,
+    /// Where the bytes are to go in the end; those that are sent go nowhere else.
+    part: Part,
 }
 
 /// A receive that looks on the direct road as long as it can. There is one at a time: the next one
@@ -201,13 +210,9 @@ impl<A: Access> Binding<'_, A> {
             _ => RawBytes::empty(),
         };
         let element = self.element;
-        // A part that goes around is one of memory where it does not reach the end.
-        let reach = part.first.checked_add(part.count);
-        let plain =
-            part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap);
         part.first
             .checked_mul(element)
-            .filter(|_| plain)
+            .filter(|_| is_layout(part))
             .zip(part.count.checked_mul(element))
             .zip(part.stride.checked_mul(element as i64))
             .and_then(|((at, block), stride)| buffer.part(at, block, stride, part.times))
@@ -215,6 +220,49 @@ impl<A: Access> Binding<'_, A> {
                 self.communicator
                     .refused(&format_args!("its plan leaves the buffer: {part:?}"))
             })
+    }
+
+    /// What a message of the part is sent from or received into.
+    fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Box<Detour>>)> {
+        if is_layout(part) {
+            return Ok((self.bytes(part)?, None));
+        }
+        let mut room = Scratch::default();
+        let bytes = part.len().saturating_mul(self.element);
+        let body = room
+            .grow(bytes)
+            .then(|| room.bytes().part(0, bytes, 0, 1))
+            .flatten();
+        let body = body.ok_or_else(|| {
+            self.communicator
+                .refused(&format_args!("no memory for a message of {bytes} B"))
+        })?;
+        Ok((body, Some(Box::new(Detour { room, part }))))
+    }
+
+    /// Copies between the place of a detour's part and its room.
+    fn pass(&mut self, detour: &mut Detour, to_room: bool) -> Result<()> {
+        let (room, mut at) = (detour.room.bytes(), 0);
+        for range in detour.part.blocks() {
+            let place = self.bytes(block(detour.part.buf, range))?;
+            let piece = room
+                .part(at, place.len(), 0, 1)
+                .unwrap_or(RawBytes::empty());
+            match to_room {
+                true => piece.copy_from(&place),
+                false => place.copy_from(&piece),
+            }
+            at += place.len();
+        }
+        Ok(())
+    }
+
+    /// Brings what came to its place.
+    fn arrive(&mut self, detour: Option<Box<Detour>>) -> Result<()> {
+        match detour {
+            Some(mut detour) => self.pass(&mut detour, false),
+            None => Ok(()),
+        }
     }
 
     /// The peer, and the envelope with the collective's number and the act's tag: two collectives
@@ -245,6 +293,13 @@ impl<A: Access> Binding<'_, A> {
     }
 }
 
+/// Whether the elements of a part lie in one piece of memory, or at equal distances: one that goes
+/// around does so where it does not reach the end.
+fn is_layout(part: Part) -> bool {
+    let reach = part.first.checked_add(part.count);
+    part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap)
+}
+
 /// One block of a part, as a part.
 const fn block(buf: Buf, range: Range<u64>) -> Part {
     Part::new(buf, range.start, range.end - range.start)
@@ -255,7 +310,11 @@ impl<A: Access> Driver for Binding<'_, A> {
     type Error = Error;
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>> {
-        let body = self.bytes(from)?;
+        let (body, mut detour) = self.body(from)?;
+        if let Some(detour) = &mut detour {
+            self.pass(detour, true)?;
+            detour.part = Part::EMPTY;
+        }
         let (peer, envelope) = self.address(to, tag)?;
         let request = self
             .communicator
@@ -265,11 +324,12 @@ impl<A: Access> Driver for Binding<'_, A> {
         Ok(request.map(|request| Ticket {
             request: Some(request),
             bytes,
+            detour,
         }))
     }
 
     fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>> {
-        let body = self.bytes(into)?;
+        let (body, detour) = self.body(into)?;
         let (peer, envelope) = self.address(from, tag)?;
         let bytes = body.len();
         let mut next = Awaited {
@@ -281,13 +341,16 @@ impl<A: Access> Driver for Binding<'_, A> {
         let access = self.communicator.access();
         let Some(earlier) = &mut self.awaited else {
             if let Some(outcome) = access.with(|lane| next.look(1, lane)) {
-                return self.ended(outcome, bytes).map(|()| None);
+                self.ended(outcome, bytes)?;
+                self.arrive(detour)?;
+                return Ok(None);
             }
             self.awaited = Some(next);
             self.fresh = true;
             return Ok(Some(Ticket {
                 request: None,
                 bytes,
+                detour,
             }));
         };
         let request = access.with(|lane| {
@@ -297,12 +360,21 @@ impl<A: Access> Driver for Binding<'_, A> {
         Ok(Some(Ticket {
             request: Some(request),
             bytes,
+            detour,
         }))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<()> {
-        let (from, into) = (self.bytes(from)?, self.bytes(into)?);
-        into.copy_from(&from);
+        if is_layout(from) && is_layout(into) {
+            let (from, into) = (self.bytes(from)?, self.bytes(into)?);
+            into.copy_from(&from);
+            return Ok(());
+        }
+        for [from_block, into_block] in pairs(from, into) {
+            let from = self.bytes(block(from.buf, from_block))?;
+            let into = self.bytes(block(into.buf, into_block))?;
+            into.copy_from(&from);
+        }
         Ok(())
     }
 
@@ -333,6 +405,8 @@ impl<A: Access> Driver for Binding<'_, A> {
         if ticket.request.is_none() {
             self.awaited = None;
         }
-        self.ended(outcome, ticket.bytes).map(|()| true)
+        self.ended(outcome, ticket.bytes)?;
+        self.arrive(ticket.detour.take())?;
+        Ok(true)
     }
 }
