@@ -104,6 +104,31 @@ fn a_table_has_a_line_for_each_simulation() {
 }
 
 #[test]
+fn what_a_network_could_do_stands_beside_the_plans() {
+    let table = printed("barrier --ranks 32..1024 --algorithm in-network,nic-atomic");
+    let times = |name: &str| {
+        let lines = table.lines().filter(|line| line.contains(name));
+        let times = lines
+            .filter_map(|line| line.split_whitespace().nth(3))
+            .map(str::to_owned);
+        times.collect::<Vec<_>>()
+    };
+    assert_eq!(times("in-network").len(), 6, "{table}");
+    assert!(
+        times("in-network")
+            .windows(2)
+            .all(|pair| pair[0] == pair[1]),
+        "{table}"
+    );
+    assert!(
+        times("nic-atomic")
+            .windows(2)
+            .all(|pair| pair[0] != pair[1]),
+        "{table}"
+    );
+}
+
+#[test]
 fn json_has_what_the_table_has() {
     let json = printed("allgather 100 -n 48 --algorithm ring --json");
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");

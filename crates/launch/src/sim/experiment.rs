@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
-use oxmpi_coll::sim::{Classical, Report, Setup, Simulation, Workload, shifts};
+use oxmpi_coll::sim::{Classical, Counts, Offload, Report, Setup, Simulation, Workload, shifts};
 
 use super::options::{Options, Which};
 
@@ -16,6 +16,8 @@ pub(super) enum Contender {
     Catalog(Algorithm),
     /// What other libraries do.
     Classical(Classical),
+    /// What a network could do.
+    Offload(Offload),
 }
 
 /// The name of what other libraries do.
@@ -26,6 +28,8 @@ impl Contender {
         match self {
             Contender::Catalog(algorithm) => algorithm.name(),
             Contender::Classical(_) => CLASSICAL,
+            Contender::Offload(Offload::InNetwork) => "in-network",
+            Contender::Offload(Offload::NicAtomic) => "nic-atomic",
         }
     }
 
@@ -36,8 +40,15 @@ impl Contender {
             Collective::Scatterv => Some(Classical::Scatterv),
             _ => None,
         };
+        let offload: &[Offload] = match collective {
+            Collective::Barrier => &[Offload::InNetwork, Offload::NicAtomic],
+            Collective::Allreduce => &[Offload::InNetwork],
+            _ => &[],
+        };
         let planned = collective.algorithms().map(Contender::Catalog);
-        planned.chain(classical.map(Contender::Classical)).collect()
+        let classical = classical.map(Contender::Classical);
+        let offload = offload.iter().copied().map(Contender::Offload);
+        planned.chain(classical).chain(offload).collect()
     }
 }
 
@@ -87,7 +98,7 @@ pub(super) fn contenders(options: &Options, work: &Workload) -> Result<Vec<Conte
         Which::All => all()
             .filter(|contender| match contender {
                 Contender::Catalog(algorithm) => algorithm.suits(&call).is_ok(),
-                Contender::Classical(_) => true,
+                Contender::Classical(_) | Contender::Offload(_) => true,
             })
             .collect(),
         Which::Named(names) => {
@@ -121,6 +132,10 @@ fn simulate(options: &Options, work: &Workload, contender: Contender) -> Result<
         )
     };
     match contender {
+        Contender::Offload(offload) => Ok(Report {
+            times: vec![offload.time(&setup, work.bytes())],
+            counts: Counts::default(),
+        }),
         Contender::Classical(classical) => {
             let simulation = Simulation::new(&setup).watch(&mut watch);
             simulation.run_classical(classical, work.bytes())

@@ -20,8 +20,9 @@ What is simulated:
   --ranks A..B          from A ranks to B, doubled each time
   --sizes A..B          from A bytes to B, doubled each time
   --algorithm NAMES     names from the catalog, with commas; all: every one that suits; classical: what other libraries
-                        do by default for gatherv and scatterv, with all messages under way at once. Left out: the one
-                        that a job would choose
+                        do by default for gatherv and scatterv, with all messages under way at once; in-network (barrier,
+                        allreduce) and nic-atomic (barrier): formulas of what a network could do by itself. Left out:
+                        the one that a job would choose
   --radix N             the radix of algorithms that have one; left out: their own
   --machine NAME        gemini (left out), slingshot or ndr; or a JSON file with the costs of yours (docs/formats.md)
   --ppn N               ranks of a node; left out: as many as the machine is known for
