@@ -21,8 +21,8 @@ const EVERY: u32 = 1024;
 /// Steps of all ranks together up to which all ranks are run.
 const RUN_STEPS: u64 = 40_000;
 
-/// The same for numbers of ranks that are drawn.
-const DRAWN_STEPS: u64 = 12_000_000;
+/// The same for the plainest case, where ranks are not alike.
+const DRAWN_STEPS: u64 = 5_000_000;
 
 /// What proving one algorithm came to.
 #[derive(Clone, Copy, Default)]
@@ -63,7 +63,7 @@ fn keeps_rounds(algorithm: Algorithm, case: &Case, report: Report) -> Result<(),
     Ok(())
 }
 
-/// The steps of all ranks, and the most of one rank, in the plainest case.
+/// The steps of all ranks, and the most of one rank.
 fn steps(algorithm: Algorithm, case: &Case) -> Result<(u64, u32), String> {
     let arrays = case.arrays();
     let (mut all, mut most) = (0, 0);
@@ -112,27 +112,30 @@ fn prove(algorithm: Algorithm, case: &Case, how: How, tally: &mut Tally) -> Resu
 fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
     let (start, mut tally) = (Instant::now(), Tally::default());
     let all = cases(algorithm, size);
+    // The plainest case and its like in place are proved on every number of ranks, the others where
+    // they are not too long.
     let Some(plainest) = all.last() else {
         return Ok(tally);
     };
-    let (steps, most) = steps(algorithm, plainest)?;
-    if steps <= RUN_STEPS && size <= EVERY {
-        for case in &all {
-            prove(algorithm, case, How::All, &mut tally)?;
-        }
-    } else if size <= 4096 || most <= 8 * (size.ilog2() + 2) {
-        let placed = all.iter().find(|case| case.in_place && size <= EVERY);
-        let placed = placed.map(|_| Case {
-            in_place: true,
-            ..*plainest
-        });
-        let how = if steps <= DRAWN_STEPS {
-            How::One
-        } else {
-            How::OnlyOne
+    let placed = all.iter().find(|case| case.in_place && size <= EVERY);
+    let placed = placed.map(|_| Case {
+        in_place: true,
+        ..*plainest
+    });
+    for case in [Some(*plainest), placed].into_iter().flatten() {
+        let (steps, most) = steps(algorithm, &case)?;
+        let how = match steps {
+            ..=RUN_STEPS if size <= EVERY => How::All,
+            ..=DRAWN_STEPS => How::One,
+            _ => How::OnlyOne,
         };
-        for case in [Some(*plainest), placed].into_iter().flatten() {
+        if size <= 4096 || most <= 8 * (size.ilog2() + 2) {
             prove(algorithm, &case, how, &mut tally)?;
+        }
+    }
+    for case in all.iter().take_while(|_| size <= EVERY) {
+        if steps(algorithm, case)?.0 <= RUN_STEPS {
+            prove(algorithm, case, How::All, &mut tally)?;
         }
     }
     tally.spent = start.elapsed();

@@ -109,10 +109,10 @@ impl Turn {
         let strides = one.times == 1 || one.stride == other.stride;
         let place = match self.turns(one.buf) {
             Some(around) => {
-                let fits = |part: Part| {
-                    let inside =
-                        |block: Range<u64>| block.start <= block.end && block.end <= around;
-                    part.wrap == around || part.wrap == 0 && part.blocks().all(inside)
+                let fits = |part: Part| match part.plain() {
+                    _ if part.wrap == around => true,
+                    Some(block) => block.end <= around,
+                    None => part.wrap == 0 && part.blocks().all(|block| block.end <= around),
                 };
                 let moved = u64::from(by) * self.block;
                 fits(one) && fits(other) && (one.first + moved) % around == other.first % around

@@ -19,8 +19,11 @@ struct Touch {
 }
 
 impl Touch {
-    /// `None` for a block that does not exist: the run finds that.
+    /// `None` where there is no element, or for a block that does not exist: the run finds that.
     fn new(part: Part, writes: bool, task: &Task) -> Option<Self> {
+        if part.is_empty() {
+            return None;
+        }
         let place = resolve(part, &task.blocks, [task.input, task.output])?;
         let low = place.blocks().map(|block| block.start).min();
         let high = place.blocks().map(|block| block.end).max();
@@ -112,7 +115,9 @@ pub(super) fn check<P: Plan>(
                     acts: Box::new((other.act, act)),
                 }));
             }
-            running.push_back(one);
+            if one.touches.iter().any(Option::is_some) {
+                running.push_back(one);
+            }
         }
         step = acts.after(step);
     }

@@ -274,9 +274,12 @@ impl Memory {
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
         let inside = |place: &Place| {
             part.is_empty()
-                || place
-                    .blocks()
-                    .all(|block| block.end <= len && block.start <= block.end)
+                || match place.plain.plain() {
+                    Some(block) if place.short.is_empty() => block.end <= len,
+                    _ => place
+                        .blocks()
+                        .all(|block| block.end <= len && block.start <= block.end),
+                }
         };
         whole.filter(inside).ok_or(Kind::Outside { part, len })
     }

@@ -127,7 +127,7 @@ impl Part {
     }
 
     /// The elements of a part of one block that does not go around.
-    fn plain(&self) -> Option<Range<u64>> {
+    pub(crate) fn plain(&self) -> Option<Range<u64>> {
         let end = self.first.saturating_add(self.count);
         let plain = self.times == 1 && (self.wrap == 0 || end <= self.wrap);
         plain.then_some(self.first..end)
