@@ -6,6 +6,10 @@
 //! through an empty `asm!` block: the compiler cannot know what is called, and assumes nothing
 //! about the bytes. What arrives is whatever was there, torn or not; callers check what they use.
 //!
+//! One case goes to vector moves of our own: where the destination begins up to a line behind the
+//! source, counted within a page, `rep movsb` of the Zen processors falls back to single steps. On a
+//! Zen 4 64 KiB took 19.8 us with 8 B between the two, and 1.2 without; vector moves take 1.4 to 1.8.
+//!
 //! [`stream_to_foreign`] copies past the caches. Where two processors do not share a cache, a line
 //! that one has written costs the other a full trip, and few trips go at a time; a line that was
 //! streamed to memory is read from there as any other, with all the prefetching there is. Measured
@@ -27,15 +31,90 @@ fn opaque() -> Memcpy {
     routine
 }
 
+/// Copies `len` bytes.
+///
+/// # Safety
+/// Both ranges are mapped, `from` readable and `to` writable, and do not overlap.
+#[inline]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    if len >= MOVSB && is_close_behind(from, to) {
+        let lines = len / LINE * LINE;
+        // SAFETY: whole lines within both ranges, by the caller's word.
+        unsafe { move_lines(from, to, lines) };
+        // SAFETY: the rest of both.
+        unsafe {
+            opaque()(
+                to.wrapping_add(lines).cast(),
+                from.wrapping_add(lines).cast(),
+                len - lines,
+            )
+        };
+        return;
+    }
+    // SAFETY: by the caller's word.
+    unsafe { opaque()(to.cast(), from.cast(), len) };
+}
+
+/// From so many bytes on the C library may use `rep movsb`.
+const MOVSB: usize = 1024;
+
+/// Whether `to` begins up to a line behind `from`, within a page.
+#[inline]
+fn is_close_behind(from: *const u8, to: *mut u8) -> bool {
+    (1..LINE).contains(&(to.addr().wrapping_sub(from.addr()) % 4096))
+}
+
+/// Copies `len` bytes, whole lines, by vector moves.
+///
+/// # Safety
+/// As [`copy`]; `len` is a multiple of [`LINE`] and not 0.
+#[cfg(target_arch = "x86_64")]
+unsafe fn move_lines(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: reads and writes as many bytes as the ranges have, line by line; SSE2 is part of the
+    // architecture.
+    unsafe {
+        asm!(
+            "2:",
+            "movups {a}, [{from}]",
+            "movups {b}, [{from} + 16]",
+            "movups {c}, [{from} + 32]",
+            "movups {d}, [{from} + 48]",
+            "movups [{to}], {a}",
+            "movups [{to} + 16], {b}",
+            "movups [{to} + 32], {c}",
+            "movups [{to} + 48], {d}",
+            "add {from}, 64",
+            "add {to}, 64",
+            "sub {left}, 64",
+            "jnz 2b",
+            from = inout(reg) from => _,
+            to = inout(reg) to => _,
+            left = inout(reg) len => _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            options(nostack),
+        );
+    }
+}
+
+/// # Safety
+/// As [`copy`].
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn move_lines(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: by the caller's word.
+    unsafe { opaque()(to.cast(), from.cast(), len) };
+}
+
 /// Copies `to.len()` foreign bytes from `from`.
 ///
 /// # Safety
 /// `from` is mapped and readable for `to.len()` bytes, and those do not overlap `to`.
 #[inline]
 pub unsafe fn from_foreign(from: *const u8, to: &mut [u8]) {
-    let routine = opaque();
     // SAFETY: both ranges are valid by the caller's word and by `to` being a slice.
-    unsafe { routine(to.as_mut_ptr().cast(), from.cast(), to.len()) };
+    unsafe { copy(from, to.as_mut_ptr(), to.len()) };
 }
 
 /// Copies `from` to `from.len()` foreign bytes at `to`.
@@ -44,9 +123,8 @@ pub unsafe fn from_foreign(from: *const u8, to: &mut [u8]) {
 /// `to` is mapped and writable for `from.len()` bytes, and those do not overlap `from`.
 #[inline]
 pub unsafe fn to_foreign(from: &[u8], to: *mut u8) {
-    let routine = opaque();
     // SAFETY: both ranges are valid by the caller's word and by `from` being a slice.
-    unsafe { routine(to.cast(), from.as_ptr().cast(), from.len()) };
+    unsafe { copy(from.as_ptr(), to, from.len()) };
 }
 
 /// As [`to_foreign`], past the caches where the processor can: what was copied lies in memory when
@@ -147,6 +225,30 @@ mod tests {
             unsafe { from_foreign(mapping.base(), &mut seen) };
             assert_eq!(seen[at..at + len], source);
             assert!(seen[..at].iter().chain(&seen[at + len..]).all(|&b| b == 0));
+        }
+    }
+
+    #[test]
+    fn any_distance_within_a_page_is_copied() {
+        let memory = crate::memory::Memfd::create("oxmpi-test", 16_384).unwrap();
+        let mapping = memory.map().unwrap();
+        let source: Vec<u8> = (0..9000).map(|i| (i * 7 + i / 256) as u8).collect();
+        for distance in [0, 1, 8, 63, 64, 4095] {
+            for len in [MOVSB - 1, MOVSB, MOVSB + 1, 4096, 8191] {
+                let page = (source.as_ptr().addr() + distance) % 4096;
+                let place = mapping.base().wrapping_add(page);
+                let close = (1..LINE).contains(&distance);
+                assert_eq!(is_close_behind(source.as_ptr(), place), close);
+                // SAFETY: a page and `len` bytes fit the mapping, which overlaps neither vector.
+                unsafe { to_foreign(&vec![0; 8192], place) };
+                // SAFETY: as above.
+                unsafe { to_foreign(&source[..len], place) };
+                let mut back = vec![0; 8192];
+                // SAFETY: as above.
+                unsafe { from_foreign(place, &mut back) };
+                assert_eq!(back[..len], source[..len]);
+                assert!(back[len..].iter().all(|&byte| byte == 0));
+            }
         }
     }
 
