@@ -34,6 +34,10 @@ const TURNS: u32 = 4;
 /// another program. Who sleeps is woken before that one's time is over; who yields waits for it.
 const FOREIGN: Duration = Duration::from_millis(1);
 
+/// Waits that sleep at once after one that found somebody foreign: with a wake each they cost about
+/// what the yield did that found him. Then a yield finds out whether he is still there.
+const WARY: u32 = 64;
+
 /// How long a rank does what before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
@@ -108,6 +112,8 @@ pub struct Waiter {
     empty: u32,
     turns: u32,
     since: Option<Instant>,
+    /// This wait sleeps at once.
+    wary: bool,
 }
 
 impl Waiter {
@@ -119,6 +125,7 @@ impl Waiter {
             empty: 0,
             turns: 0,
             since: None,
+            wary: false,
         }
     }
 
@@ -127,6 +134,14 @@ impl Waiter {
     pub const fn moved(&mut self) {
         self.empty = 0;
         self.since = None;
+        self.wary = false;
+    }
+
+    /// Whether it gave the processor away since the last poll that brought something.
+    #[inline(always)]
+    #[must_use]
+    pub const fn gives_way(&self) -> bool {
+        self.since.is_some() || self.wary
     }
 
     /// A poll brought nothing: what to do before the next one.
@@ -141,7 +156,7 @@ impl Waiter {
         } else if self.patience.spin == u32::MAX {
             Rest::Spin
         } else {
-            self.give_way()
+            self.give_way(gates)
         }
     }
 
@@ -159,8 +174,12 @@ impl Waiter {
     }
 
     #[inline(never)]
-    fn give_way(&mut self) -> Rest {
+    fn give_way(&mut self, gates: &Gates) -> Rest {
         let Some(since) = self.since else {
+            if self.wary || (self.patience.shared && gates.is_wary()) {
+                self.wary = true;
+                return Rest::Sleep;
+            }
             self.since = Some(Instant::now());
             self.turns = 1;
             return Rest::Yield;
@@ -170,6 +189,9 @@ impl Waiter {
             self.turns += 1;
             Rest::Yield
         } else {
+            if self.turns < TURNS && waited >= FOREIGN {
+                gates.be_wary(WARY);
+            }
             Rest::Sleep
         }
     }
@@ -254,6 +276,26 @@ mod tests {
         let mut waiter = Waiter::new(Patience::endless());
         waiter.empty = u32::MAX;
         assert_eq!(waiter.next(&gates), Rest::Spin);
+    }
+
+    /// Whoever a long yield let run is not yielded to again for a while.
+    #[test]
+    fn a_wary_rank_sleeps_at_once() {
+        let gates = gates();
+        let mut waiter = Waiter::new(Patience {
+            spin: 0,
+            ..Patience::crowded()
+        });
+        gates.be_wary(2);
+        for _ in 0..2 {
+            for _ in 0..3 {
+                assert_eq!(waiter.next(&gates), Rest::Sleep);
+                assert!(waiter.gives_way());
+            }
+            waiter.moved();
+            assert!(!waiter.gives_way());
+        }
+        assert_eq!(waiter.next(&gates), Rest::Yield);
     }
 
     /// Alone on its node, a rank has its processor for itself, whatever it was told.

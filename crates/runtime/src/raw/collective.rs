@@ -12,7 +12,7 @@ use oxmpi_wire::{Bytes, Envelope, Peer};
 
 use super::access::Access;
 use super::communicator::{Communicator, RawRequest};
-use super::lane::{LOOKS, Lane};
+use super::lane::Lane;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
@@ -396,7 +396,7 @@ impl<A: Access> Driver for Binding<'_, A> {
         let access = self.communicator.access();
         let outcome = match (ticket.request, &mut self.awaited) {
             (Some(request), _) => access.with(|lane| lane.test(request)),
-            (None, Some(awaited)) => access.with(|lane| awaited.look(LOOKS, lane)),
+            (None, Some(awaited)) => access.with(|lane| awaited.look(lane.looks, lane)),
             (None, None) => unreachable!("the awaited receive's ticket ends with it"),
         };
         let Some(outcome) = outcome else {

@@ -23,8 +23,8 @@ use crate::scope::Open;
 /// it is done.
 const BUDGET: u32 = 64;
 
-/// Empty looks at one peer between two looks at all of them.
-pub(super) const LOOKS: u32 = 64;
+/// Empty looks at one peer between two looks at all of them, on a processor that nobody else needs.
+const LOOKS: u32 = 64;
 
 /// One engine over one transport, used by one thread at a time.
 ///
@@ -36,6 +36,9 @@ pub struct Lane {
     gates: Gates,
     policy: Policy,
     patience: Patience,
+    /// Empty looks at one peer before anything else is done. Where the last wait gave the processor
+    /// away, a second one would take the time of the very rank that is waited for.
+    pub(super) looks: u32,
     fork: ForkGuard,
     /// As `fork`, but closed when the lane has ended: one look tells whether it may be used.
     usable: ForkGuard,
@@ -83,6 +86,7 @@ impl Lane {
             gates: rx.gates(),
             rx,
             policy,
+            looks: LOOKS,
             patience,
             fork,
             usable: fork,
@@ -297,7 +301,7 @@ impl Lane {
         tag: Tag,
         body: RawBytes,
     ) -> std::result::Result<Option<Status>, RawRequest> {
-        match self.recv_short(LOOKS, source, context, tag, &body) {
+        match self.recv_short(self.looks, source, context, tag, &body) {
             Some(status) => Ok(Some(status)),
             None if self.engine.direct(source) => Ok(None),
             None => Err(self.irecv(source, context, tag, body)),
@@ -445,8 +449,9 @@ impl Lane {
     #[inline]
     pub(super) fn turn(&mut self, waiter: &mut Waiter) {
         if self.progress() != 0 {
-            waiter.moved();
-        } else if siblings::any() {
+            return waiter.moved();
+        }
+        if siblings::any() {
             // Another lane's messages would not end a sleep on this one.
             let rest = waiter.next(&self.gates);
             if waiter.unwoken(rest) {
@@ -455,6 +460,7 @@ impl Lane {
         } else {
             waiter.idle(&mut self.rx, &self.gates);
         }
+        self.learn(waiter);
     }
 
     /// Makes progress. After a turn that made none it says how to rest before the next one.
@@ -463,7 +469,15 @@ impl Lane {
             waiter.moved();
             return None;
         }
-        Some(waiter.next(&self.gates))
+        let rest = waiter.next(&self.gates);
+        self.learn(waiter);
+        Some(rest)
+    }
+
+    /// Takes from a wait how often the next one looks at first.
+    #[inline]
+    const fn learn(&mut self, waiter: &Waiter) {
+        self.looks = if waiter.gives_way() { 1 } else { LOOKS };
     }
 
     /// A short nap was taken between two turns.

@@ -1,5 +1,6 @@
 //! Barriers among ranks of a node, without messages.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use oxmpi_wire::Bytes;
@@ -15,6 +16,8 @@ use crate::segment::{GATES_LEN, Segment};
 pub struct Gates {
     passes: [Pass; Self::COUNT],
     me: u32,
+    /// Waits to come that sleep at once, since somebody foreign needs the processor.
+    wary: Cell<u32>,
     segment: Arc<Segment>,
 }
 
@@ -51,6 +54,7 @@ impl Gates {
         Self {
             passes: [Pass::default(); Self::COUNT],
             me,
+            wary: Cell::new(0),
             segment,
         }
     }
@@ -118,6 +122,18 @@ impl Gates {
         gates.any(|(gate, pass)| {
             pass.missing != 0 && absent(&self.segment, gate, pass).unwrap_or(0) == 0
         })
+    }
+
+    /// The next `waits` waits sleep at once.
+    pub(crate) fn be_wary(&self, waits: u32) {
+        self.wary.set(waits);
+    }
+
+    /// Whether this wait, which counts as one, is to sleep at once.
+    pub(crate) fn is_wary(&self) -> bool {
+        let left = self.wary.get();
+        self.wary.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// Who else is awake on this rank's processor. Tells the others where it runs.
