@@ -19,7 +19,7 @@ use oxmpi_coll::plan::Plan;
 const EVERY: u32 = 1024;
 
 /// Steps of all ranks together up to which all ranks are run.
-const RUN_STEPS: u64 = 40_000;
+const RUN_STEPS: u64 = 20_000;
 
 /// The same for the plainest case, where ranks are not alike.
 const DRAWN_STEPS: u64 = 5_000_000;
@@ -133,10 +133,10 @@ fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
             prove(algorithm, &case, how, &mut tally)?;
         }
     }
-    // With a root a case is a few messages a rank; without one every fourth number of many ranks is
+    // With a root a case is a few messages a rank; without one every eighth number of many ranks is
     // enough.
     let rooted = algorithm.collective().has_root();
-    let others = size <= EVERY && (rooted || size <= 128 || size % 4 == algorithm as u32 % 4);
+    let others = size <= EVERY && (rooted || size <= 128 || size % 8 == algorithm as u32 % 8);
     for case in all.iter().take_while(|_| others) {
         if steps(algorithm, case)?.0 <= RUN_STEPS {
             prove(algorithm, case, How::All, &mut tally)?;
