@@ -38,10 +38,10 @@
     mov edx, dword ptr [r13 + 520]
     or edx, dword ptr [rcx + 8*rax + 4]
     jne .L2
-    cmp qword ptr [r13 + 1432], rax
+    cmp qword ptr [r13 + 1448], rax
     jbe .L2
     lea rdx, [r13 + 536]
-    mov rcx, qword ptr [r13 + 1424]
+    mov rcx, qword ptr [r13 + 1440]
     shl rax, 7
     lea r11, [rcx + rax]
     mov r9d, dword ptr [rcx + rax + 16]
