@@ -12,6 +12,8 @@ const COLD: &[&str] = &[
     "Freed::tell",
     // A communicator whose ranks are not its lane's in their order: they are looked up.
     "Group::link_of",
+    // Nothing has come yet: looking for it.
+    "Reach>::recv_short",
     // Nothing has come, or not what is waited for: posting and waiting.
     "Communicator<A>::recv",
     // A body that is no word, or a message that has not come.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::wait::Waiter;
-use oxmpi_wire::{Envelope, Outcome, Peer, Short, Wanted};
+use oxmpi_wire::{Envelope, Outcome, Peer, Short, Source, Status, Tag, Wanted};
 
 use super::cell::LaneCell;
 use super::communicator::RawRequest;
@@ -26,7 +26,7 @@ pub struct Shared(Arc<SharedLane>);
 
 pub(crate) mod sealed {
     use oxmpi_os::RawBytes;
-    use oxmpi_wire::{Envelope, Outcome, Peer, Short, Wanted};
+    use oxmpi_wire::{Envelope, Outcome, Peer, Short, Source, Status, Tag, Wanted};
 
     use super::{Lane, RawRequest, Result, Waiter};
 
@@ -59,6 +59,18 @@ pub(crate) mod sealed {
                 }
                 Some(short)
             })
+        }
+
+        /// [`Lane::recv_short`] for a microsecond or two.
+        fn recv_short(
+            &self,
+            source: Peer,
+            context: u32,
+            tag: Tag,
+            body: RawBytes,
+        ) -> Option<Status> {
+            let source = Source::Peer(source);
+            self.with(|lane| lane.recv_short(lane.looks, source, context, tag, &body))
         }
 
         /// [`Lane::test`], inlined as no closure is. `None` too where the lane may not be used.
@@ -139,6 +151,17 @@ impl Reach for Own {
     fn test(&self, request: RawRequest) -> Option<Outcome> {
         // SAFETY: the engine looks a request up and frees its place; no code of the user runs.
         unsafe { self.0.lane.usable() }?.test(request)
+    }
+
+    // Out of line: what a call does while it waits takes no time. Cold, so that registers are given to
+    // the message that is there.
+    #[cold]
+    #[inline(never)]
+    fn recv_short(&self, source: Peer, context: u32, tag: Tag, body: RawBytes) -> Option<Status> {
+        let source = Source::Peer(source);
+        let mut lane = self.0.lane.borrow();
+        let looks = lane.looks;
+        lane.recv_short(looks, source, context, tag, &body)
     }
 
     #[inline(always)]

@@ -174,7 +174,9 @@ impl<B: Bytes> ShmRx<B> {
         if u64::from(len) > body.len() || !wanted.takes(envelope) {
             return Next::Other;
         }
-        body.fill(0, &mut link.short(&slot, len as usize));
+        if len != 8 || !body.fill_word(link.ring.get_at(&slot, 1)) {
+            body.fill(0, &mut link.short(&slot, len as usize));
+        }
         Next::Taken(Self::taken(link, tx, envelope, len))
     }
 
@@ -542,9 +544,11 @@ impl<B: Bytes> Rx for ShmRx<B> {
     ) -> Option<Short> {
         let link = self.links.get_mut(from.0 as usize)?;
         let slot = link.ring.place();
-        // What has not come exceeds all lengths.
-        if link.ring.excess_at(&slot, Header::PLAIN) != 8 {
-            return Self::take_other(link, tx, wanted, body.clone());
+        match link.ring.excess_at(&slot, Header::PLAIN) {
+            8 => {}
+            // What has not come exceeds all lengths.
+            len if len > SHORT as u64 => return None,
+            _ => return Self::take_other(link, tx, wanted, body.clone()),
         }
         let envelope = link.ring.get_at(&slot, 0);
         if !wanted.takes(envelope) || !body.fill_word(link.ring.get_at(&slot, 1)) {
