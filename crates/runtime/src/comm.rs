@@ -7,7 +7,6 @@ mod owned;
 mod point;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 pub use lane::Lane;
 pub use message::Message;
@@ -116,19 +115,20 @@ impl<A: Access> Comm<A> {
         &'env self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, A>) -> Result<R>,
     ) -> Result<R> {
-        let scope = Scope::new(&self.raw);
-        // The scope is only looked at again to end its requests, which a panic leaves in order.
-        match catch_unwind(AssertUnwindSafe(|| body(&scope))) {
-            Ok(Ok(value)) => scope.finish().map(|()| value),
-            Ok(Err(error)) => {
-                scope.take_back();
-                Err(error)
-            }
-            Err(panic) => {
-                scope.take_back();
-                resume_unwind(panic)
+        /// Takes a scope's requests back if its body is left by an error or a panic.
+        struct Exit<'a, 'scope, 'env, A: Access>(&'a Scope<'scope, 'env, A>);
+
+        impl<A: Access> Drop for Exit<'_, '_, '_, A> {
+            fn drop(&mut self) {
+                self.0.take_back();
             }
         }
+
+        let scope = Scope::new(&self.raw);
+        let exit = Exit(&scope);
+        let value = body(&scope)?;
+        std::mem::forget(exit);
+        scope.finish().map(|()| value)
     }
 }
 

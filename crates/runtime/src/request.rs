@@ -12,7 +12,6 @@ use crate::scope::Scope;
 /// Dropping it is fine: the scope waits for it at its end.
 pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Access> {
     scope: &'scope Scope<'scope, 'env, A>,
-    place: usize,
     request: RawRequest,
     buffer: B::Held,
 }
@@ -89,13 +88,11 @@ pub type Ended<B> = (usize, B, Status);
 impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     pub(crate) const fn new(
         scope: &'scope Scope<'scope, 'env, A>,
-        place: usize,
         request: RawRequest,
         buffer: B::Held,
     ) -> Self {
         Self {
             scope,
-            place,
             request,
             buffer,
         }
@@ -106,6 +103,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     ///
     /// # Errors
     /// What went wrong with the operation.
+    #[inline(always)]
     pub fn wait(self) -> Result<(B, Status)> {
         let ended = self.scope.raw().wait(self.request);
         let buffer = self.end();
@@ -133,14 +131,15 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
     /// # Errors
     /// What went wrong with the operation.
     pub fn cancel(self) -> Result<(B, Option<Status>)> {
-        let ended = self.scope.raw().take_back(self.request);
+        let ended = self.scope.raw().cancel(self.request);
         let buffer = self.end();
         ended.map(|status| (buffer, status))
     }
 
     /// Tells the scope that the operation has ended, and gives the buffer back.
+    #[inline(always)]
     fn end(self) -> B {
-        self.scope.release(self.place);
+        self.scope.ended(self.request);
         // SAFETY: the scope made this request of a buffer of type `B`; every caller has seen the
         // operation's end, or that this process is a fork, in which nothing is under way.
         unsafe { B::back(self.buffer) }
@@ -148,7 +147,7 @@ impl<'scope, 'env, B: Buffer, A: Access> Request<'scope, 'env, B, A> {
 
     /// The same request without its buffer, to be put in a list with others.
     pub fn any(self) -> AnyRequest<'scope, 'env, A> {
-        Request::new(self.scope, self.place, self.request, ())
+        Request::new(self.scope, self.request, ())
     }
 
     /// Waits for all of `requests`, in their order (`MPI_Waitall`).

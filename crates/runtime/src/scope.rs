@@ -1,16 +1,18 @@
 //! Nonblocking requests that borrow their buffers (MPI 5.0, section 3.7).
 //!
 //! The scope owns the list of open requests and ends them all before the borrow may end, so that a
-//! request that is leaked, forgotten or dropped early cannot leave a buffer in use.
+//! request that is leaked, forgotten or dropped early cannot leave a buffer in use. A request that
+//! has ended stays in the list, where it is stale: taking it out at its end would cost each request
+//! more than the list's next sweep does.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::data::{Data, source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
-use crate::raw::{Access, Communicator, Mode, RawRequest};
+use crate::raw::{Access, Communicator, Mode, OpenRequest, RawRequest};
 use crate::request::{Buffer, Request};
 
 /// Where nonblocking requests live; made by [`Comm::scope`](crate::Comm::scope).
@@ -18,59 +20,21 @@ use crate::request::{Buffer, Request};
 /// Buffers are borrowed for `'env`, which outlives the scope.
 pub struct Scope<'scope, 'env: 'scope, A: Access> {
     raw: &'env Communicator<A>,
-    open: RefCell<Open>,
+    /// The requests that may not have ended.
+    open: RefCell<Vec<OpenRequest>>,
+    /// Those of them whose end no handle has seen.
+    live: Cell<usize>,
     /// Invariant in both lifetimes, as `std::thread::Scope`.
     lifetimes: PhantomData<(&'scope mut &'scope (), &'env mut &'env ())>,
 }
 
-/// The requests of a scope that have not ended. A request is named by its place here.
-#[derive(Default)]
-pub(crate) struct Open {
-    requests: Vec<Option<RawRequest>>,
-    free: Vec<usize>,
-}
-
-impl Open {
-    /// The place of a request that is over already: none.
-    const NOWHERE: usize = usize::MAX;
-
-    fn add(&mut self, request: RawRequest) -> usize {
-        match self.free.pop() {
-            Some(place) => {
-                self.requests[place] = Some(request);
-                place
-            }
-            None => {
-                self.requests.push(Some(request));
-                self.requests.len() - 1
-            }
-        }
-    }
-
-    fn remove(&mut self, place: usize) {
-        if place != Self::NOWHERE {
-            self.requests[place] = None;
-            self.free.push(place);
-        }
-    }
-
-    /// One that has not ended, taken out; places mean nothing from then on.
-    fn pop(&mut self) -> Option<RawRequest> {
-        while let Some(entry) = self.requests.pop() {
-            if entry.is_some() {
-                return entry;
-            }
-        }
-        self.free.clear();
-        None
-    }
-}
-
 impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
+    #[inline(always)]
     pub(crate) fn new(raw: &'env Communicator<A>) -> Self {
         Self {
             raw,
             open: RefCell::new(raw.lend_list()),
+            live: Cell::new(0),
             lifetimes: PhantomData,
         }
     }
@@ -79,6 +43,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
+    #[inline]
     pub fn isend<T: Data>(
         &'scope self,
         values: &'env [T],
@@ -92,6 +57,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
+    #[inline]
     pub fn issend<T: Data>(
         &'scope self,
         values: &'env [T],
@@ -105,6 +71,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
+    #[inline]
     pub fn irsend<T: Data>(
         &'scope self,
         values: &'env [T],
@@ -119,6 +86,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     /// # Errors
     /// When the rank does not exist or the tag is too large; what else can go wrong with
     /// [`Comm::recv`](crate::Comm::recv) comes from the request's wait.
+    #[inline(always)]
     pub fn irecv<T: Data>(
         &'scope self,
         values: &'env mut [T],
@@ -132,6 +100,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         Ok(self.keep(request, held))
     }
 
+    #[inline(always)]
     fn start_send<T: Data>(
         &'scope self,
         values: &'env [T],
@@ -143,39 +112,70 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         Ok(self.keep(request, values))
     }
 
+    #[inline(always)]
     fn keep<B: Buffer>(
         &'scope self,
         request: RawRequest,
         buffer: B::Held,
     ) -> Request<'scope, 'env, B, A> {
-        let place = match request {
-            RawRequest::Open(_) => self.open.borrow_mut().add(request),
-            RawRequest::Sent(_) => Open::NOWHERE,
-        };
-        Request::new(self, place, request, buffer)
+        if let Some(request) = request.open {
+            let mut open = self.open.borrow_mut();
+            if open.len() == open.capacity() {
+                self.make_room(&mut open);
+            }
+            open.push(request);
+            self.live.set(self.live.get() + 1);
+        }
+        Request::new(self, request, buffer)
     }
 
-    /// The request at `place` is its handle's alone from now on, or has ended.
-    pub(crate) fn release(&self, place: usize) {
-        self.open.borrow_mut().remove(place);
+    /// Makes room in the list.
+    ///
+    /// # Cost
+    /// Constant on average: the list doubles where less than half of its requests have ended.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, open: &mut Vec<OpenRequest>) {
+        self.raw.retain_open(open);
+        open.reserve((open.len() + 1).max(Self::ROOM));
     }
+
+    /// Room that a list begins with.
+    const ROOM: usize = 64;
 
     pub(crate) const fn raw(&self) -> &'env Communicator<A> {
         self.raw
     }
 
-    /// Waits for every open request; the first error is kept, and all are waited for.
-    pub(crate) fn finish(&self) -> Result<()> {
-        let mut result = Ok(());
-        while let Some(request) = self.next_open() {
-            let ended = self.raw.wait(request).map(drop);
-            result = result.and(ended);
+    /// The handle of a request has seen its end.
+    #[inline(always)]
+    pub(crate) fn ended(&self, request: RawRequest) {
+        if request.open.is_some() {
+            self.live.set(self.live.get() - 1);
         }
-        self.raw.return_list(self.open.take());
+    }
+
+    /// Waits for every open request; the first error is kept, and all are waited for.
+    #[inline(always)]
+    pub(crate) fn finish(&self) -> Result<()> {
+        let mut open = self.open.take();
+        if self.live.get() != 0 {
+            return self.finish_live(open);
+        }
+        open.clear();
+        self.raw.return_list(open);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn finish_live(&self, mut open: Vec<OpenRequest>) -> Result<()> {
+        let result = self.raw.wait_for_all(&mut open);
+        self.raw.return_list(open);
         result
     }
 
     /// Takes every open request back and waits until none touches its buffer.
+    #[cold]
     pub(crate) fn take_back(&self) {
         while let Some(request) = self.next_open() {
             // Its failure is one of those that made the scope end.
@@ -184,7 +184,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         self.raw.return_list(self.open.take());
     }
 
-    fn next_open(&self) -> Option<RawRequest> {
+    fn next_open(&self) -> Option<OpenRequest> {
         self.open.borrow_mut().pop()
     }
 }

@@ -8,7 +8,7 @@
 //! [`Rx::poll_short`]: crate::Rx::poll_short
 
 use crate::fault::Fault;
-use crate::header::{Envelope, Header, Kind};
+use crate::header::{Envelope, Header};
 use crate::transport::{Bytes, Peer, Rx, Sink, Take, Token};
 
 /// What a direct look takes.
@@ -109,8 +109,7 @@ impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
         // A look at one peer may bring another's frames along: those of one that is gone.
         let wanted = self.open
             && self.from.is_none_or(|wanted| wanted == from)
-            && head.kind == Kind::Eager
-            && head.flags.is_empty()
+            && head.is_plain()
             && self.wanted.takes(head.envelope.packed())
             && u64::from(head.len) <= self.body.len()
             && body.left() as u64 == u64::from(head.len);

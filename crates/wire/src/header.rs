@@ -199,6 +199,15 @@ impl Header {
         })
     }
 
+    /// Whether this is a whole message without any mark: what [`Sink::expected`] may be asked about.
+    ///
+    /// [`Sink::expected`]: crate::Sink::expected
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.kind == Kind::Eager && self.flags.is_empty()
+    }
+
     /// Kind, flags and length in half a word, for slots that carry a sequence in the other half.
     /// The version is agreed on when the peers meet.
     ///

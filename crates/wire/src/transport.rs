@@ -11,7 +11,7 @@
 
 use crate::direct::{self, Short, Wanted};
 use crate::fault::Fault;
-use crate::header::Header;
+use crate::header::{Envelope, Header};
 use crate::paths::{Costs, Switches};
 
 /// A transport's own index of a peer: not a rank.
@@ -284,6 +284,14 @@ pub trait Rx {
 
 /// Where a transport hands its events: the engine.
 pub trait Sink<T> {
+    /// As [`Sink::frame`], of a whole message without any mark that lies in a line: taken if a
+    /// receive is known to wait for it. False: nothing was done, and [`Sink::frame`] follows with
+    /// the same message. A transport need not ask.
+    #[inline(always)]
+    fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
+        let _ = (from, envelope, body);
+        false
+    }
     /// A frame came. `head` is already copied out and checked for form; `body` holds `head.len`
     /// bytes, and what the sink leaves in it is skipped.
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take);

@@ -172,6 +172,30 @@ fn dropped_and_forgotten_requests_are_waited_for() {
 /// A cancelled receive takes nothing; a cancelled send is not received; what has taken place says
 /// so.
 #[test]
+fn a_scope_with_many_requests_knows_those_that_are_open() {
+    Job::of(1).succeed(|world| {
+        let comm = world.comm();
+        let (mut early, mut rooms) = ([0u64; 3], vec![0u64; 1000]);
+        comm.scope(|s| {
+            // Nobody but the scope knows these.
+            for (room, tag) in early.chunks_mut(1).zip(0..) {
+                s.irecv(room, 0, tag)?;
+            }
+            for (room, value) in rooms.chunks_mut(1).zip(1u64..) {
+                let come = s.irecv(room, 0, 100)?;
+                let out = [value];
+                comm.scope(|inner| inner.isend(&out, 0, 100)?.wait().map(drop))?;
+                come.wait()?;
+            }
+            (0..3).try_for_each(|tag| comm.send(&[u64::from(tag) + 7], 0, tag))
+        })?;
+        assert_eq!(early, [7, 8, 9]);
+        assert!(rooms.iter().copied().eq(1..=1000));
+        Ok(())
+    });
+}
+
+#[test]
 fn operations_are_taken_back() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();

@@ -5,10 +5,10 @@ use std::sync::{Arc, PoisonError};
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::wait::Waiter;
-use oxmpi_wire::{Envelope, Outcome, Peer, Short, Source, Status, Tag, Wanted};
+use oxmpi_wire::{Envelope, Peer, Short, Source, Status, Tag, Wanted};
 
 use super::cell::LaneCell;
-use super::communicator::RawRequest;
+use super::communicator::OpenRequest;
 use super::lane::Lane;
 use super::siblings::{self, OwnLane, SharedLane};
 use crate::error::Result;
@@ -26,9 +26,9 @@ pub struct Shared(Arc<SharedLane>);
 
 pub(crate) mod sealed {
     use oxmpi_os::RawBytes;
-    use oxmpi_wire::{Envelope, Outcome, Peer, Short, Source, Status, Tag, Wanted};
+    use oxmpi_wire::{Envelope, Peer, Short, Source, Status, Tag, Wanted};
 
-    use super::{Lane, RawRequest, Result, Waiter};
+    use super::{Lane, OpenRequest, Result, Waiter};
 
     /// What the raw core does with a lane.
     #[allow(
@@ -73,9 +73,26 @@ pub(crate) mod sealed {
             self.with(|lane| lane.recv_short(lane.looks, source, context, tag, &body))
         }
 
-        /// [`Lane::test`], inlined as no closure is. `None` too where the lane may not be used.
-        fn test(&self, request: RawRequest) -> Option<Outcome> {
-            self.with(|lane| (lane.is_usable().then(|| lane.test(request))).flatten())
+        /// [`Lane::irecv`], inlined as no closure is.
+        ///
+        /// # Errors
+        /// When the lane may not be used.
+        fn irecv(
+            &self,
+            source: Source,
+            context: u32,
+            tag: Tag,
+            body: RawBytes,
+        ) -> Result<OpenRequest> {
+            self.with(|lane| {
+                lane.check()?;
+                Ok(lane.irecv(source, context, tag, body))
+            })
+        }
+
+        /// [`Lane::received`], inlined as no closure is. `None` too where the lane may not be used.
+        fn received(&self, request: OpenRequest) -> Option<Status> {
+            self.with(|lane| (lane.is_usable().then(|| lane.received(request))).flatten())
         }
 
         /// Drives the lane until `ready` gives something. Between its calls the lane makes
@@ -148,9 +165,16 @@ impl Reach for Own {
     }
 
     #[inline(always)]
-    fn test(&self, request: RawRequest) -> Option<Outcome> {
+    fn irecv(&self, source: Source, context: u32, tag: Tag, body: RawBytes) -> Result<OpenRequest> {
+        let lane = &mut *self.0.lane.borrow();
+        lane.check()?;
+        Ok(lane.irecv(source, context, tag, body))
+    }
+
+    #[inline(always)]
+    fn received(&self, request: OpenRequest) -> Option<Status> {
         // SAFETY: the engine looks a request up and frees its place; no code of the user runs.
-        unsafe { self.0.lane.usable() }?.test(request)
+        unsafe { self.0.lane.usable() }?.received(request)
     }
 
     // Out of line: what a call does while it waits takes no time. Cold, so that registers are given to

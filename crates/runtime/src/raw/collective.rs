@@ -11,7 +11,7 @@ use oxmpi_wire::engine::{self, Mode, Outcome};
 use oxmpi_wire::{Bytes, Envelope, Peer};
 
 use super::access::Access;
-use super::communicator::{Communicator, RawRequest};
+use super::communicator::{Communicator, OpenRequest};
 use super::lane::Lane;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
@@ -140,7 +140,7 @@ impl<P: Plan, A: Access> Drop for Run<'_, P, A> {
 /// A message under way, and the bytes it must have.
 struct Ticket {
     /// `None`: the awaited one.
-    request: Option<RawRequest>,
+    request: Option<OpenRequest>,
     bytes: u64,
     /// Where its bytes are meanwhile, if not in their place.
     detour: Option<Box<Detour>>,
@@ -159,11 +159,11 @@ struct Awaited {
     peer: Peer,
     envelope: Envelope,
     body: RawBytes,
-    posted: Option<RawRequest>,
+    posted: Option<OpenRequest>,
 }
 
 impl Awaited {
-    fn post(&mut self, lane: &mut Lane) -> RawRequest {
+    fn post(&mut self, lane: &mut Lane) -> OpenRequest {
         *self.posted.get_or_insert_with(|| {
             let tag = engine::Tag::Exact(self.envelope.tag);
             let source = engine::Source::Peer(self.peer);

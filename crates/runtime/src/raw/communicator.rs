@@ -15,15 +15,46 @@ use super::lane::Lane;
 use super::siblings;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};
-use crate::scope::Open;
+
+/// Names one operation that the engine knows.
+pub(crate) type OpenRequest = engine::Request;
 
 /// Names one operation of a lane until it has ended.
+///
+/// No enum: its variants would lie over each other, and words of one size be read as those of another.
 #[derive(Clone, Copy, Debug)]
-pub enum RawRequest {
-    /// The engine knows it.
-    Open(engine::Request),
-    /// A send that was over when it was started: its bytes are on their way.
-    Sent(engine::Status),
+pub(crate) struct RawRequest {
+    /// The engine knows it; otherwise it was over when it was started.
+    pub(crate) open: Option<OpenRequest>,
+    /// Of a send that was over when it was started, and whose bytes are on their way.
+    sent: Status,
+}
+
+impl RawRequest {
+    #[inline(always)]
+    const fn of(request: OpenRequest) -> Self {
+        Self {
+            open: Some(request),
+            sent: Status {
+                source: 0,
+                tag: 0,
+                bytes: 0,
+            },
+        }
+    }
+
+    /// The send of `bytes` to rank `to`, which is over.
+    #[inline(always)]
+    const fn sent(bytes: u64, to: usize, tag: u32) -> Self {
+        Self {
+            open: None,
+            sent: Status {
+                source: to,
+                tag,
+                bytes,
+            },
+        }
+    }
 }
 
 /// Looks at the start of a wait that do not ask whether what it waits for can still come.
@@ -140,14 +171,14 @@ impl<A: Access> Communicator<A> {
             Some(request) if A::ALONE && to == self.group.rank() as usize => {
                 self.wait_for_own(request, peer, envelope)
             }
-            Some(request) => self.wait(request).map(drop),
+            Some(request) => self.wait_open(request).map(drop),
         }
     }
 
     /// Waits for a send of this rank to itself, on a lane of its own. Only this thread could post
     /// the receive, and it is here: without one the wait would never end.
     #[cold]
-    fn wait_for_own(&self, request: RawRequest, peer: Peer, envelope: Envelope) -> Result<()> {
+    fn wait_for_own(&self, request: OpenRequest, peer: Peer, envelope: Envelope) -> Result<()> {
         let source = engine::Source::Peer(peer);
         let tag = engine::Tag::Exact(envelope.tag);
         let outcome = self.access.until(|lane| match lane.test(request) {
@@ -208,10 +239,10 @@ impl<A: Access> Communicator<A> {
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
             Ok(None) if self.is_from_itself(source) || source == engine::Source::Any => {
-                self.wait(self.post(source, tag, bytes)?)
+                self.wait_open(self.post(source, tag, bytes)?)
             }
             Ok(None) => self.keep_receiving(source, tag, bytes),
-            Err(request) => self.wait(request),
+            Err(request) => self.wait_open(request),
         }
     }
 
@@ -247,7 +278,7 @@ impl<A: Access> Communicator<A> {
     }
 
     /// Whether the operation is a receive that nobody can answer any more.
-    fn is_unanswerable(&self, lane: &Lane, request: RawRequest) -> bool {
+    fn is_unanswerable(&self, lane: &Lane, request: OpenRequest) -> bool {
         lane.awaited(request)
             .is_some_and(|source| self.nobody_sends(lane, source))
     }
@@ -311,10 +342,10 @@ impl<A: Access> Communicator<A> {
             let _ = self.take_back(come);
             return Err(error);
         }
-        self.wait(come)
+        self.wait_open(come)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn isend(
         &self,
         bytes: RawBytes,
@@ -323,12 +354,7 @@ impl<A: Access> Communicator<A> {
         mode: Mode,
     ) -> Result<RawRequest> {
         if mode != Mode::Synchronous && self.send_short(&bytes, to, tag) {
-            return Ok(RawRequest::Sent(engine::Status {
-                source: self.link(to).unwrap_or(Peer(0)),
-                tag,
-                len: bytes.len(),
-                cancelled: false,
-            }));
+            return Ok(RawRequest::sent(bytes.len(), to, tag));
         }
         self.isend_any(bytes, to, tag, mode)
     }
@@ -338,38 +364,76 @@ impl<A: Access> Communicator<A> {
         let (peer, envelope) = self.address(to, tag)?;
         self.access.with(|lane| {
             lane.check()?;
-            Ok(lane.isend(peer, envelope, mode, bytes))
+            Ok(match lane.send_now(peer, envelope, mode, bytes) {
+                None => RawRequest::sent(bytes.len(), to, tag),
+                Some(request) => RawRequest::of(request),
+            })
         })
     }
 
+    #[inline(always)]
     pub(crate) fn irecv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<RawRequest> {
         let (source, tag) = self.pattern(source, tag)?;
-        self.post(source, tag, bytes)
+        self.post(source, tag, bytes).map(RawRequest::of)
     }
 
+    #[inline(always)]
     fn post(
         &self,
         source: engine::Source,
         tag: engine::Tag,
         bytes: RawBytes,
-    ) -> Result<RawRequest> {
-        self.access.with(|lane| {
-            lane.check()?;
-            Ok(lane.irecv(source, self.context(), tag, bytes))
-        })
+    ) -> Result<OpenRequest> {
+        self.access.irecv(source, self.context(), tag, bytes)
     }
 
     /// Waits until the operation has ended. The handle is stale afterwards.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wait(&self, request: RawRequest) -> Result<Status> {
-        match self.access.test(request) {
+        match request.open {
+            Some(open) => self.wait_open(open),
+            None => Ok(request.sent),
+        }
+    }
+
+    /// Waits for all of `requests`, from the last one on; those that are stale have been waited for.
+    ///
+    /// # Errors
+    /// The first one; the others are waited for all the same.
+    pub(crate) fn wait_for_all(&self, requests: &mut Vec<OpenRequest>) -> Result<()> {
+        let mut result = Ok(());
+        loop {
+            self.access.with(|lane| lane.drop_ended(requests));
+            let Some(request) = requests.pop() else {
+                return result;
+            };
+            if let Err(error) = self.wait_open(request)
+                && result.is_ok()
+            {
+                result = Err(error);
+            }
+        }
+    }
+
+    /// Leaves those of `requests` that are not stale.
+    pub(crate) fn retain_open(&self, requests: &mut Vec<OpenRequest>) {
+        self.access
+            .with(|lane| requests.retain(|&request| lane.is_known(request)));
+    }
+
+    #[inline(always)]
+    fn wait_open(&self, request: OpenRequest) -> Result<Status> {
+        if let Some(status) = self.access.received(request) {
+            return self.status(Ok(status));
+        }
+        match self.access.with(|lane| lane.wait_briefly(request)) {
             Some(outcome) => self.status(outcome),
-            None => self.wait_open(request),
+            None => self.wait_long(request),
         }
     }
 
     #[inline(never)]
-    fn wait_open(&self, request: RawRequest) -> Result<Status> {
+    fn wait_long(&self, request: OpenRequest) -> Result<Status> {
         self.access.with(|lane| lane.check_process())?;
         let outcome = self.until_hopeless(
             |lane| self.is_unanswerable(lane, request),
@@ -384,6 +448,9 @@ impl<A: Access> Communicator<A> {
     /// Makes some progress, then looks whether the operation has ended; if so its handle is stale
     /// afterwards.
     pub(crate) fn test(&self, request: RawRequest) -> Option<Result<Status>> {
+        let Some(request) = request.open else {
+            return Some(Ok(request.sent));
+        };
         let tested = self.access.with(|lane| {
             lane.check_process()?;
             Ok(lane.test(request).or_else(|| {
@@ -397,9 +464,17 @@ impl<A: Access> Communicator<A> {
         }
     }
 
+    /// As [`Communicator::take_back`], of any request.
+    pub(crate) fn cancel(&self, request: RawRequest) -> Result<Option<Status>> {
+        match request.open {
+            Some(open) => self.take_back(open),
+            None => Ok(Some(request.sent)),
+        }
+    }
+
     /// Takes the operation back and waits until its buffer is no longer in use. `None`: it did not
     /// take place.
-    pub(crate) fn take_back(&self, request: RawRequest) -> Result<Option<Status>> {
+    pub(crate) fn take_back(&self, request: OpenRequest) -> Result<Option<Status>> {
         self.access.with(|lane| {
             lane.check_process()?;
             lane.take_back(request);
@@ -413,17 +488,21 @@ impl<A: Access> Communicator<A> {
     }
 
     /// A list for a scope's requests, kept from scope to scope.
-    pub(crate) fn lend_list(&self) -> Open {
-        self.access.with(Lane::lend_list)
+    #[inline(always)]
+    pub(crate) fn lend_list(&self) -> Vec<OpenRequest> {
+        self.access.with(|lane| lane.lend_list())
     }
 
-    pub(crate) fn return_list(&self, list: Open) {
+    #[inline(always)]
+    pub(crate) fn return_list(&self, list: Vec<OpenRequest>) {
         self.access.with(|lane| lane.return_list(list));
     }
 
     /// Leaves the operation to the lane, which keeps `owner` alive until it has ended.
     pub(crate) fn detach(&self, request: RawRequest, owner: Box<dyn Any + Send>) {
-        self.access.with(|lane| lane.detach(request, owner));
+        if let Some(open) = request.open {
+            self.access.with(|lane| lane.detach(open, owner));
+        }
     }
 
     /// Waits until one of `requests` has ended, and gives its place. The handle stays good.
@@ -436,9 +515,14 @@ impl<A: Access> Communicator<A> {
             |lane| {
                 requests
                     .clone()
+                    .filter_map(|request| request.open)
                     .all(|request| self.is_unanswerable(lane, request))
             },
-            |lane| requests.clone().position(|request| lane.has_ended(request)),
+            |lane| {
+                requests
+                    .clone()
+                    .position(|request| lane.has_ended(request.open))
+            },
         )?;
         place.ok_or_else(|| self.deserted())
     }
@@ -451,10 +535,10 @@ impl<A: Access> Communicator<A> {
     ) -> Result<Option<R>> {
         self.access.with(|lane| {
             lane.check()?;
-            let now = found(&|request| lane.has_ended(request));
+            let now = found(&|request| lane.has_ended(request.open));
             Ok(now.or_else(|| {
                 lane.progress();
-                found(&|request| lane.has_ended(request))
+                found(&|request| lane.has_ended(request.open))
             }))
         })
     }
@@ -504,7 +588,7 @@ impl<A: Access> Communicator<A> {
             lane.check()?;
             Ok(lane.recv_claimed(claimed, bytes))
         })?;
-        self.wait(request.map_err(|failure| self.failed(failure))?)
+        self.wait_open(request.map_err(|failure| self.failed(failure))?)
     }
 
     /// The link and envelope of a message to rank `to`.

@@ -9,15 +9,14 @@ use oxmpi_shm::heap::{Heap, Reach};
 use oxmpi_shm::wait::{Patience, Rest, Waiter};
 use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
-use oxmpi_wire::{Bytes, Envelope, Peer, Rx, Short, Wanted};
+use oxmpi_wire::{Envelope, Peer, Rx, Short, Wanted};
 
-use super::communicator::{Claimed, RawRequest};
+use super::communicator::{Claimed, OpenRequest};
 use super::group::Group;
 use super::policy::Policy;
 use super::scratch::Scratch;
 use super::siblings;
 use crate::error::{Error, Result};
-use crate::scope::Open;
 
 /// Arrivals that one turn hands over at most, so that a flood does not keep a call from seeing that
 /// it is done.
@@ -47,7 +46,7 @@ pub struct Lane {
     detached: Vec<Detached>,
     scratch: Scratch,
     /// The list of a scope that has ended, for the next one.
-    list: Open,
+    list: Vec<OpenRequest>,
     pids: Vec<u32>,
     /// The memory that ranks allocate, if there is any.
     reach: Option<Reach>,
@@ -94,7 +93,7 @@ impl Lane {
             next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
             detached: Vec::new(),
             scratch: Scratch::default(),
-            list: Open::default(),
+            list: Vec::new(),
             pids,
             reach,
         })
@@ -166,11 +165,8 @@ impl Lane {
     }
 
     /// Whose message the operation waits for, if it is a receive that nothing has come for yet.
-    pub(super) fn awaited(&self, request: RawRequest) -> Option<Source> {
-        match request {
-            RawRequest::Open(request) => self.engine.awaited(request),
-            RawRequest::Sent(_) => None,
-        }
+    pub(super) fn awaited(&self, request: OpenRequest) -> Option<Source> {
+        self.engine.awaited(request)
     }
 
     /// Whether something waits for room.
@@ -196,7 +192,7 @@ impl Lane {
         envelope: Envelope,
         mode: Mode,
         body: RawBytes,
-    ) -> Option<RawRequest> {
+    ) -> Option<OpenRequest> {
         if mode != Mode::Synchronous {
             let (engine, tx) = (&mut self.engine, &mut self.tx);
             if engine.try_eager(tx, to, envelope, &body).is_ok() {
@@ -220,33 +216,14 @@ impl Lane {
         envelope: Envelope,
         mode: Mode,
         body: RawBytes,
-    ) -> Option<RawRequest> {
+    ) -> Option<OpenRequest> {
         let request = self.engine.send(&mut self.tx, to, envelope, mode, body);
         match self.engine.peek(request) {
             Some(Ok(_)) => {
                 let _freed = self.engine.test(request);
                 None
             }
-            _ => Some(RawRequest::Open(request)),
-        }
-    }
-
-    pub(super) fn isend(
-        &mut self,
-        to: Peer,
-        envelope: Envelope,
-        mode: Mode,
-        body: RawBytes,
-    ) -> RawRequest {
-        let status = Status {
-            source: to,
-            tag: envelope.tag,
-            len: body.len(),
-            cancelled: false,
-        };
-        match self.send_now(to, envelope, mode, body) {
-            None => RawRequest::Sent(status),
-            Some(request) => request,
+            _ => Some(request),
         }
     }
 
@@ -300,7 +277,7 @@ impl Lane {
         context: u32,
         tag: Tag,
         body: RawBytes,
-    ) -> std::result::Result<Option<Status>, RawRequest> {
+    ) -> std::result::Result<Option<Status>, OpenRequest> {
         match self.recv_short(self.looks, source, context, tag, &body) {
             Some(status) => Ok(Some(status)),
             None if self.engine.direct(source) => Ok(None),
@@ -308,58 +285,101 @@ impl Lane {
         }
     }
 
+    #[inline(always)]
     pub(super) fn irecv(
         &mut self,
         source: Source,
         context: u32,
         tag: Tag,
         body: RawBytes,
-    ) -> RawRequest {
-        RawRequest::Open(self.engine.recv(&mut self.tx, source, context, tag, body))
+    ) -> OpenRequest {
+        self.engine.recv(&mut self.tx, source, context, tag, body)
     }
 
     pub(super) fn recv_claimed(
         &mut self,
         claimed: Claimed,
         body: RawBytes,
-    ) -> std::result::Result<RawRequest, Failure> {
-        let request = self.engine.recv_claimed(&mut self.tx, claimed, body);
-        request.map(RawRequest::Open)
+    ) -> std::result::Result<OpenRequest, Failure> {
+        self.engine.recv_claimed(&mut self.tx, claimed, body)
+    }
+
+    /// The status of a receive that has ended well: see [`Engine::received`].
+    #[inline(always)]
+    pub(super) fn received(&mut self, request: OpenRequest) -> Option<Status> {
+        self.engine.received(request)
     }
 
     /// The operation's outcome if it has ended; its handle is stale from then on.
-    #[inline]
-    pub(super) fn test(&mut self, request: RawRequest) -> Option<Outcome> {
-        match request {
-            RawRequest::Open(request) => self.engine.test(request),
-            RawRequest::Sent(status) => Some(Ok(status)),
+    #[inline(always)]
+    pub(super) fn test(&mut self, request: OpenRequest) -> Option<Outcome> {
+        self.engine.test(request)
+    }
+
+    /// The operation's outcome, if it ends within as many looks as suit this lane. `None` too in a fork
+    /// of the process.
+    #[inline(never)]
+    pub(super) fn wait_briefly(&mut self, request: OpenRequest) -> Option<Outcome> {
+        if self.fork.forked() {
+            return None;
+        }
+        let before = self.engine.test(request);
+        if before.is_some() {
+            return before;
+        }
+        for _ in 0..self.looks {
+            if self.progress_inline() == 0 {
+                std::hint::spin_loop();
+            } else if let Some(status) = self.engine.received(request) {
+                return Some(Ok(status));
+            } else if self.engine.is_done(request) {
+                return self.engine.test(request);
+            }
+        }
+        None
+    }
+
+    /// Takes requests from the end of the list that are stale or have ended well.
+    pub(super) fn drop_ended(&mut self, requests: &mut Vec<OpenRequest>) {
+        if self.fork.forked() {
+            return;
+        }
+        while let Some(&request) = requests.last() {
+            let ended = match self.engine.peek(request) {
+                None => false,
+                Some(Ok(status)) => !status.cancelled,
+                Some(Err(failure)) => failure == Failure::Stale,
+            };
+            if !ended {
+                return;
+            }
+            self.engine.detach(request);
+            requests.pop();
         }
     }
 
-    pub(super) fn has_ended(&self, request: RawRequest) -> bool {
-        match request {
-            RawRequest::Open(request) => self.engine.is_done(request),
-            RawRequest::Sent(_) => true,
-        }
+    /// Whether the request is not stale.
+    pub(super) fn is_known(&self, request: OpenRequest) -> bool {
+        self.engine.is_known(request)
     }
 
-    pub(super) fn take_back(&mut self, request: RawRequest) {
-        if let RawRequest::Open(request) = request {
-            self.engine.cancel(&mut self.tx, request);
-        }
+    /// Whether the operation has ended; none has.
+    pub(super) fn has_ended(&self, request: Option<OpenRequest>) -> bool {
+        request.is_none_or(|request| self.engine.is_done(request))
+    }
+
+    pub(super) fn take_back(&mut self, request: OpenRequest) {
+        self.engine.cancel(&mut self.tx, request);
     }
 
     /// Keeps `owner` until the operation has ended.
     ///
     /// # Cost
     /// Constant, on average: what has ended is looked for when the list has doubled.
-    pub(super) fn detach(&mut self, request: RawRequest, owner: Box<dyn Any + Send>) {
+    pub(super) fn detach(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>) {
         if self.test(request).is_some() {
             return;
         }
-        let RawRequest::Open(request) = request else {
-            return;
-        };
         if self.detached.len() == self.detached.capacity() {
             self.reap();
             self.detached.reserve(self.detached.len() + 1);
@@ -392,6 +412,11 @@ impl Lane {
 
     /// Takes in what has come and sends what can go. 0: nothing moved.
     pub(super) fn progress(&mut self) -> u32 {
+        self.progress_inline()
+    }
+
+    #[inline(always)]
+    fn progress_inline(&mut self) -> u32 {
         let sent = self.engine.resume(&mut self.tx);
         let come = self.rx.poll(&mut self.tx, BUDGET, &mut self.engine);
         sent + come
@@ -526,12 +551,14 @@ impl Lane {
     }
 
     /// An empty list of requests; a scope inside another one makes its own.
-    pub(super) fn lend_list(&mut self) -> Open {
+    #[inline(always)]
+    pub(super) fn lend_list(&mut self) -> Vec<OpenRequest> {
         std::mem::take(&mut self.list)
     }
 
     /// Takes the list back, emptied.
-    pub(super) fn return_list(&mut self, list: Open) {
+    #[inline(always)]
+    pub(super) fn return_list(&mut self, list: Vec<OpenRequest>) {
         self.list = list;
     }
 

@@ -20,7 +20,7 @@ mod split;
 pub use access::{Access, Own, Shared};
 pub(crate) use cell::LaneCell;
 pub(crate) use collective::{Buffers, Operation};
-pub(crate) use communicator::{Claimed, Communicator, RawRequest};
+pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
 pub(crate) use group::Group;
 pub(crate) use lane::Lane;
 pub(crate) use oxmpi_wire::engine::Mode;

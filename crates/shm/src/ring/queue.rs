@@ -283,6 +283,13 @@ impl<W: Words> Receiver<W> {
         unsafe { place.words.get(Place::<W>::body(i)) }
     }
 
+    /// A hint that the message `ahead` slots from here is looked at soon.
+    #[inline(always)]
+    pub fn prefetch(&self, ahead: u32) {
+        let slot = self.slots.freed().wrapping_add(ahead) & self.mask;
+        self.words.prefetch(slot as usize * STRIDE);
+    }
+
     /// Drops the message that [`Receiver::head`] has shown. True if the sender was told that slots
     /// are free: it may be waiting for that.
     #[inline(always)]

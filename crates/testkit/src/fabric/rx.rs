@@ -27,7 +27,11 @@ impl FabricRx {
             sink.room(tx, Peer(from));
         }
         if let Some((head, body)) = frame {
-            sink.frame(tx, Peer(from), &head, &mut body.as_slice());
+            // A transport may ask first, or not.
+            let ask = head.is_plain() && self.net.borrow_mut().rng.chance(50);
+            if !ask || !sink.expected(Peer(from), head.envelope, &mut body.as_slice()) {
+                sink.frame(tx, Peer(from), &head, &mut body.as_slice());
+            }
             return 1;
         }
         if dead {

@@ -19,7 +19,9 @@ pub(super) struct Class(u8);
 
 impl Class {
     /// Every class; the index is [`Class::index`].
-    pub(super) const ALL: [Self; 4] = [Self(0), Self(1), Self(2), Self(3)];
+    pub(super) const ALL: [Self; 4] = [Self::EXACT, Self(1), Self(2), Self(3)];
+    /// Source and tag are named.
+    pub(super) const EXACT: Self = Self(0);
     /// Bits of the classes of any source, by [`Class::index`].
     pub(super) const ANY_SOURCES: u32 = 0b1010;
     const ANY_SOURCE: u8 = 1;
@@ -49,6 +51,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    #[inline(always)]
     pub(super) const fn new(source: Source, context: u32, tag: Tag) -> Self {
         let (source, any_source) = match source {
             Source::Peer(peer) => (peer.0, 0),
@@ -65,6 +68,7 @@ impl Pattern {
         }
     }
 
+    #[inline(always)]
     pub(super) const fn key(&self) -> Key {
         Key::new(self.class, self.source, self.envelope)
     }
@@ -78,6 +82,13 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// No message's: its class does not exist.
+    const NOBODYS: Self = Self {
+        envelope: 0,
+        source: u64::MAX,
+    };
+
+    #[inline(always)]
     pub(super) const fn new(class: Class, source: u32, envelope: Envelope) -> Self {
         let tag = if class.any_tag() { 0 } else { envelope.tag };
         let source = if class.any_source() { NONE } else { source };
@@ -102,33 +113,28 @@ const fn mix(word: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Empty chains that are kept beyond half of all: their keys often come back.
-const SPARES: usize = 64;
 /// Slots of a new table.
 const SLOTS: usize = 64;
 
 /// One key's entries.
 #[derive(Debug)]
 struct Chain {
+    /// What it is found under; [`Key::NOBODYS`] while it is free for another one.
     key: Key,
     list: List,
-    /// Found under its key; otherwise free for another one.
-    in_use: bool,
 }
 
 /// The chains, in a table with linear probing.
 ///
-/// An entry remembers its chain, so that it is taken out without a look-up. An emptied chain stays
-/// for a while, so that a key which comes back costs no insertion; when many are empty, they leave
-/// together and the table is written anew: single slots are never cleared.
+/// An entry remembers its chain, so that it is taken out without a look-up. An emptied chain stays,
+/// so that a key which comes back costs no insertion; when the table is full and many are empty,
+/// they leave together and the table is written anew: single slots are never cleared.
 #[derive(Debug)]
 pub(super) struct Chains {
     /// Indices of chains, or [`NONE`]; a power of two of them, at most half in use.
     table: Vec<u32>,
     chains: Vec<Chain>,
     free: Vec<u32>,
-    /// Chains in use without entries.
-    empty: usize,
     /// Slots and chains looked at, for the tests of what matching costs.
     #[cfg(test)]
     pub(super) looked: core::cell::Cell<u64>,
@@ -140,7 +146,6 @@ impl Chains {
             table: vec![NONE; SLOTS],
             chains: Vec::new(),
             free: Vec::new(),
-            empty: 0,
             #[cfg(test)]
             looked: core::cell::Cell::new(0),
         }
@@ -153,6 +158,26 @@ impl Chains {
         self.looked.set(self.looked.get() + 1);
     }
 
+    /// The entries under `key`, if they are those of the chain `guess`, which may be none.
+    ///
+    /// # Cost
+    /// One compare.
+    #[inline(always)]
+    pub(super) fn guessed(&mut self, guess: u32, key: Key) -> Option<&mut List> {
+        let chain = self.chains.get_mut(guess as usize)?;
+        (chain.key == key).then_some(&mut chain.list)
+    }
+
+    /// The chain of `key`, which is made if there is none, and its entries.
+    #[inline(never)]
+    pub(super) fn found(&mut self, key: Key) -> (u32, &mut List) {
+        let at = match self.lookup(key) {
+            NONE => self.open(key),
+            at => at,
+        };
+        (at, &mut self.chains[at as usize].list)
+    }
+
     /// The oldest entry under `key`, or [`NONE`].
     #[inline(always)]
     pub(super) fn front(&self, key: Key) -> u32 {
@@ -162,7 +187,7 @@ impl Chains {
         }
     }
 
-    #[inline(always)]
+    /// Puts `index` last under `key`.
     pub(super) fn push<V: Linked>(
         &mut self,
         key: Key,
@@ -170,28 +195,16 @@ impl Chains {
         pair: usize,
         index: u32,
     ) {
-        let at = match self.lookup(key) {
-            NONE => self.open(key),
-            at => at,
-        };
-        let list = &mut self.chains[at as usize].list;
-        self.empty -= usize::from(list.is_empty());
-        list.push_back(slab, pair, index);
-        slab[index].links_mut(pair).list = at;
+        let (at, list) = self.found(key);
+        *slab[index].links_mut(pair) = list.behind(at);
+        list.append(slab, pair, index);
     }
 
     /// Takes `index` out of its chain.
     #[inline(always)]
     pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         let at = slab[index].links(pair).list;
-        let list = &mut self.chains[at as usize].list;
-        list.remove(slab, pair, index);
-        if list.is_empty() {
-            self.empty += 1;
-            if self.empty > SPARES + self.chains.len() / 2 {
-                self.sweep();
-            }
-        }
+        self.chains[at as usize].list.remove(slab, pair, index);
     }
 
     /// The chain of `key`, or [`NONE`].
@@ -212,10 +225,13 @@ impl Chains {
     /// Makes an empty chain for `key`.
     #[cold]
     fn open(&mut self, key: Key) -> u32 {
+        let in_use = self.chains.len() - self.free.len();
+        if (in_use + 1) * 2 > self.table.len() {
+            self.make_room(in_use);
+        }
         let chain = Chain {
             key,
             list: List::EMPTY,
-            in_use: true,
         };
         let at = match self.free.pop() {
             Some(at) => {
@@ -227,27 +243,25 @@ impl Chains {
                 self.chains.len() as u32 - 1
             }
         };
-        self.empty += 1;
-        if (self.chains.len() - self.free.len()) * 2 > self.table.len() {
-            self.table.resize(self.table.len() * 2, NONE);
-            self.rewrite();
-        } else {
-            self.enter(at);
-        }
+        self.enter(at);
         at
     }
 
-    /// Frees all empty chains: at least every third one is, so that the cost per emptied chain is
-    /// constant.
-    #[cold]
-    fn sweep(&mut self) {
-        for (at, chain) in (0..).zip(&mut self.chains) {
-            if chain.in_use && chain.list.is_empty() {
-                chain.in_use = false;
-                self.free.push(at);
+    /// Makes room for as many chains as the table has room for now, or nearly half of that: frees all
+    /// empty ones where they are half of the `in_use`, else doubles the table. So the cost for each
+    /// new chain is constant.
+    fn make_room(&mut self, in_use: usize) {
+        let empty = |chain: &Chain| chain.key != Key::NOBODYS && chain.list.is_empty();
+        if self.chains.iter().filter(|chain| empty(chain)).count() * 2 < in_use {
+            self.table.resize(self.table.len() * 2, NONE);
+        } else {
+            for (at, chain) in (0..).zip(&mut self.chains) {
+                if empty(chain) {
+                    chain.key = Key::NOBODYS;
+                    self.free.push(at);
+                }
             }
         }
-        self.empty = 0;
         self.rewrite();
     }
 
@@ -256,7 +270,7 @@ impl Chains {
         self.table.fill(NONE);
         for at in 0..self.chains.len() {
             self.look();
-            if self.chains[at].in_use {
+            if self.chains[at].key != Key::NOBODYS {
                 self.enter(at as u32);
             }
         }

@@ -2,7 +2,8 @@
 
 use super::slab::{NONE, Slab};
 
-/// An entry's neighbours in one list.
+/// An entry's neighbours in one list. What the first one has before it is not kept: so taking it out
+/// touches no other entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {
     prev: u32,
@@ -25,7 +26,7 @@ pub(super) trait Linked {
     fn links_mut(&mut self, pair: usize) -> &mut Links;
 }
 
-/// First and last entry of a list.
+/// First and last entry of a list; both [`NONE`] where there is no entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     head: u32,
@@ -54,9 +55,23 @@ impl List {
 
     #[inline(always)]
     pub(super) fn push_back<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
-        let links = slab[index].links_mut(pair);
-        links.prev = self.tail;
-        links.next = NONE;
+        *slab[index].links_mut(pair) = self.behind(NONE);
+        self.append(slab, pair, index);
+    }
+
+    /// The links of an entry that comes last; `list` is its owner's.
+    #[inline(always)]
+    pub(super) const fn behind(&self, list: u32) -> Links {
+        Links {
+            prev: self.tail,
+            next: NONE,
+            list,
+        }
+    }
+
+    /// Puts the entry `index`, which has the links of [`List::behind`], last.
+    #[inline(always)]
+    pub(super) fn append<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         if self.tail == NONE {
             self.head = index;
         } else {
@@ -66,9 +81,7 @@ impl List {
     }
 
     pub(super) fn push_front<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
-        let links = slab[index].links_mut(pair);
-        links.prev = NONE;
-        links.next = self.head;
+        slab[index].links_mut(pair).next = self.head;
         if self.head == NONE {
             self.tail = index;
         } else {
@@ -80,17 +93,24 @@ impl List {
     /// Unlinks the entry `index`, which must be in this list.
     #[inline(always)]
     pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
-        let Links { prev, next, .. } =
-            core::mem::replace(slab[index].links_mut(pair), Links::ALONE);
-        if prev == NONE {
-            self.head = next;
-        } else {
-            slab[prev].links_mut(pair).next = next;
+        if self.head == index {
+            return self.remove_front(slab, pair);
         }
+        let Links { prev, next, .. } = *slab[index].links(pair);
+        slab[prev].links_mut(pair).next = next;
         if next == NONE {
             self.tail = prev;
         } else {
             slab[next].links_mut(pair).prev = prev;
+        }
+    }
+
+    /// Unlinks the first entry, which there must be.
+    #[inline(always)]
+    pub(super) fn remove_front<V: Linked>(&mut self, slab: &Slab<V>, pair: usize) {
+        self.head = slab[self.head].links(pair).next;
+        if self.head == NONE {
+            self.tail = NONE;
         }
     }
 }

@@ -49,7 +49,7 @@ impl<T: Tx + Rma> Engine<T> {
         // Who left in order sends nothing more, which is nothing to those who wait for others.
         let any = why != Fault::Left
             && matches!(record.state, State::Posted(_))
-            && record.pattern.class.any_source();
+            && record.class.any_source();
         if record.peer != lost && !any {
             return;
         }
@@ -72,7 +72,7 @@ impl<T: Tx + Rma> Engine<T> {
                 self.requests.remove(index);
                 return;
             }
-            State::Releasing(_) | State::Complete(_) => return,
+            State::Releasing(_) | State::Complete(_) | State::Done { .. } => return,
             _ => {}
         }
         let region = match self.requests[index].take() {

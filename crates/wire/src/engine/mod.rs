@@ -59,7 +59,7 @@ use self::request::{Record, State};
 use self::slab::Slab;
 use self::unexpected::Unexpected;
 use crate::fault::Fault;
-use crate::header::{Header, Kind};
+use crate::header::{Envelope, Header, Kind};
 use crate::paths::{Switches, Table};
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
@@ -154,25 +154,59 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// The outcome of `request` if it is complete, which frees it: from then on it is stale. A
     /// stale request gives [`Failure::Stale`].
-    #[inline]
+    #[inline(always)]
     pub fn test(&mut self, request: Request) -> Option<Outcome> {
         let Some(index) = self.requests.find(request.0) else {
             return Some(Err(Failure::Stale));
         };
-        let State::Complete(outcome) = self.requests[index].state else {
+        match self.requests[index].state {
+            State::Done { .. } | State::Complete(_) => self.ended(index),
+            _ => None,
+        }
+    }
+
+    /// As [`Engine::test`], of receives only that brought a message which fits: what most waits end
+    /// with, and small enough to be inlined.
+    #[inline(always)]
+    pub fn received(&mut self, request: Request) -> Option<Status> {
+        let index = self.requests.find(request.0)?;
+        let record = &self.requests[index];
+        let State::Done { len } = record.state else {
             return None;
         };
-        self.requests.free(index);
-        self.held -= 1;
+        let status = record.status(len);
+        self.let_go(index);
+        Some(status)
+    }
+
+    /// The outcome of the operation at `index`, which is freed if there is one.
+    #[inline(never)]
+    fn ended(&mut self, index: u32) -> Option<Outcome> {
+        let outcome = self.requests[index].outcome()?;
+        self.let_go(index);
         Some(outcome)
     }
 
+    /// Frees a complete request.
+    #[inline(always)]
+    fn let_go(&mut self, index: u32) {
+        self.requests.free(index);
+        self.held -= 1;
+    }
+
+    /// Whether `request` is not stale.
+    #[must_use]
+    pub fn is_known(&self, request: Request) -> bool {
+        self.requests.find(request.0).is_some()
+    }
+
     /// Whether [`Engine::test`] would give an outcome. Frees nothing.
+    #[inline]
     #[must_use]
     pub fn is_done(&self, request: Request) -> bool {
         self.requests
             .find(request.0)
-            .is_none_or(|index| matches!(self.requests[index].state, State::Complete(_)))
+            .is_none_or(|index| self.requests[index].outcome().is_some())
     }
 
     /// The outcome of `request` if it is complete; unlike [`Engine::test`], the request stays.
@@ -181,10 +215,7 @@ impl<T: Tx + Rma> Engine<T> {
         let Some(index) = self.requests.find(request.0) else {
             return Some(Err(Failure::Stale));
         };
-        match self.requests[index].state {
-            State::Complete(outcome) => Some(outcome),
-            _ => None,
-        }
+        self.requests[index].outcome()
     }
 
     /// Whose message `request` waits for, if it is a receive for which nothing has come yet.
@@ -192,7 +223,7 @@ impl<T: Tx + Rma> Engine<T> {
     pub fn awaited(&self, request: Request) -> Option<Source> {
         let record = &self.requests[self.requests.find(request.0)?];
         matches!(record.state, State::Posted(_)).then(|| {
-            if record.pattern.class.any_source() {
+            if record.class.any_source() {
                 Source::Any
             } else {
                 Source::Peer(Peer(record.peer))
@@ -203,9 +234,8 @@ impl<T: Tx + Rma> Engine<T> {
     /// Lets `request` go on alone: nobody will test it, it is freed when it completes.
     pub fn detach(&mut self, request: Request) {
         if let Some(index) = self.requests.find(request.0) {
-            if let State::Complete(_) = self.requests[index].state {
-                self.requests.free(index);
-                self.held -= 1;
+            if self.requests[index].outcome().is_some() {
+                self.let_go(index);
             } else {
                 self.requests[index].detached = true;
             }
@@ -244,7 +274,12 @@ impl<T: Tx + Rma> Engine<T> {
 }
 
 impl<T: Tx + Rma> Sink<T> for Engine<T> {
-    #[inline]
+    #[inline(always)]
+    fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
+        self.on_expected(from, envelope, body)
+    }
+
+    #[inline(never)]
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
         if self.peers[from.0 as usize].fault.is_some() {
             return;

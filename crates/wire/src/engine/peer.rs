@@ -2,6 +2,7 @@
 
 use super::flow::Kept;
 use super::list::List;
+use super::slab::NONE;
 use crate::fault::Fault;
 use crate::paths::Points;
 
@@ -57,6 +58,8 @@ pub(super) struct PeerState {
     pub(super) get: u64,
     /// Bytes of one put of a longer one (R1).
     pub(super) chunk: u64,
+    /// The chain of the receive that named it last: the next message is often for the same.
+    pub(super) chain: u32,
     /// What is kept for it.
     pub(super) kept: Kept,
     /// Answers to the peer that wait for room.
@@ -79,6 +82,7 @@ impl PeerState {
             eager: points.eager,
             get: points.get,
             chunk: points.chunk,
+            chain: NONE,
             kept: Kept::NOTHING,
             answers: List::EMPTY,
             sends: List::EMPTY,

@@ -1,8 +1,8 @@
 //! Posted receives: found by what arrives, in the order of their posting.
 
-use super::chains::{Chains, Class, Key};
+use super::chains::{Chains, Class, Key, Pattern};
 use super::request::Record;
-use super::slab::{NONE, Slab};
+use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
 
 /// The index of the posted receives. Its entries are requests.
@@ -36,15 +36,57 @@ impl Posted {
         self.present == 0
     }
 
+    /// Posts a receive into `body` that asks for `pattern`, behind those posted before. Returns its
+    /// handle and its chain; one compare tells if that is `guess`.
     #[inline(always)]
-    pub(super) fn push<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
-        let record = &mut requests[index];
-        record.number = self.next_number;
+    pub(super) fn push<B, R>(
+        &mut self,
+        requests: &mut Slab<Record<B, R>>,
+        body: B,
+        pattern: &Pattern,
+        guess: u32,
+    ) -> (Handle, u32) {
+        let number = self.next_number;
         self.next_number += 1;
-        let pattern = record.pattern;
         self.count[pattern.class.index()] += 1;
         self.present |= 1 << pattern.class.index();
-        self.chains.push(pattern.key(), requests, 0, index);
+        let (chain, list) = match self.chains.guessed(guess, pattern.key()) {
+            Some(list) => (guess, list),
+            None => self.chains.found(pattern.key()),
+        };
+        let links = list.behind(chain);
+        let handle = requests.insert(Record::receive(body, pattern, number, links));
+        list.append(requests, 0, handle.index);
+        (handle, chain)
+    }
+
+    /// Takes out the oldest receive for a message of `source` with `envelope`, if no wildcard is
+    /// posted and its chain is `guess`. [`NONE`]: [`Posted::find`] tells.
+    ///
+    /// # Cost
+    /// One compare each of classes and key.
+    #[inline(always)]
+    pub(super) fn take_guessed<B, R>(
+        &mut self,
+        requests: &Slab<Record<B, R>>,
+        guess: u32,
+        source: u32,
+        envelope: Envelope,
+    ) -> u32 {
+        let class = Class::EXACT;
+        if self.present != 1 << class.index() {
+            return NONE;
+        }
+        let key = Key::new(class, source, envelope);
+        let Some(list) = self.chains.guessed(guess, key) else {
+            return NONE;
+        };
+        let index = list.front();
+        if index != NONE {
+            list.remove_front(requests, 0);
+            self.discount(class);
+        }
+        index
     }
 
     /// The oldest receive that takes a message of `source` with `envelope`, or [`NONE`].
@@ -74,12 +116,16 @@ impl Posted {
         best
     }
 
-    #[inline(always)]
+    /// Takes out the receive at `index`.
     pub(super) fn remove<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
-        let class = requests[index].pattern.class;
+        self.discount(requests[index].class);
+        self.chains.remove(requests, 0, index);
+    }
+
+    #[inline(always)]
+    fn discount(&mut self, class: Class) {
         let count = &mut self.count[class.index()];
         *count -= 1;
         self.present &= !(u32::from(*count == 0) << class.index());
-        self.chains.remove(requests, 0, index);
     }
 }

@@ -61,16 +61,15 @@ impl<T: Tx + Rma> Engine<T> {
             arrival.envelope.context,
             Tag::Exact(arrival.envelope.tag),
         );
-        let index = self.requests.insert(Record::receive(body, pattern));
-        let request = Request(self.requests.handle(index));
+        let handle = self.requests.insert(Record::matched(body, &pattern));
         match (&arrival.content, self.fault(peer)) {
             (Content::Offered(_), Some(fault)) => {
-                self.complete(index, Err(faulted(peer.0, fault)));
+                self.complete(handle.index, Err(faulted(peer.0, fault)));
                 self.discharge(tx, peer.0, arrival.content);
             }
-            _ => self.deliver(tx, index, arrival),
+            _ => self.deliver(tx, handle.index, arrival),
         }
-        Ok(request)
+        Ok(Request(handle))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Receives, and what arrives for them.
 
 use super::chains::Pattern;
+use super::peer::Gate;
 use super::request::{Failure, Offer, Outcome, Record, Request, Source, State, Tag, faulted};
-use super::slab::NONE;
+use super::slab::{Handle, NONE};
 use super::unexpected::{Arrival, Content};
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Header, Kind};
@@ -17,6 +18,7 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Cost
     /// Constant, however many receives are posted and messages wait.
+    #[inline(always)]
     pub fn recv(
         &mut self,
         tx: &mut T,
@@ -26,18 +28,56 @@ impl<T: Tx + Rma> Engine<T> {
         body: T::Bytes,
     ) -> Request {
         let pattern = Pattern::new(source, context, tag);
-        let index = self.requests.insert(Record::receive(body, pattern));
-        let request = Request(self.requests.handle(index));
+        if !self.unexpected.is_empty() || self.is_lost(source) {
+            // A copy: what a call gets by reference would be kept in memory here too.
+            return self.recv_late(tx, source, pattern, body.clone());
+        }
+        Request(self.post(&pattern, body))
+    }
+
+    /// As [`Engine::recv`], where the message may be here already or can come no more.
+    #[inline(never)]
+    fn recv_late(
+        &mut self,
+        tx: &mut T,
+        source: Source,
+        pattern: Pattern,
+        body: T::Bytes,
+    ) -> Request {
         let found = self.unexpected.find(&pattern);
+        if found == NONE && self.cannot_come(source).is_none() {
+            return Request(self.post(&pattern, body));
+        }
+        let handle = self.requests.insert(Record::matched(body, &pattern));
         if found != NONE {
             let arrival = self.take_arrival(found);
-            self.deliver(tx, index, arrival);
+            self.deliver(tx, handle.index, arrival);
         } else if let Some(failure) = self.cannot_come(source) {
-            self.complete(index, Err(failure));
-        } else {
-            self.post(index);
+            self.complete(handle.index, Err(failure));
         }
-        request
+        Request(handle)
+    }
+
+    /// Takes in a whole message without any mark, if it is for the receive that named its sender
+    /// last, or for one alike, and no wildcard is posted. False: nothing was done.
+    ///
+    /// # Cost
+    /// That of moving the bytes, two compares and a few words of the request.
+    #[inline(always)]
+    pub(super) fn on_expected(
+        &mut self,
+        from: Peer,
+        envelope: Envelope,
+        body: &mut impl Take,
+    ) -> bool {
+        let guess = self.peers[from.0 as usize].chain;
+        let index = (self.posted).take_guessed(&self.requests, guess, from.0, envelope);
+        if index == NONE {
+            return false;
+        }
+        self.roads[from.0 as usize].pending -= 1;
+        self.fill(index, body);
+        true
     }
 
     /// An eager message came.
@@ -102,7 +142,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Fills the receive at `index` with a whole message and completes it.
-    #[inline(always)]
+    #[inline]
     fn receive_whole(
         &mut self,
         tx: &mut T,
@@ -115,17 +155,36 @@ impl<T: Tx + Rma> Engine<T> {
         let record = &mut self.requests[index];
         record.peer = from;
         record.envelope = envelope;
-        let sent = body.left() as u64;
-        let mut room = 0;
-        if let State::Posted(buffer) = &record.state {
-            room = buffer.len();
-            buffer.fill(0, body);
-        }
-        let outcome = received(record, sent, room);
-        self.complete(index, outcome);
+        self.fill(index, body);
         if let Some(id) = sync {
             self.answer(tx, from, envelope, Kind::Finished, Flags::YES, id);
         }
+    }
+
+    /// Fills the receive at `index` with a message whose sender and envelope it has, and completes
+    /// it.
+    #[inline(always)]
+    fn fill(&mut self, index: u32, body: &mut impl Take) {
+        let record = &mut self.requests[index];
+        let State::Posted(buffer) = &record.state else {
+            unreachable!("only posted receives are matched");
+        };
+        let (sent, room) = (body.left() as u64, buffer.len());
+        buffer.fill(0, body);
+        if sent > room || record.detached {
+            return self.end_receive(index, sent, room);
+        }
+        record.state = State::Done { len: sent };
+        self.counters.completed += 1;
+        self.held += 1;
+    }
+
+    /// Completes the receive at `index`, for which `sent` bytes came and which has `room`.
+    #[cold]
+    #[inline(never)]
+    fn end_receive(&mut self, index: u32, sent: u64, room: u64) {
+        let outcome = received(&self.requests[index], sent, room);
+        self.complete(index, outcome);
     }
 
     /// Starts the rendezvous of the receive at `index`, which is in no list.
@@ -146,27 +205,38 @@ impl<T: Tx + Rma> Engine<T> {
         self.pull(tx, index, body, offer);
     }
 
-    /// Puts the receive at `index` among the posted ones.
+    /// Posts a receive.
     #[inline(always)]
-    fn post(&mut self, index: u32) {
-        let pattern = self.requests[index].pattern;
-        self.posted.push(&mut self.requests, index);
+    fn post(&mut self, pattern: &Pattern, body: T::Bytes) -> Handle {
         if pattern.class.any_source() {
+            let (handle, _) = (self.posted).push(&mut self.requests, body, pattern, NONE);
             self.note_any_source();
-        } else {
-            self.roads[pattern.source as usize].pending += 1;
+            return handle;
         }
+        let peer = &mut self.peers[pattern.source as usize];
+        let (handle, chain) = (self.posted).push(&mut self.requests, body, pattern, peer.chain);
+        peer.chain = chain;
+        self.roads[pattern.source as usize].pending += 1;
+        handle
     }
 
     /// Takes the receive at `index` from the posted ones.
-    #[inline(always)]
     pub(super) fn unpost(&mut self, index: u32) {
-        let pattern = self.requests[index].pattern;
+        let Record { class, peer, .. } = self.requests[index];
         self.posted.remove(&mut self.requests, index);
-        if pattern.class.any_source() {
+        if class.any_source() {
             self.note_any_source();
         } else {
-            self.roads[pattern.source as usize].pending -= 1;
+            self.roads[peer as usize].pending -= 1;
+        }
+    }
+
+    /// Whether a loss may keep messages of `source` from coming: then [`Engine::cannot_come`] tells.
+    #[inline(always)]
+    fn is_lost(&self, source: Source) -> bool {
+        match source {
+            Source::Peer(peer) => self.peers[peer.0 as usize].gate().has(Gate::LOST),
+            Source::Any => !self.losses.is_empty(),
         }
     }
 
@@ -182,6 +252,7 @@ impl<T: Tx + Rma> Engine<T> {
 }
 
 /// How a receive ends that `sent` bytes came for and that has `room`.
+#[inline(always)]
 pub(super) fn received<B, R>(record: &Record<B, R>, sent: u64, room: u64) -> Outcome {
     let status = record.status(sent);
     if sent <= room {

@@ -25,7 +25,7 @@
 //! Every state but `Complete` goes to `Releasing` or `Complete` with a failure when the peer is
 //! lost. `Releasing` is left out where nothing is registered.
 
-use super::chains::Pattern;
+use super::chains::{Class, Pattern};
 use super::list::{Linked, Links};
 use super::slab::Handle;
 use crate::fault::Fault;
@@ -187,6 +187,9 @@ pub(super) enum State<B, R> {
     Releasing(Outcome),
     /// Everything is over; the caller has not looked yet.
     Complete(Outcome),
+    /// As `Complete`, of a receive that `len` bytes came for. The rest of its status is beside: short
+    /// for the path of a message.
+    Done { len: u64 },
     /// Not the caller's: a frame for a peer, in its `answers`.
     Answer { kind: Kind, flags: Flags, id: u64 },
     /// Only while a transition moves the contents.
@@ -199,14 +202,14 @@ pub(super) struct Record<B, R> {
     pub(super) state: State<B, R>,
     /// The peer, or none while a receive from any source is unmatched.
     pub(super) peer: u32,
-    /// The message's envelope, as far as known.
+    /// The message's envelope, as far as known: of a posted receive what it asks for.
     pub(super) envelope: Envelope,
     pub(super) mode: Mode,
     pub(super) recall: Recall,
     /// Nobody will look: the entry goes when it completes.
     pub(super) detached: bool,
-    /// What a receive asks for.
-    pub(super) pattern: Pattern,
+    /// What a receive leaves open.
+    pub(super) class: Class,
     /// Order among posted receives.
     pub(super) number: u64,
     /// In one list at a time: a chain, or a list of its peer.
@@ -228,18 +231,15 @@ impl<B, R> Record<B, R> {
             mode,
             recall: Recall::None,
             detached: false,
-            pattern: Pattern::new(
-                Source::Peer(peer),
-                envelope.context,
-                Tag::Exact(envelope.tag),
-            ),
+            class: Class::EXACT,
             number: 0,
             links: Links::ALONE,
         }
     }
 
-    /// A posted receive; its number comes when it is put into its chain.
-    pub(super) const fn receive(body: B, pattern: Pattern) -> Self {
+    /// A receive of `pattern`; `number` and `links` are its place among the posted ones.
+    #[inline(always)]
+    pub(super) const fn receive(body: B, pattern: &Pattern, number: u64, links: Links) -> Self {
         Self {
             state: State::Posted(body),
             peer: pattern.source,
@@ -247,9 +247,24 @@ impl<B, R> Record<B, R> {
             mode: Mode::Standard,
             recall: Recall::None,
             detached: false,
-            pattern,
-            number: 0,
-            links: Links::ALONE,
+            class: pattern.class,
+            number,
+            links,
+        }
+    }
+
+    /// A receive of `pattern` that is not posted.
+    pub(super) const fn matched(body: B, pattern: &Pattern) -> Self {
+        Self::receive(body, pattern, 0, Links::ALONE)
+    }
+
+    /// How the operation ended, if it is complete.
+    #[inline(always)]
+    pub(super) const fn outcome(&self) -> Option<Outcome> {
+        match self.state {
+            State::Done { len } => Some(Ok(self.status(len))),
+            State::Complete(outcome) => Some(outcome),
+            _ => None,
         }
     }
 
@@ -259,6 +274,7 @@ impl<B, R> Record<B, R> {
     }
 
     /// The status of moving `len` bytes.
+    #[inline(always)]
     pub(super) const fn status(&self, len: u64) -> Status {
         Status {
             source: Peer(self.peer),

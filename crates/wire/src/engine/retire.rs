@@ -39,10 +39,10 @@ impl<T: Tx + Rma> Engine<T> {
             let envelope = arrival.envelope;
             let source = Source::Peer(Peer(arrival.from));
             let pattern = Pattern::new(source, envelope.context, Tag::Exact(envelope.tag));
-            let mut record = Record::receive(nothing.clone(), pattern);
+            let mut record = Record::matched(nothing.clone(), &pattern);
             record.detached = true;
-            let index = self.requests.insert(record);
-            self.deliver(tx, index, arrival);
+            let handle = self.requests.insert(record);
+            self.deliver(tx, handle.index, arrival);
         }
         false
     }

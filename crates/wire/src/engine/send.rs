@@ -151,14 +151,14 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Request {
         let gate = self.peers[to.0 as usize].gate();
         let record = Record::new(State::Queued(body), to, envelope, mode);
-        let index = self.requests.insert(record);
-        let request = Request(self.requests.handle(index));
+        let handle = self.requests.insert(record);
+        let index = handle.index;
         if let Some(fault) = self.peers[to.0 as usize].fault {
             self.complete(index, Err(faulted(to.0, fault)));
         } else if gate.has(Gate::WAITING) || self.start_send(tx, index).is_err() {
             self.wait_to_send(index);
         }
-        request
+        Request(handle)
     }
 
     /// Tries again what waits for room, at every peer, and returns how much of it went out. To be
@@ -347,9 +347,9 @@ impl<T: Tx + Rma> Engine<T> {
         let state = State::Answer { kind, flags, id };
         let mut record = Record::new(state, Peer(to), envelope, Mode::Standard);
         record.detached = true;
-        let index = self.requests.insert(record);
+        let handle = self.requests.insert(record);
         self.peers[to as usize].kept.answers += 1;
-        self.wait_to_answer(index);
+        self.wait_to_answer(handle.index);
     }
 
     /// Puts an answer, or a send that is to be recalled, among what waits for its peer.

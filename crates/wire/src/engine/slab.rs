@@ -64,25 +64,36 @@ impl<V> Slab<V> {
         }
     }
 
-    /// Stores `value` and returns its index.
+    /// Stores `value`.
     #[inline(always)]
-    pub(super) fn insert(&mut self, value: V) -> u32 {
-        self.used += 1;
-        let index = self.free;
-        if let Some(entry) = self.entries.get_mut(index as usize) {
-            if let Place::Free { next } = entry.place {
-                self.free = next;
-            }
-            entry.place = Place::Full(value);
-            return index;
+    pub(super) fn insert(&mut self, value: V) -> Handle {
+        if self.free == NONE {
+            self.grow();
         }
+        let index = self.free;
+        let entry = &mut self.entries[index as usize];
+        let Place::Free { next } = entry.place else {
+            unreachable!("the free list has free entries only");
+        };
+        entry.place = Place::Full(value);
+        self.free = next;
+        self.used += 1;
+        Handle {
+            index,
+            generation: entry.generation,
+        }
+    }
+
+    /// Makes a free entry.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
         assert!(self.entries.len() < CAPACITY, "2^30 entries are in use");
-        let index = self.entries.len() as u32;
+        self.free = self.entries.len() as u32;
         self.entries.push(Entry {
             generation: 0,
-            place: Place::Full(value),
+            place: Place::Free { next: NONE },
         });
-        index
     }
 
     /// Takes the entry out; its handle is stale from now on.
@@ -101,7 +112,7 @@ impl<V> Slab<V> {
     }
 
     /// Drops the entry where it is; its handle is stale from now on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn free(&mut self, index: u32) {
         let entry = &mut self.entries[index as usize];
         debug_assert!(matches!(entry.place, Place::Full(_)));
@@ -112,6 +123,7 @@ impl<V> Slab<V> {
     }
 
     /// The handle of the entry at `index`.
+    #[inline(always)]
     pub(super) fn handle(&self, index: u32) -> Handle {
         Handle {
             index,
@@ -120,6 +132,7 @@ impl<V> Slab<V> {
     }
 
     /// The index behind `handle`, if it is not stale.
+    #[inline(always)]
     pub(super) fn find(&self, handle: Handle) -> Option<u32> {
         let entry = self.entries.get(handle.index as usize)?;
         (entry.generation == handle.generation && matches!(entry.place, Place::Full(_)))

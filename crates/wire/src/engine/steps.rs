@@ -88,8 +88,8 @@ impl Crowd {
 fn posted(crowd: Crowd, waiting: u32, stride: u32) -> f64 {
     let (mut posted, mut requests) = (Posted::new(), Slab::new());
     let post = |posted: &mut Posted, requests: &mut Slab<Record<(), ()>>, number| {
-        let index = requests.insert(Record::receive((), crowd.receive(number, stride)));
-        posted.push(requests, index);
+        let pattern = crowd.receive(number, stride);
+        posted.push(requests, (), &pattern, NONE);
     };
     for number in 0..waiting {
         post(&mut posted, &mut requests, number);

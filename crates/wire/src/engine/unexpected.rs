@@ -112,7 +112,7 @@ impl Unexpected {
     }
 
     pub(super) fn push(&mut self, from: u32, envelope: Envelope, content: Content) {
-        let index = self.arrivals.insert(Arrival {
+        let Handle { index, .. } = self.arrivals.insert(Arrival {
             from,
             envelope,
             content,
