@@ -2,7 +2,7 @@
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     mov r10d, edx
-    cmp qword ptr [rdi + 408], r10
+    cmp qword ptr [rdi + 392], r10
     jbe .L0
     push rbp
     push r15
@@ -11,10 +11,10 @@
     push r12
     push rbx
     push rax
-    mov rax, qword ptr [rdi + 400]
+    mov rax, qword ptr [rdi + 384]
     cmp dword ptr [rax + 8*r10], 9
     jb .L1
-    sub dword ptr [rdi + 504], 1
+    sub dword ptr [rdi + 488], 1
     jb .L2
     cmp qword ptr [rsi + 288], r10
     jbe .L1

@@ -38,18 +38,18 @@
     cmp dword ptr [rax], 1
     jne .L3
     mov eax, r10d
-    cmp qword ptr [r13 + 432], rax
+    cmp qword ptr [r13 + 416], rax
     jbe .L3
-    mov rcx, qword ptr [r13 + 424]
-    mov edx, dword ptr [r13 + 520]
+    mov rcx, qword ptr [r13 + 408]
+    mov edx, dword ptr [r13 + 504]
     or edx, dword ptr [rcx + 8*rax + 4]
     jne .L3
-    cmp qword ptr [r13 + 1448], rax
+    cmp qword ptr [r13 + 1432], rax
     jbe .L3
     mov r12d, r9d
     add r12, rbp
-    lea rdx, [r13 + 536]
-    mov rcx, qword ptr [r13 + 1440]
+    lea rdx, [r13 + 520]
+    mov rcx, qword ptr [r13 + 1424]
     shl rax, 7
     lea rbx, [rcx + rax]
     mov edi, dword ptr [rcx + rax + 16]
@@ -154,10 +154,10 @@
     mov rsi, rbx
     call <oxmpi_shm::ring::credit::Freed::tell>
     mov esi, dword ptr [rbx + 40]
-    mov rax, qword ptr [r13 + 824]
+    mov rax, qword ptr [r13 + 808]
     cmp rax, rsi
     jbe .L10
-    mov rax, qword ptr [r13 + 816]
+    mov rax, qword ptr [r13 + 800]
     mov rcx, rsi
     shl rcx, 7
     mov rax, qword ptr [rax + rcx + 40]
@@ -165,7 +165,7 @@
     test al, 1
     jne .L11
 .L12:
-    movzx eax, byte ptr [r13 + 1240]
+    movzx eax, byte ptr [r13 + 1224]
 .L6:
     mov dword ptr [rsp + 36], r12d
     mov dword ptr [rsp + 40], 8

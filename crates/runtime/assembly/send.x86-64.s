@@ -34,18 +34,18 @@
     cmp dword ptr [rax], 1
     jne .L2
     mov eax, edx
-    cmp qword ptr [rdi + 432], rax
+    cmp qword ptr [rdi + 416], rax
     jbe .L2
-    mov r9, qword ptr [rdi + 424]
+    mov r9, qword ptr [rdi + 408]
     cmp dword ptr [r9 + 8*rax], 9
     jb .L2
     mov r12d, r8d
     add r12, qword ptr [rsi + 8]
-    sub dword ptr [rdi + 528], 1
+    sub dword ptr [rdi + 512], 1
     jb .L3
-    cmp qword ptr [rdi + 824], rax
+    cmp qword ptr [rdi + 808], rax
     jbe .L2
-    mov r10, qword ptr [rdi + 816]
+    mov r10, qword ptr [rdi + 800]
     shl rax, 7
     lea r15, [r10 + rax]
     mov r9d, dword ptr [r10 + rax + 16]
@@ -118,7 +118,7 @@
     mov r9d, dword ptr [r15 + 16]
     jmp .L5
 .L6:
-    add rdi, 536
+    add rdi, 520
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
     jmp .L7
