@@ -1,6 +1,6 @@
 //! `cargo xtask long`: what takes hours or needs a quiet machine, run by hand.
 
-use crate::ci::ranks;
+use crate::ci::{self, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, run_each};
 use crate::tally::Tally;
@@ -22,6 +22,8 @@ Steps, in order; name some to run only those:
     parsers     every other fuzz target for ten minutes each
     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
     orderings   each memory ordering of rings and flags weakened in turn, and seen to fail: minutes
+    plans       every collective algorithm proved on all numbers of ranks to 1,024, and on random ones
+                to 2^20 where ranks take few steps: a quarter of an hour
 
 What ran, on which machine, from which commit and for how long is written to `runs/DATE-long.txt`:
 commit it.",
@@ -55,6 +57,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "orderings",
         run: |repo| loom::mutate(repo).map(Into::into),
+    },
+    Step {
+        name: "plans",
+        run: |repo| ci::plans(repo, &[]).map(Into::into),
     },
 ];
 

@@ -1,10 +1,12 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it.
+//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask long plans` runs it, and
+//! `cargo xtask ci plans` to 64.
 //!
 //! An algorithm of which every rank takes many steps is proved on few ranks by running all of them;
 //! on many by a proof that all ranks are alike, and running one.
 //!
-//! Usage: `plans [NAME...]`, a name being `COLLECTIVE` or `COLLECTIVE/ALGORITHM`.
+//! Usage: `plans [--up-to RANKS] [NAME...]`, a name being `COLLECTIVE` or `COLLECTIVE/ALGORITHM`;
+//! with `--up-to` every number of ranks to that one is proved, and no larger one.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -15,7 +17,7 @@ use oxmpi_coll::catalog::Algorithm;
 use oxmpi_coll::check::{Case, Report, cases, draw, promises_rounds};
 use oxmpi_coll::plan::Plan;
 
-/// All numbers of ranks up to this one are proved.
+/// All numbers of ranks up to this one are proved, if no other is given.
 const EVERY: u32 = 1024;
 
 /// Steps of all ranks together up to which all ranks are run.
@@ -108,8 +110,8 @@ fn prove(algorithm: Algorithm, case: &Case, how: How, tally: &mut Tally) -> Resu
     Ok(())
 }
 
-/// Proves an algorithm on one number of ranks.
-fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
+/// Proves an algorithm on one number of ranks; `every` as for [`sizes`].
+fn prove_size(algorithm: Algorithm, size: u32, every: u32) -> Result<Tally, String> {
     let (start, mut tally) = (Instant::now(), Tally::default());
     let all = cases(algorithm, size);
     // The plainest case and its like in place are proved on every number of ranks, the others where
@@ -117,7 +119,7 @@ fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
     let Some(plainest) = all.last() else {
         return Ok(tally);
     };
-    let placed = all.iter().find(|case| case.in_place && size <= EVERY);
+    let placed = all.iter().find(|case| case.in_place && size <= every);
     let placed = placed.map(|_| Case {
         in_place: true,
         ..*plainest
@@ -125,7 +127,7 @@ fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
     for case in [Some(*plainest), placed].into_iter().flatten() {
         let (steps, most) = steps(algorithm, &case)?;
         let how = match steps {
-            ..=RUN_STEPS if size <= EVERY => How::All,
+            ..=RUN_STEPS if size <= every => How::All,
             ..=DRAWN_STEPS => How::One,
             _ => How::OnlyOne,
         };
@@ -136,7 +138,7 @@ fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
     // With a root a case is a few messages a rank; without one every eighth number of many ranks is
     // enough.
     let rooted = algorithm.collective().has_root();
-    let others = size <= EVERY && (rooted || size <= 128 || size % 8 == algorithm as u32 % 8);
+    let others = size <= every && (rooted || size <= 128 || size % 8 == algorithm as u32 % 8);
     for case in all.iter().take_while(|_| others) {
         if steps(algorithm, case)?.0 <= RUN_STEPS {
             prove(algorithm, case, How::All, &mut tally)?;
@@ -146,20 +148,33 @@ fn prove_size(algorithm: Algorithm, size: u32) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The numbers of ranks to prove, the largest first: they take longest.
-fn sizes(algorithm: Algorithm) -> Vec<u32> {
+/// The numbers of ranks to prove, the largest first: they take longest. All to `every`, and where
+/// that is [`EVERY`] some beyond.
+fn sizes(algorithm: Algorithm, every: u32) -> Vec<u32> {
     let drawn = |index, bits: u32| {
         let low = u64::from(EVERY) + 1;
         (low + draw(algorithm as u64, index) % ((1 << bits) - low)) as u32
     };
-    let mut sizes: Vec<u32> = (1..=EVERY).collect();
-    sizes.extend([12, 16, 20].map(|bits| drawn(bits.into(), bits)));
+    let mut sizes: Vec<u32> = (1..=every).collect();
+    if every == EVERY {
+        sizes.extend([12, 16, 20].map(|bits| drawn(bits.into(), bits)));
+    }
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes
 }
 
 fn main() -> ExitCode {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
+    let mut every = EVERY;
+    if wanted.first().is_some_and(|first| first == "--up-to") {
+        let given = wanted.get(1).and_then(|ranks| ranks.parse().ok());
+        let Some(ranks) = given.filter(|ranks| (1..=EVERY).contains(ranks)) else {
+            eprintln!("--up-to needs a number of ranks from 1 to {EVERY}, as in --up-to 256");
+            return ExitCode::from(2);
+        };
+        every = ranks;
+        wanted.drain(..2);
+    }
     let is_wanted = |algorithm: &Algorithm| {
         let collective = algorithm.collective().name();
         let name = format!("{collective}/{}", algorithm.name());
@@ -171,7 +186,7 @@ fn main() -> ExitCode {
     let algorithms: Vec<_> = Algorithm::ALL.into_iter().filter(is_wanted).collect();
     let jobs: Vec<_> = (0..algorithms.len())
         .flat_map(|at| {
-            sizes(algorithms[at])
+            sizes(algorithms[at], every)
                 .into_iter()
                 .map(move |size| (at, size))
         })
@@ -182,7 +197,7 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let work = || {
         while let Some(&(at, size)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match prove_size(algorithms[at], size) {
+            match prove_size(algorithms[at], size, every) {
                 Ok(tally) => tallies.lock().expect("nobody panics")[at].add(tally),
                 // One fault of an algorithm is enough to begin with.
                 Err(why) if failed[at].swap(true, Ordering::Relaxed) => drop(why),

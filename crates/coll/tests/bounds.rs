@@ -5,7 +5,7 @@
 //!
 //! What the rows of the catalog promise is compared with the bounds for all numbers of ranks to
 //! 1,024; that plans keep what is promised is proved for some here and for all by
-//! `cargo xtask ci plans`.
+//! `cargo xtask long plans`.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
 use oxmpi_coll::check::{Case, Report, plain};

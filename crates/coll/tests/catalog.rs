@@ -1,4 +1,4 @@
-//! The checker on every algorithm of the catalog: a quick part of what `cargo xtask ci plans` proves.
+//! The checker on every algorithm of the catalog: a quick part of what `cargo xtask long plans` proves.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
 use oxmpi_coll::check::{Case, Report, cases, check, draw, plain, promises_rounds};
