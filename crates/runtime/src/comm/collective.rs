@@ -7,7 +7,7 @@ use super::Comm;
 use crate::data::{Data, source, target};
 use crate::error::{Error, Result};
 use crate::op::{Element, Op, custom, operation};
-use crate::raw::{Access, Buffers, Operation};
+use crate::raw::{Access, Area, Buffers, Operation};
 use crate::value::Value;
 
 impl<A: Access> Comm<A> {
@@ -160,14 +160,8 @@ impl<A: Access> Comm<A> {
         result: &mut [T],
         operation: Operation<'_>,
     ) -> Result<()> {
-        self.raw.collective(
-            call,
-            Buffers {
-                input: source(values),
-                output: target(result),
-                operation: Some(operation),
-            },
-        )
+        let buffers = Buffers::new(Area::Whole(source(values)), Area::Whole(target(result)));
+        self.raw.collective(call, &buffers, Some(operation))
     }
 
     fn whoami(&self) -> (u32, u32) {

@@ -1,10 +1,9 @@
 //! Barriers: through gates where the lane has one for the communicator, else by messages.
 
 use oxmpi_coll::catalog::{Call, Collective};
-use oxmpi_os::RawBytes;
 
 use super::access::Access;
-use super::collective::Buffers;
+use super::collective::{Area, Buffers};
 use super::communicator::Communicator;
 use crate::error::Result;
 
@@ -38,12 +37,8 @@ impl<A: Access> Communicator<A> {
 
     fn barrier_by_messages(&self) -> Result<()> {
         let (rank, size) = (self.group().rank(), self.group().size());
-        let buffers = Buffers {
-            input: RawBytes::empty(),
-            output: RawBytes::empty(),
-            operation: None,
-        };
-        self.collective(Call::barrier(rank, size), buffers)
+        let buffers = Buffers::new(Area::empty(), Area::empty());
+        self.collective(Call::barrier(rank, size), &buffers, None)
     }
 
     /// The links of all other members, bit by bit. A lane with gates has no link beyond.

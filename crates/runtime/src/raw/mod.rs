@@ -19,7 +19,8 @@ mod split;
 
 pub use access::{Access, Own, Shared};
 pub(crate) use cell::LaneCell;
-pub(crate) use collective::{Buffers, Operation};
+#[allow(unused_imports, reason = "the calls with blocks are made by the faces")]
+pub(crate) use collective::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
 pub(crate) use group::Group;
 pub(crate) use lane::Lane;

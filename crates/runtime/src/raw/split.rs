@@ -5,7 +5,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
 use super::access::{Access, Shared};
-use super::collective::Buffers;
+use super::collective::{Area, Buffers};
 use super::communicator::Communicator;
 use super::group::Group;
 use super::lane::Lane;
@@ -120,22 +120,15 @@ impl<A: Access> Communicator<A> {
             values.len() as u64,
             size_of::<T>() as u64,
         );
-        let buffers = Buffers {
-            input: RawBytes::empty(),
-            output: target(values),
-            operation: Some(&operation(fold)),
-        };
-        self.collective(call.with_in_place(true), buffers)
+        let buffers = Buffers::new(Area::empty(), Area::Whole(target(values)));
+        let operation = operation(fold);
+        self.collective(call.with_in_place(true), &buffers, Some(&operation))
     }
 
     /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
     pub(crate) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
         let (rank, size) = (self.group().rank(), self.group().size());
-        let buffers = Buffers {
-            input: bytes,
-            output: bytes,
-            operation: None,
-        };
-        self.collective(Call::bcast(rank, size, root, bytes.len()), buffers)
+        let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
+        self.collective(Call::bcast(rank, size, root, bytes.len()), &buffers, None)
     }
 }

@@ -1,35 +1,25 @@
 //! Collectives: binds the executor of `oxmpi-coll` to a communicator.
 
+#[allow(dead_code, reason = "the calls with blocks are made by the faces")]
+mod buffers;
+
 use std::ops::Range;
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::exec::{Driver, Execution, Failure, Progress};
-use oxmpi_coll::plan::{Buf, Given, Part, Plan, Side, TAGS, pairs};
+use oxmpi_coll::plan::{Buf, Part, Plan, Side, TAGS, pairs};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Mode, Outcome};
 use oxmpi_wire::{Bytes, Envelope, Peer};
 
+#[allow(unused_imports, reason = "the calls with blocks are made by the faces")]
+pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 use super::access::Access;
 use super::communicator::{Communicator, OpenRequest};
 use super::lane::Lane;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
-
-/// A reduction's operation: combines the elements of `from` into those of `into`, which are as many
-/// bytes and do not overlap. The side says on which side of the operation `from` stands.
-pub(crate) type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
-
-/// What a collective works on.
-#[derive(Clone, Copy)]
-pub(crate) struct Buffers<'a> {
-    /// What the caller gives.
-    pub(crate) input: RawBytes,
-    /// What the caller gets.
-    pub(crate) output: RawBytes,
-    /// Combines elements, where the collective reduces.
-    pub(crate) operation: Option<Operation<'a>>,
-}
 
 impl<A: Access> Communicator<A> {
     /// Runs one collective to its end. Every rank makes the same `call`, but for what is its own.
@@ -40,7 +30,12 @@ impl<A: Access> Communicator<A> {
     /// The first failure of a message; then no buffer is in use any more, and the other ranks learn
     /// of it only where they wait for this one. After a failure or a panic of the operation the
     /// ranks are out of step, and every later collective of the communicator is refused here.
-    pub(crate) fn collective(&self, call: Call, buffers: Buffers<'_>) -> Result<()> {
+    pub(crate) fn collective(
+        &self,
+        call: Call,
+        buffers: &Buffers,
+        operation: Option<Operation<'_>>,
+    ) -> Result<()> {
         let tuning = self.access().with(|lane| {
             lane.check()?;
             Ok(lane.policy().tuning)
@@ -55,7 +50,7 @@ impl<A: Access> Communicator<A> {
             .and_then(|choice| choice.plan(&call))
             .map_err(|why| self.refused(&why))?;
         let execution = Execution::new(plan);
-        let bytes = execution.scratch(Given::NOTHING) * call.element_bytes;
+        let bytes = execution.scratch(buffers.given()) * call.element_bytes;
         let scratch = self
             .access()
             .with(|lane| lane.lend_scratch(bytes))
@@ -65,6 +60,7 @@ impl<A: Access> Communicator<A> {
             binding: Binding {
                 communicator: self,
                 buffers,
+                operation,
                 scratch,
                 element: call.element_bytes,
                 number: self.next_collective(),
@@ -97,7 +93,10 @@ impl<P: Plan, A: Access> Run<'_, P, A> {
     fn finish(&mut self) -> Result<()> {
         let mut waiter = self.binding.communicator.access().waiter();
         loop {
-            match self.execution.advance(Given::NOTHING, &mut self.binding) {
+            match self
+                .execution
+                .advance(self.binding.buffers.given(), &mut self.binding)
+            {
                 Ok(Progress::Done) => {
                     self.done = true;
                     return Ok(());
@@ -189,7 +188,8 @@ impl Awaited {
 /// What the acts of a plan mean in this communicator.
 struct Binding<'a, A: Access> {
     communicator: &'a Communicator<A>,
-    buffers: Buffers<'a>,
+    buffers: &'a Buffers,
+    operation: Option<Operation<'a>>,
     scratch: Scratch,
     /// Bytes of one element.
     element: u64,
@@ -203,10 +203,9 @@ struct Binding<'a, A: Access> {
 impl<A: Access> Binding<'_, A> {
     /// The bytes of a part.
     fn bytes(&mut self, part: Part) -> Result<RawBytes> {
-        let buffer = match part.buf {
-            Buf::In => self.buffers.input,
-            Buf::Out => self.buffers.output,
-            Buf::Scratch => self.scratch.bytes(),
+        let buffer = match (part.buf, &self.buffers.input, &self.buffers.output) {
+            (Buf::In, &Area::Whole(bytes), _) | (Buf::Out, _, &Area::Whole(bytes)) => bytes,
+            (Buf::Scratch, ..) => self.scratch.bytes(),
             _ => RawBytes::empty(),
         };
         let element = self.element;
@@ -379,7 +378,7 @@ impl<A: Access> Driver for Binding<'_, A> {
     }
 
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
-        let Some(operation) = self.buffers.operation else {
+        let Some(operation) = self.operation else {
             return Err(self
                 .communicator
                 .refused(&"its plan reduces without an operation"));
