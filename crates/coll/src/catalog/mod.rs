@@ -10,6 +10,8 @@ use core::fmt;
 
 use thiserror::Error;
 
+use crate::cost::Model;
+
 pub use call::{Call, NOBODY};
 pub use collective::Collective;
 pub use row::{Needs, Parameters, Row};
@@ -35,6 +37,23 @@ impl Algorithm {
     /// [`Row::rounds`]. A vector without elements takes none.
     pub fn rounds(self, call: &Call, parameters: &Parameters) -> u64 {
         (self.row().rounds)(call, &parameters.over(self.row().parameters))
+    }
+
+    /// The time that the call is expected to take, in picoseconds; see [`Row::cost`]. The algorithm
+    /// suits the call. Vectors so long that times would leave 64 bits all take the same.
+    ///
+    /// # Cost
+    ///
+    /// At most a logarithm of the number of ranks.
+    pub fn cost(self, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+        if call.size < 2 {
+            return 0;
+        }
+        let call = Call {
+            count: call.count.min(model.longest(call.element_bytes)),
+            ..*call
+        };
+        (self.row().cost)(&call, &parameters.over(self.row().parameters), model)
     }
 
     /// Whether it can serve the call.

@@ -1,6 +1,7 @@
 //! What the catalog says about one algorithm.
 
 use super::{Call, Collective};
+use crate::cost::Model;
 use crate::placement::Order;
 
 /// The numbers that an algorithm can be tuned by. One that it does not take is 0.
@@ -102,4 +103,8 @@ pub struct Row {
     /// all, where it does not. Where a rank has several messages under way, or asks for them, it may
     /// see fewer anyway.
     pub rounds: fn(&Call, &Parameters) -> u64,
+    /// The time until the last rank is done, in picoseconds: a closed form, which grows with the
+    /// bytes of the call but at a cutoff, and looks at nothing in which ranks' calls differ. The group
+    /// has at least two ranks. See [`cost`](crate::cost).
+    pub cost: fn(&Call, &Parameters, &Model) -> u64,
 }

@@ -9,8 +9,8 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
 use crate::tree::{levels, levels_of};
 use crate::{
-    allgather, allreduce, alltoall, barrier, bcast, circulant, exscan, gather, gatherv, hierarchy,
-    neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
+    allgather, allreduce, alltoall, barrier, bcast, circulant, cost, exscan, gather, gatherv,
+    hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
 };
 
 /// The rounds of a vector in blocks down a chain.
@@ -107,6 +107,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+        cost: cost::dissemination,
     };
     BarrierKnomial(barrier::Knomial): Row {
         collective: Collective::Barrier,
@@ -115,6 +116,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| 2 * knomial(call.size, parameters.radix),
+        cost: cost::barrier_knomial,
     };
     BarrierNodeAware(hierarchy::Barrier): Row {
         collective: Collective::Barrier,
@@ -123,6 +125,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
         rounds: hierarchy::Barrier::rounds,
+        cost: cost::barrier_node_aware,
     };
     GatherBinomial(gather::Knomial): Row {
         collective: Collective::Gather,
@@ -131,6 +134,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::gather,
     };
     GatherKnomial(gather::Knomial): Row {
         collective: Collective::Gather,
@@ -139,6 +143,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
+        cost: cost::gather,
     };
     GatherLinear(gather::Linear): Row {
         collective: Collective::Gather,
@@ -147,6 +152,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, parameters| asked(call.size - 1, parameters.window),
+        cost: cost::gather_linear,
     };
     GathervKnomial(gatherv::Knomial): Row {
         collective: Collective::Gatherv,
@@ -155,6 +161,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
+        cost: cost::gather,
     };
     GathervLinear(gather::Linear): Row {
         collective: Collective::Gatherv,
@@ -163,6 +170,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, parameters| asked(call.size - 1, parameters.window),
+        cost: cost::gather_linear,
     };
     ScatterBinomial(scatter::Knomial): Row {
         collective: Collective::Scatter,
@@ -171,6 +179,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::scatter,
     };
     ScatterKnomial(scatter::Knomial): Row {
         collective: Collective::Scatter,
@@ -179,6 +188,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
+        cost: cost::scatter,
     };
     ScatterLinear(scatter::Linear): Row {
         collective: Collective::Scatter,
@@ -187,6 +197,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::scatter_linear,
     };
     ScattervKnomial(scatterv::Knomial): Row {
         collective: Collective::Scatterv,
@@ -195,6 +206,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
+        cost: cost::scatter,
     };
     ScattervLinear(scatter::Linear): Row {
         collective: Collective::Scatterv,
@@ -203,6 +215,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::scatter_linear,
     };
     AllgatherBruck(allgather::Bruck): Row {
         collective: Collective::Allgather,
@@ -211,6 +224,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+        cost: cost::allgather_bruck,
     };
     AllgatherRecursiveDoubling(allgather::RecursiveDoubling): Row {
         collective: Collective::Allgather,
@@ -219,6 +233,7 @@ table! {
         needs: Needs { power_of_two: true, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::allgather_doubling,
     };
     AllgatherNeighborExchange(allgather::NeighborExchange): Row {
         collective: Collective::Allgather,
@@ -227,6 +242,7 @@ table! {
         needs: Needs { even: true, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size / 2),
+        cost: cost::neighbor_exchange,
     };
     AllgatherRing(allgather::Ring): Row {
         collective: Collective::Allgather,
@@ -235,6 +251,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::ring,
     };
     AllgatherLinear(allgather::Linear): Row {
         collective: Collective::Allgather,
@@ -243,6 +260,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::linear,
     };
     AllgatherCirculant(allgather::Circulant): Row {
         collective: Collective::Allgather,
@@ -251,6 +269,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::allgather_circulant,
     };
     AllgatherLaneBruck(hierarchy::LaneBruck): Row {
         collective: Collective::Allgather,
@@ -259,6 +278,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, per_node: 1, ..Parameters::NONE },
         rounds: hierarchy::LaneBruck::rounds,
+        cost: cost::lane_bruck,
     };
     AllgatherLaneRing(hierarchy::LaneRing): Row {
         collective: Collective::Allgather,
@@ -267,6 +287,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { per_node: 1, ..Parameters::NONE },
         rounds: hierarchy::LaneRing::rounds,
+        cost: cost::lane_ring,
     };
     AllgathervBruck(allgather::Bruck): Row {
         collective: Collective::Allgatherv,
@@ -275,6 +296,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+        cost: cost::allgather_bruck,
     };
     AllgathervRing(allgather::Ring): Row {
         collective: Collective::Allgatherv,
@@ -283,6 +305,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::ring,
     };
     AllgathervLinear(allgather::Linear): Row {
         collective: Collective::Allgatherv,
@@ -291,6 +314,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::linear,
     };
     AllgathervCirculant(allgather::Circulant): Row {
         collective: Collective::Allgatherv,
@@ -299,6 +323,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::allgather_circulant,
     };
     AlltoallBruck(alltoall::Bruck): Row {
         collective: Collective::Alltoall,
@@ -307,6 +332,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+        cost: cost::alltoall_bruck,
     };
     AlltoallPairwise(alltoall::Pairwise): Row {
         collective: Collective::Alltoall,
@@ -315,6 +341,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| exchanges(call),
+        cost: cost::alltoall_pairwise,
     };
     AlltoallLinear(alltoall::Linear): Row {
         collective: Collective::Alltoall,
@@ -323,6 +350,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+        cost: cost::alltoall_linear,
     };
     AlltoallNodeAware(hierarchy::Alltoall): Row {
         collective: Collective::Alltoall,
@@ -331,6 +359,7 @@ table! {
         needs: Needs { apart: true, ..Needs::NOTHING },
         parameters: Parameters { per_node: 1, ..Parameters::NONE },
         rounds: hierarchy::Alltoall::rounds,
+        cost: cost::alltoall_node_aware,
     };
     AlltoallvPairwise(alltoall::Pairwise): Row {
         collective: Collective::Alltoallv,
@@ -339,6 +368,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| exchanges(call),
+        cost: cost::alltoall_pairwise,
     };
     AlltoallvLinear(alltoall::Linear): Row {
         collective: Collective::Alltoallv,
@@ -347,6 +377,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 8, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+        cost: cost::alltoall_linear,
     };
 
     NeighborAllgatherLinear(neighbor::Linear): Row {
@@ -356,6 +387,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 16, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+        cost: cost::neighbors,
     };
     NeighborAllgathervLinear(neighbor::Linear): Row {
         collective: Collective::NeighborAllgatherv,
@@ -364,6 +396,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 16, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+        cost: cost::neighbors,
     };
     NeighborAlltoallLinear(neighbor::Linear): Row {
         collective: Collective::NeighborAlltoall,
@@ -372,6 +405,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 16, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+        cost: cost::neighbors,
     };
     NeighborAlltoallvLinear(neighbor::Linear): Row {
         collective: Collective::NeighborAlltoallv,
@@ -380,6 +414,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { window: 16, ..Parameters::NONE },
         rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+        cost: cost::neighbors,
     };
     BcastBinomial(bcast::Binomial): Row {
         collective: Collective::Bcast,
@@ -388,6 +423,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::bcast,
     };
     BcastKnomial(bcast::Knomial): Row {
         collective: Collective::Bcast,
@@ -396,6 +432,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: bcast::Knomial::rounds,
+        cost: cost::bcast,
     };
     BcastCirculant(bcast::Circulant): Row {
         collective: Collective::Bcast,
@@ -404,6 +441,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { blocks: 16, ..Parameters::NONE },
         rounds: circulant::Pipeline::rounds_of,
+        cost: cost::pipeline,
     };
     BcastScatterAllgather(bcast::ScatterAllgather): Row {
         collective: Collective::Bcast,
@@ -412,6 +450,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| 2 * u64::from(levels(call.size)),
+        cost: cost::scatter_allgather,
     };
     BcastChain(bcast::Chain): Row {
         collective: Collective::Bcast,
@@ -420,6 +459,7 @@ table! {
         needs: Needs { max_size: bcast::CHAIN_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { blocks: 16, ..Parameters::NONE },
         rounds: chain_rounds,
+        cost: cost::chain,
     };
     ReduceBinomial(reduce::Binomial): Row {
         collective: Collective::Reduce,
@@ -428,6 +468,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce,
     };
     ReduceKnomial(reduce::Knomial): Row {
         collective: Collective::Reduce,
@@ -436,6 +477,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: bcast::Knomial::rounds,
+        cost: cost::reduce,
     };
     ReduceCirculant(reduce::Circulant): Row {
         collective: Collective::Reduce,
@@ -444,6 +486,7 @@ table! {
         needs: Needs { commutative: true, ..Needs::NOTHING },
         parameters: Parameters { blocks: 16, ..Parameters::NONE },
         rounds: circulant::Pipeline::rounds_of,
+        cost: cost::pipeline,
     };
     ReduceRabenseifner(reduce::Rabenseifner): Row {
         collective: Collective::Reduce,
@@ -454,6 +497,7 @@ table! {
         rounds: |call, _| {
             2 * u64::from(call.size.ilog2()) + u64::from(!call.size.is_power_of_two())
         },
+        cost: cost::reduce_rabenseifner,
     };
     ReduceChain(reduce::Chain): Row {
         collective: Collective::Reduce,
@@ -467,6 +511,7 @@ table! {
         },
         parameters: Parameters { blocks: 16, ..Parameters::NONE },
         rounds: chain_rounds,
+        cost: cost::chain,
     };
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
@@ -477,6 +522,7 @@ table! {
         rounds: |call, _| {
             u64::from(levels(call.size)) + u64::from(!call.size.is_power_of_two())
         },
+        cost: cost::allreduce_doubling,
     };
     AllreduceRecursiveMultiplying(allreduce::RecursiveMultiplying): Row {
         collective: Collective::Allreduce,
@@ -485,6 +531,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: allreduce::RecursiveMultiplying::rounds,
+        cost: cost::allreduce_multiplying,
     };
     AllreduceGatherReduce(allreduce::GatherReduce): Row {
         collective: Collective::Allreduce,
@@ -494,6 +541,7 @@ table! {
         needs: Needs { max_size: allreduce::GATHER_REDUCE_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::allreduce_gather_reduce,
     };
     AllreduceCensus(allreduce::Census): Row {
         collective: Collective::Allreduce,
@@ -503,6 +551,7 @@ table! {
         needs: Needs { exact: true, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::census,
     };
     AllreduceCirculant(allreduce::Circulant): Row {
         collective: Collective::Allreduce,
@@ -511,6 +560,7 @@ table! {
         needs: Needs { commutative: true, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| 2 * u64::from(levels(call.size)),
+        cost: cost::allreduce_circulant,
     };
     AllreduceRabenseifner(allreduce::Rabenseifner): Row {
         collective: Collective::Allreduce,
@@ -521,6 +571,7 @@ table! {
         rounds: |call, _| {
             2 * u64::from(call.size.ilog2()) + 2 * u64::from(!call.size.is_power_of_two())
         },
+        cost: cost::allreduce_rabenseifner,
     };
     AllreduceRing(allreduce::Ring): Row {
         collective: Collective::Allreduce,
@@ -533,6 +584,7 @@ table! {
         },
         parameters: Parameters { segment: 1 << 20, ..Parameters::NONE },
         rounds: |call, _| 2 * u64::from(call.size - 1),
+        cost: cost::allreduce_ring,
     };
     ReduceScatterCirculant(reduce_scatter::Circulant): Row {
         collective: Collective::ReduceScatter,
@@ -541,6 +593,7 @@ table! {
         needs: Needs { commutative: true, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_circulant,
     };
     ReduceScatterHalving(reduce_scatter::Halving): Row {
         collective: Collective::ReduceScatter,
@@ -553,6 +606,7 @@ table! {
         },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_halving,
     };
     ReduceScatterPairwise(reduce_scatter::Pairwise): Row {
         collective: Collective::ReduceScatter,
@@ -561,6 +615,7 @@ table! {
         needs: Needs { max_size: reduce_scatter::PAIRWISE_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::reduce_scatter_pairwise,
     };
     ReduceScatterBlockCirculant(reduce_scatter::Circulant): Row {
         collective: Collective::ReduceScatterBlock,
@@ -569,6 +624,7 @@ table! {
         needs: Needs { commutative: true, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_circulant,
     };
     ReduceScatterBlockHalving(reduce_scatter::Halving): Row {
         collective: Collective::ReduceScatterBlock,
@@ -581,6 +637,7 @@ table! {
         },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_halving,
     };
     ReduceScatterBlockPairwise(reduce_scatter::Pairwise): Row {
         collective: Collective::ReduceScatterBlock,
@@ -589,6 +646,7 @@ table! {
         needs: Needs { max_size: reduce_scatter::PAIRWISE_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::reduce_scatter_pairwise,
     };
     ScanDoubling(scan::Doubling): Row {
         collective: Collective::Scan,
@@ -597,6 +655,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
+        cost: cost::prefix,
     };
     ExscanDoubling123(exscan::Doubling123): Row {
         collective: Collective::Exscan,
@@ -605,6 +664,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| exscan::Doubling123::rounds(call.size).into(),
+        cost: cost::prefix,
     };
     ExscanShift(exscan::Shift): Row {
         collective: Collective::Exscan,
@@ -613,6 +673,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| exscan::Shift::rounds(call.size).into(),
+        cost: cost::prefix,
     };
 }
 

@@ -5,9 +5,9 @@
 use core::fmt::{self, Write};
 
 use super::error::Error;
-use super::parameters::Machine;
 use super::workload::Workload;
 use crate::catalog::{Algorithm, Parameters};
+use crate::machine::Machine;
 use crate::plan::{Act, Acts, Known, Learned, Part, Plan};
 
 /// Writes the plans of all ranks of the workload as one schedule.

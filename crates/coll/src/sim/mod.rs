@@ -43,7 +43,6 @@ mod error;
 mod events;
 mod goal;
 mod offload;
-mod parameters;
 mod slab;
 mod symmetry;
 mod workload;
@@ -51,12 +50,12 @@ mod world;
 
 use alloc::vec::Vec;
 
+pub use crate::machine::{Machine, Path};
 pub use crate::placement::{Order, Placement};
 pub use classical::Classical;
 pub use error::Error;
 pub use goal::write_goal;
 pub use offload::Offload;
-pub use parameters::{Machine, Path};
 pub use symmetry::shifts;
 pub use workload::Workload;
 pub use world::Counts;

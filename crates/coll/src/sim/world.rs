@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::Setup;
 use super::error::Error;
 use super::events::{Event, Events, What};
-use super::parameters::Path;
 use super::slab::{Linked, NONE, Queue, Slab};
+use crate::machine::Path;
 
 /// A rank without its program: its processor's time and its two queues.
 #[derive(Clone, Copy, Debug)]

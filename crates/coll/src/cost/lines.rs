@@ -1,0 +1,293 @@
+//! Algorithms that go from rank to rank, and those in which each rank talks to every other one
+//! directly.
+
+use super::rounds::block_of;
+use super::{Model, Way};
+use crate::catalog::{Call, Parameters};
+use crate::placement::Order;
+
+/// Steps along a line: of each rank's messages, one way.
+struct Line {
+    /// Edges that lead to another node, and those that do not, of every `size - 1`.
+    far: u64,
+    near: u64,
+}
+
+impl Line {
+    fn of(model: &Model) -> Self {
+        let place = model.place;
+        let edges = u64::from(place.size()) - 1;
+        let far = match place.order() {
+            _ if place.nodes() == 1 => 0,
+            Order::Block => u64::from(place.nodes()) - 1,
+            Order::Cyclic => edges,
+        };
+        let far = far.min(edges);
+        Line {
+            far,
+            near: edges - far,
+        }
+    }
+
+    /// One message of so many bytes, with so much work at each stop, from one end to the other.
+    fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+        let edge = |way| model.hop(way, bytes).saturating_add(work);
+        let far = edge(Way::Network).saturating_mul(self.far);
+        edge(Way::Node)
+            .saturating_mul(self.near)
+            .saturating_add(far)
+    }
+
+    /// What each message after the first one adds: the slowest place on the line.
+    fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+        let stop = |way| {
+            let path = model.path(way);
+            path.send + path.recv + work
+        };
+        let waits = bytes > model.machine.eager;
+        // A long message is fetched before the next step, and where it is reduced the next one is
+        // fetched after that.
+        let turns = if work > 0 { 2 } else { 1 };
+        let fetched = |way| match waits {
+            true => model.hop(way, bytes).saturating_mul(turns) + work,
+            false => 0,
+        };
+        let near = fetched(Way::Node) + model.machine.node.latency * u64::from(waits);
+        let far = fetched(Way::Network);
+        let lanes = match model.place.order() {
+            Order::Block => 1,
+            Order::Cyclic => u64::from(model.place.per_node()),
+        };
+        let inside = stop(Way::Node).max(near);
+        if self.far == 0 {
+            inside
+        } else {
+            let load = model.load(bytes).saturating_mul(lanes);
+            inside.max(stop(Way::Network)).max(load).max(far)
+        }
+    }
+}
+
+/// A vector in blocks down a chain of ranks or, with reductions, up.
+pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let blocks = u64::from(parameters.blocks).min(call.count).max(1);
+    let bytes = call.bytes().div_ceil(blocks);
+    let work = if call.collective.reduces() {
+        model.reduce(bytes)
+    } else {
+        0
+    };
+    let line = Line::of(model);
+    let pace = line.pace(model, bytes, work);
+    line.along(model, bytes, work)
+        .saturating_add(pace.saturating_mul(blocks - 1))
+}
+
+/// Messages of so many bytes around a ring until each has come to every rank.
+fn around(model: &Model, bytes: u64, work: u64) -> u64 {
+    let line = Line::of(model);
+    let rounds = u64::from(model.place.size()) - 1;
+    let pace = line.pace(model, bytes.min(model.machine.eager), work);
+    let load = match model.place.order() {
+        _ if line.far == 0 => 0,
+        Order::Block => model.load(bytes),
+        Order::Cyclic => model.load(bytes) * u64::from(model.place.per_node()),
+    };
+    let steady = pace.max(load).saturating_mul(rounds);
+    line.along(model, bytes, work).max(steady)
+}
+
+/// Allgather around a ring.
+pub(crate) fn ring(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    around(model, block, 0).saturating_add(model.copy(block))
+}
+
+/// Allgather between neighbours, two blocks at a time. Of the two neighbours of a rank at most one
+/// is on another node.
+pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = call.bytes();
+    let pairs = u64::from(call.size / 2).saturating_sub(1);
+    let bytes = 2 * block;
+    let inside = 2 * model.hop(Way::Node, bytes);
+    let across = match model.place.order() {
+        _ if model.place.nodes() == 1 => 0,
+        Order::Block => model.hop(Way::Network, bytes) + model.gap(Way::Node, bytes),
+        Order::Cyclic => {
+            let load = model
+                .load(bytes)
+                .saturating_mul(model.place.per_node().into());
+            2 * model.hop(Way::Network, bytes).max(load)
+        }
+    };
+    let pace = inside.max(across).saturating_mul(pairs) / 2;
+    let first = model.hop(model.way(1), block);
+    first.saturating_add(pace).saturating_add(model.copy(block))
+}
+
+/// Allreduce around a ring: once with reductions, once without.
+pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let chunk = call.bytes().div_ceil(call.size.into());
+    let segments = chunk.div_ceil(parameters.segment.max(1)).clamp(1, 64);
+    let work = model.reduce(chunk / segments);
+    let segment = chunk.div_ceil(segments);
+    let extra = (segments - 1) * Line::of(model).pace(model, segment, work);
+    let rounds = u64::from(call.size) - 1;
+    match segments {
+        1 => around(model, chunk, work).saturating_add(around(model, chunk, 0)),
+        _ => {
+            let once = around(model, segment, work).saturating_add(around(model, segment, 0));
+            once.saturating_add(extra.saturating_mul(2 * rounds))
+        }
+    }
+}
+
+/// The messages of a rank that talks to every other one directly.
+#[derive(Clone, Copy)]
+struct Peers {
+    near: u64,
+    far: u64,
+}
+
+impl Peers {
+    /// Those of a rank on a full node.
+    fn of(model: &Model) -> Self {
+        Peers::on(model, model.place.per_node().min(model.place.size()))
+    }
+
+    /// Those of a rank on a node of so many ranks.
+    fn on(model: &Model, ranks: u32) -> Self {
+        Peers {
+            near: u64::from(ranks) - 1,
+            far: u64::from(model.place.size() - ranks),
+        }
+    }
+
+    /// The processor's time for all of them, at one end or both.
+    fn processor(&self, model: &Model, both: bool) -> u64 {
+        let of = |way| {
+            let path = model.path(way);
+            if both {
+                path.send + path.recv
+            } else {
+                path.send.max(path.recv)
+            }
+        };
+        of(Way::Node) * self.near + of(Way::Network) * self.far
+    }
+
+    const fn last(&self) -> Way {
+        if self.far > 0 {
+            Way::Network
+        } else {
+            Way::Node
+        }
+    }
+
+    /// Where so many messages are under way at a time, the time for all.
+    fn flight(&self, window: u32, near: u64, far: u64) -> u64 {
+        let all = self
+            .near
+            .saturating_mul(near)
+            .saturating_add(self.far.saturating_mul(far));
+        let longest = if self.far > 0 { far } else { near };
+        (all / u64::from(window.max(1))).max(longest)
+    }
+}
+
+/// All ranks to all others at once, a window at a time: the ranks of a full node, and those of the
+/// last one.
+pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
+    let place = model.place;
+    let full = place.per_node().min(place.size());
+    let last = match place.size() % full {
+        0 => full,
+        rest => rest,
+    };
+    let time = |ranks: u32| {
+        let peers = Peers::on(model, ranks);
+        let load = model
+            .load(bytes)
+            .saturating_mul(peers.far * u64::from(ranks));
+        let flight = peers.flight(
+            window,
+            model.hop(Way::Node, bytes),
+            model.hop(Way::Network, bytes),
+        );
+        let end = model.end(peers.last());
+        let processor = peers.processor(model, true) + end;
+        flight.max(load.saturating_add(end)).max(processor)
+    };
+    time(full).max(time(last))
+}
+
+/// Alltoall, one exchange at a time.
+pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    everyone(model, call.bytes(), 1).saturating_add(model.copy(call.bytes()))
+}
+
+/// Alltoall with a window of exchanges.
+pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    everyone(model, call.bytes(), parameters.window).saturating_add(model.copy(call.bytes()))
+}
+
+/// Allgather with a message from each rank to every other one.
+pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    everyone(model, block, parameters.window).saturating_add(model.copy(block))
+}
+
+/// Reduce-scatter with a message from each rank to every other one, one at a time, each reduced.
+pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    let work = model.reduce(block).saturating_mul(u64::from(call.size) - 1);
+    everyone(model, block, 1).saturating_add(work)
+}
+
+/// One rank and all others, a window at a time: who waits is asked.
+fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let others = peers.near + peers.far;
+    let beyond = others.saturating_sub(parameters.window.into());
+    let ask = u64::from(asked && beyond > 0);
+    // What is sent at once is done at once.
+    let held = asked || bytes > model.machine.eager;
+    let turn = |way| {
+        if held {
+            model
+                .hop(way, bytes)
+                .saturating_add(ask * model.hop(way, 0))
+        } else {
+            0
+        }
+    };
+    let flight = peers.flight(parameters.window, turn(Way::Node), turn(Way::Network));
+    let load = model.load(bytes).saturating_mul(peers.far);
+    let signals = ask * beyond * model.path(peers.last()).send;
+    let processor = peers.processor(model, false) + signals;
+    let end = model.end(peers.last());
+    flight
+        .max(load.saturating_add(end))
+        .max(processor.saturating_add(model.hop(peers.last(), bytes)))
+        .saturating_add(model.copy(bytes))
+}
+
+/// Gather and gatherv straight to the root.
+pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    rooted(call, parameters, model, true)
+}
+
+/// Scatter and scatterv straight from the root.
+pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    rooted(call, parameters, model, false)
+}
+
+/// A message for each neighbour.
+pub(crate) fn neighbors(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let most = u64::from(call.sources.max(call.destinations));
+    let way = model.way(1);
+    let hop = model.hop(way, call.bytes());
+    let waves = most.div_ceil(parameters.window.max(1).into());
+    let flight = hop.saturating_mul(waves);
+    flight.max(most.saturating_mul(model.gap(way, call.bytes())))
+}

@@ -1,0 +1,154 @@
+//! What an algorithm costs on a machine: closed forms, one for each row of the catalog.
+//!
+//! A form adds up what stands on the longest way through the messages of a plan, under the model of
+//! the simulator: LogGP between nodes and inside them, one adapter for the ranks of a node, an eager
+//! limit, and each byte that is reduced or copied. It looks at no single rank, so it takes a
+//! logarithm of the number of ranks and no memory; the simulator (`sim`) runs every rank's plan
+//! under the same model, and a test holds the forms against it.
+//!
+//! Times are picoseconds.
+//!
+//! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
+//! model", 1995.
+
+mod lines;
+mod nodes;
+mod rounds;
+mod trees;
+
+pub(crate) use lines::{
+    allreduce_ring, alltoall_linear, alltoall_pairwise, chain, gather_linear, linear,
+    neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
+};
+pub(crate) use nodes::{alltoall_node_aware, barrier_node_aware, lane_bruck, lane_ring};
+pub(crate) use rounds::{
+    allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
+    allreduce_doubling, allreduce_gather_reduce, allreduce_multiplying, allreduce_rabenseifner,
+    alltoall_bruck, census, dissemination, pipeline, prefix, reduce_rabenseifner,
+    reduce_scatter_circulant, reduce_scatter_halving,
+};
+pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
+
+use crate::machine::{Machine, Path};
+use crate::placement::{Order, Placement};
+
+/// A machine and where the ranks are on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Model {
+    /// What things cost.
+    pub machine: Machine,
+    /// Where the ranks are.
+    pub place: Placement,
+}
+
+/// The way of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Inside a node.
+    Node,
+    /// From node to node.
+    Network,
+}
+
+impl Model {
+    /// Ranks on a machine.
+    pub const fn new(machine: Machine, place: Placement) -> Self {
+        Model { machine, place }
+    }
+
+    /// The most elements of a vector or block of which all times fit into 64 bits.
+    pub(crate) fn longest(&self, element_bytes: u64) -> u64 {
+        let byte = self.machine.network.byte.max(self.machine.node.byte).max(1);
+        let ranks = u64::from(self.place.size()) * u64::from(self.place.per_node());
+        let each = ranks
+            .saturating_mul(byte)
+            .saturating_mul(element_bytes.max(1));
+        ((1 << 60) / each).max(1)
+    }
+
+    const fn path(&self, way: Way) -> Path {
+        match way {
+            Way::Node => self.machine.node,
+            Way::Network => self.machine.network,
+        }
+    }
+
+    /// One message alone, from when its sender turns to it until its receiver has it. A long one is
+    /// announced, and fetched over the network after one more message.
+    fn hop(&self, way: Way, bytes: u64) -> u64 {
+        let path = self.path(way);
+        let once = path.send + path.latency + path.recv;
+        let travel = bytes.saturating_mul(path.byte);
+        let before = match way {
+            _ if bytes <= self.machine.eager => 0,
+            Way::Node => path.recv,
+            Way::Network => once + path.send + path.latency,
+        };
+        travel.saturating_add(once + before)
+    }
+
+    /// What is left of a message's way when its sender has sent it and an adapter has carried it.
+    fn end(&self, way: Way) -> u64 {
+        let path = self.path(way);
+        path.latency + path.recv
+    }
+
+    /// How long a message keeps one end of an adapter busy.
+    fn load(&self, bytes: u64) -> u64 {
+        let network = self.machine.network;
+        network.gap.max(bytes.saturating_mul(network.byte))
+    }
+
+    /// From the start of one message to the start of the next that goes the same way.
+    fn gap(&self, way: Way, bytes: u64) -> u64 {
+        let path = self.path(way);
+        let processor = path.send.max(path.recv);
+        match way {
+            Way::Node => processor,
+            Way::Network => processor.max(self.load(bytes)),
+        }
+    }
+
+    fn reduce(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(self.machine.node.byte)
+    }
+
+    fn copy(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(self.machine.copy())
+    }
+
+    /// The ranks of a node whose peers, all of them so far above around the group, are on other
+    /// nodes.
+    fn leaving(&self, distance: u32) -> u64 {
+        let place = self.place;
+        let (ranks, nodes) = (place.per_node().min(place.size()), place.nodes());
+        let leave = match place.order() {
+            _ if nodes == 1 => 0,
+            Order::Block => distance
+                .min(place.size() - distance)
+                .min(ranks)
+                .min(place.size() - ranks),
+            Order::Cyclic if distance.is_multiple_of(nodes) => 0,
+            Order::Cyclic => ranks,
+        };
+        leave.into()
+    }
+
+    /// The same where ranks exchange in pairs so far apart, a power of two.
+    fn parting(&self, distance: u32) -> u64 {
+        let ranks = self.place.per_node();
+        match self.place.order() {
+            Order::Block if distance < ranks && ranks.is_multiple_of(2 * distance) => 0,
+            _ => self.leaving(distance),
+        }
+    }
+
+    /// The way from the first rank of a node to a rank so far above.
+    const fn way(&self, distance: u64) -> Way {
+        let beyond = match self.place.order() {
+            Order::Block => distance >= self.place.per_node() as u64,
+            Order::Cyclic => !distance.is_multiple_of(self.place.nodes() as u64),
+        };
+        if beyond { Way::Network } else { Way::Node }
+    }
+}

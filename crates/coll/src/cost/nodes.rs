@@ -1,0 +1,130 @@
+//! Algorithms that know which ranks are on one node.
+
+use super::lines::everyone;
+use super::rounds::{Round, Rounds, allgather_bruck};
+use super::{Model, Way, barrier_knomial, dissemination, ring};
+use crate::catalog::{Call, Parameters};
+use crate::exec::IN_FLIGHT;
+use crate::hierarchy::{full_blocks, full_nodes};
+use crate::placement::{Order, Placement};
+
+/// One rank of each node, which has the adapter to itself.
+fn leaders(model: &Model, nodes: u32) -> Model {
+    Model::new(model.machine, Placement::new(Order::Block, nodes, 1))
+}
+
+/// The ranks of one node.
+fn inside(model: &Model, ranks: u32) -> Model {
+    Model::new(model.machine, Placement::new(Order::Block, ranks, ranks))
+}
+
+/// Barrier by leaders, with trees inside the nodes.
+pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = match parameters.order {
+        Order::Block => Placement::new(Order::Block, call.size, parameters.per_node),
+        Order::Cyclic => full_nodes(call, parameters),
+    };
+    let (nodes, ranks) = (place.nodes(), place.per_node().min(call.size));
+    let between = Call::barrier(0, nodes);
+    let within = Call::barrier(0, ranks);
+    dissemination(&between, parameters, &leaders(model, nodes))
+        + barrier_knomial(&within, parameters, &inside(model, ranks))
+}
+
+/// What a rank gives the other ranks of its node in the end: so many messages of so many bytes.
+fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
+    if messages == 0 {
+        return 0;
+    }
+    let path = model.machine.node;
+    let each = (path.send + path.recv).saturating_mul(messages.into());
+    let waves = if bytes > model.machine.eager {
+        u64::from(messages).div_ceil(8)
+    } else {
+        1
+    };
+    let copied = bytes.saturating_mul(path.byte).saturating_mul(waves);
+    each.saturating_add(path.latency).saturating_add(copied)
+}
+
+/// Allgather by Bruck's algorithm in lanes.
+pub(crate) fn lane_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = full_blocks(call, parameters);
+    if place.per_node() == 1 {
+        return allgather_bruck(call, parameters, model);
+    }
+    let lane = Call::allgather(0, place.nodes(), call.bytes());
+    let between = lanes(&lane, place, model, |lane, model| {
+        allgather_bruck(lane, parameters, model)
+    });
+    between.saturating_add(in_node(call, place, model))
+}
+
+/// Allgather around rings in lanes.
+pub(crate) fn lane_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = full_nodes(call, parameters);
+    if place.per_node() == 1 {
+        return ring(call, parameters, model);
+    }
+    let lane = Call::allgather(0, place.nodes(), call.bytes());
+    let between = lanes(&lane, place, model, |lane, model| {
+        ring(lane, parameters, model)
+    });
+    between.saturating_add(in_node(call, place, model))
+}
+
+/// The time of all lanes side by side: each leaves the adapter its share.
+fn lanes(lane: &Call, place: Placement, model: &Model, time: impl Fn(&Call, &Model) -> u64) -> u64 {
+    if place.nodes() == 1 {
+        return 0;
+    }
+    let mut shared = leaders(model, place.nodes());
+    let alone = time(lane, &shared);
+    let ranks = u64::from(place.per_node());
+    let network = model.machine.network;
+    shared.machine.network.gap = network.gap.saturating_mul(ranks);
+    shared.machine.network.byte = network.byte.saturating_mul(ranks);
+    shared.machine.network.send = 0;
+    shared.machine.network.recv = 0;
+    shared.machine.network.latency = 0;
+    let messages = time(lane, &shared);
+    alone.max(messages.saturating_add(model.hop(Way::Network, 0)))
+}
+
+/// Each rank gives its lane to the others of the node.
+fn in_node(call: &Call, place: Placement, model: &Model) -> u64 {
+    let lane = call.bytes().saturating_mul(place.nodes().into());
+    hand_out(model, place.per_node() - 1, lane)
+}
+
+/// Alltoall with one message from node to node.
+pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = full_blocks(call, parameters);
+    let (nodes, ranks) = (place.nodes(), place.per_node());
+    if ranks == 1 {
+        let copied = model.copy(call.bytes().saturating_mul(2 * u64::from(nodes)));
+        return everyone(model, call.bytes(), IN_FLIGHT as u32 / 2).saturating_add(copied);
+    }
+    let taken = nodes.div_ceil(ranks);
+    let for_node = call.bytes().saturating_mul(ranks.into());
+    let given = for_node.saturating_mul(taken.into());
+    let crossing = for_node.saturating_mul(ranks.into());
+    let mut rounds = Rounds::new(model);
+    rounds.work(hand_out(model, ranks - 1, given));
+    rounds.work(model.copy(given.saturating_add(crossing)));
+    if nodes > 1 {
+        rounds.add(Round {
+            distance: ranks,
+            leave: u64::from(ranks.min(nodes - 1)),
+            messages: 1,
+            bytes: crossing,
+            work: 0,
+        });
+        let load = u64::from(nodes - 1).saturating_mul(model.load(crossing));
+        let spread = u64::from(ranks.min(nodes - 1)).saturating_mul(model.load(crossing));
+        rounds.work(load.saturating_sub(spread));
+    }
+    rounds.work(hand_out(model, ranks - 1, given));
+    rounds.work(model.copy(given));
+    rounds.time()
+}

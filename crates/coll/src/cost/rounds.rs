@@ -1,0 +1,441 @@
+//! Algorithms in rounds, in each of which every rank sends and receives.
+
+use super::{Model, Way};
+use crate::catalog::{Call, Parameters};
+use crate::circulant::Skips;
+use crate::digits::Digits;
+use crate::exscan;
+use crate::fold::Fold;
+use crate::placement::Order;
+use crate::tree::levels;
+
+/// Rounds one after the other.
+pub(super) struct Rounds<'a> {
+    model: &'a Model,
+    time: u64,
+    /// The most that a crossing from one node to the next adds to a round in which some stay, and
+    /// the distance that such rounds cover together.
+    crossing: u64,
+    covered: u64,
+    /// What is left to do when the last message of a round has been sent.
+    tail: u64,
+}
+
+/// What every rank does in a round.
+#[derive(Clone, Copy)]
+pub(super) struct Round {
+    /// How far away the peers are.
+    pub(super) distance: u32,
+    /// Ranks of a node that send to other nodes.
+    pub(super) leave: u64,
+    /// Messages of each rank that are under way together.
+    pub(super) messages: u32,
+    /// Bytes of each.
+    pub(super) bytes: u64,
+    /// The processor's work on what came.
+    pub(super) work: u64,
+}
+
+impl<'a> Rounds<'a> {
+    pub(super) const fn new(model: &'a Model) -> Self {
+        Rounds {
+            model,
+            time: 0,
+            crossing: 0,
+            covered: 0,
+            tail: 0,
+        }
+    }
+
+    /// Adds a round. An adapter that is busy longer than one message takes sets the pace; what it
+    /// does last is waited for at the end only. Over short distances a way crosses from node to node
+    /// as often as all of them together reach around.
+    pub(super) fn add(&mut self, round: Round) {
+        let Round {
+            distance,
+            leave,
+            messages,
+            bytes,
+            work,
+        } = round;
+        let model = self.model;
+        let (one, more) = (
+            u64::from(messages.min(1)),
+            u64::from(messages).saturating_sub(1),
+        );
+        let along = |way| {
+            let path = model.path(way);
+            one * model.hop(way, bytes) + more * (path.send + path.recv)
+        };
+        let all = u64::from(model.place.per_node().min(model.place.size()));
+        let way = if leave == all && leave > 0 {
+            Way::Network
+        } else {
+            Way::Node
+        };
+        let load = leave * u64::from(messages) * model.load(bytes);
+        let alone = along(way).saturating_add(work);
+        self.time = self.time.saturating_add(alone.max(load));
+        let others = load.saturating_sub(model.load(bytes));
+        self.tail = others.min(model.hop(Way::Network, 0));
+        if way == Way::Node && leave > 0 {
+            let more = along(Way::Network).saturating_sub(along(Way::Node));
+            self.crossing = self.crossing.max(more);
+            self.covered += u64::from(distance);
+        }
+    }
+
+    /// Adds a round over a distance.
+    pub(super) fn shift(&mut self, distance: u32, messages: u32, bytes: u64, work: u64) {
+        let leave = self.model.leaving(distance);
+        self.add(Round {
+            distance,
+            leave,
+            messages,
+            bytes,
+            work,
+        });
+    }
+
+    /// Adds a round of pairs so far apart.
+    pub(super) fn pairs(&mut self, distance: u32, bytes: u64, work: u64) {
+        let leave = self.model.parting(distance);
+        self.add(Round {
+            distance,
+            leave,
+            messages: 1,
+            bytes,
+            work,
+        });
+    }
+
+    /// Adds work that nothing overlaps.
+    pub(super) const fn work(&mut self, time: u64) {
+        self.time = self.time.saturating_add(time);
+    }
+
+    /// What the crossings add.
+    fn crossings(&self) -> u64 {
+        let place = self.model.place;
+        let around = self.covered * u64::from(place.nodes());
+        let times = around.div_ceil(place.size().into()).min(2);
+        self.crossing.saturating_mul(times)
+    }
+
+    pub(super) fn time(&self) -> u64 {
+        self.time
+            .saturating_add(self.crossings())
+            .saturating_add(self.tail)
+    }
+}
+
+/// The size of one of `parts` parts of a vector.
+fn share(call: &Call, parts: u32) -> u64 {
+    call.bytes().div_ceil(parts.max(1).into())
+}
+
+/// Barrier by dissemination.
+pub(crate) fn dissemination(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let digits = Digits::new(call.size, parameters.radix);
+    let mut rounds = Rounds::new(model);
+    for phase in 0..digits.phases() {
+        let (weight, values) = (digits.weight(phase), digits.values(phase));
+        rounds.shift(weight, values, 0, 0);
+    }
+    rounds.time()
+}
+
+/// Allgather by Bruck's algorithm: in each phase what was there before comes once for each value of
+/// the digit.
+pub(crate) fn allgather_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    let digits = Digits::new(call.size, parameters.radix);
+    let mut rounds = Rounds::new(model);
+    rounds.work(model.copy(block));
+    for phase in 0..digits.phases() {
+        let (weight, values) = (digits.weight(phase), digits.values(phase));
+        let missing = call.size - weight;
+        let blocks = weight.min(missing.div_ceil(values));
+        rounds.shift(weight, values, block.saturating_mul(blocks.into()), 0);
+    }
+    rounds.time()
+}
+
+/// The bytes of one rank's block; where lengths differ, their mean.
+pub(super) fn block_of(call: &Call) -> u64 {
+    use crate::catalog::Collective::{Allgatherv, ReduceScatter};
+    match call.collective {
+        Allgatherv | ReduceScatter => share(call, call.size),
+        _ => call.bytes(),
+    }
+}
+
+/// The rounds of the circulant allgather of blocks.
+fn gather_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
+    let skips = Skips::new(size);
+    for k in 0..skips.rounds() {
+        let (from, to) = (skips.skip(k), skips.skip(k + 1));
+        rounds.shift(from, 1, block.saturating_mul((to - from).into()), 0);
+    }
+}
+
+/// The rounds of the circulant reduce-scatter of blocks.
+fn scatter_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
+    let skips = Skips::new(size);
+    let model = rounds.model;
+    for k in (0..skips.rounds()).rev() {
+        let (from, to) = (skips.skip(k), skips.skip(k + 1));
+        let bytes = block.saturating_mul((to - from).into());
+        rounds.shift(from, 1, bytes, model.reduce(bytes));
+    }
+}
+
+/// Allgather over the circulant graph.
+pub(crate) fn allgather_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    let mut rounds = Rounds::new(model);
+    rounds.work(model.copy(block));
+    gather_around(&mut rounds, call.size, block);
+    rounds.time()
+}
+
+/// The allgather of the pieces of a vector, after a scatter.
+pub(super) fn regather(call: &Call, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    gather_around(&mut rounds, call.size, share(call, call.size));
+    rounds.time()
+}
+
+/// Allgather by recursive doubling.
+pub(crate) fn allgather_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = call.bytes();
+    let mut rounds = Rounds::new(model);
+    rounds.work(model.copy(block));
+    for level in 0..levels(call.size) {
+        rounds.pairs(1 << level, block.saturating_mul(1 << level), 0);
+    }
+    rounds.time()
+}
+
+/// Reduce-scatter over the circulant graph.
+pub(crate) fn reduce_scatter_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    scatter_around(&mut rounds, call.size, block_of(call));
+    rounds.time()
+}
+
+/// Allreduce over the circulant graph.
+pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = share(call, call.size);
+    let mut rounds = Rounds::new(model);
+    scatter_around(&mut rounds, call.size, block);
+    gather_around(&mut rounds, call.size, block);
+    rounds.time()
+}
+
+/// Recursive halving over so many places, each standing for `apart` ranks, nearest first.
+fn halve(rounds: &mut Rounds<'_>, places: u32, apart: u32, bytes: u64) {
+    let model = rounds.model;
+    for level in 0..levels(places) {
+        let half = bytes >> (level + 1);
+        rounds.pairs(apart << level, half, model.reduce(half));
+    }
+}
+
+/// Reduce-scatter by recursive halving, farthest first, so that blocks keep their order.
+pub(crate) fn reduce_scatter_halving(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    for level in (0..levels(call.size)).rev() {
+        let half = block_of(call).saturating_mul(1 << level);
+        rounds.pairs(1 << level, half, model.reduce(half));
+    }
+    rounds.time()
+}
+
+/// Ranks folded onto a power of a radix: the vector once to a neighbour, and its reduction, for
+/// each one but the leader.
+fn fold(rounds: &mut Rounds<'_>, call: &Call, places: u32, back: bool) {
+    let model = rounds.model;
+    let followers = Fold::most(call.size, places) - 1;
+    if followers > 0 {
+        let bytes = call.bytes();
+        let way = model.way(1);
+        let more = u64::from(followers - 1);
+        let taken = model.hop(way, bytes) + more * model.gap(way, bytes);
+        let work = u64::from(followers) * model.reduce(bytes);
+        rounds.work(taken + work);
+        if back {
+            rounds.work(model.hop(way, bytes) + more * model.gap(way, bytes));
+        }
+    }
+}
+
+/// Allreduce by recursive doubling.
+pub(crate) fn allreduce_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (levels, places) = Fold::power(call.size, 2);
+    let mut rounds = Rounds::new(model);
+    fold(&mut rounds, call, places, true);
+    let apart = call.size / places;
+    for level in 0..levels {
+        rounds.pairs(apart << level, call.bytes(), model.reduce(call.bytes()));
+    }
+    rounds.time()
+}
+
+/// Allreduce by recursive multiplying.
+pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let radix = parameters.radix.clamp(2, 8);
+    let (phases, places) = Fold::power(call.size, radix);
+    let mut rounds = Rounds::new(model);
+    fold(&mut rounds, call, places, true);
+    let apart = call.size / places;
+    for phase in 0..phases {
+        let distance = apart * radix.pow(phase);
+        let work = u64::from(radix - 1) * model.reduce(call.bytes());
+        let ranks = model.place.per_node();
+        let inside = model.place.order() == Order::Block
+            && ranks.is_multiple_of(distance.saturating_mul(radix));
+        let leave = if inside { 0 } else { model.leaving(distance) };
+        rounds.add(Round {
+            distance,
+            leave,
+            messages: radix - 1,
+            bytes: call.bytes(),
+            work,
+        });
+    }
+    rounds.time()
+}
+
+/// Allreduce by an allgather of whole vectors, which each rank reduces.
+pub(crate) fn allreduce_gather_reduce(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    gather_around(&mut rounds, call.size, call.bytes());
+    let reduced = u64::from(call.size - 1) * model.reduce(call.bytes());
+    rounds.work(reduced + 2 * model.copy(call.bytes()));
+    rounds.time()
+}
+
+/// Allreduce by the census algorithm.
+pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    let reduce = model.reduce(call.bytes());
+    rounds.work(model.copy(call.bytes()));
+    let all = levels(call.size);
+    for round in 0..all {
+        let distance = ((call.size - 1) >> (all - 1 - round)).div_ceil(2);
+        let twice = round > 0 && round + 1 < all && !call.size.is_power_of_two();
+        rounds.shift(distance, 1, call.bytes(), reduce * (1 + u64::from(twice)));
+    }
+    rounds.time()
+}
+
+/// Allreduce by recursive halving and doubling.
+pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (levels, places) = Fold::power(call.size, 2);
+    let apart = call.size / places;
+    let mut rounds = Rounds::new(model);
+    fold(&mut rounds, call, places, true);
+    halve(&mut rounds, places, apart, call.bytes());
+    for level in (0..levels).rev() {
+        rounds.pairs(apart << level, call.bytes() >> (level + 1), 0);
+    }
+    rounds.time()
+}
+
+/// Reduce by recursive halving and a gather: in each round half of those that are left send.
+pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (levels, places) = Fold::power(call.size, 2);
+    let apart = call.size / places;
+    let mut rounds = Rounds::new(model);
+    fold(&mut rounds, call, places, false);
+    halve(&mut rounds, places, apart, call.bytes());
+    for level in (0..levels).rev() {
+        let distance = apart << level;
+        let active = u64::from(model.place.per_node()).min(u64::from(distance));
+        let leave = model.parting(distance).min(active);
+        let bytes = call.bytes() >> (level + 1);
+        let way = if model.parting(distance) > 0 {
+            Way::Network
+        } else {
+            Way::Node
+        };
+        let load = leave * model.load(bytes);
+        rounds.work(model.hop(way, bytes).max(load));
+    }
+    rounds.time()
+}
+
+/// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
+pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let skips = Skips::new(call.size);
+    let (cycle, blocks) = (
+        skips.rounds(),
+        u64::from(parameters.blocks).min(call.count).max(1),
+    );
+    if call.size == 2 {
+        // The root waits for nothing.
+        return super::chain(call, parameters, model);
+    }
+    let bytes = call.bytes().div_ceil(blocks);
+    let work = if call.collective.reduces() {
+        model.reduce(bytes)
+    } else {
+        0
+    };
+    let (mut rounds, mut first) = (Rounds::new(model), Rounds::new(model));
+    let mut front = 0;
+    let left = (blocks - 1) % u64::from(cycle);
+    for k in 0..cycle {
+        rounds.shift(skips.skip(k), 1, bytes, work);
+        if u64::from(k) == u64::from(cycle) - left {
+            front = first.time;
+        }
+        first.shift(skips.skip(k), 1, bytes, work);
+    }
+    let whole = rounds.time.saturating_mul((blocks - 1) / u64::from(cycle));
+    let cut = if left == 0 { 0 } else { first.time - front };
+    let crossings = rounds
+        .crossings()
+        .saturating_mul(1 + (blocks - 1) / u64::from(cycle));
+    whole
+        .saturating_add(cut)
+        .saturating_add(rounds.time)
+        .saturating_add(crossings)
+        .saturating_add(rounds.tail)
+}
+
+/// Scan and exscan by doubling: the highest rank waits for the whole way.
+pub(crate) fn prefix(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    let reduce = model.reduce(call.bytes());
+    rounds.work(model.copy(call.bytes()));
+    let count = match call.collective {
+        crate::catalog::Collective::Scan => levels(call.size),
+        _ => exscan::Doubling123::rounds(call.size),
+    };
+    for round in 0..count {
+        let distance = (1_u32 << round.min(31)).min(call.size - 1);
+        rounds.shift(distance, 1, call.bytes(), reduce);
+    }
+    rounds.time()
+}
+
+/// Alltoall by Bruck's algorithm: blocks are packed before each phase and unpacked after it.
+pub(crate) fn alltoall_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (size, block) = (u64::from(call.size), call.bytes());
+    let digits = Digits::new(call.size, parameters.radix);
+    let mut rounds = Rounds::new(model);
+    rounds.work(model.copy(size.saturating_mul(2 * block)));
+    for phase in 0..digits.phases() {
+        let (weight, values) = (digits.weight(phase), digits.values(phase));
+        let weight64 = u64::from(weight);
+        let period = weight64 * u64::from(digits.radix());
+        let whole = size / period * weight64;
+        let rest = (size % period).saturating_sub(weight64).min(weight64);
+        let bytes = (whole + rest).saturating_mul(block);
+        let copied = model.copy(2 * bytes.saturating_mul(values.into()));
+        rounds.shift(weight, values, bytes, copied);
+    }
+    rounds.time()
+}

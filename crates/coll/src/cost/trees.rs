@@ -1,0 +1,173 @@
+//! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
+
+use super::rounds::regather;
+use super::{Model, Way};
+use crate::catalog::{Call, Collective, Parameters};
+use crate::tree::levels_of;
+
+/// What travels along the edges of a tree.
+struct Tree<'a> {
+    model: &'a Model,
+    radix: u32,
+    /// Bytes of the message to or from a child, for each rank of its subtree, and for it itself.
+    each: u64,
+    fixed: u64,
+    /// The processor's work on what one child brings.
+    work: u64,
+}
+
+impl Tree<'_> {
+    fn bytes(&self, ranks: u64) -> u64 {
+        self.each.saturating_mul(ranks).saturating_add(self.fixed)
+    }
+
+    /// From when the root of a subtree turns to it until all of it is done; the subtree has all
+    /// ranks that `levels` levels have room for.
+    fn full(&self, levels: u32) -> u64 {
+        (0..levels).fold(0, |below, level| {
+            let weight = u64::from(self.radix).pow(level);
+            self.level(weight, u64::from(self.radix) - 1, weight, below, below)
+        })
+    }
+
+    /// The same of a root with so many children, each with `weight` ranks but the farthest, which
+    /// has `last` of them. The farthest goes first.
+    fn level(&self, weight: u64, children: u64, last: u64, below: u64, cut: u64) -> u64 {
+        let (mut turn, mut time) = (0_u64, 0_u64);
+        for child in (1..=children).rev() {
+            let (ranks, rest) = if child == children {
+                (last, cut)
+            } else {
+                (weight, below)
+            };
+            let way = self.model.way(child * weight);
+            let done = turn
+                .saturating_add(self.edge(way, ranks))
+                .saturating_add(rest);
+            time = time.max(done);
+            turn = turn.saturating_add(self.gap(way, ranks));
+        }
+        time.max(turn.saturating_add(below))
+    }
+
+    /// One edge to a child with so many ranks.
+    fn edge(&self, way: Way, ranks: u64) -> u64 {
+        let hop = self.model.hop(way, self.bytes(ranks));
+        hop.saturating_add(self.work)
+    }
+
+    /// From one child to the next.
+    fn gap(&self, way: Way, ranks: u64) -> u64 {
+        let load = match way {
+            Way::Network => self.model.load(self.bytes(ranks)),
+            Way::Node => 0,
+        };
+        let path = self.model.path(way);
+        load.max(path.send.max(path.recv + self.work))
+    }
+
+    /// The time of a tree of `size` ranks: the subtree of the farthest child may be cut short.
+    fn time(&self, size: u32) -> u64 {
+        let Some(level) = levels_of(size, self.radix).checked_sub(1) else {
+            return 0;
+        };
+        let weight = u64::from(self.radix).pow(level);
+        let children = u64::from(size).div_ceil(weight) - 1;
+        let last = u64::from(size) - children * weight;
+        let (below, cut) = (self.full(level), self.time(last as u32));
+        self.level(weight, children, last, below, cut)
+    }
+}
+
+fn radix(parameters: &Parameters) -> u32 {
+    parameters.radix.clamp(2, 256)
+}
+
+/// Bcast down a tree: whole vectors.
+pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let tree = Tree {
+        model,
+        radix: radix(parameters),
+        each: 0,
+        fixed: call.bytes(),
+        work: 0,
+    };
+    tree.time(call.size)
+}
+
+/// Reduce up a tree: whole vectors, each reduced.
+pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let tree = Tree {
+        model,
+        radix: radix(parameters),
+        each: 0,
+        fixed: call.bytes(),
+        work: model.reduce(call.bytes()),
+    };
+    tree.time(call.size)
+}
+
+/// Barrier up and down a tree.
+pub(crate) fn barrier_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let tree = Tree {
+        model,
+        radix: radix(parameters),
+        each: 0,
+        fixed: 0,
+        work: 0,
+    };
+    2 * tree.time(call.size)
+}
+
+/// Scatter down a tree: blocks for all ranks of a subtree. A block beyond the cutoff of scatterv
+/// goes straight.
+pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    if parameters.cutoff > 0 && call.bytes() > parameters.cutoff {
+        return super::scatter_linear(call, parameters, model);
+    }
+    let tree = Tree {
+        model,
+        radix: radix(parameters),
+        each: with_length(call),
+        fixed: 0,
+        work: 0,
+    };
+    tree.time(call.size)
+}
+
+/// Gather up a tree: blocks of all ranks of a subtree. A block beyond the cutoff of gatherv goes
+/// straight.
+pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    if parameters.cutoff > 0 && call.bytes() > parameters.cutoff {
+        return super::gather_linear(call, parameters, model);
+    }
+    let tree = Tree {
+        model,
+        radix: radix(parameters),
+        each: with_length(call),
+        fixed: 0,
+        work: 0,
+    };
+    tree.time(call.size)
+        .saturating_add(model.copy(call.bytes()))
+}
+
+/// The bytes of a block, and of its length where that travels with it.
+fn with_length(call: &Call) -> u64 {
+    match call.collective {
+        Collective::Gatherv | Collective::Scatterv => call.bytes().saturating_add(8),
+        _ => call.bytes(),
+    }
+}
+
+/// Bcast by a scatter down a binomial tree and an allgather of the pieces.
+pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let tree = Tree {
+        model,
+        radix: 2,
+        each: call.bytes().div_ceil(call.size.into()),
+        fixed: 0,
+        work: 0,
+    };
+    tree.time(call.size).saturating_add(regather(call, model))
+}

@@ -1,0 +1,120 @@
+//! The closed forms of the catalog against the simulator, which runs every rank's plan under the same
+//! model.
+
+use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::cost::Model;
+use oxmpi_coll::machine::Machine;
+use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
+
+const RANKS: [u32; 13] = [2, 3, 5, 8, 13, 16, 17, 32, 33, 48, 64, 65, 100];
+
+const BYTES: [u64; 6] = [8, 256, 4 << 10, 32 << 10, 256 << 10, 2 << 20];
+
+/// The parameters that an algorithm is asked about: small, middle and large ones, if it has such.
+fn variants(algorithm: Algorithm, placement: Placement) -> impl Iterator<Item = Parameters> {
+    let own = algorithm.row().parameters;
+    let all = [(2, 4), (4, 16), (8, 64)].map(|(radix, blocks)| Parameters {
+        radix,
+        blocks,
+        per_node: placement.per_node(),
+        order: placement.order(),
+        ..Parameters::NONE
+    });
+    let has_some = own.radix + own.blocks > 0;
+    all.into_iter().take(if has_some { 3 } else { 1 })
+}
+
+/// Whether the simulator can tell: it knows no lengths but those of equal blocks, and of gatherv and
+/// scatterv none that go straight.
+fn is_simulated(algorithm: Algorithm, bytes: u64) -> bool {
+    let collective = algorithm.collective();
+    let straight = bytes > algorithm.row().parameters.cutoff;
+    match collective {
+        Collective::Gatherv | Collective::Scatterv => !straight,
+        Collective::Alltoallv => false,
+        _ => !collective.is_neighborhood(),
+    }
+}
+
+/// The form's time over the simulated one, for all ranks, bytes and parameters on all machines.
+fn ratios(algorithm: Algorithm) -> Vec<f64> {
+    let mut ratios = Vec::new();
+    let machines = Machine::NAMED.map(|row| row.2);
+    for (machine, ranks) in machines.into_iter().flat_map(|m| RANKS.map(|p| (m, p))) {
+        let placement = Placement::new(Order::Block, ranks, machine.per_node);
+        let (setup, model) = (
+            Setup::new(machine, placement),
+            Model::new(machine, placement),
+        );
+        for bytes in BYTES
+            .into_iter()
+            .filter(|&bytes| is_simulated(algorithm, bytes))
+        {
+            let work = Workload::new(algorithm.collective(), ranks, bytes);
+            let call = work.call(0).expect("a call");
+            if algorithm.suits(&call).is_err() {
+                continue;
+            }
+            for parameters in variants(algorithm, placement) {
+                let report = Simulation::new(&setup).work(&work, algorithm, &parameters);
+                let report =
+                    report.unwrap_or_else(|why| panic!("{algorithm}, {ranks} ranks: {why}"));
+                let form = algorithm.cost(&call, &parameters, &model);
+                ratios.push(form as f64 / report.last() as f64);
+            }
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    ratios
+}
+
+#[test]
+fn forms_are_near_the_simulation() {
+    let mut far = Vec::new();
+    for algorithm in Algorithm::ALL {
+        let ratios = ratios(algorithm);
+        if ratios.is_empty() {
+            continue;
+        }
+        let at = |share: f64| ratios[((ratios.len() - 1) as f64 * share) as usize];
+        let line = format!(
+            "{algorithm}: {:.2} {:.2} {:.2} of the simulated time (5%, median, 95%)",
+            at(0.05),
+            at(0.5),
+            at(0.95)
+        );
+        println!("{line}");
+        if !(0.9..=1.15).contains(&at(0.5)) || at(0.05) < 0.33 || at(0.95) > 2.2 {
+            far.push(line);
+        }
+    }
+    assert!(far.is_empty(), "{}", far.join("\n"));
+}
+
+#[test]
+fn a_longer_vector_never_costs_less() {
+    let machine = Machine::GEMINI;
+    // What goes by a cutoff that the user sets gets cheaper where the user set it too high.
+    let smooth = |algorithm: &Algorithm| algorithm.row().parameters.cutoff == 0;
+    for algorithm in Algorithm::ALL.into_iter().filter(smooth) {
+        for ranks in [2, 3, 16, 17, 33, 48, 1000, 12_000] {
+            let placement = Placement::new(Order::Block, ranks, machine.per_node);
+            let model = Model::new(machine, placement);
+            for parameters in variants(algorithm, placement) {
+                let mut last = 0;
+                for log in 0..240 {
+                    let bytes = (1_u64 << (log / 4)) * (4 + log % 4) / 4;
+                    let work = Workload::new(Collective::Barrier, ranks, 0);
+                    let mut call = work.call(0).expect("a call");
+                    (call.collective, call.count) = (algorithm.collective(), bytes);
+                    let cost = algorithm.cost(&call, &parameters, &model);
+                    assert!(
+                        cost >= last,
+                        "{algorithm} {parameters:?}: {ranks} ranks, {bytes} B"
+                    );
+                    last = cost;
+                }
+            }
+        }
+    }
+}
