@@ -67,6 +67,18 @@ impl RawBytes {
         })
     }
 
+    /// The packed bytes `at..at + len` as ranges without gaps, in their order.
+    ///
+    /// # Panics
+    /// In debug builds, when they are not all among these bytes.
+    pub fn pieces(&self, at: u64, len: u64) -> impl Iterator<Item = Self> + use<> {
+        let Self { start, layout } = *self;
+        layout.runs(at, len).map(move |run| Self {
+            start: start.wrapping_offset(run.offset as isize),
+            layout: Layout::contiguous(run.len),
+        })
+    }
+
     /// Copies `from` here: as many bytes as both have. Where the two overlap, what arrives is not
     /// specified.
     pub fn copy_from(&self, from: &Self) {
@@ -353,6 +365,20 @@ mod tests {
             (memory[20], memory[21], memory[14], memory[15]),
             (1, 3, 5, 7)
         );
+    }
+
+    #[test]
+    fn pieces_have_no_gaps() {
+        let mut memory: Vec<u8> = (0..40).collect();
+        let layout = Layout::strided(4, 10, 4).unwrap();
+        // SAFETY: the vector outlives the value and nobody else touches it.
+        let column = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
+        let first = memory.as_ptr();
+        let pieces = column.pieces(2, 9).map(|piece| {
+            assert!(piece.place().is_some());
+            (piece.start().addr() - first.addr(), piece.len())
+        });
+        assert_eq!(pieces.collect::<Vec<_>>(), [(2, 2), (10, 4), (20, 3)]);
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl Ranks {
         turned
     }
 
+    /// The ranks, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().cloned().flatten()
+    }
+
     /// The first one.
     pub fn first(&self) -> Option<u32> {
         self.0.first().map(|interval| interval.start)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
-use oxmpi_wire::{Bytes, Envelope, Fault, Peer, Wanted};
+use oxmpi_wire::{Bytes, Envelope, Peer, Wanted};
 
 use super::access::Access;
 use super::group::Group;
@@ -626,11 +626,7 @@ impl<A: Access> Communicator<A> {
     /// The error of naming `rank`, which the communicator does not have.
     #[cold]
     pub(crate) fn rank_error(&self, rank: usize) -> Error {
-        Error::Rank {
-            rank: self.group.rank() as usize,
-            named: rank,
-            size: self.group.size() as usize,
-        }
+        self.meeting().no_rank(rank)
     }
 
     #[cold]
@@ -672,34 +668,6 @@ impl<A: Access> Communicator<A> {
     /// The failure in terms of this communicator's ranks.
     #[cold]
     pub(super) fn failed(&self, failure: Failure) -> Error {
-        let rank = self.group.rank() as usize;
-        match failure {
-            Failure::Truncated {
-                peer,
-                tag,
-                sent,
-                room,
-            } => Error::Truncated {
-                rank,
-                source: self.rank_of(peer).unwrap_or_default(),
-                tag,
-                sent,
-                room,
-            },
-            Failure::Fault { peer, fault } => match self.rank_of(peer) {
-                Some(lost) => Error::Peer {
-                    rank,
-                    peer: lost,
-                    pid: self.access.with(|lane| lane.pid(peer)),
-                    host: oxmpi_os::host::name(),
-                    fault,
-                },
-                None => Error::Transport { rank, fault },
-            },
-            Failure::Stale => Error::Transport {
-                rank,
-                fault: Fault::Protocol("a request was completed twice"),
-            },
-        }
+        self.meeting().failed(failure)
     }
 }

@@ -14,7 +14,7 @@ use oxmpi_wire::{Envelope, Peer, Rx, Short, Wanted};
 use super::communicator::{Claimed, OpenRequest};
 use super::group::Group;
 use super::policy::Policy;
-use super::scratch::Scratch;
+use super::scratch::Rooms;
 use super::siblings;
 use crate::error::{Error, Result};
 
@@ -44,7 +44,7 @@ pub struct Lane {
     ended: bool,
     next_context: u32,
     detached: Vec<Detached>,
-    scratch: Scratch,
+    rooms: Rooms,
     /// The list of a scope that has ended, for the next one.
     list: Vec<OpenRequest>,
     pids: Vec<u32>,
@@ -92,7 +92,7 @@ impl Lane {
             ended: false,
             next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
             detached: Vec::new(),
-            scratch: Scratch::default(),
+            rooms: Rooms::default(),
             list: Vec::new(),
             pids,
             reach,
@@ -544,10 +544,13 @@ impl Lane {
         Ok(free)
     }
 
-    /// Room for a collective's intermediate results. `None`: there is no memory.
-    pub(super) fn lend_scratch(&mut self, bytes: u64) -> Option<Scratch> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.grow(bytes).then_some(scratch)
+    /// Memory for a collective; one inside another one, or beside it, makes its own.
+    pub(super) fn lend_rooms(&mut self) -> Rooms {
+        std::mem::take(&mut self.rooms)
+    }
+
+    pub(super) fn return_rooms(&mut self, rooms: Rooms) {
+        self.rooms = rooms;
     }
 
     /// An empty list of requests; a scope inside another one makes its own.
@@ -560,10 +563,6 @@ impl Lane {
     #[inline(always)]
     pub(super) fn return_list(&mut self, list: Vec<OpenRequest>) {
         self.list = list;
-    }
-
-    pub(super) fn return_scratch(&mut self, scratch: Scratch) {
-        self.scratch = scratch;
     }
 }
 

@@ -18,7 +18,7 @@ impl Scratch {
     /// Its alignment: the largest that an element which is reduced may ask for.
     pub(crate) const ALIGN: usize = align_of::<Lines>();
 
-    /// Makes room for `bytes`. False: there is no memory.
+    /// Makes room for `bytes`, and keeps what is there. False: there is no memory.
     pub(super) fn grow(&mut self, bytes: u64) -> bool {
         let Ok(lines) = usize::try_from(bytes.div_ceil(size_of::<Lines>() as u64)) else {
             return false;
@@ -37,10 +37,18 @@ impl Scratch {
     pub(super) fn bytes(&mut self) -> RawBytes {
         let len = size_of_val(self.0.as_slice());
         // SAFETY: the range is the vector's own initialised memory. A collective holds the scratch
-        // until every message through it has ended (`Run` takes them back when it is dropped), and
-        // the vector does not grow meanwhile.
+        // until every message through it has ended (`Run::abandon` takes them back), and the vector
+        // does not grow while one is under way.
         unsafe { RawBytes::new(self.0.as_mut_ptr().cast(), len) }
     }
+}
+
+/// What one collective at a time borrows of a lane.
+#[derive(Debug, Default)]
+pub(crate) struct Rooms {
+    pub(super) scratch: Scratch,
+    /// For messages of parts that lie in several pieces.
+    pub(super) packed: Vec<Scratch>,
 }
 
 #[cfg(test)]

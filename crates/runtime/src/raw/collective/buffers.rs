@@ -6,6 +6,8 @@ use oxmpi_coll::plan::{Given, Side};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use crate::data::source;
+
 /// A reduction's operation: combines the elements of `from` into those of `into`, which are as many
 /// bytes and do not overlap. The side says on which side of the operation `from` stands.
 pub(crate) type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
@@ -87,9 +89,32 @@ impl Area {
             Self::Blocks(blocks) => &blocks.lengths,
         }
     }
+
+    /// The lengths as plans see them: numbers of 8 bytes, low byte first.
+    pub(super) fn counts(&self) -> RawBytes {
+        const {
+            assert!(
+                cfg!(target_endian = "little"),
+                "ranks tell each other lengths low byte first, as they keep them"
+            );
+        }
+        source(self.lengths())
+    }
 }
 
 impl Blocks {
+    /// Where block `n` is, if it has at most `limit` elements.
+    pub(super) fn place(&self, n: u32, limit: u64) -> Option<RawBytes> {
+        let at = n as usize;
+        let short = self.lengths.get(at)? <= &limit;
+        short.then(|| self.places.get(at).copied())?
+    }
+
+    /// Where the blocks are.
+    pub(super) fn places(&self) -> &[RawBytes] {
+        &self.places
+    }
+
     /// The blocks at `places`, in elements of `element` bytes: those of a reduction, else 1.
     pub(crate) fn new(places: Vec<RawBytes>, element: u64) -> Self {
         let lengths = places.iter().map(|place| place.len() / element.max(1));

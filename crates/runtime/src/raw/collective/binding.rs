@@ -1,0 +1,315 @@
+//! What the acts of a plan mean in a communicator.
+
+use oxmpi_coll::exec::{Driver, Size};
+use oxmpi_coll::plan::{Part, Side, TAGS};
+use oxmpi_os::RawBytes;
+use oxmpi_wire::engine::{Mode, Source, Tag};
+use oxmpi_wire::{Bytes, Envelope, Peer};
+
+use super::super::access::Access;
+use super::super::communicator::OpenRequest;
+use super::super::scratch::{Rooms, Scratch};
+use super::awaited::Awaited;
+use super::buffers::{Buffers, Operation};
+use super::meeting::Meeting;
+use super::numbers::Numbers;
+use super::places::{Outside, Places, pairs};
+use crate::error::{Error, Result};
+
+/// A message under way, and the bytes it must have.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    /// `None`: the awaited one.
+    pub(super) request: Option<OpenRequest>,
+    bytes: u64,
+    /// Where its bytes are meanwhile, if not in their place.
+    packed: Option<Packed>,
+}
+
+/// A message of a part that lies in several pieces: its bytes side by side.
+#[derive(Debug)]
+struct Packed {
+    room: Scratch,
+    /// Where they are to go in the end; those that are sent go nowhere else.
+    part: Part,
+}
+
+/// What a run has besides its execution.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) rooms: Rooms,
+    /// Bytes of one element.
+    pub(super) element: u64,
+    /// Bytes of one block where all are equally long.
+    pub(super) block: u64,
+    /// The collective's number.
+    pub(super) number: u32,
+    /// Whether this thread waits for nothing else, so that what comes may be looked for on the
+    /// direct road.
+    pub(super) alone: bool,
+    pub(super) awaited: Option<Awaited>,
+    /// It was not asked for yet.
+    pub(super) fresh: bool,
+}
+
+/// What the acts of a plan mean in a communicator.
+pub(super) struct Binding<'a, A: Access> {
+    pub(super) meeting: Meeting<'a, A>,
+    pub(super) buffers: &'a Buffers,
+    pub(super) operation: Option<Operation<'a>>,
+    pub(super) state: &'a mut State,
+}
+
+impl<'a, A: Access> Binding<'a, A> {
+    #[inline]
+    fn places(&mut self) -> Places<'a> {
+        Places {
+            buffers: self.buffers,
+            scratch: self.state.rooms.scratch.bytes(),
+            element: self.state.element,
+            block: self.state.block,
+        }
+    }
+
+    #[cold]
+    fn outside(&self, part: Part) -> Error {
+        self.meeting.refused(&format_args!(
+            "a buffer is shorter than the call says: its plan uses {part:?}"
+        ))
+    }
+
+    /// What a message of the part is sent from or received into.
+    #[inline]
+    fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Packed>)> {
+        match self.places().whole(part) {
+            Some(bytes) => Ok((bytes, None)),
+            None => self
+                .packed(part)
+                .map(|(bytes, packed)| (bytes, Some(packed))),
+        }
+    }
+
+    /// Room for a message of a part that lies in several pieces.
+    #[cold]
+    fn packed(&mut self, part: Part) -> Result<(RawBytes, Packed)> {
+        let mut room = self.state.rooms.packed.pop().unwrap_or_default();
+        let bytes = part.len().saturating_mul(self.state.element);
+        let body = room.grow(bytes).then(|| room.bytes().part(0, bytes, 0, 1));
+        let body = body.flatten().ok_or_else(|| {
+            (self.meeting).refused(&format_args!("no memory for a message of {bytes} B"))
+        })?;
+        Ok((body, Packed { room, part }))
+    }
+
+    /// Takes a message's room back, and brings what was received to its place.
+    #[cold]
+    fn unpack(&mut self, packed: Packed, received: bool) -> Result<()> {
+        let Packed { mut room, part } = packed;
+        let done = match received {
+            true => self.transfer(room.bytes(), part, |from, into| into.copy_from(&from)),
+            false => Ok(()),
+        };
+        self.state.rooms.packed.push(room);
+        done
+    }
+
+    /// Goes through a range without gaps and a part, range by range.
+    fn transfer(
+        &mut self,
+        bytes: RawBytes,
+        part: Part,
+        mut each: impl FnMut(RawBytes, RawBytes),
+    ) -> Result<()> {
+        let places = self.places();
+        let mut pairs = pairs(std::iter::once(Ok(bytes)), places.pieces(part));
+        let moved = pairs.try_for_each(|pair| pair.map(|[bytes, piece]| each(bytes, piece)));
+        moved.map_err(|Outside| self.outside(part))
+    }
+
+    /// Goes through two parts of the same length, range by range.
+    fn both(
+        &mut self,
+        from: Part,
+        into: Part,
+        mut each: impl FnMut(RawBytes, RawBytes) -> Result<()>,
+    ) -> Result<()> {
+        let places = self.places();
+        for pair in pairs(places.pieces(from), places.pieces(into)) {
+            match pair {
+                Ok([from, into]) => each(from, into)?,
+                Err(Outside) => return Err(self.outside(from)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer, and the envelope with the collective's number and the act's tag: two collectives
+    /// of one communicator never mix.
+    #[inline]
+    fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
+        let tag = self.state.number.wrapping_mul(TAGS) | tag;
+        self.meeting.address(rank, tag)
+    }
+}
+
+impl<A: Access> Driver for Binding<'_, A> {
+    type Ticket = Ticket;
+    type Error = Error;
+
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>> {
+        let (body, mut packed) = self.body(from)?;
+        if packed.is_some() {
+            self.transfer(body, from, |body, piece| body.copy_from(&piece))?;
+        }
+        let (peer, envelope) = self.address(to, tag)?;
+        let request =
+            (self.meeting.access).with(|lane| lane.send_now(peer, envelope, Mode::Standard, body));
+        if request.is_none()
+            && let Some(packed) = packed.take()
+        {
+            self.unpack(packed, false)?;
+        }
+        let bytes = body.len();
+        Ok(request.map(|request| Ticket {
+            request: Some(request),
+            bytes,
+            packed: packed.map(|packed| Packed {
+                part: Part::EMPTY,
+                ..packed
+            }),
+        }))
+    }
+
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>> {
+        let (body, packed) = self.body(into)?;
+        let (peer, envelope) = self.address(from, tag)?;
+        let bytes = body.len();
+        let mut next = Awaited {
+            peer,
+            envelope,
+            body,
+            posted: None,
+        };
+        let access = self.meeting.access;
+        if self.state.alone && self.state.awaited.is_none() {
+            if let Some(outcome) = access.with(|lane| next.look(1, lane)) {
+                self.meeting.ended(outcome, bytes)?;
+                return match packed {
+                    Some(packed) => self.unpack(packed, true).map(|()| None),
+                    None => Ok(None),
+                };
+            }
+            self.state.awaited = Some(next);
+            self.state.fresh = true;
+            return Ok(Some(Ticket {
+                request: None,
+                bytes,
+                packed,
+            }));
+        }
+        let earlier = self.state.awaited.as_mut();
+        let request = access.with(|lane| {
+            if let Some(earlier) = earlier {
+                earlier.post(lane);
+            }
+            next.post(lane)
+        });
+        Ok(Some(Ticket {
+            request: Some(request),
+            bytes,
+            packed,
+        }))
+    }
+
+    fn copy(&mut self, from: Part, into: Part) -> Result<()> {
+        let places = self.places();
+        if let (Some(from), Some(into)) = (places.whole(from), places.whole(into)) {
+            into.copy_from(&from);
+            return Ok(());
+        }
+        self.both(from, into, |from, into| {
+            into.copy_from(&from);
+            Ok(())
+        })
+    }
+
+    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
+        let Some(operation) = self.operation else {
+            return Err((self.meeting).refused(&"its plan reduces without an operation"));
+        };
+        let (meeting, element) = (self.meeting, self.state.element.max(1));
+        self.both(from, into, |from, into| {
+            if !from.len().is_multiple_of(element) {
+                return Err(meeting.refused(&"an element of a reduction has gaps"));
+            }
+            operation(from, into, side);
+            Ok(())
+        })
+    }
+
+    fn size(&mut self, from: u32, tag: u32) -> Result<Size> {
+        let (peer, Envelope { context, tag }) = self.address(from, tag)?;
+        let awaited = self.state.awaited.as_mut();
+        let announced = self.meeting.access.with(|lane| {
+            // A receive before this one may be what the next message is for.
+            if let Some(awaited) = awaited {
+                awaited.post(lane);
+            }
+            lane.probe(Source::Peer(peer), context, Tag::Exact(tag))
+        });
+        match announced {
+            None => Ok(Size::Pending),
+            Some(Ok(status)) => Ok(Size::Elements(status.len / self.state.element.max(1))),
+            Some(Err(failure)) => Err(self.meeting.failed(failure)),
+        }
+    }
+
+    fn sum(&mut self, from: Part) -> Result<Option<u64>> {
+        let mut numbers = Numbers::up_to(from.limit);
+        let places = self.places();
+        // The limit is about the numbers, not about where they are.
+        for piece in places.pieces(Part {
+            limit: u64::MAX,
+            ..from
+        }) {
+            match piece {
+                Ok(piece) => piece.drain(0, piece.len() as usize, &mut numbers),
+                Err(Outside) => return Err(self.outside(from)),
+            }
+        }
+        match numbers.sum() {
+            Some(sum) => Ok(Some(sum)),
+            None => Err((self.meeting).refused(&"the lengths of its blocks are beyond 64 bits")),
+        }
+    }
+
+    fn grow(&mut self, elements: u64) -> Result<bool> {
+        let bytes = elements.checked_mul(self.state.element);
+        match bytes.map(|bytes| self.state.rooms.scratch.grow(bytes)) {
+            Some(true) => Ok(true),
+            _ => Err((self.meeting).refused(&format_args!(
+                "no memory for {elements} elements of scratch"
+            ))),
+        }
+    }
+
+    fn done(&mut self, ticket: &mut Ticket) -> Result<bool> {
+        let access = self.meeting.access;
+        let outcome = match (ticket.request, &mut self.state.awaited) {
+            (Some(request), _) => access.with(|lane| lane.test(request)),
+            (None, Some(awaited)) => access.with(|lane| awaited.look(lane.looks, lane)),
+            (None, None) => unreachable!("the awaited receive's ticket ends with it"),
+        };
+        let Some(outcome) = outcome else {
+            return Ok(false);
+        };
+        if ticket.request.is_none() {
+            self.state.awaited = None;
+        }
+        self.meeting.ended(outcome, ticket.bytes)?;
+        match ticket.packed.take() {
+            Some(packed) => self.unpack(packed, true).map(|()| true),
+            None => Ok(true),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The ranks that meet in a collective.
+
+use oxmpi_wire::engine::{Failure, Outcome};
+use oxmpi_wire::{Envelope, Fault, Peer};
+
+use super::super::access::Access;
+use super::super::group::Group;
+use crate::error::{Error, Result};
+
+/// The ranks that meet in a collective, and how this one reaches them.
+#[derive(Debug)]
+pub(crate) struct Meeting<'a, A: Access> {
+    pub(crate) access: &'a A,
+    pub(crate) group: &'a Group,
+    /// The context of the communicator's collectives.
+    pub(crate) context: u32,
+}
+
+impl<A: Access> Clone for Meeting<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Access> Copy for Meeting<'_, A> {}
+
+impl<A: Access> Meeting<'_, A> {
+    /// The peer behind a rank, and the envelope of a message with this tag.
+    pub(super) fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
+        let link = self.group.link(rank as usize);
+        let link = link.ok_or_else(|| self.no_rank(rank as usize))?;
+        let context = self.context;
+        Ok((Peer(link), Envelope { context, tag }))
+    }
+
+    /// Judges a message that has ended and should have had so many bytes.
+    pub(super) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
+        match outcome {
+            Ok(status) if status.len == bytes => Ok(()),
+            Ok(status) => Err(self.refused(&format_args!(
+                "a message of {} B came where {bytes} B were expected: the ranks do not agree on \
+                 the count",
+                status.len
+            ))),
+            Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    /// The error of naming `rank`, which the communicator does not have.
+    #[cold]
+    pub(crate) fn no_rank(&self, rank: usize) -> Error {
+        Error::Rank {
+            rank: self.group.rank() as usize,
+            named: rank,
+            size: self.group.size() as usize,
+        }
+    }
+
+    /// The error of a collective that cannot go on.
+    #[cold]
+    pub(crate) fn refused(&self, why: &dyn std::fmt::Display) -> Error {
+        Error::Collective {
+            rank: self.group.rank() as usize,
+            why: why.to_string(),
+        }
+    }
+
+    /// The failure in terms of the communicator's ranks.
+    #[cold]
+    pub(crate) fn failed(&self, failure: Failure) -> Error {
+        let rank = self.group.rank() as usize;
+        match failure {
+            Failure::Truncated {
+                peer,
+                tag,
+                sent,
+                room,
+            } => Error::Truncated {
+                rank,
+                source: self.rank_of(peer).unwrap_or_default(),
+                tag,
+                sent,
+                room,
+            },
+            Failure::Fault { peer, fault } => self.lost(peer, fault),
+            Failure::Stale => Error::Transport {
+                rank,
+                fault: Fault::Protocol("a request was completed twice"),
+            },
+        }
+    }
+
+    /// The error of a peer's loss.
+    #[cold]
+    pub(crate) fn lost(&self, peer: Peer, fault: Fault) -> Error {
+        let rank = self.group.rank() as usize;
+        match self.rank_of(peer) {
+            Some(lost) => Error::Peer {
+                rank,
+                peer: lost,
+                pid: self.access.with(|lane| lane.pid(peer)),
+                host: oxmpi_os::host::name(),
+                fault,
+            },
+            None => Error::Transport { rank, fault },
+        }
+    }
+
+    fn rank_of(&self, peer: Peer) -> Option<usize> {
+        self.group.rank_of(peer.0).map(|rank| rank as usize)
+    }
+}

@@ -1,0 +1,212 @@
+//! The memory that one rank calls a collective with, and what must be in it at the end.
+
+use oxmpi_coll::check::{Blocks as Cut, Case, Ranks, Task};
+use oxmpi_os::RawBytes;
+use oxmpi_wire::{Bytes, Layout, Put};
+
+use crate::data::target;
+use crate::raw::collective::{Area, Blocks, Buffers, Neighbors};
+use crate::raw::scratch::Scratch;
+
+/// What is reduced: a map of numbers, `x` to `a x + b`.
+pub(super) type Element = [u64; 2];
+
+/// Bytes between two places.
+const GAP: u64 = 16;
+
+/// The two maps one after the other; where order must not matter, their sum.
+pub(super) fn combine(commutative: bool, left: Element, right: Element) -> Element {
+    match commutative {
+        true => [0, 1].map(|at: usize| left[at].wrapping_add(right[at])),
+        false => [
+            left[0].wrapping_mul(right[0]),
+            left[0].wrapping_mul(right[1]).wrapping_add(left[1]),
+        ],
+    }
+}
+
+/// Element `at` of what a rank gives.
+fn element(rank: u32, at: u64) -> Element {
+    let mixed = |salt: u64| {
+        (u64::from(rank) << 40 ^ at ^ salt << 56)
+            .wrapping_add(1)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    // Odd, so that no product of them vanishes.
+    [mixed(1) | 1, mixed(2) >> 7]
+}
+
+/// Where a rank's elements are.
+pub(super) struct Arena {
+    /// Aligned for an [`Element`].
+    _memory: [Scratch; 2],
+    areas: [Area; 2],
+    neighbors: Option<std::sync::Arc<Neighbors>>,
+    reduces: bool,
+}
+
+impl Arena {
+    /// Memory for one rank's share of the case, with what it gives.
+    pub(super) fn new(case: &Case, rank: u32, task: &Task) -> Self {
+        let reduces = case.collective.reduces();
+        let element = if reduces {
+            size_of::<Element>() as u64
+        } else {
+            1
+        };
+        let mut memory = [Scratch::default(), Scratch::default()];
+        let mut areas = [Area::empty(), Area::empty()];
+        for (at, count) in [task.input, task.output].into_iter().enumerate() {
+            areas[at] = area(&mut memory[at], &task.blocks[at], count, element, case.seed);
+        }
+        let (sources, destinations) = (&task.arrays.sources, &task.arrays.destinations);
+        let neighbors = case.collective.is_neighborhood().then(|| {
+            std::sync::Arc::new(Neighbors {
+                sources: sources.to_vec(),
+                destinations: destinations.to_vec(),
+            })
+        });
+        let arena = Self {
+            _memory: memory,
+            areas,
+            neighbors,
+            reduces,
+        };
+        arena.give(0, 0..task.input, rank);
+        arena.give(1, task.held.clone(), rank);
+        arena
+    }
+
+    pub(super) fn buffers(&self) -> Buffers {
+        let [input, output] = self.areas.clone();
+        Buffers {
+            neighbors: self.neighbors.clone(),
+            ..Buffers::new(input, output)
+        }
+    }
+
+    /// Puts the rank's first elements into a range of elements of an area.
+    fn give(&self, area: usize, range: std::ops::Range<u64>, rank: u32) {
+        let bytes: Vec<u8> = (0..range.end - range.start)
+            .flat_map(|at| self.bytes_of(element(rank, at)))
+            .collect();
+        let size = self.bytes_of([0; 2]).len() as u64;
+        let mut given = bytes;
+        let from = target(&mut given);
+        let mut at = 0;
+        for piece in self.pieces(area, range.start * size, from.len()) {
+            piece.copy_from(&from.part(at, piece.len(), 0, 1).expect("within"));
+            at += piece.len();
+        }
+    }
+
+    /// Looks whether the output holds what the contract says.
+    pub(super) fn check(&mut self, case: &Case, task: &Task, what: impl Fn() -> String) {
+        let size = self.bytes_of([0; 2]).len() as u64;
+        for expected in &task.expected {
+            let range = expected.elements.clone();
+            let mut found = Bag(Vec::new());
+            for piece in self.pieces(1, range.start * size, (range.end - range.start) * size) {
+                piece.drain(0, piece.len() as usize, &mut found);
+            }
+            let wanted: Vec<u8> = (0..range.end - range.start)
+                .map(|at| {
+                    reduced(
+                        case.commutative || case.exact,
+                        &expected.ranks,
+                        expected.source + at,
+                    )
+                })
+                .flat_map(|element| self.bytes_of(element))
+                .collect();
+            if found.0 != wanted {
+                let at = found.0.iter().zip(&wanted).position(|(a, b)| a != b);
+                panic!("{}: wrong at byte {at:?} of {range:?}", what());
+            }
+        }
+    }
+
+    /// An element as it stands in memory.
+    fn bytes_of(&self, element: Element) -> Vec<u8> {
+        let bytes: Vec<u8> = element.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        match self.reduces {
+            true => bytes,
+            false => bytes[7..8].to_vec(),
+        }
+    }
+
+    /// Bytes of an area, as if its blocks lay side by side.
+    fn pieces(&self, area: usize, at: u64, len: u64) -> Vec<RawBytes> {
+        let places = match &self.areas[area] {
+            Area::Whole(bytes) => vec![*bytes],
+            Area::Blocks(blocks) => blocks.places().to_vec(),
+        };
+        let (mut skip, mut left) = (at, len);
+        let mut pieces = Vec::new();
+        for place in places {
+            let from = skip.min(place.len());
+            let count = left.min(place.len() - from);
+            pieces.extend(place.pieces(from, count));
+            (skip, left) = (skip - from, left - count);
+        }
+        assert_eq!(left, 0, "the area is too short");
+        pieces
+    }
+}
+
+/// What the ranks' elements make in their order.
+fn reduced(commutative: bool, ranks: &Ranks, at: u64) -> Element {
+    let elements = ranks.iter().map(|rank| element(rank, at));
+    let all = elements.reduce(|left, right| combine(commutative, left, right));
+    all.expect("somebody contributes")
+}
+
+/// An area of so many elements in memory. Where they are blocks of any lengths, they stand from the
+/// last to the first, with gaps, and some have gaps inside; so has a whole area sometimes.
+fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) -> Area {
+    let lengths: Vec<u64> = match cut {
+        Cut::Equal(_) => vec![count],
+        Cut::Given(lengths) => (0..lengths.len()).map(|n| lengths.length(n)).collect(),
+    };
+    let total: u64 = lengths
+        .iter()
+        .map(|length| 2 * length * element + GAP)
+        .sum();
+    assert!(memory.grow(total));
+    let start = memory.bytes().start();
+    let mut end = total;
+    let mut places = Vec::new();
+    for (n, length) in lengths.iter().enumerate() {
+        let bytes = length * element;
+        end -= 2 * bytes + GAP;
+        let gaps = element == 1 && (seed + n as u64) % 3 == 1;
+        let layout = match gaps {
+            true => Layout::strided(1, 2, bytes as u32).expect("short"),
+            false => Layout::contiguous(bytes),
+        };
+        // SAFETY: the arena keeps the memory, which has room for twice the bytes from here on, and
+        // outlives the collective.
+        places.push(unsafe { RawBytes::with_layout(start.wrapping_add(end as usize), layout) });
+    }
+    match cut {
+        Cut::Equal(_) => Area::Whole(places[0]),
+        // In place there is no input, but its blocks are counted.
+        Cut::Given(_) if count == 0 && places.iter().any(|place| place.len() > 0) => {
+            Area::Blocks(Blocks::counted(lengths))
+        }
+        Cut::Given(_) => Area::Blocks(Blocks::new(places, element)),
+    }
+}
+
+/// Bytes that were drained.
+struct Bag(Vec<u8>);
+
+impl Put for Bag {
+    fn room(&self) -> usize {
+        usize::MAX
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}

@@ -1,0 +1,57 @@
+//! Ranks that are threads of the test.
+
+use std::sync::OnceLock;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use oxmpi_os::fork::ForkGuard;
+
+use crate::boot::{self, Invitation};
+use crate::error::Result;
+use crate::raw::{Communicator, Group, Lane, LaneCell, Own, Policy};
+
+/// How long a rank may take for one job.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs `rank` as each of `size` ranks, each on a thread and a lane of its own.
+pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
+    let invitation = OnceLock::new();
+    let (done, watch) = channel();
+    thread::scope(|scope| {
+        for number in 0..size {
+            let (done, rank, invitation) = (done.clone(), &rank, &invitation);
+            scope.spawn(move || {
+                let comm = join(size, number, invitation).expect("the ranks meet");
+                rank(&comm);
+                done.send(number).expect("the test waits");
+            });
+        }
+        drop(done);
+        for _ in 0..size {
+            if watch.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("a job of {size} ranks hangs");
+                std::process::abort();
+            }
+        }
+    });
+}
+
+/// The communicator of all ranks.
+fn join(size: u32, rank: u32, invitation: &OnceLock<String>) -> Result<Communicator<Own>> {
+    let (policy, _) = Policy::of_process()?;
+    let node = if rank == 0 {
+        let (door, text) = boot::invite()?;
+        invitation.set(text.to_string()).expect("set once");
+        boot::admit(door, policy.layout(size), None)?
+    } else {
+        boot::accept(&Invitation::decode(invitation.wait())?, rank, size)?
+    };
+    let fork = ForkGuard::new().expect("a guard");
+    let lane = Own::new(LaneCell::new(Lane::new(node, policy, fork)?)?);
+    Ok(Communicator::new(
+        lane,
+        Lane::FIRST_CONTEXT,
+        Group::all(size, rank),
+    ))
+}
