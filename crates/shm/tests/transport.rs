@@ -6,7 +6,7 @@ use common::{Event, Rank, bytes, pattern, threads};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::{Size, Wish};
 use oxmpi_shm::{Layout, Node, Road, RoadWish};
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
+use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
 
 fn small(ranks: u32) -> Layout {
     Layout {
@@ -323,6 +323,56 @@ fn many_operations_wait_for_room() {
     };
     rank.until("all", |log| done(log) == 2000);
     assert_eq!(to[..4000], from[..4000]);
+}
+
+/// Who waits for an operation to end has nothing sent to the peer yet: what it sends then is seen.
+#[test]
+fn a_peer_that_nothing_was_sent_to_is_asked_once_there_is_room() {
+    const OPERATIONS: u64 = 256;
+    let layout = Layout {
+        slots: 512,
+        ..small(3)
+    };
+    threads(layout, |me, mut rank| {
+        let mut body = pattern(16, me as usize);
+        if me != 0 {
+            offer(&mut rank, 0, &mut body, Access::Read);
+            return;
+        }
+        rank.until("keys", |log| log.len() == 2);
+        let mut keys = [Key([0; 32]); 3];
+        for event in rank.log.0.drain(..) {
+            let Event::Frame(from, _, key) = event else {
+                panic!("keys first: {event:?}");
+            };
+            keys[from as usize] = Key(key.try_into().unwrap());
+        }
+        let region = rank
+            .tx
+            .register(writable(&mut body), Access::Write)
+            .unwrap();
+        let (at, len) = (1, 8);
+        let region = &region;
+        let get = |rank: &mut Rank, from: usize, token| {
+            let key = &keys[from];
+            let remote = Remote { key, at, len };
+            let local = Local { region, at, len };
+            rank.tx.get(Peer(from as u32), remote, local, Token(token))
+        };
+        for token in 0..OPERATIONS {
+            get(&mut rank, 1, token).unwrap();
+        }
+        assert_eq!(get(&mut rank, 2, OPERATIONS), Err(Busy));
+        rank.until("room", |log| log.contains(&Event::Room(2)));
+        get(&mut rank, 2, OPERATIONS).unwrap();
+        let done = |event: &&Event| matches!(event, Event::Done(_, Ok(())));
+        rank.until("all", |log| {
+            log.iter().filter(done).count() as u64 == OPERATIONS + 1
+        });
+        for peer in [1, 2] {
+            rank.send(peer, 1, &[]);
+        }
+    });
 }
 
 #[test]

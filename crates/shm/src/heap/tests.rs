@@ -83,6 +83,30 @@ fn what_is_beyond_an_area_is_nowhere() {
     }
 }
 
+/// Of set-aside huge pages that nobody has taken there may be none left, and a touch of one would end
+/// the process: a wrong offset of a peer's leads nowhere instead.
+#[test]
+fn pages_that_the_pool_lacks_are_nowhere() {
+    let len = u64::from(RANKS) * UNIT;
+    let Ok(memory) = Memfd::create_pooled("oxmpi-test", len as usize) else {
+        return; // this kernel has no such pages
+    };
+    let areas = Areas {
+        memory,
+        area: UNIT,
+        pages: Pages::Pool,
+    };
+    let heap = Heap::new(areas, RANKS, 1).unwrap();
+    let mut seen = [1];
+    if let Some(place) = heap.place(2, 5, 1) {
+        // SAFETY: mapped, as `place` says.
+        unsafe { oxmpi_os::copy::from_foreign(place, &mut seen) };
+        assert_eq!(seen, [0], "the pool had a page");
+    } else if let Err(refused) = Arc::new(heap).allocate(1) {
+        assert!(matches!(refused, Refusal::Pool { .. }), "{refused}");
+    }
+}
+
 #[test]
 fn pages_come_back_zero_and_are_taken_again() {
     let [one, _] = two();

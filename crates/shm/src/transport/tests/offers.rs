@@ -8,6 +8,7 @@ use oxmpi_os::memory::Memfd;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token, Tx};
 
 use super::{Seen, put};
+use crate::area::{PIPES, SHARED};
 use crate::ring::{Mapped, Offer, STRIDE, Share, Stage};
 use crate::segment::{Layout, Segment};
 use crate::transport::region::Offered;
@@ -67,6 +68,25 @@ impl Rank {
         let (at, len) = (0, body.len() as u64);
         let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
         self.tx.get(Peer(0), remote, local, Token(1)).unwrap();
+    }
+
+    /// Keys for rank 1 of so many messages.
+    fn offer_all(&mut self, bodies: &mut [Vec<u8>]) -> Vec<Key> {
+        let key = |body: &mut Vec<u8>| {
+            let region = self.register(body, Access::Read);
+            self.tx.key(&region, Peer(1))
+        };
+        bodies.iter_mut().map(key).collect()
+    }
+
+    /// Begins to get them, of rank 0, by whatever road; tokens count from 0.
+    fn get_all(&mut self, keys: &[Key], bodies: &mut [Vec<u8>]) {
+        for (token, (key, body)) in (0..).zip(keys.iter().zip(bodies)) {
+            let region = &self.register(body, Access::Write);
+            let (at, len) = (0, body.len() as u64);
+            let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
+            self.tx.get(Peer(0), remote, local, Token(token)).unwrap();
+        }
     }
 
     /// The first offer of rank 0 to rank 1.
@@ -175,6 +195,62 @@ fn pieces_that_come_again_give_the_owner_up() {
     claimer.poll();
     let why = Fault::Protocol("more pieces than there are");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+}
+
+#[test]
+fn gets_end_in_the_order_in_which_they_began() {
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let mut from = vec![vec![7; 20_000]; PIPES];
+    let mut to = vec![vec![0; 20_000]; PIPES];
+    let keys = owner.offer_all(&mut from);
+    claimer.get_all(&keys, &mut to);
+    owner.poll();
+    claimer.poll();
+    let ended: Vec<u64> = claimer.seen.done.iter().map(|(token, _)| token.0).collect();
+    assert_eq!(ended, Vec::from_iter(0..PIPES as u64));
+    assert!(to == from);
+}
+
+/// Where the owner has no pipe left the bytes come through the link's buffers, and what that took is
+/// what the road is learned to cost: else it would be tried first for ever.
+#[test]
+fn bytes_without_a_pipe_come_all_the_same_and_are_learned() {
+    const IN_TURN: usize = SHARED / 2;
+    const WITHOUT: usize = 4;
+    const NO_PIPE: u64 = u64::MAX;
+    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    // The windows in turn go to messages of another class of sizes.
+    let lens = [100_000; IN_TURN]
+        .into_iter()
+        .chain([20_000; PIPES + WITHOUT]);
+    let mut from: Vec<Vec<u8>> = (1..).zip(lens).map(|(fill, len)| vec![fill; len]).collect();
+    let mut to: Vec<Vec<u8>> = from.iter().map(|body| vec![0; body.len()]).collect();
+    let keys = owner.offer_all(&mut from);
+    claimer.get_all(&keys, &mut to);
+    owner.rx.poll(&mut owner.tx, 8, &mut owner.seen);
+    let area = claimer.segment.area().unwrap();
+    let granted = (0..keys.len()).map(|place| area.offer(0, 1, place).granted());
+    assert_eq!(granted.filter(|&word| word == NO_PIPE).count(), WITHOUT);
+    for _ in 0..100 {
+        owner.poll();
+        claimer.poll();
+    }
+    assert_eq!(claimer.seen.done.len(), keys.len());
+    assert!(
+        claimer
+            .seen
+            .done
+            .iter()
+            .all(|(_, result)| *result == Ok(()))
+    );
+    assert!(to == from);
+    let rows = claimer.tx.roads(Peer(0));
+    let row = rows
+        .iter()
+        .find(|row| (row.from..=row.to).contains(&20_000));
+    let cache = row.and_then(|row| row.seen.iter().find(|seen| seen.0 == Road::Cache));
+    let times = cache.map(|&(_, _, times)| times as usize);
+    assert_eq!(times, Some(PIPES + WITHOUT), "{rows:?}");
 }
 
 /// The owner may be about to write a piece, which must not come after the bytes were got otherwise.

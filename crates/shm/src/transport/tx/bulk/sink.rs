@@ -324,12 +324,14 @@ impl<B: Bytes> ShmTx<B> {
                     false
                 }
             };
+            // Claims move on in the order in which they came: back into its place, or out of the row.
             if stays {
-                // Back into its place: claims move on in the order in which they came.
                 self.sinks.claims.push(claim);
                 let last = self.sinks.claims.len() - 1;
                 self.sinks.claims.swap(i, last);
                 i += 1;
+            } else if i < self.sinks.claims.len() {
+                self.sinks.claims[i..].rotate_left(1);
             }
         }
         moved
