@@ -8,6 +8,7 @@ use oxmpi_shm::wait::Waiter;
 use oxmpi_wire::{Envelope, Peer, Short, Source, Status, Tag, Wanted};
 
 use super::cell::LaneCell;
+use super::collective;
 use super::communicator::OpenRequest;
 use super::lane::Lane;
 use super::siblings::{self, OwnLane, SharedLane};
@@ -18,11 +19,11 @@ pub trait Access: sealed::Reach {}
 
 /// The lane belongs to one thread; no lock.
 #[derive(Clone)]
-pub struct Own(Rc<OwnLane>);
+pub struct Own(pub(super) Rc<OwnLane>);
 
 /// The lane is shared by threads; each call takes its lock.
 #[derive(Clone)]
-pub struct Shared(Arc<SharedLane>);
+pub struct Shared(pub(super) Arc<SharedLane>);
 
 pub(crate) mod sealed {
     use oxmpi_os::RawBytes;
@@ -200,16 +201,23 @@ impl Reach for Own {
 
     #[inline]
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
-        let lane = &mut *self.0.lane.borrow();
+        let mut lane = self.0.lane.borrow();
         let mut waiter = lane.waiter();
         let end = EndOfProcess;
         let result = loop {
-            if let Some(result) = ready(lane) {
+            if let Some(result) = ready(&mut lane) {
                 break result;
             }
             lane.turn(&mut waiter);
+            // What is driven here may run an operation of the user's, and so no lane is held.
             if siblings::any() {
+                drop(lane);
                 siblings::drive();
+                lane = self.0.lane.borrow();
+            } else if lane.collectives.are_open() {
+                drop(lane);
+                collective::drive(self);
+                lane = self.0.lane.borrow();
             }
         };
         std::mem::forget(end);
@@ -217,9 +225,14 @@ impl Reach for Own {
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
-        self.0.lane.borrow().turn(waiter);
+        let mut lane = self.0.lane.borrow();
+        lane.turn(waiter);
+        let collectives = lane.collectives.are_open();
+        drop(lane);
         if siblings::any() {
             siblings::drive();
+        } else if collectives {
+            collective::drive(self);
         }
         Ok(())
     }
@@ -256,10 +269,13 @@ impl Reach for Shared {
     }
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
-        let rest = self.with(|lane| {
+        let (rest, collectives) = self.with(|lane| {
             lane.check()?;
-            Ok(lane.turn_briefly(waiter))
+            Ok((lane.turn_briefly(waiter), lane.collectives.are_open()))
         })?;
+        if collectives {
+            collective::drive(self);
+        }
         let Some(rest) = rest else {
             return Ok(());
         };

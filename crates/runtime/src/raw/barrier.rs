@@ -1,11 +1,18 @@
 //! Barriers: through gates where the lane has one for the communicator, else by messages.
 
 use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_wire::Failure;
 
 use super::access::Access;
-use super::collective::{Area, Buffers};
+use super::collective::{self, Area, Buffers, Cause};
 use super::communicator::Communicator;
 use crate::error::Result;
+
+/// Where a barrier failed.
+enum Stopped {
+    Here(Failure),
+    Elsewhere(Cause),
+}
 
 impl<A: Access> Communicator<A> {
     /// Returns when every rank has come here.
@@ -17,8 +24,10 @@ impl<A: Access> Communicator<A> {
         let entered = self.access().with(|lane| {
             lane.check()?;
             let forced = lane.policy().tuning.forced.get(Collective::Barrier);
+            let context = self.collective_context();
+            let broken = lane.troubles.of(context).is_some();
             let gate = lane.gate(self.context());
-            let gate = gate.filter(|_| forced.is_none() && !self.is_broken());
+            let gate = gate.filter(|_| forced.is_none() && !broken);
             Ok(gate.map(|gate| (gate, lane.enter(gate, self.others()))))
         })?;
         let gate = match entered {
@@ -28,10 +37,20 @@ impl<A: Access> Communicator<A> {
             }
             None => return self.barrier_by_messages(),
         };
-        let passed = self.access().until(|lane| lane.passed(gate))?;
-        passed.map_err(|failure| {
-            self.set_broken();
-            self.failed(failure)
+        let meeting = self.meeting();
+        let passed = self.access().until(|lane| match lane.passed(gate) {
+            Some(passed) => Some(passed.map_err(Stopped::Here)),
+            None => {
+                let cause = collective::look(lane, meeting.context)?;
+                lane.give_up(gate);
+                Some(Err(Stopped::Elsewhere(cause)))
+            }
+        })?;
+        passed.map_err(|stopped| {
+            meeting.end_for(match stopped {
+                Stopped::Here(failure) => meeting.failed(failure),
+                Stopped::Elsewhere(cause) => meeting.error(cause),
+            })
         })
     }
 

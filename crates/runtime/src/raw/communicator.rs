@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::Heap;
@@ -10,6 +9,7 @@ use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
 use oxmpi_wire::{Bytes, Envelope, Peer, Wanted};
 
 use super::access::Access;
+use super::collective::{self, Numbering};
 use super::group::Group;
 use super::lane::Lane;
 use super::siblings;
@@ -32,7 +32,7 @@ pub(crate) struct RawRequest {
 
 impl RawRequest {
     #[inline(always)]
-    const fn of(request: OpenRequest) -> Self {
+    pub(super) const fn of(request: OpenRequest) -> Self {
         Self {
             open: Some(request),
             sent: Status {
@@ -70,10 +70,7 @@ pub(crate) struct Communicator<A: Access> {
     /// The context as it stands in packed envelopes.
     context: u64,
     group: Group,
-    /// Collectives started; atomic since threads may share a communicator.
-    collectives: AtomicU32,
-    /// One of them failed or panicked here: the ranks are out of step.
-    broken: AtomicBool,
+    numbering: Numbering,
 }
 
 impl<A: Access> Communicator<A> {
@@ -82,8 +79,7 @@ impl<A: Access> Communicator<A> {
             access,
             context: Envelope { context, tag: 0 }.packed(),
             group,
-            collectives: AtomicU32::new(0),
-            broken: AtomicBool::new(false),
+            numbering: Numbering::new(),
         }
     }
 
@@ -121,19 +117,10 @@ impl<A: Access> Communicator<A> {
         self.context() + 1
     }
 
-    /// The number of the next collective. Ranks start them in the same order, so they agree.
-    pub(super) fn next_collective(&self) -> u32 {
-        self.collectives.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Whether a collective failed here before.
-    pub(super) fn is_broken(&self) -> bool {
-        self.broken.load(Ordering::Relaxed)
-    }
-
-    /// A collective failed here: the next ones give an error instead of a wait that may never end.
-    pub(super) fn set_broken(&self) {
-        self.broken.store(true, Ordering::Relaxed);
+    /// The numbers of its collectives. Ranks start them in the same order, so they agree.
+    #[inline]
+    pub(super) const fn numbering(&self) -> &Numbering {
+        &self.numbering
     }
 
     /// Whether this process is a fork of the one that joined the job.
@@ -453,10 +440,18 @@ impl<A: Access> Communicator<A> {
         };
         let tested = self.access.with(|lane| {
             lane.check_process()?;
-            Ok(lane.test(request).or_else(|| {
+            let tested = lane.test(request).or_else(|| {
                 lane.progress();
                 lane.test(request)
-            }))
+            });
+            Ok((tested, lane.collectives.are_open()))
+        });
+        let tested = tested.map(|(tested, collectives)| match tested {
+            None if collectives => {
+                collective::drive(&self.access);
+                self.access.with(|lane| lane.test(request))
+            }
+            tested => tested,
         });
         match tested {
             Ok(outcome) => outcome.map(|outcome| self.status(outcome)),
@@ -475,11 +470,14 @@ impl<A: Access> Communicator<A> {
     /// Takes the operation back and waits until its buffer is no longer in use. `None`: it did not
     /// take place.
     pub(crate) fn take_back(&self, request: OpenRequest) -> Result<Option<Status>> {
-        self.access.with(|lane| {
+        let collectives = self.access.with(|lane| {
             lane.check_process()?;
             lane.take_back(request);
-            Ok(())
+            Ok(lane.collectives.are_open())
         })?;
+        if collectives {
+            collective::take_back(&self.access, request);
+        }
         let outcome = self.access.until(|lane| lane.test(request))?;
         match outcome {
             Ok(status) if status.cancelled => Ok(None),
@@ -533,14 +531,27 @@ impl<A: Access> Communicator<A> {
         &self,
         mut found: impl FnMut(&dyn Fn(RawRequest) -> bool) -> Option<R>,
     ) -> Result<Option<R>> {
-        self.access.with(|lane| {
+        let now = self.access.with(|lane| {
             lane.check()?;
             let now = found(&|request| lane.has_ended(request.open));
-            Ok(now.or_else(|| {
+            if now.is_none() {
                 lane.progress();
-                found(&|request| lane.has_ended(request.open))
-            }))
-        })
+            }
+            Ok(now)
+        })?;
+        if now.is_some() {
+            return Ok(now);
+        }
+        self.advance_collectives();
+        let ended = |lane: &mut Lane| found(&|request| lane.has_ended(request.open));
+        Ok(self.access.with(ended))
+    }
+
+    /// Advances the collectives that are under way on the lane.
+    fn advance_collectives(&self) {
+        if self.access.with(|lane| lane.collectives.are_open()) {
+            collective::drive(&self.access);
+        }
     }
 
     pub(crate) fn probe(&self, source: Source, tag: Tag) -> Result<Status> {
@@ -555,6 +566,7 @@ impl<A: Access> Communicator<A> {
 
     pub(crate) fn iprobe(&self, source: Source, tag: Tag) -> Result<Option<Status>> {
         let (source, tag) = self.pattern(source, tag)?;
+        self.advance_collectives();
         let outcome = self.access.with(|lane| {
             lane.check()?;
             lane.progress();
@@ -575,6 +587,7 @@ impl<A: Access> Communicator<A> {
 
     pub(crate) fn improbe(&self, source: Source, tag: Tag) -> Result<Option<(Claimed, Status)>> {
         let (source, tag) = self.pattern(source, tag)?;
+        self.advance_collectives();
         let outcome = self.access.with(|lane| {
             lane.check()?;
             lane.progress();

@@ -11,6 +11,7 @@ use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
 use oxmpi_wire::{Envelope, Peer, Rx, Short, Wanted};
 
+use super::collective::{Collectives, Troubles};
 use super::communicator::{Claimed, OpenRequest};
 use super::group::Group;
 use super::policy::Policy;
@@ -45,6 +46,10 @@ pub struct Lane {
     next_context: u32,
     detached: Vec<Detached>,
     rooms: Rooms,
+    /// Collectives under way, and persistent ones.
+    pub(super) collectives: Collectives,
+    /// Communicators whose collectives have ended.
+    pub(super) troubles: Troubles,
     /// The list of a scope that has ended, for the next one.
     list: Vec<OpenRequest>,
     pids: Vec<u32>,
@@ -93,6 +98,8 @@ impl Lane {
             next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
             detached: Vec::new(),
             rooms: Rooms::default(),
+            collectives: Collectives::default(),
+            troubles: Troubles::default(),
             list: Vec::new(),
             pids,
             reach,
@@ -368,6 +375,17 @@ impl Lane {
         request.is_none_or(|request| self.engine.is_done(request))
     }
 
+    /// Begins an operation of the caller's own: see [`Engine::begin_own`].
+    #[allow(dead_code, reason = "the calls that start are made by the faces")]
+    pub(super) fn begin_own(&mut self) -> OpenRequest {
+        self.engine.begin_own()
+    }
+
+    /// Ends it.
+    pub(super) fn end_own(&mut self, request: OpenRequest, outcome: Outcome) {
+        self.engine.end_own(request, outcome);
+    }
+
     pub(super) fn take_back(&mut self, request: OpenRequest) {
         self.engine.cancel(&mut self.tx, request);
     }
@@ -423,11 +441,14 @@ impl Lane {
     }
 
     /// As [`Lane::progress`], where another lane is waited for. What came to a lane that has ended
-    /// stays where it is: its buffers are their owners' again.
-    pub(super) fn go_on(&mut self) {
-        if self.check().is_ok() {
+    /// stays where it is: its buffers are their owners' again. Whether collectives are to be
+    /// advanced.
+    pub(super) fn go_on(&mut self) -> bool {
+        let usable = self.check().is_ok();
+        if usable {
             self.progress();
         }
+        usable && self.collectives.are_open()
     }
 
     /// A new wait on this lane.
@@ -446,6 +467,11 @@ impl Lane {
     /// Enters a barrier of the links `others`, bit by bit. False: one is under way at this gate.
     pub(super) fn enter(&mut self, gate: usize, others: u64) -> bool {
         self.gates.enter(gate, others)
+    }
+
+    /// Leaves the barrier that is under way at the gate.
+    pub(super) fn give_up(&mut self, gate: usize) {
+        self.gates.give_up(gate);
     }
 
     /// How the barrier ended; `None` while it goes on. It fails when a rank that is missing is lost.
@@ -514,6 +540,9 @@ impl Lane {
     pub(super) fn leave(&mut self) {
         if self.ended || self.fork.forked() {
             return;
+        }
+        for request in self.collectives.end() {
+            self.engine.end_own(request, Ok(Status::own(true)));
         }
         let mut waiter = self.waiter();
         while !self.engine.retire(&mut self.tx, &RawBytes::empty()) {

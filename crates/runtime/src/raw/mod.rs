@@ -20,7 +20,9 @@ mod split;
 pub use access::{Access, Own, Shared};
 pub(crate) use cell::LaneCell;
 #[allow(unused_imports, reason = "the calls with blocks are made by the faces")]
-pub(crate) use collective::{Area, Blocks, Buffers, Neighbors, Operation};
+pub(crate) use collective::{
+    Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent,
+};
 pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
 pub(crate) use group::Group;
 pub(crate) use lane::Lane;

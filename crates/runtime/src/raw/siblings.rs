@@ -12,7 +12,9 @@ use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{self, Arc, Mutex, PoisonError};
 
+use super::access::{Own, Shared};
 use super::cell::LaneCell;
+use super::collective;
 use super::lane::Lane;
 
 /// A lane that its thread knows for as long as it lives.
@@ -121,8 +123,9 @@ pub(super) fn drive() {
     // At the thread's end its variables are gone before the last of its lanes may be.
     let _ = OWN.try_with(|lanes| {
         for lane in lanes.borrow().iter().filter_map(rc::Weak::upgrade) {
-            if let Some(mut lane) = lane.lane.try_borrow() {
-                lane.go_on();
+            let collectives = lane.lane.try_borrow().is_some_and(|mut lane| lane.go_on());
+            if collectives {
+                collective::drive(&Own(lane));
             }
         }
     });
@@ -133,8 +136,9 @@ pub(super) fn drive() {
         };
         copy.renew();
         for lane in copy.lanes.iter().filter_map(sync::Weak::upgrade) {
-            if let Ok(mut lane) = lane.lane.try_lock() {
-                lane.go_on();
+            let collectives = lane.lane.try_lock().is_ok_and(|mut lane| lane.go_on());
+            if collectives {
+                collective::drive(&Shared(lane));
             }
         }
     });

@@ -35,6 +35,7 @@ mod direct;
 mod flow;
 mod list;
 mod loss;
+mod own;
 mod peer;
 mod posted;
 mod probe;

@@ -104,6 +104,9 @@ pub enum Failure {
         /// What happened.
         fault: Fault,
     },
+    /// An operation of the caller's own failed. The caller knows why, by this number.
+    #[error("an operation of the caller's own failed")]
+    Own(u32),
     /// The handle names no request, or no message, any more.
     #[error("the handle is stale: its operation was completed before")]
     Stale,
@@ -190,6 +193,8 @@ pub(super) enum State<B, R> {
     /// As `Complete`, of a receive that `len` bytes came for. The rest of its status is beside: short
     /// for the path of a message.
     Done { len: u64 },
+    /// An operation of the caller's own, which only the caller ends.
+    Own,
     /// Not the caller's: a frame for a peer, in its `answers`.
     Answer { kind: Kind, flags: Flags, id: u64 },
     /// Only while a transition moves the contents.

@@ -83,6 +83,10 @@ impl<A: Access> Meeting<'_, A> {
                 room,
             },
             Failure::Fault { peer, fault } => self.lost(peer, fault),
+            Failure::Own(number) => self
+                .access
+                .with(|lane| lane.collectives.error(number))
+                .unwrap_or(Error::Ended),
             Failure::Stale => Error::Transport {
                 rank,
                 fault: Fault::Protocol("a request was completed twice"),

@@ -1,18 +1,27 @@
 //! Collectives: binds the executor of `oxmpi-coll` to a communicator.
 //!
 //! [`Buffers`] is what a caller gives. A [`run`] is one collective under way; the [`binding`] says
-//! what the acts of its plan mean here, [`places`] where their parts are in memory.
+//! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
+//! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
+//! all ranks learn of the [`trouble`].
 
 mod awaited;
 mod binding;
 #[allow(dead_code, reason = "the calls with blocks are made by the faces")]
 mod buffers;
 mod meeting;
+#[allow(dead_code, reason = "the calls that start are made by the faces")]
+mod numbering;
 mod numbers;
+#[allow(dead_code, reason = "the calls that start are made by the faces")]
+mod open;
 mod places;
 mod run;
+#[allow(dead_code, reason = "the calls that start are made by the faces")]
+mod start;
 #[cfg(test)]
 mod tests;
+mod trouble;
 
 use oxmpi_coll::catalog::{AnyPlan, Call};
 use oxmpi_coll::choice::choose;
@@ -20,7 +29,11 @@ use oxmpi_coll::choice::choose;
 #[allow(unused_imports, reason = "the calls with blocks are made by the faces")]
 pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use self::meeting::Meeting;
+pub(crate) use self::numbering::Numbering;
+pub(crate) use self::open::{Collectives, OwnOperation, drive, take_back};
 use self::run::Run;
+pub(crate) use self::start::Persistent;
+pub(crate) use self::trouble::{Cause, Troubles, look};
 use super::access::Access;
 use super::communicator::Communicator;
 use crate::error::{Error, Result};
@@ -31,29 +44,27 @@ impl<A: Access> Communicator<A> {
     /// The operation is called while no lane is held, so it may do what it likes.
     ///
     /// # Errors
-    /// The first failure of a message; then no buffer is in use any more, and the other ranks learn
-    /// of it only where they wait for this one. After a failure or a panic of the operation the
-    /// ranks are out of step, and every later collective of the communicator is refused here.
+    /// The first failure of a message, here or on another rank; then no buffer is in use any more.
+    /// After a failure or a panic of the operation the ranks are out of step: all that wait are
+    /// told, and every later collective of the communicator is refused.
     pub(crate) fn collective(
         &self,
         call: Call,
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let tuning = self.access().with(|lane| {
-            lane.check()?;
-            Ok(lane.policy().tuning)
-        })?;
-        if self.is_broken() {
-            return Err(self.refused(
-                &"an earlier one failed or panicked on this rank, so the ranks of this communicator \
-                  are out of step",
-            ));
-        }
-        let plan = choose(&call, &tuning)
-            .and_then(|choice| choice.plan(&call))
-            .map_err(|why| self.refused(&why))?;
+        let plan = self.plan(&call)?;
         self.carry_out(&call, plan, buffers, operation)
+    }
+
+    /// The plan for a call, if its communicator's collectives go on.
+    #[inline]
+    fn plan(&self, call: &Call) -> Result<AnyPlan> {
+        self.meeting().check()?;
+        let tuning = self.access().with(|lane| lane.policy().tuning);
+        choose(call, &tuning)
+            .and_then(|choice| choice.plan(call))
+            .map_err(|why| self.refused(&why))
     }
 
     /// Carries a plan of the call out.
@@ -65,23 +76,17 @@ impl<A: Access> Communicator<A> {
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
+        let meeting = self.meeting();
         let mut blocking = Blocking {
-            communicator: self,
-            run: Run::new(plan, call, self.next_collective(), true),
+            meeting,
+            run: Run::new(plan, call, self.numbering().once(), true),
             done: false,
         };
-        let meeting = self.meeting();
         let rooms = self.access().with(|lane| lane.lend_rooms());
         blocking.run.furnish(meeting, buffers, rooms)?;
-        let mut waiter = self.access().waiter();
-        while !blocking.run.advance(meeting, buffers, operation)? {
-            // An awaited message is looked for first.
-            if !blocking.run.is_fresh() {
-                self.access().turn(&mut waiter)?;
-            }
-        }
-        blocking.done = true;
-        Ok(())
+        let ended = blocking.finish(buffers, operation);
+        blocking.done = ended.is_ok();
+        ended.map_err(|error| meeting.end_for(error))
     }
 
     /// The ranks of its collectives.
@@ -103,20 +108,33 @@ impl<A: Access> Communicator<A> {
 /// A collective that its caller waits for. Dropping it takes back what is still open, so that no
 /// buffer is in use afterwards, also when the operation panics.
 struct Blocking<'a, A: Access> {
-    communicator: &'a Communicator<A>,
+    meeting: Meeting<'a, A>,
     run: Run,
     done: bool,
+}
+
+impl<A: Access> Blocking<'_, A> {
+    fn finish(&mut self, buffers: &Buffers, operation: Option<Operation<'_>>) -> Result<()> {
+        let Meeting { access, .. } = self.meeting;
+        let mut waiter = access.waiter();
+        while !self.run.advance(self.meeting, buffers, operation)? {
+            // An awaited message is looked for first.
+            if !self.run.is_fresh() {
+                self.meeting.look()?;
+                access.turn(&mut waiter)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<A: Access> Drop for Blocking<'_, A> {
     fn drop(&mut self) {
         if !self.done {
-            self.communicator.set_broken();
-            self.run.abandon(self.communicator.meeting());
+            self.meeting.end_all(None);
+            self.run.abandon(self.meeting);
         }
         let rooms = self.run.vacate();
-        self.communicator
-            .access()
-            .with(|lane| lane.return_rooms(rooms));
+        self.meeting.access.with(|lane| lane.return_rooms(rooms));
     }
 }

@@ -88,6 +88,11 @@ impl Run {
         std::mem::replace(&mut self.state.fresh, false)
     }
 
+    /// Prepares it to run once more. Nothing is under way.
+    pub(super) fn restart(&mut self) {
+        self.execution.restart();
+    }
+
     /// Gives up: takes every message back and waits until none touches a buffer any more.
     pub(super) fn abandon<A: Access>(&mut self, meeting: Meeting<'_, A>) {
         while let Some(ticket) = self.execution.abandon() {

@@ -1,7 +1,8 @@
 //! Ranks that are threads of the test.
 
-use std::sync::OnceLock;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -18,13 +19,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
     let invitation = OnceLock::new();
     let (done, watch) = channel();
+    let all_done = Barrier::new(size as usize);
     thread::scope(|scope| {
         for number in 0..size {
             let (done, rank, invitation) = (done.clone(), &rank, &invitation);
+            let all_done = &all_done;
             scope.spawn(move || {
                 let comm = join(size, number, invitation).expect("the ranks meet");
-                rank(&comm);
+                let ended = catch_unwind(AssertUnwindSafe(|| rank(&comm)));
                 done.send(number).expect("the test waits");
+                // Nobody leaves while another one may still be in a collective that fails.
+                all_done.wait();
+                if let Err(panic) = ended {
+                    resume_unwind(panic);
+                }
             });
         }
         drop(done);

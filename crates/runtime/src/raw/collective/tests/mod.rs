@@ -2,6 +2,8 @@
 
 mod arena;
 mod job;
+mod started;
+mod troubles;
 
 use oxmpi_coll::catalog::{Algorithm, Call};
 use oxmpi_coll::check::{Case, Contract, cases, draw};

@@ -1,0 +1,145 @@
+//! Collectives that are started and waited for later, once or again and again.
+
+use oxmpi_coll::catalog::{AnyPlan, Call};
+
+use super::super::access::Access;
+use super::super::communicator::{Communicator, RawRequest};
+use super::super::scratch::Rooms;
+use super::buffers::Buffers;
+use super::open::{self, Open, OwnOperation};
+use super::run::Run;
+use crate::error::Result;
+
+impl<A: Access> Communicator<A> {
+    /// Starts a collective (MPI 5.0, section 6.12). Ranks start those of one communicator, and call
+    /// those that block, in the same order.
+    ///
+    /// The request ends as one of a message does; taken back, it ends the communicator's
+    /// collectives. Buffers are in use until then.
+    ///
+    /// # Errors
+    /// As [`Communicator::collective`]; what fails later comes from the request.
+    pub(crate) fn start(
+        &self,
+        call: Call,
+        buffers: Buffers,
+        operation: Option<OwnOperation>,
+    ) -> Result<RawRequest> {
+        let plan = self.plan(&call)?;
+        self.start_plan(&call, plan, buffers, operation)
+    }
+
+    /// Starts a plan of the call.
+    pub(super) fn start_plan(
+        &self,
+        call: &Call,
+        plan: AnyPlan,
+        buffers: Buffers,
+        operation: Option<OwnOperation>,
+    ) -> Result<RawRequest> {
+        let run = Run::new(plan, call, self.numbering().once(), false);
+        let rooms = self.access().with(|lane| lane.lend_rooms());
+        let open = self.open(run, rooms, buffers, operation)?;
+        Ok(self.go(open))
+    }
+
+    /// Prepares a collective that can be started again and again (MPI 5.0, section 6.13). Ranks
+    /// prepare those of one communicator in the same order, and start them in any.
+    ///
+    /// # Errors
+    /// As [`Communicator::start`], or when there are 8,388,607 of them already.
+    pub(crate) fn prepare(
+        &self,
+        call: Call,
+        buffers: Buffers,
+        operation: Option<OwnOperation>,
+    ) -> Result<Persistent<'_, A>> {
+        let plan = self.plan(&call)?;
+        let number = self.numbering().persistent();
+        let number = number.ok_or_else(|| {
+            self.refused(&"the communicator has no number left for a persistent collective")
+        })?;
+        let run = Run::new(plan, &call, number, false);
+        let mut open = self.open(run, Rooms::default(), buffers, operation)?;
+        open.kept = Some(number);
+        self.access().with(|lane| lane.collectives.keep(open));
+        Ok(Persistent {
+            communicator: self,
+            number,
+        })
+    }
+
+    /// One that is not under way yet.
+    fn open(
+        &self,
+        mut run: Run,
+        rooms: Rooms,
+        buffers: Buffers,
+        operation: Option<OwnOperation>,
+    ) -> Result<Box<Open>> {
+        run.furnish(self.meeting(), &buffers, rooms)?;
+        Ok(Box::new(Open {
+            request: None,
+            run,
+            buffers,
+            operation,
+            group: self.group().clone(),
+            context: self.collective_context(),
+            kept: None,
+        }))
+    }
+
+    /// Sets one going.
+    fn go(&self, mut open: Box<Open>) -> RawRequest {
+        let request = self.access().with(|lane| lane.begin_own());
+        open.request = Some(request);
+        open::advance(self.access(), open);
+        RawRequest::of(request)
+    }
+}
+
+/// A collective that can be started again and again: its plan and its memory are made once.
+///
+/// Dropping it frees both; under way, it is taken back first.
+pub(crate) struct Persistent<'a, A: Access> {
+    communicator: &'a Communicator<A>,
+    number: u32,
+}
+
+impl<A: Access> Persistent<'_, A> {
+    /// Starts it once more (`MPI_Start`).
+    ///
+    /// # Errors
+    /// When it is under way, or the communicator's collectives have ended.
+    ///
+    /// # Cost
+    /// Allocates nothing.
+    pub(crate) fn start(&self) -> Result<RawRequest> {
+        let communicator = self.communicator;
+        communicator.meeting().check()?;
+        match self.take() {
+            Some(mut open) => {
+                open.run.restart();
+                Ok(communicator.go(open))
+            }
+            None => Err(communicator.refused(&"it was started before and has not ended")),
+        }
+    }
+
+    fn take(&self) -> Option<Box<Open>> {
+        let context = self.communicator.collective_context();
+        let access = self.communicator.access();
+        access.with(|lane| lane.collectives.take_kept(context, self.number))
+    }
+}
+
+impl<A: Access> Drop for Persistent<'_, A> {
+    fn drop(&mut self) {
+        let access = self.communicator.access();
+        let context = self.communicator.collective_context();
+        if let Some(request) = access.with(|lane| lane.collectives.request(context, self.number)) {
+            open::take_back(access, request);
+        }
+        drop(self.take());
+    }
+}

@@ -1,0 +1,224 @@
+//! Collectives that fail, and how all ranks come to know.
+//!
+//! A rank whose part fails tells every other member by a message of the communicator's collectives,
+//! under a number that no collective has. Who waits in a collective and sees nothing move looks for
+//! such a message. So a rank that waits for one that is alive, but has given up, learns why; and no
+//! collective of the communicator is begun any more where this is known.
+
+use oxmpi_coll::plan::TAGS;
+use oxmpi_wire::engine::{Mode, Outcome, Source, Tag};
+use oxmpi_wire::{Envelope, Fault, Peer};
+
+use super::super::access::Access;
+use super::super::lane::Lane;
+use super::meeting::Meeting;
+use crate::data::{source, target};
+use crate::error::{Error, Result};
+
+/// The tag of messages that tell of trouble: beyond those of every [number](super::numbering).
+const TAG: u32 = u32::MAX - (TAGS - 1);
+
+/// Why collectives of a communicator have ended for this rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// A member was lost.
+    Lost {
+        /// Its rank.
+        rank: u32,
+        /// How.
+        fault: Fault,
+    },
+    /// The part of this rank failed there, or its operation panicked.
+    Failed {
+        /// The rank.
+        rank: u32,
+    },
+}
+
+/// What is told: which rank, and what about it.
+type Notice = [u32; 2];
+
+impl Cause {
+    /// What an error of this rank's says.
+    fn of(error: &Error, own: u32) -> Self {
+        match error {
+            Error::Peer { peer, fault, .. } => Self::Lost {
+                rank: *peer as u32,
+                fault: *fault,
+            },
+            _ => Self::Failed { rank: own },
+        }
+    }
+
+    const fn told(self) -> Notice {
+        match self {
+            Self::Failed { rank } => [rank, 0],
+            Self::Lost { rank, fault } => match fault {
+                Fault::PeerDead => [rank, 1],
+                Fault::Left => [rank, 2],
+                _ => [rank, 3],
+            },
+        }
+    }
+
+    const fn heard([rank, about]: Notice) -> Self {
+        match about {
+            1 => Self::lost(rank, Fault::PeerDead),
+            2 => Self::lost(rank, Fault::Left),
+            3 => Self::lost(rank, Fault::Protocol("as another rank tells")),
+            _ => Self::Failed { rank },
+        }
+    }
+
+    const fn lost(rank: u32, fault: Fault) -> Self {
+        Self::Lost { rank, fault }
+    }
+}
+
+/// The contexts whose collectives have ended, and why.
+#[derive(Debug, Default)]
+pub(crate) struct Troubles(Vec<(u32, Cause)>);
+
+impl Troubles {
+    /// Why collectives of the context have ended, if they have.
+    ///
+    /// # Cost
+    /// One compare while there was no trouble at all.
+    #[inline]
+    pub(crate) fn of(&self, context: u32) -> Option<Cause> {
+        let mut all = self.0.iter();
+        all.find(|trouble| trouble.0 == context)
+            .map(|trouble| trouble.1)
+    }
+
+    /// Notes the cause. False: there is one already.
+    fn note(&mut self, context: u32, cause: Cause) -> bool {
+        let new = self.of(context).is_none();
+        if new {
+            self.0.push((context, cause));
+        }
+        new
+    }
+}
+
+/// Looks whether another rank tells of trouble with collectives of the context.
+pub(crate) fn look(lane: &mut Lane, context: u32) -> Option<Cause> {
+    let known = lane.troubles.of(context);
+    if known.is_some() {
+        return known;
+    }
+    // An error is about other messages that this could be, and never will.
+    let Some(Ok(told)) = lane.probe(Source::Any, context, Tag::Exact(TAG)) else {
+        return None;
+    };
+    let mut notice: Notice = [told.source.0, 0];
+    let from = Source::Peer(told.source);
+    let request = lane.irecv(from, context, Tag::Exact(TAG), target(&mut notice));
+    // It is here in full, so the receive has ended; whatever it brought, there is trouble.
+    let _ended: Option<Outcome> = lane.test(request);
+    lane.troubles.note(context, Cause::heard(notice));
+    lane.troubles.of(context)
+}
+
+impl<A: Access> Meeting<'_, A> {
+    /// The error of collectives that have ended already.
+    ///
+    /// # Errors
+    /// That one, if they have.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        let known = (self.access).with(|lane| {
+            lane.check()?;
+            Ok(lane.troubles.of(self.context))
+        })?;
+        match known {
+            None => Ok(()),
+            Some(_) => Err(self.refused(
+                &"an earlier one failed or panicked, so the ranks of this communicator are out of \
+                  step",
+            )),
+        }
+    }
+
+    /// Looks whether another rank tells of trouble.
+    ///
+    /// # Errors
+    /// What it tells, in terms of this rank.
+    pub(crate) fn look(&self) -> Result<()> {
+        match self.access.with(|lane| look(lane, self.context)) {
+            None => Ok(()),
+            Some(cause) => Err(self.error(cause)),
+        }
+    }
+
+    /// The error of this rank for what another one tells.
+    #[cold]
+    pub(crate) fn error(&self, cause: Cause) -> Error {
+        match cause {
+            Cause::Lost { rank, fault } => match self.group.link(rank as usize) {
+                Some(link) => self.lost(Peer(link), fault),
+                None => self.refused(&"another rank tells of the loss of a rank that there is not"),
+            },
+            Cause::Failed { rank } => self.refused(&format_args!(
+                "the part of rank {rank} failed there, or its operation panicked"
+            )),
+        }
+    }
+
+    /// Ends the communicator's collectives on this rank for an error, and tells the other ranks,
+    /// unless one of them told this one. What to give the caller: where a rank is missed that has
+    /// left in order, what it told before says more.
+    #[cold]
+    pub(crate) fn end_for(&self, error: Error) -> Error {
+        self.end_all(Some(&error));
+        let has_left = matches!(
+            error,
+            Error::Peer {
+                fault: Fault::Left,
+                ..
+            }
+        );
+        match self.access.with(|lane| lane.troubles.of(self.context)) {
+            Some(cause @ Cause::Failed { rank }) if has_left && rank != self.group.rank() => {
+                self.error(cause)
+            }
+            _ => error,
+        }
+    }
+
+    /// Ends the communicator's collectives on this rank, and tells the other ones, unless one of
+    /// them told this one.
+    #[cold]
+    pub(crate) fn end_all(&self, error: Option<&Error>) {
+        let own = self.group.rank();
+        let cause = match error {
+            Some(error) => Cause::of(error, own),
+            None => Cause::Failed { rank: own },
+        };
+        self.access.with(|lane| {
+            // What another rank told meanwhile comes first.
+            let told = lane.check().is_err() || look(lane, self.context).is_some();
+            if told || !lane.troubles.note(self.context, cause) {
+                return;
+            }
+            for rank in (0..self.group.size()).filter(|&rank| rank != own) {
+                if let Some(link) = self.group.link(rank as usize) {
+                    self.tell(lane, Peer(link), cause);
+                }
+            }
+        });
+    }
+
+    /// Tells one peer. Whether it hears is its own affair.
+    fn tell(&self, lane: &mut Lane, peer: Peer, cause: Cause) {
+        let notice = Box::new(cause.told());
+        let envelope = Envelope {
+            context: self.context,
+            tag: TAG,
+        };
+        let body = source(&*notice);
+        if let Some(request) = lane.send_now(peer, envelope, Mode::Standard, body) {
+            lane.detach(request, notice);
+        }
+    }
+}
