@@ -1,35 +1,105 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask long plans` runs it, and
-//! `cargo xtask ci plans` to 64.
+//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it.
 //!
-//! An algorithm of which every rank takes many steps is proved on few ranks by running all of them;
-//! on many by a proof that all ranks are alike, and running one.
+//! What is proved how:
+//! - On few ranks every case runs all ranks: all roots, counts that are less than, equal to and more
+//!   than the ranks, both orders, in place and not, parameters as drawn.
+//! - To 1,024 the plainest case. Where all ranks are proved to be like the first ones, step by step,
+//!   these are run for all. Besides, the same in place, on nodes of several ranks, and one drawn
+//!   case: on every eighth number of ranks where a rank takes many steps; where all ranks are run and
+//!   take more than 20,000 steps together, on every 64th.
+//! - Beyond, the plainest case on random numbers of ranks; where each rank gets a block of every
+//!   other and they are not alike, some blocks are followed.
 //!
-//! Usage: `plans [--up-to RANKS] [NAME...]`, a name being `COLLECTIVE` or `COLLECTIVE/ALGORITHM`;
-//! with `--up-to` every number of ranks to that one is proved, and no larger one.
+//! Usage: `plans [--up-to RANKS | --beyond STEPS] [NAME...]`, a name being `COLLECTIVE` or
+//! `COLLECTIVE/ALGORITHM`; with `--up-to` every number of ranks to that one is proved, and no larger
+//! one; with `--beyond` only the random ones, those too in which all ranks must be run and take so
+//! many steps together.
 
+use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use oxmpi_coll::catalog::Algorithm;
-use oxmpi_coll::check::{Case, Report, cases, draw, promises_rounds};
+use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::check::{Case, Ranks, Report, cases, draw, promises_rounds};
 use oxmpi_coll::plan::Plan;
 
 /// All numbers of ranks up to this one are proved, if no other is given.
 const EVERY: u32 = 1024;
 
-/// Steps of all ranks together up to which all ranks are run.
+/// Numbers of ranks up to which every case is proved by running all ranks.
+const FEW: u32 = 64;
+
+/// Steps of all ranks together up to which all ranks are run on every number of ranks.
 const RUN_STEPS: u64 = 20_000;
 
-/// The same for the plainest case, where ranks are not alike.
-const DRAWN_STEPS: u64 = 5_000_000;
+/// The same on every 64th number of ranks, and for the plainest case, if no other is given.
+const MANY_STEPS: u64 = 2_500_000;
+
+/// What is asked for.
+struct Asked {
+    /// Every one of these numbers of ranks is proved.
+    every: Range<u32>,
+    /// Whether random ones beyond [`EVERY`] are.
+    random: bool,
+    /// Steps of all ranks together up to which the plainest case is proved by running all ranks.
+    most: u64,
+    /// The algorithms by name; all if none is named.
+    names: Vec<String>,
+}
+
+impl Asked {
+    /// Reads the command line; what is wrong with it is told.
+    fn of(mut words: Vec<String>) -> Result<Self, String> {
+        let mut asked = Asked {
+            every: 1..EVERY + 1,
+            random: true,
+            most: MANY_STEPS,
+            names: Vec::new(),
+        };
+        let number = words.get(1).and_then(|word| word.parse::<u64>().ok());
+        match (words.first().map(String::as_str), number) {
+            (Some("--beyond"), Some(steps)) => {
+                asked = Asked {
+                    every: 0..0,
+                    most: steps,
+                    ..asked
+                }
+            }
+            (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {
+                asked = Asked {
+                    every: 1..ranks as u32 + 1,
+                    random: false,
+                    ..asked
+                }
+            }
+            (Some("--beyond"), _) => return Err("--beyond needs a number of steps".into()),
+            (Some("--up-to"), _) => {
+                return Err(format!("--up-to needs a number of ranks from 1 to {EVERY}"));
+            }
+            _ => {
+                asked.names = words;
+                return Ok(asked);
+            }
+        }
+        asked.names = words.split_off(2);
+        Ok(asked)
+    }
+
+    fn names(&self, algorithm: &Algorithm) -> bool {
+        let collective = algorithm.collective().name();
+        let name = format!("{collective}/{}", algorithm.name());
+        let is_it = |word: &String| *word == name || word == collective;
+        self.names.is_empty() || self.names.iter().any(is_it)
+    }
+}
 
 /// What proving one algorithm came to.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// Cases proved by running every rank, and by running one that stands for all.
+    /// Cases proved by running every rank, and by running few that stand for all.
     proved: [u64; 2],
     messages: u64,
     /// The largest number of ranks.
@@ -80,28 +150,21 @@ fn steps(algorithm: Algorithm, case: &Case) -> Result<(u64, u32), String> {
     Ok((all, most))
 }
 
-/// How a case is to be proved.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// By running all ranks.
-    All,
-    /// By running one, if all are alike, else all.
-    One,
-    /// By running one, if all are alike, else not.
-    OnlyOne,
-}
-
-/// Proves one case.
-fn prove(algorithm: Algorithm, case: &Case, how: How, tally: &mut Tally) -> Result<(), String> {
+/// Proves one case; nothing is done where all ranks would have to be run, and together take more
+/// steps than `most`.
+fn prove(algorithm: Algorithm, case: &Case, most: u64, tally: &mut Tally) -> Result<(), String> {
     let named = |what: &dyn std::fmt::Display| format!("{algorithm}: {what}\n    {case:?}");
-    let alike = if how == How::All {
-        None
-    } else {
-        case.check_alike(algorithm)
-    };
-    let (how, checked) = match alike {
+    let alike = (case.size > FEW).then(|| case.check_alike(algorithm));
+    let (how, checked) = match alike.flatten() {
         Some(checked) => (1, checked),
-        None if how == How::OnlyOne => return Ok(()),
+        None if steps(algorithm, case)?.0 > most => return Ok(()),
+        None if case.size > EVERY && gathers(case) => {
+            let followed = [0, case.size / 3, case.size - 1].map(Ranks::one);
+            let all = followed
+                .iter()
+                .fold(Ranks::new(), |all, one| all.union(one));
+            (0, case.check_following(algorithm, &all))
+        }
         None => (0, case.check(algorithm)),
     };
     let report = checked.map_err(|fault| named(&fault))?;
@@ -110,94 +173,119 @@ fn prove(algorithm: Algorithm, case: &Case, how: How, tally: &mut Tally) -> Resu
     Ok(())
 }
 
-/// Proves an algorithm on one number of ranks; `every` as for [`sizes`].
-fn prove_size(algorithm: Algorithm, size: u32, every: u32) -> Result<Tally, String> {
+/// Whether every rank gets a block of every other.
+fn gathers(case: &Case) -> bool {
+    matches!(
+        case.collective,
+        Collective::Allgather | Collective::Allgatherv
+    )
+}
+
+/// Proves an algorithm on one number of ranks, if it takes so many; `most` as [`Asked::most`].
+fn prove_size(algorithm: Algorithm, size: u32, most: u64) -> Result<Tally, String> {
     let (start, mut tally) = (Instant::now(), Tally::default());
     let all = cases(algorithm, size);
-    // The plainest case and its like in place are proved on every number of ranks, the others where
-    // they are not too long.
-    let Some(plainest) = all.last() else {
+    let Some(&plainest) = all.last() else {
         return Ok(tally);
     };
-    let placed = all.iter().find(|case| case.in_place && size <= every);
-    let placed = placed.map(|_| Case {
-        in_place: true,
-        ..*plainest
-    });
-    for case in [Some(*plainest), placed].into_iter().flatten() {
-        let (steps, most) = steps(algorithm, &case)?;
-        let how = match steps {
-            ..=RUN_STEPS if size <= every => How::All,
-            ..=DRAWN_STEPS => How::One,
-            _ => How::OnlyOne,
-        };
-        if size <= 4096 || most <= 8 * (size.ilog2() + 2) {
-            prove(algorithm, &case, how, &mut tally)?;
+    let is_logarithmic = steps(algorithm, &plainest)?.1 <= 8 * (size.ilog2() + 2);
+    if size > EVERY {
+        if size <= 4096 || is_logarithmic {
+            prove(algorithm, &plainest, most, &mut tally)?;
         }
-    }
-    // With a root a case is a few messages a rank; without one every eighth number of many ranks is
-    // enough.
-    let rooted = algorithm.collective().has_root();
-    let others = size <= every && (rooted || size <= 128 || size % 8 == algorithm as u32 % 8);
-    for case in all.iter().take_while(|_| others) {
-        if steps(algorithm, case)?.0 <= RUN_STEPS {
-            prove(algorithm, case, How::All, &mut tally)?;
+    } else if size <= FEW {
+        for case in &all {
+            prove(algorithm, case, RUN_STEPS, &mut tally)?;
+        }
+    } else {
+        prove(algorithm, &plainest, most, &mut tally)?;
+        if tally.proved == [0, 0] {
+            return Err(format!("{algorithm}: too many steps on {size} ranks"));
+        }
+        let is_sampled = size % FEW == algorithm as u32 % FEW;
+        let most = if is_sampled { most } else { RUN_STEPS };
+        for case in variants(algorithm, &plainest, &all, is_logarithmic) {
+            prove(algorithm, &case, most, &mut tally)?;
         }
     }
     tally.spent = start.elapsed();
     Ok(tally)
 }
 
-/// The numbers of ranks to prove, the largest first: they take longest. All to `every`, and where
-/// that is [`EVERY`] some beyond.
-fn sizes(algorithm: Algorithm, every: u32) -> Vec<u32> {
-    let drawn = |index, bits: u32| {
-        let low = u64::from(EVERY) + 1;
-        (low + draw(algorithm as u64, index) % ((1 << bits) - low)) as u32
+/// The plainest case as it may be varied, and one of the drawn cases.
+fn variants(
+    algorithm: Algorithm,
+    plainest: &Case,
+    all: &[Case],
+    is_logarithmic: bool,
+) -> Vec<Case> {
+    // Every eighth number of ranks is enough for what takes long.
+    let eighth = plainest.size % 8 == algorithm as u32 % 8;
+    let is_varied = eighth || is_logarithmic;
+    let drawn = |below: usize| (draw(algorithm as u64, plainest.size.into()) as usize) % below;
+    let placed = Case {
+        in_place: true,
+        ..*plainest
     };
-    let mut sizes: Vec<u32> = (1..=every).collect();
-    if every == EVERY {
-        sizes.extend([12, 16, 20].map(|bits| drawn(bits.into(), bits)));
-    }
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
-    sizes
+    let can_be_placed = all.iter().any(|case| case.in_place);
+    let on_nodes = Case {
+        parameters: Parameters {
+            per_node: [2, 3, 4, 16][drawn(4)],
+            ..plainest.parameters
+        },
+        ..*plainest
+    };
+    let takes_nodes = algorithm.row().parameters.per_node > 0;
+    let rooted = algorithm.collective().has_root();
+    let chosen = [
+        (can_be_placed && is_varied, placed),
+        (takes_nodes && is_varied, on_nodes),
+        (rooted || eighth, all[drawn(all.len())]),
+    ];
+    let chosen = chosen.into_iter().filter(|(chosen, _)| *chosen);
+    chosen.map(|(_, case)| case).collect()
+}
+
+/// Random numbers of ranks beyond [`EVERY`], of which the algorithm takes many.
+fn beyond(algorithm: Algorithm) -> Vec<u32> {
+    let needs = algorithm.row().needs;
+    let drawn = |(index, bits): (u64, u32)| {
+        let low = EVERY + 1;
+        let size = low + (draw(algorithm as u64, index) % u64::from((1 << bits) - low)) as u32;
+        match () {
+            () if needs.power_of_two => 1 << size.ilog2(),
+            () if needs.even => size & !1,
+            () => size,
+        }
+    };
+    (0..).zip([12, 12, 12, 14, 16, 18, 20]).map(drawn).collect()
 }
 
 fn main() -> ExitCode {
-    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
-    let mut every = EVERY;
-    if wanted.first().is_some_and(|first| first == "--up-to") {
-        let given = wanted.get(1).and_then(|ranks| ranks.parse().ok());
-        let Some(ranks) = given.filter(|ranks| (1..=EVERY).contains(ranks)) else {
-            eprintln!("--up-to needs a number of ranks from 1 to {EVERY}, as in --up-to 256");
+    let asked = match Asked::of(std::env::args().skip(1).collect()) {
+        Ok(asked) => asked,
+        Err(why) => {
+            eprintln!("{why}");
             return ExitCode::from(2);
-        };
-        every = ranks;
-        wanted.drain(..2);
-    }
-    let is_wanted = |algorithm: &Algorithm| {
-        let collective = algorithm.collective().name();
-        let name = format!("{collective}/{}", algorithm.name());
-        wanted.is_empty()
-            || wanted
-                .iter()
-                .any(|word| *word == name || word == collective)
+        }
     };
-    let algorithms: Vec<_> = Algorithm::ALL.into_iter().filter(is_wanted).collect();
-    let jobs: Vec<_> = (0..algorithms.len())
-        .flat_map(|at| {
-            sizes(algorithms[at], every)
-                .into_iter()
-                .map(move |size| (at, size))
-        })
-        .collect();
+    let algorithms = Algorithm::ALL.into_iter();
+    let algorithms: Vec<_> = algorithms.filter(|one| asked.names(one)).collect();
+    let sizes = |at: usize| {
+        let drawn = asked.random.then(|| beyond(algorithms[at]));
+        let drawn = drawn.into_iter().flatten();
+        asked.every.clone().chain(drawn).map(move |size| (size, at))
+    };
+    let mut jobs: Vec<_> = (0..algorithms.len()).flat_map(sizes).collect();
+    // The largest take longest.
+    jobs.sort_unstable_by(|one, other| other.cmp(one));
     let tallies = Mutex::new(vec![Tally::default(); algorithms.len()]);
     let next = AtomicUsize::new(0);
     let failed: Vec<_> = algorithms.iter().map(|_| AtomicBool::new(false)).collect();
     let start = Instant::now();
     let work = || {
-        while let Some(&(at, size)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match prove_size(algorithms[at], size, every) {
+        while let Some(&(size, at)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match prove_size(algorithms[at], size, asked.most) {
                 Ok(tally) => tallies.lock().expect("nobody panics")[at].add(tally),
                 // One fault of an algorithm is enough to begin with.
                 Err(why) if failed[at].swap(true, Ordering::Relaxed) => drop(why),
@@ -213,11 +301,11 @@ fn main() -> ExitCode {
     });
     let tallies = tallies.into_inner().expect("nobody panics");
     println!(
-        "algorithm                                     cases  by one rank  messages    to ranks    s"
+        "algorithm                                     cases  by few ranks  messages    to ranks    s"
     );
     for (algorithm, tally) in algorithms.iter().zip(&tallies) {
         println!(
-            "{:<42} {:>8} {:>12} {:>9.1}M {:>10} {:>6.1}",
+            "{:<42} {:>8} {:>13} {:>9.1}M {:>10} {:>6.1}",
             algorithm.to_string(),
             tally.proved[0] + tally.proved[1],
             tally.proved[1],

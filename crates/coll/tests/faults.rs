@@ -79,6 +79,7 @@ fn reduced(wanted: [bool; 2]) -> Contract {
         commutative: false,
         same_bits: wanted == [true, true],
         barrier: false,
+        followed: None,
     }
 }
 
@@ -339,6 +340,7 @@ fn results_with_other_bits() {
         commutative: false,
         same_bits,
         barrier: false,
+        followed: None,
     };
     let plans = [script(2, &zero), one, two];
     assert!(check_plans(&plans, &contract(false)).is_ok());
@@ -359,6 +361,7 @@ fn a_barrier_that_is_left_early() {
         commutative: true,
         same_bits: false,
         barrier: true,
+        followed: None,
     };
     let one_way = [
         script(0, &[&[send(1, Part::EMPTY)]]),

@@ -1,5 +1,5 @@
 //! The checker notices when a plan is broken: 20 mutants of each algorithm, drawn from every way to
-//! spoil a step, are noticed or as right as the plan.
+//! spoil a step, are noticed or as right as the plan. So are they where few ranks stand for all.
 
 use std::collections::BTreeSet;
 
@@ -360,4 +360,67 @@ fn the_checker_notices_mutants_of_every_algorithm() {
         noticed > 4 * excused,
         "{noticed} noticed, {excused} equivalent"
     );
+}
+
+/// The small cases of an algorithm in which few ranks can stand for all.
+fn alike(algorithm: Algorithm) -> Vec<Case> {
+    let equal = |case: Case| Case {
+        commutative: true,
+        seed: 0,
+        count: match case.collective {
+            Collective::Allreduce => 3 * u64::from(case.size),
+            _ => case.count,
+        },
+        ..case
+    };
+    let cases = small(algorithm).into_iter().map(equal);
+    let stand_for_all = |case: &Case| case.check_alike(algorithm).is_some();
+    cases.filter(stand_for_all).collect()
+}
+
+/// Where one rank is spoilt, it is unlike the others; where all are spoilt in the same way, running
+/// few of them comes to what running all comes to.
+#[test]
+fn the_proof_that_ranks_are_alike_notices_mutants() {
+    let (mut unlike, mut noticed, mut kinds) = (0, 0, 0);
+    for algorithm in Algorithm::ALL {
+        let all = alike(algorithm);
+        if all.is_empty() {
+            continue;
+        }
+        kinds += 1;
+        let mutants = (0..4000).filter_map(|index| mutant(algorithm, &all, index));
+        for (case, rank, mutant) in mutants.take(MUTANTS) {
+            let (plans, contract) = case.plans(algorithm).expect("the case suits");
+            let spoilt = |who: Option<usize>| -> Vec<Mutant> {
+                let spoil = |(number, &plan)| Mutant {
+                    plan,
+                    at: mutant.at.filter(|_| who.is_none_or(|who| who == number)),
+                    ..mutant
+                };
+                plans.iter().enumerate().map(spoil).collect()
+            };
+            for who in [Some(rank), None] {
+                let plans = spoilt(who);
+                let Some(few) = case.check_plans_alike(|rank| Ok(plans[rank as usize])) else {
+                    unlike += u32::from(who.is_some());
+                    continue;
+                };
+                let every = check_plans(&plans, &contract);
+                assert_eq!(
+                    few.as_ref().ok(),
+                    every.as_ref().ok(),
+                    "{algorithm}, {who:?}, {:?}: {few:?}, {every:?}\n{case:?}",
+                    mutant.at
+                );
+                noticed += u32::from(few.is_err());
+            }
+        }
+    }
+    println!("{kinds} algorithms: {unlike} made one rank unlike, {noticed} in all ranks noticed");
+    assert!(
+        kinds >= 25,
+        "only {kinds} algorithms have ranks that are alike"
+    );
+    assert!(unlike > 14 * kinds && noticed > 14 * kinds);
 }

@@ -1,11 +1,14 @@
-//! One rank that stands for all: where every rank's plan is rank 0's, turned.
+//! Few ranks that stand for all: where every rank's plan is that of one of the first ranks, turned.
 //!
 //! Turning by `r` adds `r` to every rank, and moves every element of a buffer that has one block for
-//! each rank by `r` blocks, around the end. Where all ranks' plans are proved to be rank 0's plan so
-//! turned, act by act, all ranks run in step: what rank `r` sends to rank 0 is what rank 0 sends to
-//! the rank as far above it as rank 0 is above `r`, turned. So rank 0 is run alone, each of its
-//! messages coming back to it turned, and every other rank ends with what rank 0 ends with, turned.
-//! The promise of the collective is turned as well, so all keep it if rank 0 does.
+//! each rank by `r` blocks, around the end. With a period of 1 all ranks' plans are proved to be
+//! rank 0's plan so turned, act by act. Then all ranks run in step: what rank `r` sends to rank 0 is
+//! what rank 0 sends to the rank as far above it as rank 0 is above `r`, turned. So rank 0 is run
+//! alone, each of its messages coming back to it turned, and every other rank ends with what rank 0
+//! ends with, turned. The promise of the collective is turned as well, so all keep it if rank 0 does.
+//!
+//! With a period of `m` the first `m` ranks are run, and the plan of each is turned by multiples of
+//! `m`: even and odd ranks, or the ranks of one node for those of all.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -16,15 +19,17 @@ use super::contract::Task;
 use super::fault::{Fault, Kind};
 use super::memory::{Run, Sum, resolve};
 use super::ranks::Ranks;
-use super::{Contract, Report, conflicts, prove};
+use super::{Contract, Report, prove};
 use crate::catalog::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
-/// How ranks differ from rank 0.
+/// How ranks differ from the first ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     /// Ranks.
     pub(super) size: u32,
+    /// The first ranks, which stand for all: a divisor of their number.
+    pub(super) period: u32,
     /// Elements of one block.
     pub(super) block: u64,
     /// Whether `In` has one block for each rank. In place, whether the input has.
@@ -35,13 +40,14 @@ pub(super) struct Turn {
 
 impl Turn {
     /// How ranks may differ in the case; `None` when they cannot be alike.
-    fn of(case: &Case) -> Option<Self> {
+    fn of(case: &Case, period: u32) -> Option<Self> {
         let size = u64::from(case.size);
         let (input, output, block) = match case.collective {
             Collective::Barrier => (false, false, 0),
             Collective::Allgather | Collective::Allgatherv => (false, true, case.count),
             Collective::Alltoall | Collective::Alltoallv => (true, true, case.count),
-            Collective::Allreduce if case.count.is_multiple_of(size) => {
+            // That bits are the same is seen on one rank only.
+            Collective::Allreduce if period == 1 && case.count.is_multiple_of(size) => {
                 (true, true, case.count / size)
             }
             Collective::ReduceScatter | Collective::ReduceScatterBlock if !case.in_place => {
@@ -49,13 +55,27 @@ impl Turn {
             }
             _ => return None,
         };
-        let alike = case.commutative && case.seed == 0;
+        let alike = case.commutative && case.seed == 0 && case.size.is_multiple_of(period);
         alike.then_some(Turn {
             size: case.size,
+            period,
             block,
             input,
             output,
         })
+    }
+
+    /// The rank among the first that stands for `rank`, and by how much it is turned.
+    pub(super) const fn class(&self, rank: u32) -> (u32, u32) {
+        let class = rank % self.period;
+        (class, rank - class)
+    }
+
+    /// `by` ranks above `rank`; neither is beyond the number of ranks.
+    pub(super) const fn above(&self, rank: u32, by: u32) -> u32 {
+        let above = rank as u64 + by as u64;
+        let size = self.size as u64;
+        (if above < size { above } else { above - size }) as u32
     }
 
     /// The elements of one block for each rank.
@@ -69,7 +89,10 @@ impl Turn {
     }
 
     /// What a message holds, turned.
-    pub(super) fn runs(&self, runs: &[Run], by: u32) -> Vec<Run> {
+    pub(super) fn runs(&self, runs: Vec<Run>, by: u32) -> Vec<Run> {
+        if by == 0 {
+            return runs;
+        }
         let mut turned = Vec::with_capacity(runs.len() + 1);
         for run in runs {
             let sum = Rc::new(Sum {
@@ -77,7 +100,7 @@ impl Turn {
                 ..(*run.sum).clone()
             });
             if !self.input {
-                turned.push(Run { sum, ..run.clone() });
+                turned.push(Run { sum, ..run });
                 continue;
             }
             let around = self.around();
@@ -97,29 +120,47 @@ impl Turn {
         turned
     }
 
-    /// Whether `other` is `one` turned. Both lie in buffers of the task.
-    fn is_part(&self, one: Part, other: Part, by: u32, task: &Task) -> bool {
-        if one.is_empty() || other.is_empty() {
-            return one.is_empty() && other.is_empty();
+    /// Whether `other` is `one` turned. Both lie in buffers of the task; `one` is [`whole`].
+    #[inline]
+    fn is_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
+        let is_whole = !matches!(other.buf, Buf::InBlock(_) | Buf::OutBlock(_));
+        let same = is_whole && one.buf == other.buf && one.count == other.count;
+        let plain = one.times == 1 && other.times == 1 && one.wrap == 0 && other.wrap == 0;
+        if !(same && plain && one.count > 0 && self.turns(one.buf).is_some()) {
+            return self.is_any_part(one, other, by, task);
         }
-        let (Some(one), Some(other)) = (whole(one, task), whole(other, task)) else {
+        let around = self.around();
+        let moved = one.first + u64::from(by) * self.block;
+        let inside = one.first + one.count <= around && other.first + one.count <= around;
+        inside && (moved == other.first || moved == other.first + around)
+    }
+
+    /// The same for parts of any shape.
+    fn is_any_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
+        if one.is_empty() || other.is_empty() {
+            // A message may carry no elements, but only so that it shows.
+            let signals = (*one == Part::EMPTY, *other == Part::EMPTY);
+            return one.is_empty() && other.is_empty() && signals.0 == signals.1;
+        }
+        let Some(other) = whole(*other, task) else {
             return false;
         };
-        let shape = |part: Part| (part.buf, part.count, part.times);
+        let shape = |part: &Part| (part.buf, part.count, part.times);
         let strides = one.times == 1 || one.stride == other.stride;
         let place = match self.turns(one.buf) {
             Some(around) => {
-                let fits = |part: Part| match part.plain() {
+                let fits = |part: &Part| match part.plain() {
                     _ if part.wrap == around => true,
                     Some(block) => block.end <= around,
                     None => part.wrap == 0 && part.blocks().all(|block| block.end <= around),
                 };
-                let moved = u64::from(by) * self.block;
-                fits(one) && fits(other) && (one.first + moved) % around == other.first % around
+                let moved = one.first + u64::from(by) * self.block;
+                let apart = moved.abs_diff(other.first);
+                fits(one) && fits(&other) && around > 0 && apart.is_multiple_of(around)
             }
             None => one.first == other.first && one.wrap == other.wrap,
         };
-        shape(one) == shape(other) && strides && place
+        shape(one) == shape(&other) && strides && place
     }
 
     /// The elements that parts of the buffer go around, if turning moves them.
@@ -132,63 +173,56 @@ impl Turn {
         turns.then(|| self.around())
     }
 
-    /// Whether `other` is `one` turned.
+    /// Whether `other` is `one` turned; the parts of `one` are [`whole`].
+    #[inline]
     fn is_act(&self, one: &Act, other: &Act, by: u32, task: &Task) -> bool {
-        let moved = |peer: u32| ((u64::from(peer) + u64::from(by)) % u64::from(self.size)) as u32;
-        let part = |a, b| self.is_part(a, b, by, task);
-        match (*one, *other) {
+        let peers = |one: &u32, other: &u32| self.above(*one, by) == *other;
+        let part = |one: &Part, other: &Part| self.is_part(one, other, by, task);
+        let local = |one: [&Part; 2], other: [&Part; 2]| {
+            part(one[0], other[0]) && part(one[1], other[1]) || self.is_all(one, other)
+        };
+        match (one, other) {
             (
                 Act::Send { to, tag, from },
                 Act::Send {
-                    to: to_other,
-                    tag: tag_other,
-                    from: from_other,
+                    to: t,
+                    tag: g,
+                    from: f,
                 },
-            ) => moved(to) == to_other && tag == tag_other && part(from, from_other),
+            ) => peers(to, t) && tag == g && part(from, f),
             (
                 Act::Recv { from, tag, into },
                 Act::Recv {
-                    from: from_other,
-                    tag: tag_other,
-                    into: into_other,
+                    from: f,
+                    tag: g,
+                    into: i,
                 },
-            ) => moved(from) == from_other && tag == tag_other && part(into, into_other),
-            (
-                Act::Copy { from, into },
-                Act::Copy {
-                    from: from_other,
-                    into: into_other,
-                },
-            ) => {
-                part(from, from_other) && part(into, into_other)
-                    || self.is_all([from, into], [from_other, into_other])
+            ) => peers(from, f) && tag == g && part(into, i),
+            (Act::Copy { from, into }, Act::Copy { from: f, into: i }) => {
+                local([from, into], [f, i])
             }
             (
                 Act::Reduce { from, into, side },
                 Act::Reduce {
-                    from: from_other,
-                    into: into_other,
-                    side: side_other,
+                    from: f,
+                    into: i,
+                    side: s,
                 },
-            ) => {
-                side == side_other
-                    && (part(from, from_other) && part(into, into_other)
-                        || self.is_all([from, into], [from_other, into_other]))
-            }
+            ) => side == s && local([from, into], [f, i]),
             _ => false,
         }
     }
 
     /// Whether both acts work on all elements of `In` and `Out`, each with its counterpart: then
     /// where they begin means nothing.
-    fn is_all(&self, one: [Part; 2], other: [Part; 2]) -> bool {
-        let is_whole = |part: &Part| {
-            self.turns(part.buf) == Some(part.count) && *part == Part::new(part.buf, 0, part.count)
+    fn is_all(&self, one: [&Part; 2], other: [&Part; 2]) -> bool {
+        let is_whole = |part: &&Part| {
+            self.turns(part.buf) == Some(part.count) && **part == Part::new(part.buf, 0, part.count)
         };
         one == other && one.iter().all(is_whole)
     }
 
-    /// Whether rank `by`'s plan is rank 0's turned.
+    /// Whether the other plan is the one with these steps, turned.
     fn is_plan<P: Plan>(&self, steps: &Steps, other: &P, by: u32, task: &Task) -> bool {
         let known = Known::new(task.arrays.given(), &steps.learned);
         let mut acts = Acts::new();
@@ -213,16 +247,20 @@ impl Turn {
 
 /// The part counted from the start of its buffer, if it can be.
 fn whole(part: Part, task: &Task) -> Option<Part> {
+    if !matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_)) {
+        return Some(part);
+    }
     let place = resolve(part, &task.blocks, [task.input, task.output])?;
     (place.short.is_empty() && place.plain.len() == part.len()).then_some(place.plain)
 }
 
-/// All steps of rank 0.
+/// All steps of a rank that stands for others.
 struct Steps {
     /// How many there are, also without acts.
     count: u32,
     /// Each one's number, what it needs, and where its acts are.
     needs: Vec<(u32, u32, Range<usize>)>,
+    /// Their parts are [`whole`] where they can be.
     acts: Vec<Act>,
     scratch: u64,
     learned: Learned,
@@ -239,7 +277,8 @@ impl Steps {
             acts.clear();
             let need = plan.step(i, &known, &mut acts)?;
             needs.push((i, need, all.len()..all.len() + acts.len()));
-            all.extend_from_slice(&acts);
+            let whole = |act: &Act| act.with_parts(|part| whole(part, task).unwrap_or(part));
+            all.extend(acts.iter().map(whole));
             i = acts.after(i);
         }
         let scratch = plan.scratch(&known);
@@ -254,8 +293,8 @@ impl Steps {
 }
 
 impl Case {
-    /// Proves an algorithm on the case by running one rank, after a proof that all are alike; `None`
-    /// when they are not.
+    /// Proves an algorithm on the case by running few ranks, after a proof that all others are like
+    /// these; `None` when they are not.
     ///
     /// # Errors
     ///
@@ -263,30 +302,52 @@ impl Case {
     ///
     /// # Cost
     ///
-    /// Every rank's plan is asked for all its steps; one rank's messages are carried.
+    /// Every rank's plan is asked for all its steps; only the messages of few ranks are carried.
     pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<Report, Fault>> {
-        let turn = Turn::of(self)?;
         let arrays = self.arrays();
-        let call = |rank| self.call(rank, &arrays);
-        let plan = |rank| algorithm.plan(&call(rank), &self.parameters);
-        let first = match plan(0) {
-            Ok(plan) => plan,
-            Err(why) => {
-                let kind = Kind::Unsuited(why);
-                let (rank, step) = (0, 0);
-                return Some(Err(Fault { rank, step, kind }));
-            }
+        self.check_plans_alike(|rank| {
+            let plan = algorithm.plan(&self.call(rank, &arrays), &self.parameters);
+            plan.map_err(|why| Fault {
+                rank,
+                step: 0,
+                kind: Kind::Unsuited(why),
+            })
+        })
+    }
+
+    /// Proves plans that are an algorithm's, or nearly, in the same way; `plan` gives that of a rank.
+    ///
+    /// # Errors
+    ///
+    /// The first fault found.
+    pub fn check_plans_alike<P: Plan + Clone>(
+        &self,
+        plan: impl Fn(u32) -> Result<P, Fault>,
+    ) -> Option<Result<Report, Fault>> {
+        // Even and odd ranks, or the ranks of a node.
+        let periods = [1, 2, self.parameters.per_node.max(1)];
+        let arrays = self.arrays();
+        let of_period = |period| {
+            let turn = Turn::of(self, period)?;
+            let calls: Vec<_> = (0..period).map(|rank| self.call(rank, &arrays)).collect();
+            let contract = Contract::of(&calls, &arrays);
+            let firsts: Vec<P> = match (0..period).map(&plan).collect() {
+                Ok(firsts) => firsts,
+                Err(fault) => return Some(Err(fault)),
+            };
+            let steps = firsts.iter().zip(&contract.tasks);
+            let steps: Vec<_> = steps
+                .map(|(plan, task)| Steps::of(plan, task))
+                .collect::<Option<_>>()?;
+            let alike = |rank| {
+                let (class, by) = turn.class(rank);
+                let (steps, task) = (&steps[class as usize], &contract.tasks[class as usize]);
+                plan(rank).is_ok_and(|plan| turn.is_plan(steps, &plan, by, task))
+            };
+            (period..self.size)
+                .all(alike)
+                .then(|| prove(&firsts, self.size, Some(turn), &contract))
         };
-        let contract = Contract::of(&[call(0)], &arrays);
-        let steps = Steps::of(&first, &contract.tasks[0])?;
-        let alike = |rank| {
-            let task = &contract.tasks[0];
-            plan(rank).is_ok_and(|plan| turn.is_plan(&steps, &plan, rank, task))
-        };
-        if !(1..self.size).all(alike) {
-            return None;
-        }
-        let checked = conflicts::check(0, &first, &contract.tasks[0], &Learned::new());
-        Some(checked.and_then(|_| prove(&[first], self.size, Some(turn), &contract)))
+        periods.into_iter().find_map(of_period)
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
-use super::{Report, check, check_plans};
+use super::{Ranks, Report, check, check_plans};
 use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters};
 
 /// A collective call of all ranks, in short.
@@ -57,6 +57,16 @@ impl Case {
     pub fn check(&self, algorithm: Algorithm) -> Result<Report, Fault> {
         let arrays = self.arrays();
         check(algorithm, &self.calls(&arrays), &arrays, &self.parameters)
+    }
+
+    /// Proves an algorithm on the case, following only what these ranks contribute.
+    ///
+    /// # Errors
+    ///
+    /// The first fault found.
+    pub fn check_following(&self, algorithm: Algorithm, ranks: &Ranks) -> Result<Report, Fault> {
+        let (plans, contract) = self.plans(algorithm)?;
+        check_plans(&plans, &contract.following(ranks))
     }
 
     /// The plans of all ranks, and what they promise.

@@ -7,14 +7,16 @@ use core::ops::Range;
 use super::contract::Task;
 use super::fault::{Fault, Kind};
 use super::memory::{Place, resolve};
-use crate::plan::{Act, Acts, Known, Learned, Part, Plan};
+use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
 /// A part that an act reads or writes.
 #[derive(Clone, Debug)]
 struct Touch {
-    place: Place,
+    buf: Buf,
     /// From its lowest element to its highest.
     span: Range<u64>,
+    /// Where the elements are, if not all within the span.
+    place: Option<Box<Place>>,
     writes: bool,
 }
 
@@ -25,11 +27,21 @@ impl Touch {
             return None;
         }
         let place = resolve(part, &task.blocks, [task.input, task.output])?;
+        let buf = place.plain.buf;
+        if let Some(span) = place.simple() {
+            return Some(Touch {
+                buf,
+                span,
+                place: None,
+                writes,
+            });
+        }
         let low = place.blocks().map(|block| block.start).min();
         let high = place.blocks().map(|block| block.end).max();
         Some(Touch {
-            place,
+            buf,
             span: low.unwrap_or(0)..high.unwrap_or(0),
+            place: Some(Box::new(place)),
             writes,
         })
     }
@@ -37,8 +49,14 @@ impl Touch {
     fn meets(&self, other: &Touch) -> bool {
         self.span.start < other.span.end
             && other.span.start < self.span.end
+            && self.buf == other.buf
             && (self.writes || other.writes)
-            && self.place.overlaps(&other.place)
+            && match (&self.place, &other.place) {
+                (None, None) => true,
+                (Some(place), None) => place.meets(&other.span),
+                (None, Some(place)) => place.meets(&self.span),
+                (Some(one), Some(other)) => one.blocks().any(|block| other.meets(&block)),
+            }
     }
 }
 

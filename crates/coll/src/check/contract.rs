@@ -20,6 +20,8 @@ pub struct Contract {
     pub same_bits: bool,
     /// Whether no rank may end before all have started.
     pub barrier: bool,
+    /// The ranks whose contributions are followed, if not all are: see [`Contract::following`].
+    pub followed: Option<Ranks>,
 }
 
 /// One rank's share of a contract.
@@ -114,7 +116,27 @@ impl Contract {
             // An exact operation gives them by itself.
             same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
             barrier: is(Collective::Barrier),
+            followed: None,
         }
+    }
+
+    /// The same promise about what these ranks contribute. What others do has no value, may be read
+    /// all the same, and nothing is promised about it: where every rank gets a block of every other,
+    /// a few blocks are followed with less work than all.
+    #[must_use]
+    pub fn following(mut self, ranks: &Ranks) -> Self {
+        for task in &mut self.tasks {
+            task.expected
+                .retain(|expected| !ranks.is_disjoint(&expected.ranks));
+        }
+        self.followed = Some(ranks.clone());
+        self
+    }
+
+    /// Whether what the rank contributes has a value.
+    pub(super) fn follows(&self, rank: u32) -> bool {
+        let is_followed = |ranks: &Ranks| !ranks.is_disjoint(&Ranks::one(rank));
+        self.followed.as_ref().is_none_or(is_followed)
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.first + self.count
     }
 
@@ -133,6 +133,8 @@ fn push(runs: &mut Vec<Run>, run: Run) {
 #[derive(Clone, Debug, Default)]
 struct Field {
     len: u64,
+    /// Whether what is undefined may be read: not all contributions are followed.
+    gaps: bool,
     runs: Vec<Run>,
 }
 
@@ -173,34 +175,58 @@ impl Field {
         from..to.max(from)
     }
 
-    /// Appends what the range holds to `message`; the first undefined element is an error.
+    /// Whether none of these runs reaches beyond the range.
+    fn is_cut_at(&self, runs: &Range<usize>, range: &Range<u64>) -> bool {
+        let runs = &self.runs[runs.clone()];
+        runs.first().is_none_or(|run| run.first >= range.start)
+            && runs.last().is_none_or(|run| run.end() <= range.end)
+    }
+
+    /// Appends what the range holds to `message`; the first undefined element is an error, unless
+    /// gaps are allowed.
     fn read(&self, range: Range<u64>, message: &mut Vec<Run>, at: u64) -> Result<(), u64> {
         let mut next = range.start;
-        for run in &self.runs[self.touching(&range)] {
-            if run.first > next {
+        let touching = self.touching(&range);
+        if message.is_empty() {
+            message.reserve_exact(touching.len());
+        }
+        for run in &self.runs[touching] {
+            if run.first > next && !self.gaps {
                 return Err(next);
             }
             next = run.end();
             push(message, run.cut(&range, at));
         }
-        if next < range.end { Err(next) } else { Ok(()) }
+        if next < range.end && !self.gaps {
+            Err(next)
+        } else {
+            Ok(())
+        }
     }
 
     /// Replaces what the range holds by the part of `message` that starts at `at`.
     fn write(&mut self, range: Range<u64>, message: &[Run], at: u64) {
         let touching = self.touching(&range);
-        let mut runs = Vec::new();
+        let carried = at..at + (range.end - range.start);
+        let from = message.partition_point(|run| run.end() <= carried.start);
+        let to = message.partition_point(|run| run.first < carried.end);
+        let message = &message[from..to.max(from)];
+        if let ([run], true) = (message, self.is_cut_at(&touching, &range)) {
+            let run = run.cut(&carried, range.start);
+            return match touching.len() {
+                0 => self.runs.insert(touching.start, run),
+                1 => self.runs[touching.start] = run,
+                _ => drop(self.runs.splice(touching, [run])),
+            };
+        }
+        let mut runs = Vec::with_capacity(message.len() + 2);
         if let Some(run) = self.runs[touching.clone()]
             .first()
             .filter(|run| run.first < range.start)
         {
             push(&mut runs, run.cut(&(run.first..range.start), run.first));
         }
-        let carried = at..at + (range.end - range.start);
-        for run in message
-            .iter()
-            .filter(|run| run.first < carried.end && run.end() > carried.start)
-        {
+        for run in message {
             push(&mut runs, run.cut(&carried, range.start));
         }
         if let Some(run) = self.runs[touching.clone()]
@@ -234,8 +260,10 @@ impl Memory {
         contract: &Contract,
         turn: Option<Turn>,
     ) -> Self {
+        let gaps = contract.followed.is_some();
         let field = |len| Field {
             len,
+            gaps,
             runs: Vec::new(),
         };
         let mut memory = Memory {
@@ -247,8 +275,10 @@ impl Memory {
             commutative: contract.commutative,
         };
         let leaves = turn.filter(|_| contract.same_bits);
-        memory.input.give(0..task.input, rank, leaves);
-        memory.output.give(task.held.clone(), rank, leaves);
+        if contract.follows(rank) {
+            memory.input.give(0..task.input, rank, leaves);
+            memory.output.give(task.held.clone(), rank, leaves);
+        }
         let numbers = 0..memory.counts.len;
         memory.counts.fill(numbers, Sum::counts(rank));
         memory
@@ -274,9 +304,9 @@ impl Memory {
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
         let inside = |place: &Place| {
             part.is_empty()
-                || match place.plain.plain() {
-                    Some(block) if place.short.is_empty() => block.end <= len,
-                    _ => place
+                || match place.simple() {
+                    Some(block) => block.end <= len,
+                    None => place
                         .blocks()
                         .all(|block| block.end <= len && block.start <= block.end),
                 }
@@ -289,17 +319,12 @@ impl Memory {
         let whole = self.resolve(part)?;
         let field = self.field(part.buf);
         let mut message = Vec::new();
-        let mut at = 0;
-        for block in whole.blocks() {
-            let count = block.end - block.start;
-            field
-                .read(block, &mut message, at)
-                .map_err(|element| Kind::Undefined {
-                    buf: whole.plain.buf,
-                    element,
-                })?;
-            at += count;
-        }
+        whole
+            .each(|block, at| field.read(block, &mut message, at))
+            .map_err(|element| Kind::Undefined {
+                buf: whole.plain.buf,
+                element,
+            })?;
         Ok(message)
     }
 
@@ -310,13 +335,10 @@ impl Memory {
             return Err(Kind::WritesInput { part });
         }
         let field = self.field(part.buf);
-        let mut at = 0;
-        for block in whole.blocks() {
-            let count = block.end - block.start;
+        whole.each(|block, at| {
             field.write(block, message, at);
-            at += count;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Reduces one part into another.
@@ -364,11 +386,29 @@ impl Place {
         self.plain.blocks().chain(self.short.iter().cloned())
     }
 
-    /// Whether some element belongs to both.
-    pub(super) fn overlaps(&self, other: &Place) -> bool {
-        let share = |a: &Range<u64>, b: &Range<u64>| a.start.max(b.start) < a.end.min(b.end);
-        self.plain.buf == other.plain.buf
-            && self.blocks().any(|a| other.blocks().any(|b| share(&a, &b)))
+    /// The elements, where they follow one another.
+    pub(super) fn simple(&self) -> Option<Range<u64>> {
+        self.plain.plain().filter(|_| self.short.is_empty())
+    }
+
+    /// Whether some element lies in the range.
+    pub(super) fn meets(&self, range: &Range<u64>) -> bool {
+        self.blocks()
+            .any(|block| block.start.max(range.start) < block.end.min(range.end))
+    }
+
+    /// Does something with each block of consecutive elements, and where it stands in the message.
+    fn each<E>(&self, mut work: impl FnMut(Range<u64>, u64) -> Result<(), E>) -> Result<(), E> {
+        if let Some(block) = self.simple() {
+            return work(block, 0);
+        }
+        let mut at = 0;
+        for block in self.blocks() {
+            let count = block.end - block.start;
+            work(block, at)?;
+            at += count;
+        }
+        Ok(())
     }
 }
 

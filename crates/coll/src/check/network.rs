@@ -40,7 +40,7 @@ impl Hasher for Mix {
 type State = BuildHasherDefault<Mix>;
 
 /// Names a message under way: an index into [`World::ends`].
-pub(super) type Ticket = usize;
+pub(super) type Ticket = u32;
 
 /// One end of a message.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ struct Letter {
     /// How far the sender's part is turned against the receiver's, where one rank stands for all.
     turned: u32,
     /// Its place among all messages, by when they were sent.
-    order: u64,
+    order: u32,
 }
 
 /// All ranks and the messages between them.
@@ -83,7 +83,7 @@ pub(super) struct World<'a> {
     contract: &'a Contract,
     /// Ranks in the group.
     size: u32,
-    /// Whether rank 0 stands for all, and how others differ from it.
+    /// How others differ from the first ranks, where these stand for all.
     turn: Option<Turn>,
     pub(super) ranks: Vec<Rank>,
     ends: Vec<End>,
@@ -93,8 +93,8 @@ pub(super) struct World<'a> {
     sized: HashSet<Key, State>,
     /// Messages with a receive, by the round in which they can be carried and the order in which
     /// they were sent: sender's and receiver's end.
-    pairs: BinaryHeap<Reverse<(u32, u64, Ticket, Ticket)>>,
-    order: u64,
+    pairs: BinaryHeap<Reverse<(u32, u32, Ticket, Ticket)>>,
+    order: u32,
     /// Ranks to look at again.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
@@ -164,12 +164,12 @@ impl<'a> World<'a> {
     fn keep(&mut self, end: End) -> Ticket {
         match self.free.pop() {
             Some(ticket) => {
-                self.ends[ticket] = end;
+                self.ends[ticket as usize] = end;
                 ticket
             }
             None => {
                 self.ends.push(end);
-                self.ends.len() - 1
+                self.ends.len() as u32 - 1
             }
         }
     }
@@ -178,17 +178,20 @@ impl<'a> World<'a> {
     fn meet(&mut self, key: Key, ticket: Ticket) {
         let is_sent = |end: &End| end.letter.is_some();
         match self.waiting.get_mut(&key) {
-            Some(queue) if is_sent(&self.ends[queue.first]) == is_sent(&self.ends[ticket]) => {
-                self.ends[queue.last].next = Some(ticket);
+            Some(queue)
+                if is_sent(&self.ends[queue.first as usize])
+                    == is_sent(&self.ends[ticket as usize]) =>
+            {
+                self.ends[queue.last as usize].next = Some(ticket);
                 queue.last = ticket;
             }
             Some(queue) => {
                 let other = queue.first;
-                match self.ends[other].next {
+                match self.ends[other as usize].next {
                     Some(next) => queue.first = next,
                     None => drop(self.waiting.remove(&key)),
                 }
-                if self.ends[ticket].letter.is_some() {
+                if self.ends[ticket as usize].letter.is_some() {
                     self.pair(ticket, other);
                 } else {
                     self.pair(other, ticket);
@@ -206,8 +209,10 @@ impl<'a> World<'a> {
 
     /// Notes that a message has a receive.
     fn pair(&mut self, sender: Ticket, receiver: Ticket) {
-        let round = 1 + self.ends[sender].since.max(self.ends[receiver].since);
-        let order = self.ends[sender]
+        let round = 1 + self.ends[sender as usize]
+            .since
+            .max(self.ends[receiver as usize].since);
+        let order = self.ends[sender as usize]
             .letter
             .as_ref()
             .map_or(0, |letter| letter.order);
@@ -221,13 +226,13 @@ impl<'a> World<'a> {
     /// sent.
     pub(super) fn carry(&mut self) -> Result<bool, Fault> {
         while let Some(Reverse((round, order, sender, receiver))) = self.pairs.pop() {
-            let [from, to] = [sender, receiver].map(|end| self.ends[end].rank);
+            let [from, to] = [sender, receiver].map(|end| self.ends[end as usize].rank);
             let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
                 self.pairs.push(Reverse((free, order, sender, receiver)));
                 continue;
             }
-            let (rank, step) = (to, self.ends[receiver].step);
+            let (rank, step) = (to, self.ends[receiver as usize].step);
             self.deliver(round, sender, receiver)
                 .map_err(|kind| Fault { rank, step, kind })?;
             return Ok(true);
@@ -237,19 +242,19 @@ impl<'a> World<'a> {
 
     /// Brings a message from one end to the other in the round.
     fn deliver(&mut self, round: u32, sender: Ticket, receiver: Ticket) -> Result<(), Kind> {
-        let [(from, sent), (to, into)] =
-            [sender, receiver].map(|end| (self.ends[end].rank, self.ends[end].part));
-        let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end].step);
+        let [(from, sent), (to, into)] = [sender, receiver]
+            .map(|end| (self.ends[end as usize].rank, self.ends[end as usize].part));
+        let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end as usize].step);
         if sent.len() != into.len() {
             return Err(Kind::Length {
                 from: sent.len(),
                 into: into.len(),
             });
         }
-        let letter = self.ends[sender].letter.take();
+        let letter = self.ends[sender as usize].letter.take();
         let mut letter = letter.unwrap_or_else(|| unreachable!("a message is carried once"));
         if let Some(turn) = self.turn {
-            letter.runs = turn.runs(&letter.runs, letter.turned);
+            letter.runs = turn.runs(letter.runs, letter.turned);
             letter.heard = turn.ranks(&letter.heard, letter.turned);
         }
         self.rank(from).note_sent(sent_in, round, sent.len());
@@ -257,8 +262,8 @@ impl<'a> World<'a> {
         receiving.memory.write(into, &letter.runs)?;
         receiving.note_received(received_in, round, &letter.heard);
         for end in [sender, receiver] {
-            self.ends[end].met = true;
-            self.ready.push_back(self.ends[end].rank);
+            self.ends[end as usize].met = true;
+            self.ready.push_back(self.ends[end as usize].rank);
         }
         self.rounds = self.rounds.max(round);
         self.messages += 1;
@@ -317,9 +322,14 @@ impl Driver for View<'_, '_> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
         let heard = self.me().heard().clone();
-        // Where rank 0 stands for all, it gets what the rank as far below it sends it.
+        // Where few ranks stand for all, the receiver is turned back to one of them, and with it the
+        // sender.
         let (key, turned) = match self.world.turn {
-            Some(_) => ((self.world.size - to, self.rank, tag), self.world.size - to),
+            Some(turn) => {
+                let (class, by) = turn.class(to);
+                let back = (turn.size - by) % turn.size;
+                ((turn.above(self.rank, back), class, tag), back)
+            }
             None => ((self.rank, to, tag), 0),
         };
         self.world.order += 1;
@@ -358,7 +368,7 @@ impl Driver for View<'_, '_> {
             .world
             .waiting
             .get(&key)
-            .map(|queue| &self.world.ends[queue.first]);
+            .map(|queue| &self.world.ends[queue.first as usize]);
         Ok(match next.filter(|end| end.letter.is_some()) {
             Some(sent) => Size::Elements(sent.part.len()),
             None => {
@@ -397,7 +407,7 @@ impl Driver for View<'_, '_> {
     }
 
     fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Kind> {
-        let met = self.world.ends[*ticket].met;
+        let met = self.world.ends[*ticket as usize].met;
         if met {
             self.world.free.push(*ticket);
         }

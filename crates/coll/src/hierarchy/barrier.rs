@@ -13,7 +13,7 @@ use crate::barrier::Dissemination;
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
 use crate::placement::{Order, Placement};
-use crate::plan::{Act, Acts, Known, Part, Plan};
+use crate::plan::{Acts, Known, Part, Plan};
 use crate::tree;
 
 const ENTERED: u32 = 0;
@@ -98,19 +98,7 @@ impl Barrier {
         let mut inner = Acts::new();
         let needs = self.between.step(i, known, &mut inner)?;
         for &act in inner.iter() {
-            acts.push(match act {
-                Act::Send { to, tag, from } => Act::Send {
-                    to: self.place.rank(to, 0),
-                    tag,
-                    from,
-                },
-                Act::Recv { from, tag, into } => Act::Recv {
-                    from: self.place.rank(from, 0),
-                    tag,
-                    into,
-                },
-                other => other,
-            });
+            acts.push(act.with_peer(|leader| self.place.rank(leader, 0)));
         }
         Some(needs)
     }

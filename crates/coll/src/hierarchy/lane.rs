@@ -1,7 +1,7 @@
 //! The ranks of the same number on all nodes, as a group of their own.
 
 use crate::placement::{Order, Placement};
-use crate::plan::{Act, Acts, Buf, Known, Part, Plan};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
 
 /// A lane of full nodes, in a collective with one block for each rank: how a plan for one rank of
 /// each node, and as many blocks, runs among the ranks of the lane on their blocks.
@@ -71,23 +71,7 @@ impl Lane {
         let needs = plan.step(i, known, &mut inner)?;
         let rank = |node| self.place.rank(node, self.local);
         for &act in inner.iter() {
-            acts.push(match act {
-                Act::Send { to, tag, from } => Act::Send {
-                    to: rank(to),
-                    tag,
-                    from: self.part(from),
-                },
-                Act::Recv { from, tag, into } => Act::Recv {
-                    from: rank(from),
-                    tag,
-                    into: self.part(into),
-                },
-                Act::Copy { from, into } => Act::Copy {
-                    from: self.part(from),
-                    into: self.part(into),
-                },
-                other => other,
-            });
+            acts.push(act.with_peer(rank).with_parts(|part| self.part(part)));
         }
         Some(needs)
     }

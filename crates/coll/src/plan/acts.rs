@@ -86,6 +86,60 @@ impl Act {
         }
     }
 
+    /// The same act on other parts.
+    #[must_use]
+    pub(crate) fn with_parts(self, mut part: impl FnMut(Part) -> Part) -> Self {
+        match self {
+            Act::Send { to, tag, from } => Act::Send {
+                to,
+                tag,
+                from: part(from),
+            },
+            Act::Recv { from, tag, into } => Act::Recv {
+                from,
+                tag,
+                into: part(into),
+            },
+            Act::Copy { from, into } => Act::Copy {
+                from: part(from),
+                into: part(into),
+            },
+            Act::Reduce { from, into, side } => Act::Reduce {
+                from: part(from),
+                into: part(into),
+                side,
+            },
+            Act::Learn { from, slot } => Act::Learn {
+                from: part(from),
+                slot,
+            },
+            Act::Size { .. } => self,
+        }
+    }
+
+    /// The same act among other peers.
+    #[must_use]
+    pub(crate) fn with_peer(self, peer: impl Fn(u32) -> u32) -> Self {
+        match self {
+            Act::Send { to, tag, from } => Act::Send {
+                to: peer(to),
+                tag,
+                from,
+            },
+            Act::Recv { from, tag, into } => Act::Recv {
+                from: peer(from),
+                tag,
+                into,
+            },
+            Act::Size { from, tag, slot } => Act::Size {
+                from: peer(from),
+                tag,
+                slot,
+            },
+            other => other,
+        }
+    }
+
     /// The part that is written, if there is one.
     pub const fn writes(&self) -> Option<Part> {
         match *self {

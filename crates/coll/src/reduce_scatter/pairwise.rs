@@ -3,7 +3,8 @@
 //!
 //! `p - 1` rounds of one block each, the least volume there is. The lower ranks' contributions come
 //! from the nearest on and are reduced from the left; the higher ranks', from the highest on, are
-//! reduced on their own, and join at the end. So operations need not commute.
+//! reduced on their own, and join at the end. So operations need not commute; for those that do,
+//! all others count as lower, and there is one sum.
 
 use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
@@ -22,6 +23,8 @@ pub const MAX_SIZE: u32 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairwise {
     view: Turned,
+    /// The rounds whose contributions are reduced from the left.
+    lower_rounds: u32,
     in_place: bool,
 }
 
@@ -35,12 +38,12 @@ impl Pairwise {
                     _ => Blocks::Equal(call.count),
                 },
             },
+            lower_rounds: match call.commutative {
+                true => call.size - 1,
+                false => call.rank,
+            },
             in_place: call.in_place,
         }
-    }
-
-    const fn rank(&self) -> u32 {
-        self.view.circle.rank()
     }
 
     /// The block that goes to the rank `distance` above.
@@ -84,9 +87,11 @@ impl Pairwise {
     fn meeting(&self, round: u32, known: &Known<'_>) -> (Part, Option<Part>) {
         let later = self.scratch_at(0, known);
         match () {
-            () if round == 1 && self.rank() > 0 && !self.in_place => (self.lower(known), None),
-            () if round <= self.rank() => (later, Some(self.lower(known))),
-            () if round == self.rank() + 1 => (self.higher(known), None),
+            () if round == 1 && self.lower_rounds > 0 && !self.in_place => {
+                (self.lower(known), None)
+            }
+            () if round <= self.lower_rounds => (later, Some(self.lower(known))),
+            () if round == self.lower_rounds + 1 => (self.higher(known), None),
             () => (later, Some(self.higher(known))),
         }
     }
@@ -105,26 +110,26 @@ impl Pairwise {
     fn merge(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
         match self.meeting(round, known) {
             (room, Some(sum)) => acts.reduce(room, sum, Side::Left),
-            (room, None) if round <= self.rank() => {
+            (room, None) if round <= self.lower_rounds => {
                 acts.reduce(self.block(0, known), room, Side::Right);
             }
             _ => {}
         }
     }
 
-    /// Whether there are ranks above.
+    /// Whether some contributions are reduced on their own.
     const fn has_higher(&self) -> bool {
-        self.rank() + 1 < self.view.circle.size()
+        self.lower_rounds + 1 < self.view.circle.size()
     }
 
     /// Joins the two sums: in place in scratch, since the two places in `Out` may overlap.
     fn join(&self, known: &Known<'_>, acts: &mut Acts) {
-        let lower = if self.rank() == 0 {
+        let lower = if self.lower_rounds == 0 {
             self.block(0, known)
         } else {
             self.lower(known)
         };
-        let is_home = self.rank() > 0 && !self.in_place;
+        let is_home = !self.is_moved();
         match self.has_higher() {
             true if is_home => acts.reduce(self.higher(known), lower, Side::Right),
             true => acts.reduce(lower, self.higher(known), Side::Left),
@@ -133,9 +138,14 @@ impl Pairwise {
         }
     }
 
+    /// Whether the result is joined in scratch, and must be brought home.
+    const fn is_moved(&self) -> bool {
+        self.lower_rounds == 0 || self.in_place
+    }
+
     /// Brings home what was joined in scratch.
     fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
-        if self.rank() == 0 || self.in_place {
+        if self.is_moved() {
             acts.copy(self.higher(known), self.result(known));
         }
     }
@@ -147,7 +157,8 @@ impl Plan for Pairwise {
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        2 * self.len(known)
+        let sums = 1 + u64::from(self.has_higher() || self.is_moved());
+        sums * self.len(known)
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
