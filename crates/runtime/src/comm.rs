@@ -1,16 +1,23 @@
 //! Communicators: the ranks one talks to, and the calls to talk with.
 
-mod collective;
+mod cart;
+pub mod collective;
+mod graph;
 mod lane;
 mod message;
 mod owned;
 mod point;
+mod topology;
 
 use std::fmt;
 
+pub use cart::{Cart, Grid};
+pub use graph::Graph;
 pub use lane::Lane;
 pub use message::Message;
 pub use owned::Owned;
+
+use topology::Topology;
 
 use crate::error::Result;
 use crate::raw::{Access, Communicator, Own, Shared};
@@ -29,6 +36,8 @@ use crate::scope::Scope;
 /// ```
 pub struct Comm<A: Access = Own> {
     pub(crate) raw: Communicator<A>,
+    /// Of a [`Cart`] or a [`Graph`], and of what they are duplicated to.
+    topology: Option<Topology>,
 }
 
 /// A communicator that several threads may use at once; each call takes its lane's lock.
@@ -41,7 +50,10 @@ pub type SharedComm = Comm<Shared>;
 
 impl<A: Access> Comm<A> {
     pub(crate) const fn new(raw: Communicator<A>) -> Self {
-        Self { raw }
+        Self {
+            raw,
+            topology: None,
+        }
     }
 
     /// This process's rank, from 0 (`MPI_Comm_rank`).
@@ -59,12 +71,15 @@ impl<A: Access> Comm<A> {
     }
 
     /// A communicator of the same ranks with a context of its own (`MPI_Comm_dup`). Collective. It
-    /// stays on this one's lane.
+    /// stays on this one's lane, and has its neighbours if it has some.
     ///
     /// # Errors
     /// When a rank is lost meanwhile.
     pub fn dup(&self) -> Result<Self> {
-        self.raw.duplicate().map(Self::new)
+        Ok(Self {
+            raw: self.raw.duplicate()?,
+            topology: self.topology.clone(),
+        })
     }
 
     /// Cuts the communicator into one for each colour (`MPI_Comm_split`). Collective. Ranks of a
@@ -86,7 +101,10 @@ impl<A: Access> Comm<A> {
     /// # Errors
     /// When the new lane's memory cannot be had, or a rank is lost meanwhile.
     pub fn share(&self) -> Result<SharedComm> {
-        self.raw.share().map(Comm::new)
+        Ok(Comm {
+            raw: self.raw.share()?,
+            topology: self.topology.clone(),
+        })
     }
 
     /// Runs `body` with a [`Scope`], in which nonblocking requests borrow their buffers, as

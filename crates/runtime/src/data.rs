@@ -31,3 +31,12 @@ pub(crate) fn target<T: Data>(values: &mut [T]) -> RawBytes {
     // SAFETY: as in `source`; the borrow is unique, and any bytes make a valid `T`.
     unsafe { RawBytes::new(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
+
+/// The bytes of the elements at `values`, to be read or written by the message path: as in `target`,
+/// of a slice that was given up for its address.
+#[inline(always)]
+pub(crate) fn place<T: Data>(values: *mut [T]) -> RawBytes {
+    // SAFETY: as in `target`. The range is not made through a reference, so that one which is made
+    // of the address later, between two uses of the range, leaves it good.
+    unsafe { RawBytes::new(values.cast(), values.len() * size_of::<T>()) }
+}

@@ -98,6 +98,15 @@ pub enum Error {
         /// Elements it should have.
         needs: usize,
     },
+    /// Blocks of a slice that do not fit it, each other, or the number of ranks. `MPI_ERR_ARG`.
+    Blocks {
+        /// The calling rank.
+        rank: usize,
+        /// Which buffer.
+        what: &'static str,
+        /// Which block is wrong, and why.
+        why: String,
+    },
     /// An operation that this element type does not have. `MPI_ERR_OP`.
     Operation {
         /// The operation's name.
@@ -223,6 +232,9 @@ impl fmt::Display for Error {
                 f,
                 "on rank {rank} {what} has {has} elements, it needs {needs}"
             ),
+            Self::Blocks { rank, what, why } => {
+                write!(f, "on rank {rank}, in the blocks of {what}: {why}")
+            }
             Self::Operation { op, element } => {
                 write!(f, "the operation {op} does not exist for {element}")
             }

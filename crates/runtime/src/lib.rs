@@ -49,8 +49,7 @@
 //! # What it does not do yet
 //!
 //! Ranks meet through shared memory, so they run on one host. There are no one-sided windows, files,
-//! process creation, intercommunicators, topologies or nonblocking collectives; of the collectives
-//! there are barrier, bcast, reduce and allreduce.
+//! process creation, intercommunicators or nonblocking collectives.
 
 mod boot;
 mod comm;
@@ -67,12 +66,12 @@ pub mod threads;
 mod value;
 mod world;
 
-pub use comm::{Comm, Lane, Message, Owned, SharedComm};
+pub use comm::{Cart, Comm, Graph, Grid, Lane, Message, Owned, SharedComm, collective};
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};
 pub use memory::Memory;
-pub use op::{Element, Fold, Op};
+pub use op::{Custom, Element, Fold, Loc, Op, Reduction};
 pub use raw::{Access, Own, Shared};
 pub use request::{AllEnded, AnyRequest, Buffer, Ended, Request, Test};
 pub use scope::Scope;

@@ -16,13 +16,11 @@ pub struct Request<'scope, 'env: 'scope, B: Buffer, A: Access> {
     buffer: B::Held,
 }
 
-/// What a request borrows, and gives back at its end: the slice of a send or of a receive, or
-/// nothing. Sealed.
+/// What a request borrows, and gives back at its end: the slice of a send or of a receive, nothing,
+/// or what a collective reads and what it writes. Sealed.
 pub trait Buffer: sealed::Held {}
 
-impl<T> Buffer for &[T] {}
-impl<T> Buffer for &mut [T] {}
-impl Buffer for () {}
+impl<B: sealed::Held> Buffer for B {}
 
 pub(crate) mod sealed {
     /// A buffer as its request holds it. A receive's is an address: a unique reference must not
@@ -64,6 +62,27 @@ pub(crate) mod sealed {
         type Held = ();
 
         unsafe fn back((): ()) {}
+    }
+
+    impl<B: Held> Held for Option<B> {
+        type Held = Option<B::Held>;
+
+        unsafe fn back(held: Option<B::Held>) -> Self {
+            // SAFETY: the caller's word, of what there is.
+            held.map(|held| unsafe { B::back(held) })
+        }
+    }
+
+    impl<B: Held, C: Held> Held for (B, C) {
+        type Held = (B::Held, C::Held);
+
+        unsafe fn back((first, second): (B::Held, C::Held)) -> Self {
+            // SAFETY: the caller's word, of each of them.
+            let first = unsafe { B::back(first) };
+            // SAFETY: as above.
+            let second = unsafe { C::back(second) };
+            (first, second)
+        }
     }
 }
 

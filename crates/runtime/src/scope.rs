@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::data::{Data, source, target};
+use crate::data::{Data, place, source};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
 use crate::raw::{Access, Communicator, Mode, OpenRequest, RawRequest};
@@ -94,9 +94,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
         let held: *mut [T] = values;
-        // SAFETY: the slice that was just given up for its address, which the request alone keeps.
-        let bytes = target(unsafe { &mut *held });
-        let request = self.raw.irecv(bytes, source.into(), tag.into())?;
+        let request = self.raw.irecv(place(held), source.into(), tag.into())?;
         Ok(self.keep(request, held))
     }
 

@@ -1,12 +1,13 @@
 //! Single values and small arrays in place of slices, where a reduction or broadcast is of one.
 
-use crate::op::Element;
+use crate::data::Data;
+use crate::op::Loc;
 
 /// A value that a reduction takes and gives whole: a number, or an array of numbers that is
 /// reduced element by element.
 pub trait Value: Copy {
     /// What it consists of.
-    type Element: Element;
+    type Element: Data;
     /// Its elements.
     fn elements(&self) -> &[Self::Element];
     /// Its elements, to be written.
@@ -27,9 +28,22 @@ macro_rules! scalars {
     )*};
 }
 
+impl<T: Copy> Value for Loc<T>
+where
+    Loc<T>: Data,
+{
+    type Element = Self;
+    fn elements(&self) -> &[Self] {
+        std::slice::from_ref(self)
+    }
+    fn elements_mut(&mut self) -> &mut [Self] {
+        std::slice::from_mut(self)
+    }
+}
+
 scalars!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
-impl<T: Element, const N: usize> Value for [T; N] {
+impl<T: Data, const N: usize> Value for [T; N] {
     type Element = T;
     fn elements(&self) -> &[T] {
         self

@@ -12,7 +12,7 @@ use super::lane::Lane;
 use crate::boot::{self, Invitation};
 use crate::data::target;
 use crate::error::Result;
-use crate::op::{Element, Op, operation};
+use crate::op::{Element, Op, on_bytes, sealed::Reduces};
 
 /// What a rank says in a split. Ranks of one colour are ordered by key, then by their old rank.
 const COLOUR: usize = 0;
@@ -112,8 +112,9 @@ impl<A: Access> Communicator<A> {
     }
 
     /// Reduces `values` over all ranks, element by element.
-    pub(crate) fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
-        let fold = T::fold(op)?;
+    fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
+        let (_, own) = Reduces::<T>::reduces(op)?;
+        let combine = on_bytes(own);
         let call = Call::allreduce(
             self.group().rank(),
             self.group().size(),
@@ -121,12 +122,11 @@ impl<A: Access> Communicator<A> {
             size_of::<T>() as u64,
         );
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(values)));
-        let operation = operation(fold);
-        self.collective(call.with_in_place(true), &buffers, Some(&operation))
+        self.collective(call.with_in_place(true), &buffers, Some(&combine))
     }
 
     /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
-    pub(crate) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
+    fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         self.collective(Call::bcast(rank, size, root, bytes.len()), &buffers, None)

@@ -7,7 +7,6 @@
 
 mod awaited;
 mod binding;
-#[allow(dead_code, reason = "the calls with blocks are made by the faces")]
 mod buffers;
 mod meeting;
 #[allow(dead_code, reason = "the calls that start are made by the faces")]
@@ -26,7 +25,6 @@ mod trouble;
 use oxmpi_coll::catalog::{AnyPlan, Call};
 use oxmpi_coll::choice::choose;
 
-#[allow(unused_imports, reason = "the calls with blocks are made by the faces")]
 pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use self::meeting::Meeting;
 pub(crate) use self::numbering::Numbering;

@@ -1,9 +1,10 @@
-//! Collectives on every number of ranks, with every algorithm, root and kind of length.
+//! Barrier, bcast, reduce and allreduce by each of their algorithms.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi::{Access, Comm, Error, Op, Result, World};
 
+use super::{compose, fold, value, values};
 use crate::job::{Job, SIZES};
 
 /// Elements of 8 B: up to 1 MiB, around the lengths where another road or algorithm is taken, and
@@ -11,24 +12,6 @@ use crate::job::{Job, SIZES};
 const LENGTHS: [usize; 9] = [0, 1, 2, 6, 7, 1021, 1025, 8193, 131_072];
 
 const ALLREDUCE: &str = "OXMPI_ALLREDUCE_ALGORITHM";
-
-/// The value of element `i` on `rank`.
-fn value(rank: usize, i: usize) -> u64 {
-    (rank as u64 + 3)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        .rotate_left(i as u32 % 64)
-}
-
-fn values(rank: usize, len: usize) -> Vec<u64> {
-    (0..len).map(|i| value(rank, i)).collect()
-}
-
-/// What `combine` makes of all ranks' element `i`, in the order of ranks.
-fn fold(size: usize, i: usize, combine: impl Fn(u64, u64) -> u64) -> u64 {
-    (1..size)
-        .map(|rank| value(rank, i))
-        .fold(value(0, i), combine)
-}
 
 /// What a rank has sent before a barrier is there when another one leaves it.
 #[test]
@@ -144,8 +127,9 @@ fn bcast_and_reduce_by_every_algorithm() {
                 }
                 comm.bcast(&mut data, root)?;
                 assert!(data == values(root, len), "bcast of {len} from {root}");
-                let mut result = vec![0; if rank == root { len } else { 0 }];
-                comm.reduce_into(&values(rank, len), &mut result, Op::SUM, root)?;
+                let mut result = (rank == root).then(|| vec![0; len]);
+                comm.reduce_into(&values(rank, len), result.as_deref_mut(), Op::SUM, root)?;
+                let result = result.unwrap_or_default();
                 let expected = (0..result.len()).map(|i| fold(size, i, u64::wrapping_add));
                 assert!(
                     expected.eq(result.iter().copied()),
@@ -173,10 +157,9 @@ fn bcast_and_reduce_from_and_to_every_root() {
                     comm.bcast(&mut data, root)?;
                     assert!(data == values(root, len), "bcast of {len} from {root}");
 
-                    let room = if rank == root { len } else { 0 };
-                    let mut result = vec![0; room];
-                    comm.reduce_into(&values(rank, len), &mut result, Op::SUM, root)?;
-                    for (i, got) in result.iter().enumerate() {
+                    let mut result = (rank == root).then(|| vec![0; len]);
+                    comm.reduce_into(&values(rank, len), result.as_deref_mut(), Op::SUM, root)?;
+                    for (i, got) in result.iter().flatten().enumerate() {
                         let expected = fold(size, i, u64::wrapping_add);
                         assert_eq!(*got, expected, "reduce of {len} to {root}, element {i}");
                     }
@@ -188,11 +171,6 @@ fn bcast_and_reduce_from_and_to_every_root() {
             Ok(())
         });
     }
-}
-
-/// The composition of x -> a x + b: associative, and not commutative.
-fn compose([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
-    [a.wrapping_mul(c), a.wrapping_mul(d).wrapping_add(b)]
 }
 
 #[test]
@@ -207,14 +185,15 @@ fn operands_stand_in_the_order_of_ranks() {
                     let mine = vec![of(rank); len];
                     let expected = (1..size).map(of).fold(of(0), compose);
                     let mut result = vec![[0; 2]; len];
-                    comm.allreduce_by(&mine, &mut result, false, compose)?;
+                    comm.allreduce_into(&mine, &mut result, Op::ordered(compose))?;
                     assert!(
                         result.iter().all(|got| *got == expected),
                         "allreduce of {len}"
                     );
                     for root in 0..size {
                         result.fill([0; 2]);
-                        comm.reduce_by(&mine, &mut result, root, false, compose)?;
+                        let room = (rank == root).then_some(&mut result[..]);
+                        comm.reduce_into(&mine, room, Op::ordered(compose), root)?;
                         let here = rank != root || result.iter().all(|got| *got == expected);
                         assert!(here, "reduce of {len} to {root}");
                     }
@@ -254,8 +233,8 @@ fn elements_may_have_no_size() {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let mut result = [(); 4];
-            comm.allreduce_by(&[(); 4], &mut result, false, |(), ()| ())?;
-            comm.reduce_by(&[(); 4], &mut result, 0, true, |(), ()| ())?;
+            comm.allreduce_into(&[(); 4], &mut result, Op::ordered(|(), ()| ()))?;
+            comm.reduce_in_place(&mut result, Op::commutative(|(), ()| ()), 0)?;
             comm.bcast(&mut result, 0)
         });
     }
@@ -307,12 +286,13 @@ fn an_operation_that_panics_ends_in_order() {
             let mine = values(comm.rank(), 30_000);
             let mut result = mine.clone();
             let reduced = catch_unwind(AssertUnwindSafe(|| {
-                comm.allreduce_by(&mine, &mut result, true, |a, b| {
+                let sum = Op::commutative(|a: u64, b: u64| {
                     if panics {
                         std::panic::resume_unwind(Box::new("no result"));
                     }
                     a.wrapping_add(b)
-                })
+                });
+                comm.allreduce_into(&mine, &mut result, sum)
             }));
             match reduced {
                 Err(panic) => assert!(panics && panic.downcast_ref() == Some(&"no result")),

@@ -1,0 +1,191 @@
+//! Mistakes in calls of collectives: a clear error on the rank that makes it, before anything is
+//! sent; and ranks that do not agree, which costs them the communicator.
+
+use oxmpi::collective::Blocks;
+use oxmpi::{Error, Op, Result, World};
+
+use crate::job::Job;
+
+/// The error of `result`, as text.
+fn text<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => "no error".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// One rank's own arguments do not fit each other: refused, and nothing has happened.
+#[test]
+fn lengths_that_do_not_fit() {
+    Job::of(3).succeed(|world| {
+        let comm = world.comm();
+        let me = comm.rank();
+        let count = |what, has, needs| {
+            text::<()>(Err(Error::Count {
+                rank: me,
+                what,
+                has,
+                needs,
+            }))
+        };
+        let (mine, mut eight) = ([1u16; 2], [0u16; 8]);
+        let result = count("the result", 8, 6);
+        assert_eq!(text(comm.allgather(&mine, &mut eight)), result);
+        assert_eq!(text(comm.gather(&mine, Some(&mut eight), me)), result);
+        let values = count("the root's values", 8, 6);
+        assert_eq!(text(comm.scatter(Some(&eight), &mut [0; 2], me)), values);
+        let values = count("the values", 8, 6);
+        assert_eq!(text(comm.alltoall(&eight, &mut [0; 8])), values);
+        assert_eq!(text(comm.alltoall_in_place(&mut eight)), values);
+        let result = count("the result", 8, 6);
+        assert_eq!(text(comm.allgather_in_place(&mut eight)), result);
+        let result = count("the result", 8, 2);
+        assert_eq!(text(comm.scan_into(&mine, &mut eight, Op::SUM)), result);
+        assert_eq!(
+            text(comm.allreduce_into(&mine, &mut eight, Op::SUM)),
+            result
+        );
+        let room = Some(&mut eight[..]);
+        assert_eq!(text(comm.reduce_into(&mine, room, Op::SUM, me)), result);
+        let values = count("the values", 2, 24);
+        assert_eq!(
+            text(comm.reduce_scatter_block(&mine, &mut eight, Op::SUM)),
+            values
+        );
+        let counts = count("the list of counts", 2, 3);
+        assert_eq!(
+            text(comm.reduce_scatter(&mine, &[1, 1], &mut eight, Op::SUM)),
+            counts
+        );
+        let list = count("the list of values", 1, 3);
+        assert_eq!(text(comm.alltoallw(&[&[0]], &mut [])), list);
+        comm.barrier()
+    });
+}
+
+#[test]
+fn blocks_that_do_not_fit() {
+    Job::of(3).succeed(|world| {
+        let comm = world.comm();
+        let me = comm.rank();
+        let wrong = |what, why: &str| {
+            text::<()>(Err(Error::Blocks {
+                rank: me,
+                what,
+                why: why.to_owned(),
+            }))
+        };
+        let (mine, mut all) = ([1u8; 2], [0u8; 6]);
+        let missing = Blocks::packed(&mut all[..], &[2, 2]);
+        let why = wrong("the result", "there are 2 counts for 3 blocks");
+        assert_eq!(text(comm.allgatherv(&mine, missing)), why);
+        let beyond = Blocks::packed(&mut all[..], &[2, 2, 3]);
+        let why = "block 2 has 3 elements from index 4 on, and the buffer has 6";
+        assert_eq!(
+            text(comm.allgatherv(&mine, beyond)),
+            wrong("the result", why)
+        );
+        let shared = || [0, 1, 4];
+        let why = wrong(
+            "the result",
+            "blocks 0 and 1 both have the element at index 1",
+        );
+        let starts = shared();
+        let overlap = Blocks::at(&mut all[..], &[2, 2, 2], &starts);
+        assert_eq!(text(comm.gatherv(&mine, Some(overlap), me)), why);
+        let overlap = Blocks::at(&mut all[..], &[2, 2, 2], &starts);
+        let given = Blocks::packed(&mine[..], &[1, 1, 0]);
+        assert_eq!(text(comm.alltoallv(given, overlap)), why);
+        // What is only read may overlap, if it is of the right length.
+        let given = Blocks::at(&mine[..], &[2, 2, 2], &[0, 0, 0]);
+        let room = text::<()>(Err(Error::Count {
+            rank: me,
+            what: "this rank's room",
+            has: 1,
+            needs: 2,
+        }));
+        assert_eq!(text(comm.scatterv(Some(given), &mut [0], me)), room);
+        comm.barrier()
+    });
+}
+
+#[test]
+fn what_only_the_root_has() {
+    Job::of(3).succeed(|world| {
+        let comm = world.comm();
+        let (me, other) = (comm.rank(), (comm.rank() + 1) % comm.size());
+        let says = |why: String| format!("a collective on rank {me}: {why}");
+        let missing = |what| says(format!("this rank is the root and does not give {what}"));
+        let given = |what| {
+            says(format!(
+                "this rank gives {what}, which only the root has, rank {other}"
+            ))
+        };
+        let (mine, mut all) = ([1u8; 2], [0u8; 6]);
+        assert_eq!(
+            text(comm.gather(&mine, None, me)),
+            missing("room for the result")
+        );
+        assert_eq!(
+            text(comm.gather(&mine, Some(&mut all), other)),
+            given("room for the result")
+        );
+        assert_eq!(
+            text(comm.gatherv(&mine, None, me)),
+            missing("room for the result")
+        );
+        assert_eq!(
+            text(comm.reduce_into(&mine, None, Op::SUM, me)),
+            missing("room for the result")
+        );
+        let nothing = comm.scatter(None, &mut [0u8; 2], me);
+        assert_eq!(text(nothing), missing("values for all ranks"));
+        let something = comm.scatter(Some(&all), &mut [0; 2], other);
+        assert_eq!(text(something), given("values for all ranks"));
+        let wrong = format!("rank {me} named rank 3, but the communicator has ranks 0 to 2");
+        assert_eq!(text(comm.gather(&mine, None, 3)), wrong);
+        assert_eq!(text(comm.scatterv(None, &mut [0u8; 2], 3)), wrong);
+        assert_eq!(text(comm.reduce_in_place(&mut [0u8; 2], Op::SUM, 3)), wrong);
+        comm.barrier()
+    });
+}
+
+/// Where ranks do not agree on a length, who sees it says both; nobody waits for ever, and the
+/// communicator is of no use any more.
+#[test]
+fn ranks_that_do_not_agree() {
+    for collective in 0..8 {
+        let job = Job::of(2).with("COLLECTIVE", &collective.to_string());
+        let done = job.run(|| {
+            let world = World::init()?;
+            let comm = world.comm().dup()?;
+            let collective = std::env::var("COLLECTIVE").expect("set");
+            // 24 bytes on rank 0, 40 on rank 1.
+            let mut mine = vec![1u64; 3 + 2 * comm.rank()];
+            let mut all = [0; 10];
+            let all = &mut all[..2 * mine.len()];
+            let at_root = (comm.rank() == 0).then_some(&mut *all);
+            let result = match collective.as_str() {
+                "0" => comm.bcast(&mut mine, 0),
+                "1" => comm.gather(&mine, at_root, 0),
+                "2" => comm.scatter(at_root.as_deref(), &mut mine, 0),
+                "3" => comm.allgather(&mine, all),
+                "4" => comm.alltoall(&all.to_vec(), all),
+                "5" => comm.allreduce_in_place(&mut mine, Op::SUM),
+                "6" => comm.reduce_in_place(&mut mine, Op::SUM, 0),
+                _ => comm.scan_in_place(&mut mine, Op::SUM),
+            };
+            let Err(error) = result else {
+                // Its part needs nothing of the other one.
+                return Ok(());
+            };
+            println!("{error}");
+            let after = text(comm.barrier());
+            assert!(after.contains("an earlier one failed"), "{after}");
+            Ok::<_, Error>(())
+        });
+        assert_eq!(done.code, 0, "{}", done.err);
+        let both = done.out.contains("24") && done.out.contains("40");
+        assert!(both, "collective {collective}: {}", done.out);
+    }
+}

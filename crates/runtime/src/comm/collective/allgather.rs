@@ -1,0 +1,117 @@
+//! Allgather (MPI 5.0, section 6.7).
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_wire::Bytes;
+
+use super::blocks::{Blocks, Cut, Use};
+use super::slice::{Lend, Slice};
+use super::{Collective, Described, Place};
+use crate::comm::Comm;
+use crate::data::Data;
+use crate::error::Result;
+use crate::raw::{self, Access, Area};
+
+/// Gives every rank the values of every rank, as many of each, in the order of the ranks
+/// (`MPI_Iallgather`).
+pub fn allgather<T: Data, I: Slice<T>>(
+    values: I,
+    all: &mut [T],
+) -> impl Collective<(I::Buffer, &mut [T])> {
+    move |place: Place| {
+        let (values, all) = (values.lend(), all.lend());
+        place.count_each("the result", all.count, values.count)?;
+        let call = Call::allgather(place.rank, place.size, values.bytes.len());
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
+        Ok(Described::new(call, input, output, (values.held, all.held)))
+    }
+}
+
+/// As [`allgather`], each rank's values being already at their place in `all` (`MPI_IN_PLACE`). All
+/// ranks call this.
+pub fn allgather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
+    move |place: Place| {
+        let each = all.len() / place.size as usize;
+        place.count_each("the result", all.len(), each)?;
+        let all = all.lend();
+        let bytes = all.bytes.len() / u64::from(place.size);
+        let call = Call::allgather(place.rank, place.size, bytes).with_in_place(true);
+        let output = Area::Whole(all.bytes);
+        Ok(Described::new(call, Area::empty(), output, all.held))
+    }
+}
+
+/// Gives every rank the values of every rank, each as many as it likes (`MPI_Iallgatherv`). All
+/// ranks know how many.
+pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
+    values: I,
+    all: Blocks<'_, &'buf mut [T]>,
+) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    move |place: Place| {
+        let values = values.lend();
+        let counts = all.counts;
+        let Cut { places, held } =
+            all.cut(&place, "the result", place.size as usize, Use::Written)?;
+        let own = counts[place.rank as usize];
+        place.count("this rank's block of the result", own, values.count)?;
+        let call = Call::allgatherv(place.rank, place.size, total(&places));
+        let output = Area::Blocks(raw::Blocks::new(places, 1));
+        let input = Area::Whole(values.bytes);
+        Ok(Described::new(call, input, output, (values.held, held)))
+    }
+}
+
+/// As [`allgatherv`], each rank's values being already in their block. All ranks call this.
+pub fn allgatherv_in_place<'buf, T: Data>(
+    all: Blocks<'_, &'buf mut [T]>,
+) -> impl Collective<&'buf mut [T]> {
+    move |place: Place| {
+        let Cut { places, held } =
+            all.cut(&place, "the result", place.size as usize, Use::Written)?;
+        let call = Call::allgatherv(place.rank, place.size, total(&places)).with_in_place(true);
+        let output = Area::Blocks(raw::Blocks::new(places, 1));
+        Ok(Described::new(call, Area::empty(), output, held))
+    }
+}
+
+/// Bytes of all blocks together.
+fn total(places: &[impl Bytes]) -> u64 {
+    places.iter().map(Bytes::len).sum()
+}
+
+impl<A: Access> Comm<A> {
+    /// Gives every rank the values of every rank, as many of each, in the order of the ranks
+    /// (`MPI_Allgather`).
+    ///
+    /// # Errors
+    /// When a length is wrong, or a rank is lost.
+    pub fn allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+        self.run(super::allgather(values, all))
+    }
+
+    /// As [`Comm::allgather`], each rank's values being already at their place in `all`
+    /// (`MPI_IN_PLACE`). All ranks call this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn allgather_in_place<T: Data>(&self, all: &mut [T]) -> Result<()> {
+        self.run(super::allgather_in_place(all))
+    }
+
+    /// Gives every rank the values of every rank, each as many as it likes (`MPI_Allgatherv`). All
+    /// ranks know how many.
+    ///
+    /// # Errors
+    /// As [`Comm::allgather`], and [`Error::Blocks`](crate::Error::Blocks).
+    pub fn allgatherv<T: Data>(&self, values: &[T], all: Blocks<'_, &mut [T]>) -> Result<()> {
+        self.run(super::allgatherv(values, all))
+    }
+
+    /// As [`Comm::allgatherv`], each rank's values being already in their block. All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn allgatherv_in_place<T: Data>(&self, all: Blocks<'_, &mut [T]>) -> Result<()> {
+        self.run(super::allgatherv_in_place(all))
+    }
+}

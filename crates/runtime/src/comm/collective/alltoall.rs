@@ -1,0 +1,166 @@
+//! Alltoall (MPI 5.0, section 6.8).
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_wire::Bytes;
+
+use super::blocks::{Blocks, Cut, Use, lend_each, lend_each_mut};
+use super::slice::{Lend, Slice};
+use super::{Collective, Described, Nothing, Place};
+use crate::comm::Comm;
+use crate::data::Data;
+use crate::error::Result;
+use crate::raw::{self, Access, Area};
+use crate::request::Buffer;
+
+/// Gives each rank a share of this rank's values, as many to each, in the order of the ranks, and
+/// gets one of each (`MPI_Ialltoall`).
+pub fn alltoall<T: Data, I: Slice<T>>(
+    values: I,
+    result: &mut [T],
+) -> impl Collective<(I::Buffer, &mut [T])> {
+    move |place: Place| {
+        let (values, result) = (values.lend(), result.lend());
+        place.count_each(
+            "the values",
+            values.count,
+            values.count / place.size as usize,
+        )?;
+        place.count("the result", result.count, values.count)?;
+        let each = values.bytes.len() / u64::from(place.size);
+        let call = Call::alltoall(place.rank, place.size, each);
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
+        Ok(Described::new(
+            call,
+            input,
+            output,
+            (values.held, result.held),
+        ))
+    }
+}
+
+/// As [`alltoall`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
+pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]> {
+    move |place: Place| {
+        let values = values.lend();
+        place.count_each(
+            "the values",
+            values.count,
+            values.count / place.size as usize,
+        )?;
+        let each = values.bytes.len() / u64::from(place.size);
+        let call = Call::alltoall(place.rank, place.size, each).with_in_place(true);
+        let output = Area::Whole(values.bytes);
+        Ok(Described::new(call, Area::empty(), output, values.held))
+    }
+}
+
+/// Gives each rank a block of this rank's values, each of its own length, and gets one of each
+/// (`MPI_Ialltoallv`). What one rank gives and what the other has room for is equally long.
+pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
+    values: Blocks<'_, I>,
+    result: Blocks<'_, &'buf mut [T]>,
+) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    move |place: Place| {
+        let size = place.size as usize;
+        let values = values.cut(&place, "the values", size, Use::Read)?;
+        let result = result.cut(&place, "the result", size, Use::Written)?;
+        Ok(exchange(&place, values, result))
+    }
+}
+
+/// As [`alltoallv`], with `values` as the result too: what two ranks give each other is equally
+/// long. All ranks call this.
+pub fn alltoallv_in_place<'buf, T: Data>(
+    values: Blocks<'_, &'buf mut [T]>,
+) -> impl Collective<&'buf mut [T]> {
+    move |place: Place| {
+        let size = place.size as usize;
+        let Cut { places, held } = values.cut(&place, "the values", size, Use::Written)?;
+        let call = Call::alltoallv(place.rank, place.size).with_in_place(true);
+        let output = Area::Blocks(raw::Blocks::new(places, 1));
+        Ok(Described::new(call, Area::empty(), output, held))
+    }
+}
+
+/// As [`alltoallv`], of bytes that lie anywhere, a slice for each rank (`MPI_Ialltoallw`): with
+/// zerocopy's `as_bytes` each may hold elements of another type.
+pub fn alltoallw<'buf>(
+    values: &'buf [&'buf [u8]],
+    result: &'buf mut [&'buf mut [u8]],
+) -> impl Collective<(&'buf [&'buf [u8]], &'buf mut [&'buf mut [u8]])> {
+    move |place: Place| {
+        let size = place.size as usize;
+        place.count("the list of values", values.len(), size)?;
+        place.count("the list of results", result.len(), size)?;
+        // A reborrow would not outlive this function.
+        let result = { result };
+        Ok(exchange(&place, lend_each(values), lend_each_mut(result)))
+    }
+}
+
+/// An alltoallv between these blocks.
+fn exchange<I: Buffer, O: Buffer>(
+    place: &Place,
+    values: Cut<I>,
+    result: Cut<O>,
+) -> Described<(I, O), Nothing> {
+    let call = Call::alltoallv(place.rank, place.size);
+    let input = Area::Blocks(raw::Blocks::new(values.places, 1));
+    let output = Area::Blocks(raw::Blocks::new(result.places, 1));
+    Described::new(call, input, output, (values.held, result.held))
+}
+
+impl<A: Access> Comm<A> {
+    /// Gives each rank a share of this rank's values, as many to each, in the order of the ranks,
+    /// and gets one of each (`MPI_Alltoall`).
+    ///
+    /// # Errors
+    /// When a length is wrong, or a rank is lost.
+    pub fn alltoall<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
+        self.run(super::alltoall(values, result))
+    }
+
+    /// As [`Comm::alltoall`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn alltoall_in_place<T: Data>(&self, values: &mut [T]) -> Result<()> {
+        self.run(super::alltoall_in_place(values))
+    }
+
+    /// Gives each rank a block of this rank's values, each of its own length, and gets one of each
+    /// (`MPI_Alltoallv`). What one rank gives and what the other has room for is equally long.
+    ///
+    /// # Errors
+    /// As [`Comm::alltoall`], and [`Error::Blocks`](crate::Error::Blocks).
+    pub fn alltoallv<T: Data>(
+        &self,
+        values: Blocks<'_, &[T]>,
+        result: Blocks<'_, &mut [T]>,
+    ) -> Result<()> {
+        self.run(super::alltoallv(values, result))
+    }
+
+    /// As [`Comm::alltoallv`], with `values` as the result too: what two ranks give each other is
+    /// equally long. All ranks call this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn alltoallv_in_place<T: Data>(&self, values: Blocks<'_, &mut [T]>) -> Result<()> {
+        self.run(super::alltoallv_in_place(values))
+    }
+
+    /// As [`Comm::alltoallv`], of bytes that lie anywhere, a slice for each rank
+    /// (`MPI_Alltoallw`): with zerocopy's `as_bytes` each may hold elements of another type.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn alltoallw<'buf>(
+        &self,
+        values: &'buf [&'buf [u8]],
+        result: &'buf mut [&'buf mut [u8]],
+    ) -> Result<()> {
+        self.run(super::alltoallw(values, result))
+    }
+}

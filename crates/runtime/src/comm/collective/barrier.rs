@@ -1,0 +1,34 @@
+//! Barrier (MPI 5.0, section 6.3).
+
+use oxmpi_coll::catalog::Call;
+
+use super::{Collective, Described};
+use crate::comm::Comm;
+use crate::error::Result;
+use crate::raw::{Access, Area};
+
+/// Ends when every rank has started it (`MPI_Ibarrier`).
+pub fn barrier() -> impl Collective<()> {
+    |place: super::Place| {
+        let call = Call::barrier(place.rank, place.size);
+        Ok(Described::<(), _>::new(
+            call,
+            Area::empty(),
+            Area::empty(),
+            (),
+        ))
+    }
+}
+
+impl<A: Access> Comm<A> {
+    /// Returns when every rank has called it (`MPI_Barrier`).
+    ///
+    /// # Errors
+    /// When a rank that this one waits for is lost.
+    ///
+    /// # Cost
+    /// ceil(log2 p) rounds of empty messages.
+    pub fn barrier(&self) -> Result<()> {
+        self.raw.barrier()
+    }
+}

@@ -1,0 +1,38 @@
+//! Broadcast (MPI 5.0, section 6.4).
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_wire::Bytes;
+
+use super::slice::{Held, Lend};
+use super::{Collective, Described, Place};
+use crate::comm::Comm;
+use crate::data::Data;
+use crate::error::Result;
+use crate::raw::{Access, Area};
+
+/// Gives every rank the values of rank `root` (`MPI_Ibcast`).
+pub fn bcast<T: Data>(values: &mut [T], root: usize) -> impl Collective<&mut [T]> {
+    move |place: Place| {
+        let root = place.root(root)?;
+        let Held { bytes, held, .. } = values.lend();
+        let call = Call::bcast(place.rank, place.size, root, bytes.len());
+        let area = Area::Whole(bytes);
+        Ok(Described::<&mut [T], _>::new(
+            call,
+            area.clone(),
+            area,
+            held,
+        ))
+    }
+}
+
+impl<A: Access> Comm<A> {
+    /// Gives every rank the values of rank `root` (`MPI_Bcast`). All ranks pass slices of the same
+    /// length.
+    ///
+    /// # Errors
+    /// When `root` does not exist, the lengths differ, or a rank is lost.
+    pub fn bcast<T: Data>(&self, values: &mut [T], root: usize) -> Result<()> {
+        self.run(super::bcast(values, root))
+    }
+}

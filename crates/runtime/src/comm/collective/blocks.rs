@@ -1,0 +1,222 @@
+//! Blocks of a slice, one for each rank or neighbour.
+
+use std::ops::Range;
+
+use oxmpi_os::RawBytes;
+
+use super::Place;
+use super::slice::{Held, Slice};
+use crate::data::{Data, source, target};
+use crate::error::{Error, Result};
+use crate::request::Buffer;
+
+/// A slice and the blocks in it, one for each rank or neighbour in their order: how many elements
+/// each has, and at which index it starts. What lies between blocks is not touched.
+///
+/// ```
+/// # use oxmpi::{World, collective::Blocks};
+/// # let world = World::init()?;
+/// # let comm = world.comm();
+/// // Rank r has r + 1 values; every rank gets all of them, rank by rank.
+/// let mine = vec![comm.rank(); comm.rank() + 1];
+/// let counts: Vec<usize> = (1..=comm.size()).collect();
+/// let mut all = vec![0; counts.iter().sum()];
+/// comm.allgatherv(&mine, Blocks::packed(&mut all, &counts))?;
+/// # Ok::<(), oxmpi::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a, S> {
+    values: S,
+    pub(super) counts: &'a [usize],
+    /// `None`: each starts where the one before it ends.
+    starts: Option<&'a [usize]>,
+}
+
+impl<'a, S> Blocks<'a, S> {
+    /// Blocks that follow one another.
+    pub const fn packed(values: S, counts: &'a [usize]) -> Self {
+        Self {
+            values,
+            counts,
+            starts: None,
+        }
+    }
+
+    /// Blocks that start at these indexes.
+    pub const fn at(values: S, counts: &'a [usize], starts: &'a [usize]) -> Self {
+        Self {
+            values,
+            counts,
+            starts: Some(starts),
+        }
+    }
+}
+
+/// What may be done to blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// They are only read, and may overlap.
+    Read,
+    /// They are written, and may not.
+    Written,
+}
+
+/// The places of blocks.
+pub(super) struct Cut<B: Buffer> {
+    pub(super) places: Vec<RawBytes>,
+    pub(super) held: B::Held,
+}
+
+impl<S> Blocks<'_, S> {
+    /// The places of the `number` blocks of `what`.
+    ///
+    /// # Errors
+    /// When there are more or fewer, one reaches beyond the slice, or two that are written overlap.
+    pub(super) fn cut<T: Data>(
+        self,
+        place: &Place,
+        what: &'static str,
+        number: usize,
+        use_: Use,
+    ) -> Result<Cut<S::Buffer>>
+    where
+        S: Slice<T>,
+    {
+        let Held { bytes, count, held } = self.values.lend();
+        let wrong = |why: String| Error::Blocks {
+            rank: place.rank as usize,
+            what,
+            why,
+        };
+        let ranges = ranges(self.counts, self.starts, number, count).map_err(wrong)?;
+        if use_ == Use::Written {
+            apart(&ranges).map_err(wrong)?;
+        }
+        let of = |range: &Range<usize>| {
+            let element = size_of::<T>();
+            let (start, len) = (range.start * element, range.len() * element);
+            bytes.part(start as u64, len as u64, 0, 1)
+        };
+        let places = ranges
+            .iter()
+            .map(|range| of(range).unwrap_or(RawBytes::empty()));
+        Ok(Cut {
+            places: places.collect(),
+            held,
+        })
+    }
+}
+
+/// Slices of bytes that lie anywhere, as blocks.
+pub(super) fn lend_each<'buf>(values: &'buf [&'buf [u8]]) -> Cut<&'buf [&'buf [u8]]> {
+    Cut {
+        places: values.iter().map(|bytes| source(bytes)).collect(),
+        held: values,
+    }
+}
+
+/// As [`lend_each`], of slices that are written.
+pub(super) fn lend_each_mut<'buf>(
+    values: &'buf mut [&'buf mut [u8]],
+) -> Cut<&'buf mut [&'buf mut [u8]]> {
+    let places = values.iter_mut().map(|bytes| target(bytes)).collect();
+    Cut {
+        places,
+        held: values,
+    }
+}
+
+/// The elements of each block, or what is wrong with them.
+fn ranges(
+    counts: &[usize],
+    starts: Option<&[usize]>,
+    number: usize,
+    len: usize,
+) -> Result<Vec<Range<usize>>, String> {
+    if counts.len() != number {
+        return Err(format!(
+            "there are {} counts for {number} blocks",
+            counts.len()
+        ));
+    }
+    if let Some(starts) = starts.filter(|starts| starts.len() != number) {
+        return Err(format!(
+            "there are {} starts for {number} blocks",
+            starts.len()
+        ));
+    }
+    let mut next = 0;
+    let ranges = counts.iter().enumerate().map(|(n, &count)| {
+        let start = starts.map_or(next, |starts| starts[n]);
+        match start
+            .checked_add(count)
+            .filter(|&end| end <= len || count == 0)
+        {
+            Some(end) => {
+                next = end;
+                Ok(start..end)
+            }
+            None => Err(format!(
+                "block {n} has {count} elements from index {start} on, and the buffer has {len}"
+            )),
+        }
+    });
+    ranges.collect()
+}
+
+/// That no two blocks have an element in common.
+fn apart(ranges: &[Range<usize>]) -> Result<(), String> {
+    let filled = |n: &usize| !ranges[*n].is_empty();
+    let mut order: Vec<usize> = (0..ranges.len()).filter(filled).collect();
+    order.sort_by_key(|&n| ranges[n].start);
+    let meet = |pair: &&[usize]| ranges[pair[0]].end > ranges[pair[1]].start;
+    match order.windows(2).find(meet) {
+        None => Ok(()),
+        Some(pair) => Err(format!(
+            "blocks {} and {} both have the element at index {}",
+            pair[0].min(pair[1]),
+            pair[0].max(pair[1]),
+            ranges[pair[1]].start
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{apart, ranges};
+    use proptest::prelude::*;
+
+    #[test]
+    fn wrong_blocks_are_named() {
+        let why = |counts: &[usize], starts| ranges(counts, starts, 3, 8).expect_err("wrong");
+        assert_eq!(why(&[1, 2], None), "there are 2 counts for 3 blocks");
+        assert_eq!(
+            why(&[1, 2, 3], Some(&[0])),
+            "there are 1 starts for 3 blocks"
+        );
+        let beyond = "block 2 has 4 elements from index 5 on, and the buffer has 8";
+        assert_eq!(why(&[3, 2, 4], None), beyond);
+        assert_eq!(why(&[0, 0, 4], Some(&[0, 0, 5])), beyond);
+        let most = [usize::MAX, 1, usize::MAX];
+        assert!(why(&most, Some(&[1, 1, 1])).contains("block 0 has"));
+        let shared = ranges(&[2, 3, 1], Some(&[6, 4, 0]), 3, 8).expect("within bounds");
+        assert_eq!(
+            apart(&shared),
+            Err("blocks 0 and 1 both have the element at index 6".to_owned())
+        );
+    }
+
+    proptest! {
+        /// Against each element's count.
+        #[test]
+        fn overlaps_are_found(
+            blocks in prop::collection::vec((0usize..5, 0usize..20), 0..6),
+        ) {
+            let (counts, starts): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+            let ranges = ranges(&counts, Some(&starts), counts.len(), 24).expect("within bounds");
+            let holders = |i| ranges.iter().filter(|range| range.contains(&i)).count();
+            let overlap = (0..24).any(|i| holders(i) > 1);
+            prop_assert_eq!(apart(&ranges).is_err(), overlap);
+        }
+    }
+}

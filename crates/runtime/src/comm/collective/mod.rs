@@ -1,0 +1,218 @@
+//! Collective operations with their buffers (MPI 5.0, chapters 6 and 8.6).
+//!
+//! The methods of [`Comm`] of the same names run an operation to its end. The functions here only
+//! describe it.
+//!
+//! Every rank of the communicator calls the same operations in the same order, and with the same
+//! lengths and root where nothing else is said.
+
+mod allgather;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod blocks;
+mod gather;
+mod neighbor;
+mod reduce;
+mod reduce_scatter;
+mod scan;
+mod scatter;
+mod slice;
+
+use std::fmt;
+
+use oxmpi_coll::catalog::Call;
+
+pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
+pub use alltoall::{alltoall, alltoall_in_place, alltoallv, alltoallv_in_place, alltoallw};
+pub use barrier::barrier;
+pub use bcast::bcast;
+pub use blocks::Blocks;
+pub use gather::{gather, gather_in_place, gatherv, gatherv_in_place};
+pub use neighbor::{
+    neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
+    neighbor_alltoallw,
+};
+pub use reduce::{allreduce, allreduce_in_place, reduce, reduce_in_place};
+pub use reduce_scatter::{
+    reduce_scatter, reduce_scatter_block, reduce_scatter_block_in_place, reduce_scatter_in_place,
+};
+pub use scan::{exscan, exscan_in_place, scan, scan_in_place};
+pub use scatter::{scatter, scatter_in_place, scatterv, scatterv_in_place};
+pub use slice::Slice;
+
+use super::Comm;
+use super::topology::Topology;
+use crate::error::{Error, Result};
+use crate::op::{Combine, Kind, Nothing, on_bytes};
+use crate::raw::{Access, Area, Buffers, Operation};
+use crate::request::Buffer;
+
+/// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
+#[must_use = "it is only described: start it in a scope"]
+pub trait Collective<B: Buffer, C = Nothing>: sealed::Describe<B, C> {}
+
+impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
+
+#[allow(
+    unnameable_types,
+    reason = "the trait is sealed: callers name `Collective`, never what is here"
+)]
+pub(crate) mod sealed {
+    use super::{Buffer, Buffers, Call, Result, Topology};
+
+    /// What an operation is, once it is known where it is called; `C` combines elements.
+    pub trait Describe<B: Buffer, C> {
+        /// Checks the arguments.
+        ///
+        /// # Errors
+        /// The first that is wrong.
+        fn describe(self, place: Place) -> Result<Described<B, C>>;
+    }
+
+    /// The rank that calls, and its communicator.
+    #[derive(Clone, Debug)]
+    pub struct Place {
+        pub(super) rank: u32,
+        pub(super) size: u32,
+        pub(super) topology: Option<Topology>,
+    }
+
+    /// An operation of which all is known.
+    pub struct Described<B: Buffer, C> {
+        pub(crate) call: Call,
+        /// The bytes of what is held.
+        pub(crate) buffers: Buffers,
+        #[allow(
+            dead_code,
+            reason = "who waits for the operation here still has its buffers"
+        )]
+        pub(crate) held: B::Held,
+        pub(crate) combine: Option<C>,
+    }
+}
+
+use sealed::{Described, Place};
+
+impl<B: Buffer, C, F> sealed::Describe<B, C> for F
+where
+    F: FnOnce(Place) -> Result<Described<B, C>>,
+{
+    #[inline]
+    fn describe(self, place: Place) -> Result<Described<B, C>> {
+        self(place)
+    }
+}
+
+impl<B: Buffer> Described<B, Nothing> {
+    fn new(call: Call, input: Area, output: Area, held: B::Held) -> Self {
+        Self {
+            call,
+            buffers: Buffers::new(input, output),
+            held,
+            combine: None,
+        }
+    }
+}
+
+impl<B: Buffer, C> Described<B, C> {
+    /// Of an operation that reduces.
+    fn reducing(
+        call: Call,
+        input: Area,
+        output: Area,
+        held: B::Held,
+        (kind, combine): (Kind, C),
+    ) -> Self {
+        let call = match kind {
+            Kind::Exact => call.exactly(),
+            Kind::Commutative => call,
+            Kind::Ordered => call.with_commutative(false),
+        };
+        Self {
+            call,
+            buffers: Buffers::new(input, output),
+            held,
+            combine: Some(combine),
+        }
+    }
+}
+
+impl Place {
+    /// The root as a peer.
+    fn root(&self, root: usize) -> Result<u32> {
+        match u32::try_from(root) {
+            Ok(root) if root < self.size => Ok(root),
+            _ => Err(Error::Rank {
+                rank: self.rank as usize,
+                named: root,
+                size: self.size as usize,
+            }),
+        }
+    }
+
+    /// What only the root has, where the calling rank is the root; else nothing, and nothing may
+    /// have been given.
+    fn of_root<T>(&self, root: u32, what: &'static str, given: Option<T>) -> Result<Option<T>> {
+        if given.is_some() == (self.rank == root) {
+            return Ok(given);
+        }
+        let why = match given {
+            Some(_) => format_args!("this rank gives {what}, which only the root has, rank {root}"),
+            None => format_args!("this rank is the root and does not give {what}"),
+        };
+        Err(self.refused(why))
+    }
+
+    /// The neighbours.
+    fn topology(&self) -> Result<Topology> {
+        self.topology.clone().ok_or_else(|| {
+            self.refused("this communicator has no neighbours; make a Cart or a Graph of it")
+        })
+    }
+
+    /// That a buffer has the right length.
+    fn count(&self, what: &'static str, has: usize, needs: usize) -> Result<()> {
+        if has == needs {
+            return Ok(());
+        }
+        Err(Error::Count {
+            rank: self.rank as usize,
+            what,
+            has,
+            needs,
+        })
+    }
+
+    /// That a buffer has a block of so many elements for each rank.
+    fn count_each(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
+        self.count(what, has, each.saturating_mul(self.size as usize))
+    }
+
+    #[cold]
+    fn refused(&self, why: impl fmt::Display) -> Error {
+        Error::Collective {
+            rank: self.rank as usize,
+            why: why.to_string(),
+        }
+    }
+}
+
+impl<A: Access> Comm<A> {
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            rank: self.raw.group().rank(),
+            size: self.raw.group().size(),
+            topology: self.topology.clone(),
+        }
+    }
+
+    /// Runs the operation to its end.
+    fn run<B: Buffer, C: Combine>(&self, operation: impl Collective<B, C>) -> Result<()> {
+        let described = operation.describe(self.place())?;
+        let combine = described.combine.map(on_bytes);
+        let combine = combine.as_ref().map(|combine| combine as Operation<'_>);
+        self.raw
+            .collective(described.call, &described.buffers, combine)
+    }
+}

@@ -1,0 +1,208 @@
+//! Neighbourhood collectives (MPI 5.0, section 8.6), of a [`Cart`](crate::Cart) or a
+//! [`Graph`](crate::Graph).
+//!
+//! Blocks stand in the order of the neighbours: on a grid the rank below and the rank above in each
+//! dimension. The block of a neighbour that a grid does not have is not touched.
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_wire::Bytes;
+
+use super::blocks::{Blocks, Cut, Use, lend_each, lend_each_mut};
+use super::slice::{Lend, Slice};
+use super::{Collective, Described, Nothing, Place};
+use crate::comm::Comm;
+use crate::comm::topology::Topology;
+use crate::data::Data;
+use crate::error::Result;
+use crate::raw::{self, Access, Area};
+use crate::request::Buffer;
+
+/// Gives each neighbour this rank's values, and gets as many of each (`MPI_Ineighbor_allgather`).
+pub fn neighbor_allgather<T: Data, I: Slice<T>>(
+    values: I,
+    all: &mut [T],
+) -> impl Collective<(I::Buffer, &mut [T])> {
+    move |place: Place| {
+        let topology = place.topology()?;
+        let (values, all) = (values.lend(), all.lend());
+        let needs = values.count.saturating_mul(topology.sources());
+        place.count("the result", all.count, needs)?;
+        let of =
+            |degrees| Call::neighbor_allgather(place.rank, place.size, degrees, values.bytes.len());
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
+        Ok(among(&topology, of, input, output, (values.held, all.held)))
+    }
+}
+
+/// Gives each neighbour this rank's values, and gets a block of each
+/// (`MPI_Ineighbor_allgatherv`). What one gives and what the other has room for is equally long.
+pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
+    values: I,
+    all: Blocks<'_, &'buf mut [T]>,
+) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    move |place: Place| {
+        let topology = place.topology()?;
+        let all = all.cut(&place, "the result", topology.sources(), Use::Written)?;
+        let values = values.lend();
+        let of = |degrees| {
+            Call::neighbor_allgatherv(place.rank, place.size, degrees, values.bytes.len())
+        };
+        let input = Area::Whole(values.bytes);
+        let output = Area::Blocks(raw::Blocks::new(all.places, 1));
+        Ok(among(&topology, of, input, output, (values.held, all.held)))
+    }
+}
+
+/// Gives each neighbour a share of this rank's values, as many to each, and gets one of each
+/// (`MPI_Ineighbor_alltoall`).
+pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
+    values: I,
+    result: &mut [T],
+) -> impl Collective<(I::Buffer, &mut [T])> {
+    move |place: Place| {
+        let topology = place.topology()?;
+        let (values, result) = (values.lend(), result.lend());
+        let (to, from) = (topology.destinations(), topology.sources());
+        // Who sends nothing knows the length by what comes.
+        let each = match to {
+            0 => result.count.checked_div(from).unwrap_or(0),
+            _ => values.count / to,
+        };
+        place.count("the values", values.count, each.saturating_mul(to))?;
+        place.count("the result", result.count, each.saturating_mul(from))?;
+        let bytes = each as u64 * size_of::<T>() as u64;
+        let of = |degrees| Call::neighbor_alltoall(place.rank, place.size, degrees, bytes);
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
+        Ok(among(
+            &topology,
+            of,
+            input,
+            output,
+            (values.held, result.held),
+        ))
+    }
+}
+
+/// Gives each neighbour a block of this rank's values, each of its own length, and gets one of each
+/// (`MPI_Ineighbor_alltoallv`). What one gives and what the other has room for is equally long.
+pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
+    values: Blocks<'_, I>,
+    result: Blocks<'_, &'buf mut [T]>,
+) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    move |place: Place| {
+        let topology = place.topology()?;
+        let (to, from) = (topology.destinations(), topology.sources());
+        let values = values.cut(&place, "the values", to, Use::Read)?;
+        let result = result.cut(&place, "the result", from, Use::Written)?;
+        Ok(exchange(&place, &topology, values, result))
+    }
+}
+
+/// As [`neighbor_alltoallv`], of bytes that lie anywhere, a slice for each neighbour
+/// (`MPI_Ineighbor_alltoallw`).
+pub fn neighbor_alltoallw<'buf>(
+    values: &'buf [&'buf [u8]],
+    result: &'buf mut [&'buf mut [u8]],
+) -> impl Collective<(&'buf [&'buf [u8]], &'buf mut [&'buf mut [u8]])> {
+    move |place: Place| {
+        let topology = place.topology()?;
+        place.count("the list of values", values.len(), topology.destinations())?;
+        place.count("the list of results", result.len(), topology.sources())?;
+        // A reborrow would not outlive this function.
+        let result = { result };
+        let (values, result) = (lend_each(values), lend_each_mut(result));
+        Ok(exchange(&place, &topology, values, result))
+    }
+}
+
+/// A neighbor_alltoallv of these blocks.
+fn exchange<I: Buffer, O: Buffer>(
+    place: &Place,
+    topology: &Topology,
+    values: Cut<I>,
+    result: Cut<O>,
+) -> Described<(I, O), Nothing> {
+    let of = |degrees| Call::neighbor_alltoallv(place.rank, place.size, degrees);
+    let input = Area::Blocks(raw::Blocks::new(values.places, 1));
+    let output = Area::Blocks(raw::Blocks::new(result.places, 1));
+    among(topology, of, input, output, (values.held, result.held))
+}
+
+/// The call `of` so many sources and destinations, among the neighbours.
+fn among<B: Buffer>(
+    topology: &Topology,
+    of: impl Fn([u32; 2]) -> Call,
+    input: Area,
+    output: Area,
+    held: B::Held,
+) -> Described<B, Nothing> {
+    let call = of([topology.sources() as u32, topology.destinations() as u32]);
+    let call = match topology.cartesian {
+        true => call.on_grid(),
+        false => call,
+    };
+    let mut described = Described::new(call, input, output, held);
+    described.buffers.neighbors = Some(topology.neighbors.clone());
+    described
+}
+
+impl<A: Access> Comm<A> {
+    /// Gives each neighbour this rank's values, and gets as many of each
+    /// (`MPI_Neighbor_allgather`).
+    ///
+    /// # Errors
+    /// When the communicator has no neighbours: it is no [`Cart`](crate::Cart) and no
+    /// [`Graph`](crate::Graph); when a length is wrong, or a rank is lost.
+    pub fn neighbor_allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+        self.run(super::neighbor_allgather(values, all))
+    }
+
+    /// Gives each neighbour this rank's values, and gets a block of each
+    /// (`MPI_Neighbor_allgatherv`). What one gives and what the other has room for is equally long.
+    ///
+    /// # Errors
+    /// As [`Comm::neighbor_allgather`], and [`Error::Blocks`](crate::Error::Blocks).
+    pub fn neighbor_allgatherv<T: Data>(
+        &self,
+        values: &[T],
+        all: Blocks<'_, &mut [T]>,
+    ) -> Result<()> {
+        self.run(super::neighbor_allgatherv(values, all))
+    }
+
+    /// Gives each neighbour a share of this rank's values, as many to each, and gets one of each
+    /// (`MPI_Neighbor_alltoall`).
+    ///
+    /// # Errors
+    /// As [`Comm::neighbor_allgather`].
+    pub fn neighbor_alltoall<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
+        self.run(super::neighbor_alltoall(values, result))
+    }
+
+    /// Gives each neighbour a block of this rank's values, each of its own length, and gets one of
+    /// each (`MPI_Neighbor_alltoallv`). What one gives and what the other has room for is equally
+    /// long.
+    ///
+    /// # Errors
+    /// As [`Comm::neighbor_allgatherv`].
+    pub fn neighbor_alltoallv<T: Data>(
+        &self,
+        values: Blocks<'_, &[T]>,
+        result: Blocks<'_, &mut [T]>,
+    ) -> Result<()> {
+        self.run(super::neighbor_alltoallv(values, result))
+    }
+
+    /// As [`Comm::neighbor_alltoallv`], of bytes that lie anywhere, a slice for each neighbour
+    /// (`MPI_Neighbor_alltoallw`).
+    ///
+    /// # Errors
+    /// As [`Comm::neighbor_allgather`].
+    pub fn neighbor_alltoallw<'buf>(
+        &self,
+        values: &'buf [&'buf [u8]],
+        result: &'buf mut [&'buf mut [u8]],
+    ) -> Result<()> {
+        self.run(super::neighbor_alltoallw(values, result))
+    }
+}

@@ -1,0 +1,183 @@
+//! Reduction to one rank, and to all (MPI 5.0, section 6.9).
+
+use oxmpi_coll::catalog::Call;
+
+use super::slice::{Held, Lend, Slice};
+use super::{Collective, Described, Place};
+use crate::comm::Comm;
+use crate::data::Data;
+use crate::error::Result;
+use crate::op::Reduction;
+use crate::raw::{Access, Area};
+use crate::value::Value;
+
+/// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Ireduce`). Only the
+/// root gives room for the result.
+pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
+    values: I,
+    result: Option<&mut [T]>,
+    op: R,
+    root: usize,
+) -> impl Collective<(I::Buffer, Option<&mut [T]>), R::Combine> {
+    move |place: Place| {
+        let root = place.root(root)?;
+        let reduction = op.reduces()?;
+        let result = place.of_root(root, "room for the result", result)?;
+        let values = values.lend();
+        if let Some(result) = &result {
+            place.count("the result", result.len(), values.count)?;
+        }
+        let count = values.count as u64;
+        let call = Call::reduce(place.rank, place.size, root, count, size_of::<T>() as u64);
+        let (output, result) = match result.map(Lend::lend) {
+            Some(Held { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
+            None => (Area::empty(), None),
+        };
+        let (input, held) = (Area::Whole(values.bytes), (values.held, result));
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// As [`reduce`], the root's `values` becoming the result (`MPI_IN_PLACE`). All ranks call this;
+/// the other ranks' values stay as they are.
+pub fn reduce_in_place<T: Data, R: Reduction<T>>(
+    values: &mut [T],
+    op: R,
+    root: usize,
+) -> impl Collective<&mut [T], R::Combine> {
+    move |place: Place| {
+        let root = place.root(root)?;
+        let reduction = op.reduces()?;
+        let Held { bytes, count, held } = values.lend();
+        let (count, element) = (count as u64, size_of::<T>() as u64);
+        let call = Call::reduce(place.rank, place.size, root, count, element);
+        let is_root = place.rank == root;
+        let (input, output) = match is_root {
+            true => (Area::empty(), Area::Whole(bytes)),
+            false => (Area::Whole(bytes), Area::empty()),
+        };
+        let call = call.with_in_place(is_root);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// Reduces `values` over all ranks, element by element, into every rank's `result`
+/// (`MPI_Iallreduce`).
+pub fn allreduce<T: Data, I: Slice<T>, R: Reduction<T>>(
+    values: I,
+    result: &mut [T],
+    op: R,
+) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let (values, result) = (values.lend(), result.lend());
+        place.count("the result", result.count, values.count)?;
+        let (count, element) = (values.count as u64, size_of::<T>() as u64);
+        let call = Call::allreduce(place.rank, place.size, count, element);
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
+        let held = (values.held, result.held);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// As [`allreduce`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
+pub fn allreduce_in_place<T: Data, R: Reduction<T>>(
+    values: &mut [T],
+    op: R,
+) -> impl Collective<&mut [T], R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let Held { bytes, count, held } = values.lend();
+        let (count, element) = (count as u64, size_of::<T>() as u64);
+        let call = Call::allreduce(place.rank, place.size, count, element).with_in_place(true);
+        let (input, output) = (Area::empty(), Area::Whole(bytes));
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+impl<A: Access> Comm<A> {
+    /// Reduces a value or a small array over all ranks; rank `root` gets the result, the others
+    /// `None` (`MPI_Reduce`).
+    ///
+    /// # Errors
+    /// When `root` does not exist, the element has no such operation, or a rank is lost.
+    pub fn reduce<V: Value>(
+        &self,
+        value: &V,
+        op: impl Reduction<V::Element>,
+        root: usize,
+    ) -> Result<Option<V>> {
+        let mut result = *value;
+        self.reduce_in_place(result.elements_mut(), op, root)?;
+        Ok((self.rank() == root).then_some(result))
+    }
+
+    /// Reduces `values` over all ranks, element by element, to rank `root` (`MPI_Reduce`). Only the
+    /// root gives room for the result.
+    ///
+    /// # Errors
+    /// As [`Comm::reduce`], or when the root gives no room or another rank does, or a length is
+    /// wrong.
+    pub fn reduce_into<T: Data>(
+        &self,
+        values: &[T],
+        result: Option<&mut [T]>,
+        op: impl Reduction<T>,
+        root: usize,
+    ) -> Result<()> {
+        self.run(super::reduce(values, result, op, root))
+    }
+
+    /// As [`Comm::reduce_into`], the root's `values` becoming the result (`MPI_IN_PLACE`). All ranks
+    /// call this; the other ranks' values stay as they are.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reduce_in_place<T: Data>(
+        &self,
+        values: &mut [T],
+        op: impl Reduction<T>,
+        root: usize,
+    ) -> Result<()> {
+        self.run(super::reduce_in_place(values, op, root))
+    }
+
+    /// Reduces a value or a small array over all ranks, and gives every rank the result
+    /// (`MPI_Allreduce`). All ranks get the same bits, but for which NaN it is where several are
+    /// added or multiplied.
+    ///
+    /// # Errors
+    /// When the element has no such operation, or a rank is lost.
+    pub fn allreduce<V: Value>(&self, value: &V, op: impl Reduction<V::Element>) -> Result<V> {
+        let mut result = *value;
+        self.allreduce_in_place(result.elements_mut(), op)?;
+        Ok(result)
+    }
+
+    /// Reduces `values` over all ranks, element by element, into every rank's `result`
+    /// (`MPI_Allreduce`).
+    ///
+    /// # Errors
+    /// As [`Comm::allreduce`], or when the slices have different lengths.
+    pub fn allreduce_into<T: Data>(
+        &self,
+        values: &[T],
+        result: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::allreduce(values, result, op))
+    }
+
+    /// As [`Comm::allreduce_into`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn allreduce_in_place<T: Data>(
+        &self,
+        values: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::allreduce_in_place(values, op))
+    }
+}

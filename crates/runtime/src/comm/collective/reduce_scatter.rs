@@ -1,0 +1,160 @@
+//! Reduction whose result is scattered (MPI 5.0, section 6.10).
+
+use oxmpi_coll::catalog::Call;
+
+use super::blocks::{Blocks, Cut, Use};
+use super::slice::{Held, Lend, Slice};
+use super::{Collective, Described, Place};
+use crate::comm::Comm;
+use crate::data::Data;
+use crate::error::Result;
+use crate::op::Reduction;
+use crate::raw::{self, Access, Area};
+
+/// Reduces the values of all ranks, element by element, and gives each rank its share of the
+/// result, as many elements to each, in the order of the ranks (`MPI_Ireduce_scatter_block`).
+pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
+    values: I,
+    result: &mut [T],
+    op: R,
+) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let (values, result) = (values.lend(), result.lend());
+        place.count_each("the values", values.count, result.count)?;
+        let (count, element) = (result.count as u64, size_of::<T>() as u64);
+        let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
+        let held = (values.held, result.held);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// As [`reduce_scatter_block`], this rank's share of the result coming to the start of `values`;
+/// what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+pub fn reduce_scatter_block_in_place<T: Data, R: Reduction<T>>(
+    values: &mut [T],
+    op: R,
+) -> impl Collective<&mut [T], R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let Held { bytes, count, held } = values.lend();
+        place.count_each("the values", count, count / place.size as usize)?;
+        let (count, element) = (count as u64 / u64::from(place.size), size_of::<T>() as u64);
+        let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
+        let (input, output) = (Area::empty(), Area::Whole(bytes));
+        let call = call.with_in_place(true);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// Reduces the values of all ranks, element by element, and gives each rank its block of the
+/// result, rank `r` `counts[r]` elements (`MPI_Ireduce_scatter`).
+pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
+    values: I,
+    counts: &[usize],
+    result: &'buf mut [T],
+    op: R,
+) -> impl Collective<(I::Buffer, &'buf mut [T]), R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let call = cut_for_all(&place, counts, size_of::<T>())?;
+        let blocks = Blocks::packed(values, counts);
+        let what = "the values";
+        let Cut { places, held } = blocks.cut(&place, what, place.size as usize, Use::Read)?;
+        let own = counts[place.rank as usize];
+        let result = result.lend();
+        place.count("the result", result.count, own)?;
+        let input = Area::Blocks(raw::Blocks::new(places, size_of::<T>() as u64));
+        let output = Area::Whole(result.bytes);
+        let held = (held, result.held);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// As [`reduce_scatter`], this rank's block of the result coming to the start of `values`; what the
+/// rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
+    values: &'buf mut [T],
+    counts: &[usize],
+    op: R,
+) -> impl Collective<&'buf mut [T], R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let call = cut_for_all(&place, counts, size_of::<T>())?.with_in_place(true);
+        let Held { bytes, count, held } = values.lend();
+        place.count("the values", count, counts.iter().sum())?;
+        let lengths = counts.iter().map(|&count| count as u64).collect();
+        let input = Area::Blocks(raw::Blocks::counted(lengths));
+        let output = Area::Whole(bytes);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+/// The call of a reduce_scatter with a count for each rank.
+fn cut_for_all(place: &Place, counts: &[usize], element: usize) -> Result<Call> {
+    place.count("the list of counts", counts.len(), place.size as usize)?;
+    let total = counts
+        .iter()
+        .fold(0u64, |sum, &n| sum.saturating_add(n as u64));
+    let element = element as u64;
+    Ok(Call::reduce_scatter(place.rank, place.size, total, element))
+}
+
+impl<A: Access> Comm<A> {
+    /// Reduces the values of all ranks, element by element, and gives each rank its share of the
+    /// result, as many elements to each, in the order of the ranks (`MPI_Reduce_scatter_block`).
+    ///
+    /// # Errors
+    /// When the element has no such operation, a length is wrong, or a rank is lost.
+    pub fn reduce_scatter_block<T: Data>(
+        &self,
+        values: &[T],
+        result: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::reduce_scatter_block(values, result, op))
+    }
+
+    /// As [`Comm::reduce_scatter_block`], this rank's share of the result coming to the start of
+    /// `values`; what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reduce_scatter_block_in_place<T: Data>(
+        &self,
+        values: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::reduce_scatter_block_in_place(values, op))
+    }
+
+    /// Reduces the values of all ranks, element by element, and gives each rank its block of the
+    /// result, rank `r` `counts[r]` elements (`MPI_Reduce_scatter`).
+    ///
+    /// # Errors
+    /// As [`Comm::reduce_scatter_block`].
+    pub fn reduce_scatter<T: Data>(
+        &self,
+        values: &[T],
+        counts: &[usize],
+        result: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::reduce_scatter(values, counts, result, op))
+    }
+
+    /// As [`Comm::reduce_scatter`], this rank's block of the result coming to the start of
+    /// `values`; what the rest holds afterwards is open (`MPI_IN_PLACE`). All ranks call this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reduce_scatter_in_place<T: Data>(
+        &self,
+        values: &mut [T],
+        counts: &[usize],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::reduce_scatter_in_place(values, counts, op))
+    }
+}

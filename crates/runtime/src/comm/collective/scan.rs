@@ -1,0 +1,162 @@
+//! Prefix reductions (MPI 5.0, section 6.11).
+
+use oxmpi_coll::catalog::Call;
+
+use super::slice::{Held, Lend, Slice};
+use super::{Collective, Described, Place};
+use crate::comm::Comm;
+use crate::data::Data;
+use crate::error::Result;
+use crate::op::Reduction;
+use crate::raw::{Access, Area};
+use crate::value::Value;
+
+/// [`Call::scan`] or [`Call::exscan`].
+type Of = fn(u32, u32, u64, u64) -> Call;
+
+/// Reduces the values of this rank and all below it, element by element, into `result`
+/// (`MPI_Iscan`).
+pub fn scan<T: Data, I: Slice<T>, R: Reduction<T>>(
+    values: I,
+    result: &mut [T],
+    op: R,
+) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+    apart(Call::scan, values, result, op)
+}
+
+/// As [`scan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
+pub fn scan_in_place<T: Data, R: Reduction<T>>(
+    values: &mut [T],
+    op: R,
+) -> impl Collective<&mut [T], R::Combine> {
+    in_place(Call::scan, values, op)
+}
+
+/// Reduces the values of all ranks below this one, element by element, into `result`
+/// (`MPI_Iexscan`). What rank 0 finds there afterwards is open.
+pub fn exscan<T: Data, I: Slice<T>, R: Reduction<T>>(
+    values: I,
+    result: &mut [T],
+    op: R,
+) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+    apart(Call::exscan, values, result, op)
+}
+
+/// As [`exscan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
+pub fn exscan_in_place<T: Data, R: Reduction<T>>(
+    values: &mut [T],
+    op: R,
+) -> impl Collective<&mut [T], R::Combine> {
+    in_place(Call::exscan, values, op)
+}
+
+fn apart<T: Data, I: Slice<T>, R: Reduction<T>>(
+    of: Of,
+    values: I,
+    result: &mut [T],
+    op: R,
+) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let (values, result) = (values.lend(), result.lend());
+        place.count("the result", result.count, values.count)?;
+        let (count, element) = (values.count as u64, size_of::<T>() as u64);
+        let call = of(place.rank, place.size, count, element);
+        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
+        let held = (values.held, result.held);
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+fn in_place<T: Data, R: Reduction<T>>(
+    of: Of,
+    values: &mut [T],
+    op: R,
+) -> impl Collective<&mut [T], R::Combine> {
+    move |place: Place| {
+        let reduction = op.reduces()?;
+        let Held { bytes, count, held } = values.lend();
+        let (count, element) = (count as u64, size_of::<T>() as u64);
+        let call = of(place.rank, place.size, count, element).with_in_place(true);
+        let (input, output) = (Area::empty(), Area::Whole(bytes));
+        Ok(Described::reducing(call, input, output, held, reduction))
+    }
+}
+
+impl<A: Access> Comm<A> {
+    /// Reduces a value or a small array over this rank and all below it (`MPI_Scan`).
+    ///
+    /// # Errors
+    /// When the element has no such operation, or a rank is lost.
+    pub fn scan<V: Value>(&self, value: &V, op: impl Reduction<V::Element>) -> Result<V> {
+        let mut result = *value;
+        self.scan_in_place(result.elements_mut(), op)?;
+        Ok(result)
+    }
+
+    /// Reduces the values of this rank and all below it, element by element, into `result`
+    /// (`MPI_Scan`).
+    ///
+    /// # Errors
+    /// As [`Comm::scan`], or when the slices have different lengths.
+    pub fn scan_into<T: Data>(
+        &self,
+        values: &[T],
+        result: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::scan(values, result, op))
+    }
+
+    /// As [`Comm::scan_into`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn scan_in_place<T: Data>(&self, values: &mut [T], op: impl Reduction<T>) -> Result<()> {
+        self.run(super::scan_in_place(values, op))
+    }
+
+    /// Reduces a value or a small array over all ranks below this one; `None` on rank 0
+    /// (`MPI_Exscan`).
+    ///
+    /// ```
+    /// # use oxmpi::{Op, World};
+    /// # let world = World::init()?;
+    /// # let (comm, mine) = (world.comm(), 7u64);
+    /// // Where this rank's elements start in an array of all ranks' elements.
+    /// let start = comm.exscan(&mine, Op::SUM)?.unwrap_or(0);
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comm::scan`].
+    pub fn exscan<V: Value>(&self, value: &V, op: impl Reduction<V::Element>) -> Result<Option<V>> {
+        let mut result = *value;
+        self.exscan_in_place(result.elements_mut(), op)?;
+        Ok((self.rank() > 0).then_some(result))
+    }
+
+    /// Reduces the values of all ranks below this one, element by element, into `result`
+    /// (`MPI_Exscan`). What rank 0 finds there afterwards is open.
+    ///
+    /// # Errors
+    /// As [`Comm::scan_into`].
+    pub fn exscan_into<T: Data>(
+        &self,
+        values: &[T],
+        result: &mut [T],
+        op: impl Reduction<T>,
+    ) -> Result<()> {
+        self.run(super::exscan(values, result, op))
+    }
+
+    /// As [`Comm::exscan_into`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call
+    /// this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn exscan_in_place<T: Data>(&self, values: &mut [T], op: impl Reduction<T>) -> Result<()> {
+        self.run(super::exscan_in_place(values, op))
+    }
+}

@@ -1,0 +1,90 @@
+//! What a collective reads.
+
+use oxmpi_os::RawBytes;
+
+use crate::data::{Data, place, source};
+use crate::request::Buffer;
+
+/// Elements that a collective reads: a slice, array or vector that is lent shared, or uniquely, so
+/// that it can be written between two runs of a persistent operation. Sealed.
+pub trait Slice<T>: sealed::Lend<T> {}
+
+impl<T, S: sealed::Lend<T>> Slice<T> for S {}
+
+#[allow(
+    unnameable_types,
+    reason = "the trait is sealed: callers name `Slice`, never what is here"
+)]
+pub(crate) mod sealed {
+    use super::{Buffer, RawBytes};
+
+    /// How the elements are lent.
+    pub trait Lend<T> {
+        /// The slice that is given back at the end.
+        type Buffer: Buffer;
+
+        /// Lends it.
+        fn lend(self) -> Held<Self::Buffer>;
+    }
+
+    /// Elements as a collective holds them.
+    pub struct Held<B: Buffer> {
+        pub(in super::super) bytes: RawBytes,
+        /// Number of elements.
+        pub(in super::super) count: usize,
+        pub(in super::super) held: B::Held,
+    }
+}
+
+pub(super) use sealed::{Held, Lend};
+
+impl<'buf, T: Data> Lend<T> for &'buf [T] {
+    type Buffer = &'buf [T];
+
+    fn lend(self) -> Held<Self> {
+        Held {
+            bytes: source(self),
+            count: self.len(),
+            held: self,
+        }
+    }
+}
+
+impl<'buf, T: Data> Lend<T> for &'buf mut [T] {
+    type Buffer = &'buf mut [T];
+
+    fn lend(self) -> Held<Self> {
+        let held: *mut [T] = self;
+        Held {
+            bytes: place(held),
+            count: held.len(),
+            held,
+        }
+    }
+}
+
+/// Those that are lent as the slice that they hold.
+macro_rules! as_slices {
+    ($($t:ty $([$n:ident])?;)*) => {$(
+        impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf $t {
+            type Buffer = &'buf [T];
+
+            fn lend(self) -> Held<&'buf [T]> {
+                self.as_slice().lend()
+            }
+        }
+
+        impl<'buf, T: Data $(, const $n: usize)?> Lend<T> for &'buf mut $t {
+            type Buffer = &'buf mut [T];
+
+            fn lend(self) -> Held<&'buf mut [T]> {
+                self.as_mut_slice().lend()
+            }
+        }
+    )*};
+}
+
+as_slices! {
+    Vec<T>;
+    [T; N] [N];
+}

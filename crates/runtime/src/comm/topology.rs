@@ -1,0 +1,35 @@
+//! Whom the ranks of a communicator exchange with in neighbourhood collectives.
+
+use std::sync::Arc;
+
+use crate::raw::Neighbors;
+
+/// A rank's neighbours, and how their blocks are matched.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    pub(crate) neighbors: Arc<Neighbors>,
+    /// They are those of a grid: what goes down a dimension comes from above.
+    pub(crate) cartesian: bool,
+}
+
+impl Topology {
+    pub(crate) fn new(sources: Vec<u32>, destinations: Vec<u32>, cartesian: bool) -> Self {
+        Self {
+            neighbors: Arc::new(Neighbors {
+                sources,
+                destinations,
+            }),
+            cartesian,
+        }
+    }
+
+    /// Neighbours from which a rank receives.
+    pub(crate) fn sources(&self) -> usize {
+        self.neighbors.sources.len()
+    }
+
+    /// Neighbours to which it sends.
+    pub(crate) fn destinations(&self) -> usize {
+        self.neighbors.destinations.len()
+    }
+}

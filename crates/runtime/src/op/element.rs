@@ -1,0 +1,82 @@
+//! The elements that predefined operations know.
+
+use super::loops::each;
+use super::{Name, Op, floats};
+use crate::data::Data;
+use crate::error::{Error, Result};
+
+/// `into[i] = into[i] op from[i]` for two slices of the same length.
+pub type Fold<T> = fn(into: &mut [T], from: &[T]);
+
+/// An element that predefined operations know: a number, or a [`Loc`](super::Loc).
+pub trait Element: Data {
+    /// The loop that applies `op`, chosen once and vectorised by the compiler.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] when the type does not have the operation.
+    fn fold(op: Op) -> Result<Fold<Self>>;
+
+    /// Whether the result of `op` has the same bits whatever the order and grouping of the
+    /// operands, as with integers, and not with floating-point sums.
+    fn is_exact(op: Op) -> bool {
+        let _ = op;
+        false
+    }
+}
+
+/// The error of an operation that the type does not have.
+pub(super) const fn missing<F>(op: Op, element: &'static str) -> Result<F> {
+    Err(Error::Operation {
+        op: op.name(),
+        element,
+    })
+}
+
+macro_rules! integers {
+    ($($t:ident)*) => {$(
+        impl Element for $t {
+            fn fold(op: Op) -> Result<Fold<Self>> {
+                Ok(match op.0 {
+                    Name::Sum => each!($t, $t::wrapping_add),
+                    Name::Product => each!($t, $t::wrapping_mul),
+                    Name::Min => each!($t, Ord::min),
+                    Name::Max => each!($t, Ord::max),
+                    Name::And => each!($t, |a, b| a & b),
+                    Name::Or => each!($t, |a, b| a | b),
+                    Name::Xor => each!($t, |a, b| a ^ b),
+                    Name::LogicalAnd => each!($t, |a, b| ((a != 0) & (b != 0)).into()),
+                    Name::LogicalOr => each!($t, |a, b| ((a | b) != 0).into()),
+                    Name::LogicalXor => each!($t, |a, b| ((a != 0) ^ (b != 0)).into()),
+                    Name::MinLoc | Name::MaxLoc => return missing(op, stringify!($t)),
+                })
+            }
+
+            fn is_exact(_: Op) -> bool {
+                true
+            }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($t:ident)*) => {$(
+        impl Element for $t {
+            fn fold(op: Op) -> Result<Fold<Self>> {
+                Ok(match op.0 {
+                    Name::Sum => each!($t, |a, b| a + b),
+                    Name::Product => each!($t, |a, b| a * b),
+                    Name::Min => each!($t, floats::$t::min),
+                    Name::Max => each!($t, floats::$t::max),
+                    _ => return missing(op, stringify!($t)),
+                })
+            }
+
+            fn is_exact(op: Op) -> bool {
+                matches!(op.0, Name::Min | Name::Max)
+            }
+        }
+    )*};
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+floats!(f32 f64);

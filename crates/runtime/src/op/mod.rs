@@ -1,0 +1,135 @@
+//! Reduction operations.
+
+mod element;
+mod floats;
+mod loc;
+mod loops;
+mod reduction;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use element::{Element, Fold};
+pub use loc::Loc;
+#[cfg(test)]
+pub(crate) use reduction::custom;
+pub(crate) use reduction::{Combine, Kind, Nothing, on_bytes, sealed};
+pub use reduction::{Custom, Reduction};
+
+/// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).
+///
+/// All of them are commutative. [`Op::commutative`] and [`Op::ordered`] make an operation of a
+/// function of your own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Op(Name);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Name {
+    Sum,
+    Product,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    MinLoc,
+    MaxLoc,
+}
+
+impl Op {
+    /// `a + b`; integers wrap around.
+    pub const SUM: Self = Self(Name::Sum);
+    /// `a * b`; integers wrap around.
+    pub const PROD: Self = Self(Name::Product);
+    /// The smaller one; a NaN loses against a number, and -0 is below 0.
+    pub const MIN: Self = Self(Name::Min);
+    /// The larger one; a NaN loses against a number, and -0 is below 0.
+    pub const MAX: Self = Self(Name::Max);
+    /// `a & b`; integers only.
+    pub const BAND: Self = Self(Name::And);
+    /// `a | b`; integers only.
+    pub const BOR: Self = Self(Name::Or);
+    /// `a ^ b`; integers only.
+    pub const BXOR: Self = Self(Name::Xor);
+    /// 1 where both are not 0, else 0; integers only.
+    pub const LAND: Self = Self(Name::LogicalAnd);
+    /// 1 where one of them is not 0, else 0; integers only.
+    pub const LOR: Self = Self(Name::LogicalOr);
+    /// 1 where exactly one of them is not 0, else 0; integers only.
+    pub const LXOR: Self = Self(Name::LogicalXor);
+    /// The [`Loc`] with the smaller value; of equal ones that with the lower index.
+    pub const MINLOC: Self = Self(Name::MinLoc);
+    /// The [`Loc`] with the larger value; of equal ones that with the lower index.
+    pub const MAXLOC: Self = Self(Name::MaxLoc);
+
+    /// Every predefined operation.
+    pub const ALL: [Self; 12] = [
+        Self::SUM,
+        Self::PROD,
+        Self::MIN,
+        Self::MAX,
+        Self::BAND,
+        Self::BOR,
+        Self::BXOR,
+        Self::LAND,
+        Self::LOR,
+        Self::LXOR,
+        Self::MINLOC,
+        Self::MAXLOC,
+    ];
+
+    /// The name as the MPI standard spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Name::Sum => "SUM",
+            Name::Product => "PROD",
+            Name::Min => "MIN",
+            Name::Max => "MAX",
+            Name::And => "BAND",
+            Name::Or => "BOR",
+            Name::Xor => "BXOR",
+            Name::LogicalAnd => "LAND",
+            Name::LogicalOr => "LOR",
+            Name::LogicalXor => "LXOR",
+            Name::MinLoc => "MINLOC",
+            Name::MaxLoc => "MAXLOC",
+        }
+    }
+
+    /// An operation of your own that is associative and commutative: the library may combine
+    /// operands in any order (`MPI_Op_create`).
+    ///
+    /// A type whose alignment is above 128 does not compile.
+    #[must_use]
+    pub const fn commutative<T, F: Fn(T, T) -> T>(combine: F) -> Custom<F> {
+        Custom::new(combine, true)
+    }
+
+    /// An operation of your own that is associative: operands stand in the order of the ranks
+    /// (`MPI_Op_create`).
+    ///
+    /// ```
+    /// # use oxmpi::{Op, World};
+    /// # let world = World::init()?;
+    /// // The composition of x -> a x + b on all ranks, the last one's applied first.
+    /// let compose = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a * c, a * d + b];
+    /// let mut all = [[0; 2]];
+    /// world.comm().allreduce_into(&[[2, 1]], &mut all, Op::ordered(compose))?;
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn ordered<T, F: Fn(T, T) -> T>(combine: F) -> Custom<F> {
+        Custom::new(combine, false)
+    }
+}
+
+impl fmt::Debug for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
