@@ -27,9 +27,9 @@ pub struct Shared(pub(super) Arc<SharedLane>);
 
 pub(crate) mod sealed {
     use oxmpi_os::RawBytes;
-    use oxmpi_wire::{Envelope, Peer, Short, Source, Status, Tag, Wanted};
+    use oxmpi_wire::{Envelope, Outcome, Peer, Short, Source, Status, Tag, Wanted};
 
-    use super::{Lane, OpenRequest, Result, Waiter};
+    use super::{EndOfProcess, Lane, OpenRequest, Result, Waiter};
 
     /// What the raw core does with a lane.
     #[allow(
@@ -94,6 +94,14 @@ pub(crate) mod sealed {
         /// [`Lane::received`], inlined as no closure is. `None` too where the lane may not be used.
         fn received(&self, request: OpenRequest) -> Option<Status> {
             self.with(|lane| (lane.is_usable().then(|| lane.received(request))).flatten())
+        }
+
+        /// [`Lane::wait_briefly`], guarded as [`Reach::until`] is.
+        fn wait_briefly(&self, request: OpenRequest) -> Option<Outcome> {
+            let end = EndOfProcess;
+            let outcome = self.with(|lane| lane.wait_briefly(request));
+            std::mem::forget(end);
+            outcome
         }
 
         /// Drives the lane until `ready` gives something. Between its calls the lane makes

@@ -413,7 +413,7 @@ impl<A: Access> Communicator<A> {
         if let Some(status) = self.access.received(request) {
             return self.status(Ok(status));
         }
-        match self.access.with(|lane| lane.wait_briefly(request)) {
+        match self.access.wait_briefly(request) {
             Some(outcome) => self.status(outcome),
             None => self.wait_long(request),
         }
