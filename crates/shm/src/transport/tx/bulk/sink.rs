@@ -272,7 +272,10 @@ impl<B: Bytes> ShmTx<B> {
             .partition(|claim| claim.peer == peer);
         self.sinks.claims = left;
         let lost: Vec<Claim> = lost;
-        // A peer that lives all the same, and does not know, writes into this rank's memory no more.
+        // A peer that lives all the same, and does not know, takes no further piece. One that it took
+        // before (256 KiB at most) may still land in memory that is its owner's again. Only a rank that
+        // broke the protocol is given up alive; and whom the system lets write into this process needs
+        // no offer for it.
         for claim in lost {
             claim.offer.leave();
         }
