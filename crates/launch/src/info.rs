@@ -147,12 +147,12 @@ fn shm() -> Transport {
         probe::membarrier(),
         "sleeps are cut short instead",
     );
-    let single_copy = Part {
-        name: "process_vm_readv",
-        purpose: "long messages in a single copy",
-        found: probe::process_vm_readv().is_ok(),
-        note: "not used: this version copies long messages through shared buffers".into(),
-    };
+    let single_copy = part(
+        "process_vm_readv",
+        "long messages in a single copy, where that is fastest",
+        probe::process_vm_readv(),
+        "copies through shared memory instead",
+    );
     let used = memfd.found && pidfd.found;
     let why = match used {
         true => "between ranks on this machine",

@@ -2,6 +2,7 @@
 
 use oxmpi::settings::{Value, Values};
 use oxmpi_os::probe;
+use oxmpi_shm::heap::{Facts, Pages, Plan};
 use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{Path, Rendezvous, Row, Table, Until, network};
 
@@ -29,7 +30,8 @@ pub(super) struct Explanation {
 pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
     let layout = values.layout(1);
     let node = oxmpi_shm::limits(&layout);
-    let plan = network::Plan::new(ranks.unwrap_or(2), values.network());
+    let ranks = ranks.unwrap_or(2);
+    let plan = network::Plan::new(ranks, values.network());
     vec![
         Peers {
             kind: "self",
@@ -41,7 +43,7 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
             kind: "node",
             about: "ranks of the same node, through shared memory".into(),
             rows: rows(values, &node, ""),
-            notes: of_node(values),
+            notes: of_node(values, ranks),
         },
         Peers {
             kind: "network",
@@ -125,8 +127,8 @@ fn told(value: &Value) -> String {
     format!("{} = {} ({})", value.setting.name, value.text, value.origin)
 }
 
-/// How long messages go between ranks of a node.
-fn of_node(values: &Values) -> Vec<(&'static str, String)> {
+/// How long messages go between so many ranks of a node.
+fn of_node(values: &Values, ranks: u64) -> Vec<(&'static str, String)> {
     let (road, chunk) = (values.get("shm_road"), values.get("shm_chunk"));
     let chosen = match values.roads().road {
         None => "each peer and class of sizes takes the road that trials in the job find fastest",
@@ -140,7 +142,28 @@ fn of_node(values: &Values) -> Vec<(&'static str, String)> {
         ("buffers", told(values.get("shm_buffer"))),
         ("bulk", format!("{chosen}; {}, {}", told(road), told(chunk))),
         ("single copy", single),
+        ("allocated memory", allocated(values, ranks)),
     ]
+}
+
+/// The memory that ranks allocate where their peers reach it: how much, of which pages, and why.
+fn allocated(values: &Values, ranks: u64) -> String {
+    let ranks = u32::try_from(ranks).unwrap_or(u32::MAX);
+    let plan = Plan::new(ranks, values.heap(), &Facts::of_process());
+    if plan.area == 0 {
+        return format!("private, no peer reaches it: {}", plan.why_area);
+    }
+    let pages = match plan.pages {
+        Pages::Pool => "huge pages that are set aside",
+        Pages::Asked => "huge pages, asked for",
+        Pages::Small => "small pages",
+    };
+    format!(
+        "{} MiB a rank ({}), of {pages} ({})",
+        plan.area >> 20,
+        plan.why_area,
+        plan.why_pages
+    )
 }
 
 /// How network roads are made.

@@ -125,3 +125,23 @@ fn wrong_words_are_refused_with_what_is_right() {
         );
     }
 }
+
+/// Huge pages are asked for, and small ones taken without a word where there are none: here it is said.
+#[test]
+fn pages_of_allocated_memory_are_told_with_their_reason() {
+    for (set, says) in [
+        (("OXMPI_SHM_HEAP_PAGES", "small"), "of small pages (as set)"),
+        (("OXMPI_SHM_HEAP_PAGES", "auto"), "shmem_enabled says `"),
+        (("OXMPI_SHM_HEAP", "64MiB"), "64 MiB a rank (as set), of "),
+        (
+            ("OXMPI_SHM_HEAP", "0"),
+            "private, no peer reaches it: as set",
+        ),
+    ] {
+        let text = show::text(&explained(&[set], None));
+        let line = text
+            .lines()
+            .find(|line| line.contains("allocated memory: "));
+        assert!(line.is_some_and(|line| line.contains(says)), "{text}");
+    }
+}
