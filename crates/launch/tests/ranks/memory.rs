@@ -211,6 +211,43 @@ fn a_rank_without_addresses_has_private_memory() {
     });
 }
 
+/// One rank has no addresses left for what long messages pass through: they take the buffers of
+/// shorter ones, both ways.
+#[test]
+fn a_rank_without_addresses_exchanges_long_messages() {
+    const BYTES: usize = 1 << 20;
+    const LEFT: u64 = 8 << 20;
+    for limited in [0, 1] {
+        Job::of(2).with("OXMPI_SHM_HEAP", "0").succeed(|world| {
+            let comm = world.comm();
+            let (me, other) = (comm.rank(), 1 - comm.rank());
+            let (out, mut into) = (vec![me as u8 + 1; BYTES], vec![0; BYTES]);
+            // Both links are there, and nothing long has gone by them.
+            comm.sendrecv(&out[..8], other, 1, &mut into[..8], other, 1)?;
+            if me == limited {
+                at_most(Resource::As, addresses() + LEFT);
+            }
+            comm.barrier()?;
+            for _ in 0..3 {
+                into.fill(0);
+                comm.sendrecv(&out, other, 2, &mut into, other, 2)?;
+                assert!(into.iter().all(|&byte| byte == other as u8 + 1));
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Bytes of addresses that this process has in use.
+fn addresses() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("it exists");
+    let pages = text
+        .split(' ')
+        .next()
+        .and_then(|pages| pages.parse::<u64>().ok());
+    pages.expect("a number comes first") * rustix::param::page_size() as u64
+}
+
 /// A limit that the rings themselves do not fit is told, where the kernel would end the process by a
 /// signal.
 #[test]
