@@ -57,6 +57,64 @@ fn a_file_is_read_and_named() {
     );
 }
 
+/// What a measurement has written is what a job reads; and nothing is replaced that nobody gave up.
+#[test]
+fn what_tuning_writes_is_read_back() {
+    let folder = std::env::temp_dir().join(format!("oxmpi-tune-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("tuned.toml");
+    let name = file.to_str().unwrap();
+    let tune = [
+        "settings", "--tune", "--rounds", "1", "--json", "--output", name,
+    ];
+    let output = oxmpi(&tune, &[]);
+    if std::thread::available_parallelism().is_ok_and(|number| number.get() < 2) {
+        assert!(
+            text(&output.stderr).contains("measured between two"),
+            "{output:?}"
+        );
+        assert!(!file.exists());
+        std::fs::remove_dir_all(&folder).unwrap();
+        return;
+    }
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["format"], "oxmpi-tuning");
+    assert_eq!(report["file"], name);
+    let choices = report["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 4);
+    for choice in choices {
+        let setting = choice["setting"].as_str().unwrap();
+        let words = ["settings", "--parsable", setting];
+        let output = oxmpi(&words, &[("OXMPI_SETTINGS_FILE", name)]);
+        let fields: Vec<&str> = text(&output.stdout).split('\t').collect();
+        assert_eq!(fields[..2], [setting, choice["value"].as_str().unwrap()]);
+        let from = if choice["differs"] == true {
+            name
+        } else {
+            "default"
+        };
+        assert!(fields[2].starts_with(from), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
+    let figures = report["figures"].as_array().unwrap();
+    assert!(
+        figures
+            .iter()
+            .all(|figure| figure["ns"].as_f64() > Some(0.0))
+    );
+
+    std::fs::write(&file, "# by hand\n").unwrap();
+    let again = oxmpi(&tune, &[]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("exists"), "{again:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# by hand\n");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn json_goes_to_standard_output_alone() {
     for words in [&["settings", "--json"][..], &["info", "--json"]] {
@@ -87,6 +145,12 @@ fn unknown_options_are_refused() {
         &["settings", "--levl", "1"][..],
         &["info", "--jsn"],
         &["settings", "nothing_like_it"],
+        &[
+            "settings",
+            "--tune",
+            "--output",
+            "/no/such/folder/file.toml",
+        ],
         &["explain", "--jsn"],
         &["explain", "-n", "0"],
     ] {

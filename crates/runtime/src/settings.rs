@@ -3,7 +3,8 @@
 //! Each crate exports rows ([`oxmpi_text::Setting`]); [`TABLE`] is all of them. A value comes from
 //! the first of these that has one: the command line, our environment variable (`OXMPI_` + name), the
 //! variable of another product that means the same, the file named by `OXMPI_SETTINGS_FILE`, the
-//! file `oxmpi/settings.toml` in `$XDG_CONFIG_HOME` (or `~/.config`), the default.
+//! file `oxmpi/settings.toml` in `$XDG_CONFIG_HOME` (or `~/.config`), the site's file
+//! `/etc/oxmpi/settings.toml`, the default.
 //!
 //! A value of ours that is wrong is an error with a caret. A value of another product that we do not
 //! understand, and names nobody knows, are warnings: they may be meant for somebody else.

@@ -96,3 +96,29 @@ fn one_setting_has_a_page() {
         "{page}"
     );
 }
+
+#[test]
+fn options_that_do_not_go_together_are_refused() {
+    for (words, part) in [
+        (&["--output", "x"][..], "go with --tune"),
+        (&["--force"], "go with --tune"),
+        (&["--rounds", "3", "eager"], "go with --tune"),
+        (&["--tune", "eager"], "print no settings"),
+        (&["--tune", "--parsable"], "print no settings"),
+        (&["--tune", "--rounds", "0"], "from 1 to 99"),
+        (&["--on", "0,1"], "--on goes with --measure"),
+        (
+            &["--measure", "8", "--on", "a"],
+            "the numbers of processors",
+        ),
+        (&["--measure", "2G"], "lengths up to 1G"),
+    ] {
+        let arguments = words.iter().map(Into::into).collect();
+        let why = parse(arguments).err().expect("refused").to_string();
+        assert!(why.contains(part), "{words:?}: {why}");
+    }
+    assert_eq!(options(&["--tune"]).rounds, ROUNDS);
+    let measure = options(&["--measure", "8,64K", "--on", "0,3"]);
+    assert!(measure.task == Task::Measure(vec![8, 64 << 10]));
+    assert_eq!(measure.processors, [0, 3]);
+}

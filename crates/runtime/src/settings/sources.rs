@@ -43,8 +43,22 @@ pub struct Sources {
 /// The variable that names a settings file.
 pub(super) const FILE_VARIABLE: &str = "OXMPI_SETTINGS_FILE";
 
+/// The settings file of everybody on this machine.
+const SITE_FILE: &str = "/etc/oxmpi/settings.toml";
+
 impl Sources {
-    /// What this process has: its environment and the user's settings files. Reads up to two files.
+    /// The settings file of this user, whether or not it is there. Nothing where the user has no home.
+    #[must_use]
+    pub fn users_file() -> Option<PathBuf> {
+        let config = match env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty()) {
+            Some(dir) => PathBuf::from(dir),
+            None => env::home_dir()?.join(".config"),
+        };
+        Some(config.join("oxmpi/settings.toml"))
+    }
+
+    /// What this process has: its environment, and the settings files of the site and of the user.
+    /// Reads up to three files.
     ///
     /// # Errors
     /// A file that `OXMPI_SETTINGS_FILE` names and that cannot be read.
@@ -53,20 +67,16 @@ impl Sources {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
         let environment = env::vars_os().filter_map(text).collect();
-        let config = match env::var_os("XDG_CONFIG_HOME").filter(|dir| !dir.is_empty()) {
-            Some(dir) => Some(PathBuf::from(dir)),
-            None => env::home_dir().map(|home| home.join(".config")),
-        };
-        let usual = config.map(|dir| dir.join("oxmpi/settings.toml"));
+        let usual = [Some(PathBuf::from(SITE_FILE)), Self::users_file()];
         let named = env::var_os(FILE_VARIABLE)
             .filter(|path| !path.is_empty())
             .map(PathBuf::from);
 
         let mut files = Vec::new();
-        if let Some(path) = usual
-            && let Ok(content) = fs::read_to_string(&path)
-        {
-            files.push(File { path, content });
+        for path in usual.into_iter().flatten() {
+            if let Ok(content) = fs::read_to_string(&path) {
+                files.push(File { path, content });
+            }
         }
         if let Some(path) = named {
             let content = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;

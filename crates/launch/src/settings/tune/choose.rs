@@ -1,0 +1,341 @@
+//! From figures to values. A default stays unless something else is better by more than noise, and in
+//! every round: on a machine that does something else meanwhile, nothing is chosen for its sake.
+
+use super::plan::{E0, E1, EAGER, Figure, GROUPS, Group, RENDEZVOUS};
+
+/// What is not faster by this factor is taken for noise.
+const NOISE: f64 = 1.05;
+
+/// What became of one setting.
+#[derive(Debug, PartialEq)]
+pub(super) struct Choice {
+    pub(super) setting: &'static str,
+    /// The value; nothing: the default stays.
+    pub(super) value: Option<String>,
+    /// Why, in a sentence.
+    pub(super) why: String,
+}
+
+/// What to set of everything that was measured.
+pub(super) fn all(figures: &[Figure]) -> Vec<Choice> {
+    let choice = |group: &'static Group| {
+        let figures = Figures {
+            all: figures,
+            group,
+        };
+        let (value, why) = match group.setting {
+            "short_limit" => limit(&figures, E0, E1, 48),
+            "eager_limit" => limit(&figures, EAGER, RENDEZVOUS, 112),
+            "shm_road" => road(&figures),
+            _ => best(&figures),
+        };
+        Choice {
+            setting: group.setting,
+            value,
+            why,
+        }
+    };
+    GROUPS.iter().map(choice).collect()
+}
+
+/// The figures of one group.
+struct Figures<'a> {
+    all: &'a [Figure],
+    group: &'static Group,
+}
+
+impl Figures<'_> {
+    fn of<'b>(&'b self, value: &'b str) -> impl Iterator<Item = &'b Figure> {
+        let is_it = |figure: &&Figure| figure.setting == self.group.setting;
+        self.all
+            .iter()
+            .filter(is_it)
+            .filter(move |figure| figure.value == value)
+    }
+
+    /// By what factor `value` takes longer than `other`: the geometric mean over pairs of processors
+    /// and all lengths that `which` lets through.
+    fn factor(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> f64 {
+        self.factor_by(value, other, which, |figure| Some(figure.nanoseconds()))
+    }
+
+    /// Whether `value` takes longer than `other` in each round.
+    fn always_longer(&self, value: &str, other: &str, which: impl Fn(u64) -> bool) -> bool {
+        let rounds = self.of(value).map(|figure| figure.rounds.len()).min();
+        (0..rounds.unwrap_or(0)).all(|round| {
+            let time = |figure: &Figure| figure.rounds.get(round).copied();
+            self.factor_by(value, other, &which, time) > 1.0
+        })
+    }
+
+    fn factor_by(
+        &self,
+        value: &str,
+        other: &str,
+        which: impl Fn(u64) -> bool,
+        time: impl Fn(&Figure) -> Option<f64>,
+    ) -> f64 {
+        let (mut sum, mut count) = (0.0, 0);
+        for one in self.of(value).filter(|one| which(one.bytes)) {
+            let same = |two: &&Figure| (two.pair, two.bytes) == (one.pair, one.bytes);
+            let two = self.of(other).find(same);
+            if let Some((one, two)) = time(one).zip(two.and_then(&time)) {
+                sum += f64::ln(one / two);
+                count += 1;
+            }
+        }
+        if count == 0 {
+            1.0
+        } else {
+            f64::exp(sum / f64::from(count))
+        }
+    }
+}
+
+/// The longest message of the path that `first` stands for, before the one that `then` stands for is
+/// faster from some length on. `floor` is the longest message that only the first path is for.
+fn limit(figures: &Figures<'_>, first: &str, then: &str, floor: u64) -> (Option<String>, String) {
+    let lengths = figures.group.lengths;
+    let longest = lengths[lengths.len() - 1];
+    let slower = |length: u64| figures.factor(first, then, |bytes| bytes == length);
+    // From the end on: one length at which the second path happens to win does not end the first.
+    let from = lengths.iter().rposition(|&length| slower(length) <= NOISE);
+    match from {
+        Some(at) if at + 1 == lengths.len() => (
+            None,
+            format!(
+                "the first path is not slower up to {longest} B, which is as far as it reaches: \
+                 {:.2} times the second one there",
+                slower(longest)
+            ),
+        ),
+        _ => {
+            let limit = from.map_or(floor, |at| lengths[at]);
+            let lost = figures.factor(first, then, |bytes| bytes > limit);
+            if !figures.always_longer(first, then, |bytes| bytes > limit) {
+                return (None, undecided(&limit.to_string()));
+            }
+            (
+                Some(limit.to_string()),
+                format!(
+                    "beyond {limit} B the first path takes {lost:.2} times as long as the second"
+                ),
+            )
+        }
+    }
+}
+
+/// A road is set only if it is the best one, or within noise of it, for every pair and length: else
+/// trials in the job do better.
+fn road(figures: &Figures<'_>) -> (Option<String>, String) {
+    let roads = || {
+        figures
+            .group
+            .values
+            .iter()
+            .filter(|value| **value != "auto")
+    };
+    let worst = |road: &str| {
+        let behind = figures.of(road).map(|one| {
+            let same = |two: &&Figure| (two.pair, two.bytes) == (one.pair, one.bytes);
+            let least = roads()
+                .filter_map(|other| figures.of(other).find(same))
+                .map(Figure::nanoseconds)
+                .fold(f64::INFINITY, f64::min);
+            one.nanoseconds() / least
+        });
+        behind.fold(1.0, f64::max)
+    };
+    let best = roads()
+        .map(|&road| (road, worst(road)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((road, behind)) = best else {
+        return (None, "nothing was measured".into());
+    };
+    let gain = figures.factor("auto", road, |_| true);
+    if behind <= NOISE && gain > NOISE && figures.always_longer("auto", road, |_| true) {
+        let why = format!("the best road at every length, and {gain:.2} times as fast as trials");
+        return (Some(road.into()), why);
+    }
+    let why = if behind <= NOISE {
+        format!(
+            "`{road}` is the best road at every length, and trials in the job find it: {gain:.2}"
+        )
+    } else {
+        format!(
+            "no road is best at every length (`{road}` takes up to {behind:.2} times as long as the \
+             best): trials in the job find each"
+        )
+    };
+    (None, why)
+}
+
+/// The value that is fastest over all lengths.
+fn best(figures: &Figures<'_>) -> (Option<String>, String) {
+    let others = figures
+        .group
+        .values
+        .iter()
+        .filter(|value| **value != "auto");
+    let gains = others.map(|&value| (value, figures.factor("auto", value, |_| true)));
+    match gains.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        Some((value, gain)) if gain > NOISE && !figures.always_longer("auto", value, |_| true) => {
+            (None, undecided(value))
+        }
+        Some((value, gain)) if gain > NOISE => (
+            Some(value.into()),
+            format!("over all lengths {gain:.2} times as fast as `auto`"),
+        ),
+        Some((value, gain)) => (
+            None,
+            format!(
+                "the best other value, {value}, is {gain:.2} times as fast: within noise or slower"
+            ),
+        ),
+        None => (None, "nothing was measured".into()),
+    }
+}
+
+/// Why a value that is faster on the whole is not taken.
+fn undecided(value: &str) -> String {
+    format!("{value} would be faster on the whole, but not in every round")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figures of one group on two pairs of processors, as `time(value, pair, bytes)` says.
+    fn figures(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Vec<Figure> {
+        let group = GROUPS
+            .iter()
+            .find(|group| group.setting == setting)
+            .expect("a group");
+        let mut figures = Vec::new();
+        for &value in group.values {
+            for pair in 0..2 {
+                for &bytes in group.lengths {
+                    figures.push(Figure {
+                        setting: group.setting,
+                        value,
+                        pair,
+                        bytes,
+                        rounds: vec![time(value, pair, bytes)],
+                    });
+                }
+            }
+        }
+        figures
+    }
+
+    fn chosen(setting: &str, time: impl Fn(&str, usize, u64) -> f64) -> Option<String> {
+        let choices = all(&figures(setting, time));
+        let choice = choices.into_iter().find(|choice| choice.setting == setting);
+        choice.expect("a choice").value
+    }
+
+    #[test]
+    fn what_is_alike_stays_at_its_default() {
+        for group in &GROUPS {
+            assert_eq!(chosen(group.setting, |_, _, bytes| bytes as f64), None);
+            // Noise of a few parts in a hundred, other for each value.
+            let noisy = |value: &str, pair: usize, bytes: u64| {
+                (1000 + bytes) as f64 * (1.0 + 0.01 * ((value.len() + pair) % 4) as f64)
+            };
+            assert_eq!(chosen(group.setting, noisy), None, "{}", group.setting);
+        }
+        assert!(all(&[]).iter().all(|choice| choice.value.is_none()));
+    }
+
+    #[test]
+    fn a_path_ends_where_the_next_one_is_faster() {
+        let crossing = |first: &'static str, at: u64| {
+            move |value: &str, pair: usize, bytes: u64| {
+                let scale = if pair == 0 { 1.0 } else { 4.0 };
+                let time = if (value == first) == (bytes > at) {
+                    200.0
+                } else {
+                    100.0
+                };
+                scale * time
+            }
+        };
+        assert_eq!(
+            chosen("eager_limit", crossing(EAGER, 2048)).as_deref(),
+            Some("2048")
+        );
+        assert_eq!(
+            chosen("eager_limit", crossing(EAGER, 0)).as_deref(),
+            Some("112")
+        );
+        assert_eq!(chosen("eager_limit", crossing(EAGER, 8192)), None);
+        assert_eq!(
+            chosen("short_limit", crossing(E0, 64)).as_deref(),
+            Some("64")
+        );
+        assert_eq!(
+            chosen("short_limit", crossing(E0, 0)).as_deref(),
+            Some("48")
+        );
+        // One length at which the second path happens to win.
+        let once = |value: &str, _: usize, bytes: u64| match (value, bytes) {
+            (EAGER, 2048) => 300.0,
+            (EAGER, _) => 100.0,
+            _ => 200.0,
+        };
+        assert_eq!(chosen("eager_limit", once), None);
+    }
+
+    #[test]
+    fn a_road_is_set_only_where_it_is_best_throughout() {
+        let single = |value: &str, _: usize, bytes: u64| {
+            bytes as f64 * if value == "single" { 1.0 } else { 1.5 }
+        };
+        assert_eq!(chosen("shm_road", single).as_deref(), Some("single"));
+        let found_by_trials = |value: &str, _: usize, bytes: u64| {
+            bytes as f64
+                * if matches!(value, "single" | "auto") {
+                    1.0
+                } else {
+                    1.5
+                }
+        };
+        assert_eq!(chosen("shm_road", found_by_trials), None);
+        let near_only = |value: &str, pair: usize, bytes: u64| {
+            bytes as f64
+                * if (value == "single") == (pair == 0) {
+                    1.0
+                } else {
+                    1.5
+                }
+        };
+        assert_eq!(chosen("shm_road", near_only), None);
+    }
+
+    #[test]
+    fn a_chunk_is_set_that_is_faster_over_all() {
+        let time = |value: &str, _: usize, bytes: u64| match value {
+            "32KiB" => bytes as f64,
+            "64KiB" => 1.1 * bytes as f64,
+            _ => 1.2 * bytes as f64,
+        };
+        assert_eq!(chosen("shm_chunk", time).as_deref(), Some("32KiB"));
+        // Once it was not.
+        let mut figures = figures("shm_chunk", time);
+        for figure in &mut figures {
+            let time = figure.rounds[0];
+            figure.rounds = vec![
+                time,
+                time,
+                if figure.value == "auto" {
+                    time / 2.0
+                } else {
+                    time
+                },
+            ];
+        }
+        let choice = &all(&figures)[3];
+        assert_eq!((choice.setting, &choice.value), ("shm_chunk", &None));
+        assert!(choice.why.contains("not in every round"), "{}", choice.why);
+    }
+}

@@ -1,0 +1,79 @@
+//! One measurement: a job of two ranks, started as a user would start it.
+
+use std::process::{Command, Stdio};
+
+use oxmpi_text::EnvName;
+
+use super::plan::Job;
+
+/// Runs `job` on two processors, and gives nanoseconds one way for each length of its group.
+///
+/// # Errors
+/// A sentence with what the job said.
+pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String> {
+    let program = std::env::current_exe()
+        .map_err(|why| format!("cannot find this program's own file: {why}"))?;
+    let lengths = listed(job.group.lengths);
+    let mut command = Command::new(&program);
+    command
+        .args(["run", "-n", "2", "--bind-to", "none"])
+        .arg(&program)
+        .args(["settings", "--measure", &lengths, "--on"])
+        .arg(listed(processors))
+        .envs(
+            job.settings()
+                .map(|(name, value)| (EnvName(name).to_string(), value)),
+        )
+        .stdin(Stdio::null());
+    let failed = |why: &str| {
+        format!(
+            "measuring {} = {} failed: {why}",
+            job.group.setting, job.value
+        )
+    };
+    let output = command.output().map_err(|why| failed(&why.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim_end()));
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    read(&said, job.group.lengths).ok_or_else(|| failed(&format!("it said {said:?}")))
+}
+
+fn listed(numbers: &[impl ToString]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    numbers.join(",")
+}
+
+/// The times in what a job said: a line `BYTES NANOSECONDS` for each of `lengths`, in their order.
+fn read(said: &str, lengths: &[u64]) -> Option<Vec<f64>> {
+    let mut lines = said.lines();
+    let times: Option<Vec<f64>> = lengths
+        .iter()
+        .map(|length| {
+            let (bytes, time) = lines.next()?.split_once(' ')?;
+            let time: f64 = time.parse().ok()?;
+            (bytes.parse() == Ok(*length) && time.is_finite() && time > 0.0).then_some(time)
+        })
+        .collect();
+    times.filter(|_| lines.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn every_length_has_its_line() {
+        assert_eq!(read("8 50.5\n64 70\n", &[8, 64]), Some(vec![50.5, 70.0]));
+        for bad in [
+            "",
+            "8 50\n",
+            "64 70\n8 50\n",
+            "8 50\n64 x\n",
+            "8 50\n64 inf\n",
+            "8 5\n64 7\n9 9\n",
+        ] {
+            assert_eq!(read(bad, &[8, 64]), None, "{bad:?}");
+        }
+    }
+}

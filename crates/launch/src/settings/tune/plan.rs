@@ -1,0 +1,194 @@
+//! What is measured: of each setting a few values, each at the lengths of messages that it moves.
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// One setting and what is tried of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) setting: &'static str,
+    /// What the values stand for.
+    pub(super) about: &'static str,
+    pub(super) values: &'static [&'static str],
+    /// Bytes of the messages.
+    pub(super) lengths: &'static [u64],
+    /// Other settings that must stand still meanwhile.
+    pub(super) beside: &'static [(&'static str, &'static str)],
+}
+
+/// Everything that is measured. All four are set for each job: what is not tried is `auto`.
+pub(super) const GROUPS: [Group; 4] = [
+    Group {
+        setting: "short_limit",
+        about: "path E0 (one line or two) against E1 (a buffer)",
+        values: &[E0, E1],
+        lengths: &[56, 64, 80, 96, 112],
+        beside: &[],
+    },
+    Group {
+        setting: "eager_limit",
+        about: "path E1 (a buffer) against R0 (the receiver gets)",
+        values: &[EAGER, RENDEZVOUS],
+        lengths: &[512, KIB, 2 * KIB, 4 * KIB, 6 * KIB, 8 * KIB],
+        beside: &[],
+    },
+    Group {
+        setting: "shm_road",
+        about: "the roads of long messages",
+        values: &["auto", "turn", "cache", "stream", "single", "both"],
+        lengths: &[16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB],
+        beside: &[],
+    },
+    Group {
+        setting: "shm_chunk",
+        about: "the pieces in which they are copied through shared memory",
+        values: &["auto", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB"],
+        lengths: &[64 * KIB, 256 * KIB, MIB, 4 * MIB],
+        // Trials of other roads would be timed too.
+        beside: &[("shm_road", "turn")],
+    },
+];
+
+/// The value of `short_limit` by which all lengths of its group take E0 ...
+pub(super) const E0: &str = "auto";
+/// ... and E1.
+pub(super) const E1: &str = "48";
+/// The value of `eager_limit` by which all lengths of its group take E1 ...
+pub(super) const EAGER: &str = "8192";
+/// ... and R0.
+pub(super) const RENDEZVOUS: &str = "112";
+
+/// One job of two ranks.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) group: &'static Group,
+    pub(super) value: &'static str,
+    /// Which pair of processors.
+    pub(super) pair: usize,
+}
+
+/// What a message takes one way, in each round.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figure {
+    pub(super) setting: &'static str,
+    pub(super) value: &'static str,
+    pub(super) pair: usize,
+    pub(super) bytes: u64,
+    /// Nanoseconds, at least one.
+    pub(super) rounds: Vec<f64>,
+}
+
+impl Job {
+    /// The settings of the job, by name.
+    pub(super) fn settings(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let (tried, value) = (self.group.setting, self.value);
+        let beside = self.group.beside;
+        GROUPS.iter().map(move |group| {
+            let still = beside.iter().find(|(name, _)| *name == group.setting);
+            let value = match still {
+                _ if group.setting == tried => value,
+                Some((_, value)) => value,
+                None => "auto",
+            };
+            (group.setting, value)
+        })
+    }
+}
+
+/// All jobs of one round, the values of a setting one after the other.
+pub(super) fn jobs(pairs: usize) -> Vec<Job> {
+    let of_group = |group: &'static Group| {
+        let values = group.values.iter();
+        values.flat_map(move |&value| (0..pairs).map(move |pair| Job { group, value, pair }))
+    };
+    GROUPS.iter().flat_map(of_group).collect()
+}
+
+impl Figure {
+    /// Whether it is of the same setting, value, pair and length.
+    fn is_of(&self, job: &Job, bytes: u64) -> bool {
+        (self.setting, self.value, self.pair, self.bytes)
+            == (job.group.setting, job.value, job.pair, bytes)
+    }
+
+    /// The median of the rounds.
+    pub(super) fn nanoseconds(&self) -> f64 {
+        median(self.rounds.clone())
+    }
+
+    /// By what factor the slowest round differs from the fastest.
+    fn spread(&self) -> f64 {
+        let slowest = self.rounds.iter().copied().fold(0.0, f64::max);
+        slowest / self.rounds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Adds the times of one job, which are those of its group's lengths in order, as one more round.
+pub(super) fn add(figures: &mut Vec<Figure>, job: &Job, nanoseconds: &[f64]) {
+    for (&bytes, &time) in job.group.lengths.iter().zip(nanoseconds) {
+        match figures.iter_mut().find(|figure| figure.is_of(job, bytes)) {
+            Some(figure) => figure.rounds.push(time),
+            None => figures.push(Figure {
+                setting: job.group.setting,
+                value: job.value,
+                pair: job.pair,
+                bytes,
+                rounds: vec![time],
+            }),
+        }
+    }
+}
+
+/// How much rounds differ, as a factor: near 1 on a quiet machine.
+pub(super) fn spread(figures: &[Figure]) -> f64 {
+    median(figures.iter().map(Figure::spread).collect())
+}
+
+/// The median of `numbers`; 1 where there is none.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxmpi::settings::TABLE;
+
+    #[test]
+    fn every_value_is_one_that_its_setting_takes() {
+        for group in &GROUPS {
+            let row = TABLE.find(group.setting).expect("a row");
+            assert_eq!(row.default, "auto", "{}", row.name);
+            for value in group.values {
+                assert!((row.check)(value).is_ok(), "{} = {value}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_sets_what_it_tries_and_what_must_stand_still() {
+        let jobs = jobs(2);
+        let values: usize = GROUPS.iter().map(|group| group.values.len()).sum();
+        assert_eq!(jobs.len(), 2 * values);
+        for job in jobs {
+            let set: Vec<_> = job.settings().collect();
+            assert_eq!(set.len(), GROUPS.len());
+            assert!(set.contains(&(job.group.setting, job.value)));
+            assert!(job.group.beside.iter().all(|still| set.contains(still)));
+        }
+    }
+
+    #[test]
+    fn the_median_of_all_rounds_counts() {
+        let jobs = jobs(1);
+        let mut figures = Vec::new();
+        for time in [5.0, 900.0, 7.0] {
+            add(&mut figures, &jobs[0], &[1.0, 2.0, 3.0, 4.0, 5.0]);
+            add(&mut figures, &jobs[1], &[time; 5]);
+        }
+        let times: Vec<f64> = figures.iter().map(Figure::nanoseconds).collect();
+        assert_eq!(times, [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 7.0, 7.0, 7.0, 7.0]);
+        assert_eq!((spread(&figures[..5]), spread(&figures[5..])), (1.0, 180.0));
+    }
+}

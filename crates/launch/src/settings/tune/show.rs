@@ -1,0 +1,198 @@
+//! The report of a measurement: what was measured, chosen and why, and what differs from the defaults.
+
+use serde_json::json;
+
+use super::Report;
+use super::choose::Choice;
+use super::file::describe;
+use super::plan::{Figure, GROUPS, Group, spread};
+use crate::table::aligned;
+
+/// Rounds that differ by more come from a machine that did something else meanwhile.
+const QUIET: f64 = 1.3;
+
+/// For people.
+pub(super) fn text(report: &Report) -> String {
+    let between: Vec<String> = report.pairs.iter().map(describe).collect();
+    let mut text = format!("measured between {}\n", between.join(", "));
+    for group in &GROUPS {
+        text += &format!(
+            "\n{}: {}; ns of a message one way\n{}",
+            group.setting,
+            group.about,
+            of_group(report, group)
+        );
+    }
+    let spread = spread(&report.figures);
+    if spread > QUIET {
+        text += &format!(
+            "\nThis machine was busy: rounds differ by {spread:.1} times. Measure again when it is \
+             quiet.\n"
+        );
+    }
+    let mut rows = vec![
+        ["setting", "default", "chosen", "why"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    rows.extend(report.choices.iter().map(of_choice));
+    let differ = differing(report).count();
+    let differ = match differ {
+        0 => "the defaults suit this machine: it sets nothing".into(),
+        1 => "one setting differs from its default".into(),
+        more => format!("{more} settings differ from their defaults"),
+    };
+    let file = report.file.display();
+    text + &format!("\n{}\nwritten to {file}: {differ}\n", aligned(&rows))
+}
+
+/// A line for each pair and length, a column for each value; the least of a line is marked.
+fn of_group(report: &Report, group: &Group) -> String {
+    let mut heading = vec!["pair".into(), "bytes".into()];
+    heading.extend(group.values.iter().map(ToString::to_string));
+    let mut rows = vec![heading];
+    for (number, pair) in report.pairs.iter().enumerate() {
+        for &bytes in group.lengths {
+            let time = |value: &&str| {
+                let is_it = |figure: &&Figure| {
+                    (figure.setting, figure.value) == (group.setting, *value)
+                        && (figure.pair, figure.bytes) == (number, bytes)
+                };
+                report
+                    .figures
+                    .iter()
+                    .find(is_it)
+                    .map(|figure| figure.nanoseconds())
+            };
+            let times: Vec<_> = group.values.iter().map(time).collect();
+            let least = times
+                .iter()
+                .flatten()
+                .copied()
+                .fold(f64::INFINITY, f64::min);
+            let cell = |time: Option<f64>| match time {
+                Some(time) if time == least => format!("{time:.0} *"),
+                Some(time) => format!("{time:.0}"),
+                None => "-".into(),
+            };
+            let mut row = vec![pair.name.into(), bytes.to_string()];
+            row.extend(times.into_iter().map(cell));
+            rows.push(row);
+        }
+    }
+    aligned(&rows)
+}
+
+fn of_choice(choice: &Choice) -> Vec<String> {
+    let default = default(choice);
+    vec![
+        choice.setting.into(),
+        default.into(),
+        choice.value.clone().unwrap_or_else(|| default.into()),
+        choice.why.clone(),
+    ]
+}
+
+fn default(choice: &Choice) -> &'static str {
+    let row = oxmpi::settings::TABLE.find(choice.setting);
+    row.map_or("", |row| row.default)
+}
+
+fn differing(report: &Report) -> impl Iterator<Item = &Choice> {
+    report
+        .choices
+        .iter()
+        .filter(|choice| choice.value.is_some())
+}
+
+/// The format `oxmpi-tuning` of docs/formats.md.
+pub(super) fn json(report: &Report) -> String {
+    let pairs = report.pairs.iter().map(
+        |pair| json!({"name": pair.name, "processors": pair.processors, "line_ns": pair.line_ns}),
+    );
+    let figures = report.figures.iter().map(|figure| {
+        json!({
+            "setting": figure.setting,
+            "value": figure.value,
+            "pair": report.pairs[figure.pair].name,
+            "bytes": figure.bytes,
+            "ns": figure.nanoseconds(),
+        })
+    });
+    let choices = report.choices.iter().map(|choice| {
+        json!({
+            "setting": choice.setting,
+            "default": default(choice),
+            "value": choice.value.as_deref().unwrap_or(default(choice)),
+            "differs": choice.value.is_some(),
+            "why": choice.why,
+        })
+    });
+    let whole = json!({
+        "format": "oxmpi-tuning",
+        "version": 1,
+        "pairs": pairs.collect::<Vec<_>>(),
+        "spread": spread(&report.figures),
+        "figures": figures.collect::<Vec<_>>(),
+        "choices": choices.collect::<Vec<_>>(),
+        "file": report.file.display().to_string(),
+    });
+    format!("{whole:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pairs::Pair;
+    use super::*;
+
+    fn figure(value: &'static str, rounds: &[f64]) -> Figure {
+        Figure {
+            setting: "shm_chunk",
+            value,
+            pair: 0,
+            bytes: 64 << 10,
+            rounds: rounds.to_vec(),
+        }
+    }
+
+    fn report(figures: Vec<Figure>) -> Report {
+        Report {
+            pairs: vec![Pair {
+                name: "near",
+                processors: [2, 5],
+                line_ns: 47.6,
+            }],
+            figures,
+            choices: vec![Choice {
+                setting: "shm_chunk",
+                value: Some("32KiB".into()),
+                why: "it is faster".into(),
+            }],
+            file: "tuned.toml".into(),
+        }
+    }
+
+    #[test]
+    fn what_was_measured_and_chosen_why_and_what_differs() {
+        let quiet = report(vec![
+            figure("auto", &[4000.0, 4100.0]),
+            figure("32KiB", &[3000.0, 3010.0]),
+        ]);
+        let said = text(&quiet);
+        for part in [
+            "between processors 2 and 5 (near: a line takes 48 ns)\n",
+            "\npair  bytes    auto  8KiB  16KiB  32KiB   64KiB  128KiB\n",
+            "\nnear  65536    4100  -     -      3010 *  -      -\n",
+            "\nshm_chunk  auto     32KiB   it is faster\n",
+            "\nwritten to tuned.toml: one setting differs from its default\n",
+        ] {
+            assert!(said.contains(part), "{part:?} is not in\n{said}");
+        }
+        assert!(!said.contains("busy"));
+        let busy = report(vec![figure("auto", &[4000.0, 9000.0])]);
+        assert!(text(&busy).contains("rounds differ by 2.2 times"));
+        let read: serde_json::Value = serde_json::from_str(&json(&quiet)).unwrap();
+        assert_eq!(read["figures"][1]["ns"], 3010.0);
+        assert_eq!(read["choices"][0]["default"], "auto");
+    }
+}
