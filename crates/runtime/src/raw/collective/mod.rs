@@ -58,10 +58,13 @@ impl<A: Access> Communicator<A> {
     /// The plan for a call, if its communicator's collectives go on.
     #[inline]
     fn plan(&self, call: &Call) -> Result<AnyPlan> {
-        self.meeting().check()?;
-        let tuning = self.access().with(|lane| lane.policy().tuning);
+        let tuning = self.meeting().if_sound(|lane| lane.policy().tuning)?;
         choose(call, &tuning)
-            .and_then(|choice| choice.plan(call))
+            .and_then(|mut choice| {
+                // A lane reaches the ranks of one node.
+                choice.parameters.per_node = self.group().size();
+                choice.plan(call)
+            })
             .map_err(|why| self.refused(&why))
     }
 

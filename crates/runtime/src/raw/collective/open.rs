@@ -11,11 +11,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
-use oxmpi_wire::engine::{Failure, Status};
+use oxmpi_wire::engine::{Failure, Outcome, Status};
 
 use super::super::access::Access;
 use super::super::communicator::OpenRequest;
 use super::super::group::Group;
+use super::super::lane::Lane;
 use super::buffers::Buffers;
 use super::meeting::Meeting;
 use super::run::Run;
@@ -41,6 +42,8 @@ pub(super) struct Open {
 pub(crate) struct Collectives {
     /// Those under way; the next to be advanced comes first.
     open: VecDeque<Box<Open>>,
+    /// Those that are taken out to be advanced, and whether they were taken back meanwhile.
+    out: Vec<(OpenRequest, bool)>,
     /// Persistent ones between two runs.
     kept: Vec<Box<Open>>,
     /// Why some failed that nobody has asked for yet.
@@ -55,8 +58,35 @@ impl Collectives {
         !self.open.is_empty()
     }
 
-    /// Takes out the one that is this request, unless somebody is advancing it now.
+    /// Takes out the next one to be advanced.
+    fn next(&mut self) -> Option<Box<Open>> {
+        let open = self.open.pop_front()?;
+        self.out
+            .extend(open.request.map(|request| (request, false)));
+        Some(open)
+    }
+
+    /// Puts one back that was advanced; gives it again if it was taken back meanwhile.
+    fn put_back(&mut self, open: Box<Open>) -> Option<Box<Open>> {
+        let taken_back = open.request.is_some_and(|request| self.ends(request));
+        if taken_back {
+            return Some(open);
+        }
+        self.open.push_back(open);
+        None
+    }
+
+    /// One is advanced no more. Whether it was taken back meanwhile.
+    fn ends(&mut self, request: OpenRequest) -> bool {
+        let at = self.out.iter().position(|out| out.0 == request);
+        at.is_some_and(|at| self.out.swap_remove(at).1)
+    }
+
+    /// Takes out the one that is this request. One that somebody is advancing now is marked.
     fn take(&mut self, request: OpenRequest) -> Option<Box<Open>> {
+        if let Some(out) = self.out.iter_mut().find(|out| out.0 == request) {
+            out.1 = true;
+        }
         let mut all = self.open.iter();
         let at = all.position(|open| open.request == Some(request))?;
         self.open.remove(at)
@@ -107,77 +137,72 @@ impl Collectives {
 /// Advances every collective that is under way on the lane, once.
 #[cold]
 pub(crate) fn drive<A: Access>(access: &A) {
-    let next = || {
-        access.with(|lane| {
-            let usable = lane.is_usable();
-            lane.collectives.open.pop_front().filter(|_| usable)
-        })
-    };
+    let next = |lane: &mut Lane| lane.is_usable().then(|| lane.collectives.next());
     let count = access.with(|lane| lane.collectives.open.len());
     for _ in 0..count {
-        let Some(open) = next() else {
+        let Some(open) = access.with(next).flatten() else {
             return;
         };
         advance(access, open);
     }
 }
 
-/// Advances one, and puts it back or ends it.
-pub(super) fn advance<A: Access>(access: &A, mut open: Box<Open>) {
-    match catch_unwind(AssertUnwindSafe(|| open.go_on(access))) {
-        Ok(Ok(false)) => access.with(|lane| lane.collectives.open.push_back(open)),
-        Ok(Ok(true)) => end(access, open, Ok(())),
-        Ok(Err(error)) => fail(access, open, error),
-        Err(_) => {
-            let why = open.meeting(access).refused(&"its operation panicked");
-            fail(access, open, why);
+/// Starts one: from now on it is a request.
+pub(super) fn begin<A: Access>(access: &A, mut open: Box<Open>) -> OpenRequest {
+    let request = access.with(|lane| {
+        let request = lane.begin_own();
+        lane.collectives.out.push((request, false));
+        request
+    });
+    open.request = Some(request);
+    advance(access, open);
+    request
+}
+
+/// Advances one that was taken out, and puts it back or ends it.
+fn advance<A: Access>(access: &A, mut open: Box<Open>) {
+    let error = match catch_unwind(AssertUnwindSafe(|| open.go_on(access))) {
+        Ok(Ok(true)) => return end(access, open, Ok(Status::own(false))),
+        Ok(Ok(false)) => {
+            if let Some(open) = access.with(|lane| lane.collectives.put_back(open)) {
+                give_up(access, open);
+            }
+            return;
         }
+        Ok(Err(error)) => error,
+        Err(_) => open.parts(access).1.refused(&"its operation panicked"),
+    };
+    let (run, meeting) = open.parts(access);
+    let error = meeting.end_for(error);
+    run.abandon(meeting);
+    let failure = access.with(|lane| lane.collectives.note(error));
+    end(access, open, Err(failure));
+}
+
+/// Takes one back, if the request is one. One that is being advanced ends so after that.
+pub(crate) fn take_back<A: Access>(access: &A, request: OpenRequest) {
+    if let Some(open) = access.with(|lane| lane.collectives.take(request)) {
+        give_up(access, open);
     }
 }
 
-/// Ends one that has failed.
+/// Ends one that its caller has taken back.
 #[cold]
-fn fail<A: Access>(access: &A, mut open: Box<Open>, error: Error) {
-    let meeting = Meeting {
-        access,
-        group: &open.group,
-        context: open.context,
-    };
-    let error = meeting.end_for(error);
-    open.run.abandon(meeting);
-    end(access, open, Err(error));
-}
-
-/// Takes one back, unless somebody is advancing it now. Whether it was.
-pub(crate) fn take_back<A: Access>(access: &A, request: OpenRequest) -> bool {
-    let Some(mut open) = access.with(|lane| lane.collectives.take(request)) else {
-        return false;
-    };
-    let meeting = Meeting {
-        access,
-        group: &open.group,
-        context: open.context,
-    };
+fn give_up<A: Access>(access: &A, mut open: Box<Open>) {
+    let (run, meeting) = open.parts(access);
     meeting.end_all(None);
-    open.run.abandon(meeting);
-    access.with(|lane| lane.end_own(request, Ok(Status::own(true))));
-    open.request = None;
-    put_away(access, open);
-    true
+    run.abandon(meeting);
+    end(access, open, Ok(Status::own(true)));
 }
 
 /// Tells how one has ended, and lets go of it.
-fn end<A: Access>(access: &A, mut open: Box<Open>, result: Result<()>) {
-    let request = open.request.take();
-    access.with(|lane| {
-        let outcome = match result {
-            Ok(()) => Ok(Status::own(false)),
-            Err(error) => Err(lane.collectives.note(error)),
-        };
-        if let Some(request) = request {
+fn end<A: Access>(access: &A, mut open: Box<Open>, outcome: Outcome) {
+    if let Some(request) = open.request.take() {
+        access.with(|lane| {
+            lane.collectives.ends(request);
             lane.end_own(request, outcome);
-        }
-    });
+        });
+    }
     put_away(access, open);
 }
 
@@ -198,12 +223,14 @@ impl Open {
         (self.context, self.kept) == (context, Some(number))
     }
 
-    fn meeting<'a, A: Access>(&'a self, access: &'a A) -> Meeting<'a, A> {
-        Meeting {
+    /// What runs, and with whom.
+    fn parts<'a, A: Access>(&'a mut self, access: &'a A) -> (&'a mut Run, Meeting<'a, A>) {
+        let meeting = Meeting {
             access,
             group: &self.group,
             context: self.context,
-        }
+        };
+        (&mut self.run, meeting)
     }
 
     /// Goes on as far as it can. Whether it is done.

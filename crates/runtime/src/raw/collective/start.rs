@@ -40,7 +40,7 @@ impl<A: Access> Communicator<A> {
         let run = Run::new(plan, call, self.numbering().once(), false);
         let rooms = self.access().with(|lane| lane.lend_rooms());
         let open = self.open(run, rooms, buffers, operation)?;
-        Ok(self.go(open))
+        Ok(RawRequest::of(open::begin(self.access(), open)))
     }
 
     /// Prepares a collective that can be started again and again (MPI 5.0, section 6.13). Ranks
@@ -88,14 +88,6 @@ impl<A: Access> Communicator<A> {
             kept: None,
         }))
     }
-
-    /// Sets one going.
-    fn go(&self, mut open: Box<Open>) -> RawRequest {
-        let request = self.access().with(|lane| lane.begin_own());
-        open.request = Some(request);
-        open::advance(self.access(), open);
-        RawRequest::of(request)
-    }
 }
 
 /// A collective that can be started again and again: its plan and its memory are made once.
@@ -116,11 +108,11 @@ impl<A: Access> Persistent<'_, A> {
     /// Allocates nothing.
     pub(crate) fn start(&self) -> Result<RawRequest> {
         let communicator = self.communicator;
-        communicator.meeting().check()?;
+        communicator.meeting().if_sound(|_| ())?;
         match self.take() {
             Some(mut open) => {
                 open.run.restart();
-                Ok(communicator.go(open))
+                Ok(RawRequest::of(open::begin(communicator.access(), open)))
             }
             None => Err(communicator.refused(&"it was started before and has not ended")),
         }

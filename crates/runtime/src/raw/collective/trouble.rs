@@ -121,23 +121,23 @@ pub(crate) fn look(lane: &mut Lane, context: u32) -> Option<Cause> {
 }
 
 impl<A: Access> Meeting<'_, A> {
-    /// The error of collectives that have ended already.
+    /// What the lane gives, unless it or the communicator's collectives have ended.
     ///
     /// # Errors
-    /// That one, if they have.
+    /// In those cases.
     #[inline]
-    pub(crate) fn check(&self) -> Result<()> {
-        let known = (self.access).with(|lane| {
+    pub(crate) fn if_sound<R>(&self, give: impl FnOnce(&mut Lane) -> R) -> Result<R> {
+        let given = self.access.with(|lane| {
             lane.check()?;
-            Ok(lane.troubles.of(self.context))
+            let sound = lane.troubles.of(self.context).is_none();
+            Ok(sound.then(|| give(lane)))
         })?;
-        match known {
-            None => Ok(()),
-            Some(_) => Err(self.refused(
+        given.ok_or_else(|| {
+            self.refused(
                 &"an earlier one failed or panicked, so the ranks of this communicator are out of \
                   step",
-            )),
-        }
+            )
+        })
     }
 
     /// Looks whether another rank tells of trouble.
