@@ -5,6 +5,7 @@
 //! (`SO_PEERCRED`) and the job's key, and the leader hands the segment over. Nobody goes on before
 //! everybody has mapped it. Having met this way also proves that two ranks are on one node.
 
+pub mod collective;
 mod pids;
 mod together;
 

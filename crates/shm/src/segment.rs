@@ -5,19 +5,20 @@
 //! costs no memory, since a memfd's pages come at first touch.
 //!
 //! ```text
-//! control 0 | control 1 | .. | board | ring 0>0 | ring 0>1 | .. | buffers 0>0 | buffers 0>1 | ..
+//! control 0 | control 1 | .. | board | slots 0 | slots 1 | .. | ring 0>0 | ring 0>1 | .. | buffers 0>0 | ..
 //!
 //! control: a line each for the process number and whether it has left, for the barriers entered,
 //!          and for the counter of opened links; then a word per sender: whether it has opened its
 //!          link to this rank
 //! board:   a word per rank: whether it sleeps, and where it runs
+//! slots:   those of the rank's collectives
 //! ring:    a link's slots | its credits (word 0 slots, word 1 buffers)
 //! buffers: a link's larger buffers | the one that the pair's two sides write in turn, its sender
 //!          first; those of all links are mapped when the first link is opened
 //! ```
 //!
-//! Behind the links the memfd has what bulk transfers pass through (`area.rs`), which is mapped
-//! when it is first needed.
+//! Behind the links the memfd has what bulk transfers pass through (`area.rs`), and what collectives
+//! do (`node/collective/arena.rs`), which are mapped when they are first needed.
 
 use std::io;
 use std::ptr::NonNull;
@@ -30,12 +31,13 @@ use oxmpi_os::memory::{Mapping, Memfd};
 
 use crate::area::{self, Area};
 use crate::heap::Reach;
+use crate::node::collective::arena::{self, Cells, Slots};
 use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, Words, words_for};
 
 pub(crate) const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
 /// second line, so the two directions use different sets of a first-level cache; with both in the
@@ -110,7 +112,7 @@ impl Layout {
         }
         let whole = (self.links_at() as u128)
             + u128::from(ranks) * u128::from(ranks) * self.link_len() as u128
-            + area::len(ranks) as u128;
+            + (area::len(ranks) + arena::cells_len(ranks)) as u128;
         if whole > 1 << 46 {
             return Err(format!(
                 "a segment of {whole} B is beyond the address space"
@@ -129,7 +131,7 @@ impl Layout {
     /// of who is who. Links come at their first message.
     #[must_use]
     pub const fn tables_len(&self) -> usize {
-        self.links_at()
+        self.slots_at()
     }
 
     /// Whether the segment has no bytes: never.
@@ -142,6 +144,11 @@ impl Layout {
     /// lack where files are limited.
     #[must_use]
     pub(crate) const fn file_len(&self) -> usize {
+        self.cells_at() + arena::cells_len(self.ranks)
+    }
+
+    /// First byte of the cells of collectives.
+    const fn cells_at(&self) -> usize {
         self.len() + area::len(self.ranks)
     }
 
@@ -173,8 +180,12 @@ impl Layout {
         self.ranks as usize * self.control_len()
     }
 
-    const fn links_at(&self) -> usize {
+    const fn slots_at(&self) -> usize {
         self.board_at() + (self.ranks as usize * 8).next_multiple_of(PAGE)
+    }
+
+    const fn links_at(&self) -> usize {
+        self.slots_at() + arena::slots_len(self.ranks)
     }
 
     const fn ring_words(&self) -> usize {
@@ -214,6 +225,7 @@ pub(crate) struct Segment {
     /// All links' larger buffers. `None` inside, here and below: it could not be mapped.
     buffers: OnceLock<Option<Mapping>>,
     area: OnceLock<Option<Area>>,
+    cells: OnceLock<Option<Cells>>,
     /// For who looks at everything.
     whole: OnceLock<Mapping>,
 }
@@ -242,6 +254,7 @@ impl Segment {
             memory: memory.try_clone()?,
             buffers: OnceLock::new(),
             area: OnceLock::new(),
+            cells: OnceLock::new(),
             whole: OnceLock::new(),
         })
     }
@@ -307,6 +320,34 @@ impl Segment {
     pub(crate) fn area(&self) -> Option<&Area> {
         let map = || Area::map(&self.memory, self.layout.len(), self.layout.ranks, self.me).ok();
         self.area.get_or_init(map).as_ref()
+    }
+
+    /// The slots of `rank`'s collectives at `place`.
+    ///
+    /// # Panics
+    /// If there is no such rank or place: on a node of more than [`arena::RANKS`] there is none.
+    pub(crate) fn slots(&self, rank: u32, place: usize) -> Slots<Mapped<'_>> {
+        let first = arena::slots_at(self.layout.ranks, rank, place);
+        let words = self.words(
+            self.layout.slots_at() + first * 8,
+            Slots::<Mapped<'_>>::WORDS,
+        );
+        Slots::new(words)
+    }
+
+    /// What the bytes of collectives pass through, unless it cannot be mapped.
+    ///
+    /// # Cost
+    /// The first time system calls, then a load.
+    pub(crate) fn cells(&self) -> Option<&Cells> {
+        let (at, ranks) = (self.layout.cells_at(), self.layout.ranks);
+        let len = arena::cells_len(ranks);
+        let map = || {
+            let there = len > 0 && self.memory.len() >= at + len;
+            let mapping = there.then(|| self.memory.map_part(at, len).ok())?;
+            Some(Cells::new(mapping?, ranks))
+        };
+        self.cells.get_or_init(map).as_ref()
     }
 
     /// Where `rank` says that it sleeps.

@@ -1,7 +1,9 @@
 //! The settings of the node's transport: the sizes of its [`Layout`], the roads of large messages,
 //! and the memory that programs allocate.
 
-use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size, whole};
+use oxmpi_text::{
+    Alias, Error, Expected, Level, Product, Setting, Span, Words, size, switch, whole,
+};
 
 use crate::area::WINDOW;
 use crate::heap::{PagesWish, Size};
@@ -114,6 +116,23 @@ pub const SETTINGS: &[Setting] = &[
                begins with 4 KiB and goes up to an eighth of the message, 8 KiB to 64 KiB. 4 KiB to \
                128 KiB.",
         check: |text| chunk(text).map(drop),
+    },
+    Setting {
+        name: "shm_collectives",
+        aliases: &[Alias {
+            product: Product::IntelMpi,
+            name: "I_MPI_COLL_INTRANODE",
+            values: &[("shm", "on"), ("pt2pt", "off")],
+        }],
+        default: "on",
+        kind: "switch",
+        level: Level::Tuning,
+        short: "whether ranks of one node have flags and buffers for collectives",
+        long: "A communicator whose ranks are all on one node, up to 64, then runs its collectives \
+               without messages: those of one length for all ranks, unless an algorithm is asked for. \
+               The first 8 communicators of a rank have them. Their buffers cost memory once they \
+               are used: up to 256 KiB for each rank and communicator.",
+        check: |text| switch(text).map(drop),
     },
 ];
 
@@ -283,6 +302,10 @@ mod tests {
                 }
                 "shm_chunk" => {
                     assert_eq!(chunk(row.default), Ok(RoadWish::default().chunk));
+                    continue;
+                }
+                "shm_collectives" => {
+                    assert_eq!(switch(row.default), Ok(true));
                     continue;
                 }
                 "shm_slots" => (slots(row.default), usual.slots),

@@ -22,6 +22,8 @@ pub(crate) struct Policy {
     pub(crate) roads: oxmpi_shm::RoadWish,
     /// Which algorithm a collective takes.
     pub(crate) tuning: Tuning,
+    /// Whether ranks of a node have flags and buffers for collectives.
+    pub(super) node_collectives: bool,
     wait: Wait,
     spin: u32,
 }
@@ -41,6 +43,7 @@ impl Policy {
             heap: values.heap(),
             roads: values.roads(),
             tuning: values.tuning(),
+            node_collectives: values.node_collectives(),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
         };

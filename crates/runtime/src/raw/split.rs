@@ -112,7 +112,7 @@ impl<A: Access> Communicator<A> {
     }
 
     /// Reduces `values` over all ranks, element by element.
-    fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
+    pub(super) fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
         let (_, own) = Reduces::<T>::reduces(op)?;
         let combine = on_bytes(own);
         let call = Call::allreduce(

@@ -122,6 +122,11 @@ impl Values {
         }
     }
 
+    /// Whether ranks of a node have flags and buffers for collectives.
+    pub fn node_collectives(&self) -> bool {
+        self.parse("shm_collectives", switch)
+    }
+
     /// The sizes of a node's shared memory for `ranks` ranks.
     pub fn layout(&self, ranks: u32) -> oxmpi_shm::Layout {
         oxmpi_shm::Layout {

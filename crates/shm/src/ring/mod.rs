@@ -10,7 +10,8 @@
 //! it writes nothing that the sender reads.
 //!
 //! Beside the rings, for bulk bytes: an [`Offer`] of one rank's bytes that one other may claim, and
-//! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side.
+//! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side. For collectives:
+//! [`Steps`], the slots of one rank that all others read.
 //!
 //! Everything is generic over [`Words`], so the code that a model checker explores is the code that
 //! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
@@ -25,6 +26,7 @@ mod opened;
 mod pipe;
 mod queue;
 mod sleep;
+mod steps;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -42,6 +44,7 @@ pub use queue::{
     BODY, CREDITS, Message, Place, Receiver, Refused, STRIDE, Sender, WIDE, words_for,
 };
 pub use sleep::{Barrier, Bell, Full};
+pub use steps::{Miss, Steps};
 pub use storage::Storage;
 pub use turn::{TURNS, Turns};
 pub use words::{Mapped, Words};

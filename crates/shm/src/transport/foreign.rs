@@ -12,7 +12,7 @@ const WORDS: usize = 48;
 /// A place in the segment, written once or read once from front to back: a slot's body or a larger
 /// buffer. Small pieces of a known length move as relaxed words, all others by the opaque copy:
 /// whatever the other side writes meanwhile, the behaviour is defined.
-pub(super) struct Foreign<'a> {
+pub(crate) struct Foreign<'a> {
     at: *mut u8,
     left: usize,
     life: PhantomData<&'a AtomicU64>,
@@ -24,7 +24,7 @@ impl Foreign<'_> {
     /// # Safety
     /// The range is mapped shared memory during `'a`.
     #[inline(always)]
-    pub(super) unsafe fn new(at: *mut u8, len: usize) -> Self {
+    pub(crate) unsafe fn new(at: *mut u8, len: usize) -> Self {
         Self {
             at,
             left: len,
@@ -37,7 +37,7 @@ impl Foreign<'_> {
     /// # Safety
     /// As [`Foreign::new`], and `at` is aligned.
     #[inline(always)]
-    pub(super) unsafe fn aligned(at: *mut u64, len: usize) -> Self {
+    pub(crate) unsafe fn aligned(at: *mut u64, len: usize) -> Self {
         // SAFETY: by the caller's word. So the compiler drops the checks of alignment.
         unsafe { std::hint::assert_unchecked(at.is_aligned()) };
         // SAFETY: as above.

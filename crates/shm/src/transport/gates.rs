@@ -6,6 +6,7 @@ use std::sync::Arc;
 use oxmpi_wire::Bytes;
 
 use super::tx::ShmTx;
+use crate::node::collective::{Awaited, Never, Team};
 use crate::ring::Corrupt;
 use crate::segment::{GATES_LEN, Segment};
 
@@ -16,6 +17,8 @@ use crate::segment::{GATES_LEN, Segment};
 pub struct Gates {
     passes: [Pass; Self::COUNT],
     me: u32,
+    /// What the collective under way waits for.
+    awaited: Option<Awaited>,
     /// Waits to come that sleep at once, since somebody foreign needs the processor.
     wary: Cell<u32>,
     segment: Arc<Segment>,
@@ -54,6 +57,7 @@ impl Gates {
         Self {
             passes: [Pass::default(); Self::COUNT],
             me,
+            awaited: None,
             wary: Cell::new(0),
             segment,
         }
@@ -116,8 +120,49 @@ impl Gates {
         (pass.others, pass.missing) = (0, 0);
     }
 
-    /// Whether a barrier under way would be over, or in error, at the next look.
+    /// The team of `ranks`, of which this is number `me`, at `place`: see [`Team`]. Ranks that use the
+    /// same place are in one team, or in teams that have no rank in common. `None` where there is no
+    /// memory for it.
+    ///
+    /// # Panics
+    /// If a rank is not on the node.
+    #[must_use]
+    pub fn team(&self, place: usize, ranks: impl Iterator<Item = u32>, me: usize) -> Option<Team> {
+        Team::new(&self.segment, place, ranks, me)
+    }
+
+    /// Whether what a collective waits for has come.
+    ///
+    /// # Errors
+    /// A rank that is missing and never comes, and why. One whose words cannot be is given up at the
+    /// next poll.
+    pub fn has_come<B: Bytes>(
+        &mut self,
+        awaited: &mut Awaited,
+        tx: &mut ShmTx<B>,
+    ) -> Result<bool, (u32, Never)> {
+        let looked = awaited.look(&self.segment);
+        if let Err((rank, Never::Corrupt(corrupt))) = looked {
+            tx.breach(rank, corrupt);
+        }
+        let waits = looked.is_ok() && awaited.missing() != 0;
+        self.awaited = waits.then_some(*awaited);
+        looked.map(|()| !waits)
+    }
+
+    /// The collective under way waits no more.
+    pub const fn forget(&mut self) {
+        self.awaited = None;
+    }
+
+    /// Whether a barrier or collective under way would go on, or be in error, at the next look.
     pub(crate) fn something(&self) -> bool {
+        if let Some(mut awaited) = self.awaited {
+            let looked = awaited.look(&self.segment);
+            if looked.is_err() || awaited.missing() == 0 {
+                return true;
+            }
+        }
         let mut gates = self.passes.iter().enumerate();
         gates.any(|(gate, pass)| {
             pass.missing != 0 && absent(&self.segment, gate, pass).unwrap_or(0) == 0
@@ -144,7 +189,11 @@ impl Gates {
         let cpu = oxmpi_os::cpu::current();
         let board = self.segment.board();
         board.place(self.me as usize, cpu);
-        let missing = self.passes.iter().fold(0, |all, pass| all | pass.missing);
+        let steps = self.awaited.map_or(0, |awaited| awaited.missing());
+        let missing = self
+            .passes
+            .iter()
+            .fold(steps, |all, pass| all | pass.missing);
         if !board.is_shared(self.me as usize, cpu) {
             Company::Alone
         } else if missing == 0 || board.runs_one_of(missing, cpu) {

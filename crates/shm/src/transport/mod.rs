@@ -14,7 +14,7 @@
 //! writes is checked before it is used: header, buffer, length, key, range.
 
 mod control;
-mod foreign;
+pub(crate) mod foreign;
 mod gates;
 mod limits;
 mod link;

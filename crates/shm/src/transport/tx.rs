@@ -86,6 +86,15 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
+    /// Wakes those of `peers`, bit by bit, that sleep: see [`ShmTx::wake_if_asleep`].
+    #[inline]
+    pub fn wake_those_asleep(&self, mut peers: u64) {
+        while peers != 0 {
+            self.wake_if_asleep(peers.trailing_zeros());
+            peers &= peers - 1;
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn wake(&self, peer: u32) {

@@ -3,12 +3,13 @@
 //! [`Buffers`] is what a caller gives. A [`run`] is one collective under way; the [`binding`] says
 //! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
 //! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
-//! all ranks learn of the [`trouble`].
+//! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for.
 
 mod awaited;
 mod binding;
 mod buffers;
 mod meeting;
+mod node;
 #[allow(dead_code, reason = "the calls that start are made by the faces")]
 mod numbering;
 mod numbers;
@@ -51,6 +52,9 @@ impl<A: Access> Communicator<A> {
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
+        if self.in_node(&call, buffers, operation)? {
+            return Ok(());
+        }
         let plan = self.plan(&call)?;
         self.carry_out(&call, plan, buffers, operation)
     }

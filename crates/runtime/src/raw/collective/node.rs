@@ -1,0 +1,285 @@
+//! Collectives of ranks that share a node: by their team's flags and buffers, without messages.
+//!
+//! A communicator's team is made at its first collective, by all ranks at once: either all have one
+//! or none has, and then messages do it. What the user forces an algorithm for goes by messages too.
+
+use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::plan::Side;
+use oxmpi_os::RawBytes;
+use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
+
+use super::super::access::Access;
+use super::super::communicator::Communicator;
+use super::super::lane::{Lent, Missed};
+use super::trouble::{Cause, look};
+use super::{Area, Buffers, Operation};
+use crate::error::{Error, Result};
+use crate::op::Op;
+
+impl<A: Access> Communicator<A> {
+    /// Runs the call, if a team does; all ranks find the same. See [`Communicator::collective`].
+    pub(super) fn in_node(
+        &self,
+        call: &Call,
+        buffers: &Buffers,
+        operation: Option<Operation<'_>>,
+    ) -> Result<bool> {
+        let (Area::Whole(input), Area::Whole(output)) = (&buffers.input, &buffers.output) else {
+            return Ok(false);
+        };
+        if call.size < 2 || call.remote > 0 || !is_served(call.collective) {
+            return Ok(false);
+        }
+        let (team, looks) = match self.lend(call.collective)? {
+            Lent::Team(team, looks) => (team, looks),
+            Lent::None | Lent::Unmade => return Ok(false),
+            Lent::Away => {
+                let why = "another thread is in a collective of this communicator";
+                return Err(self.refused(&why));
+            }
+        };
+        let mut run = Run {
+            team: Some(team),
+            caller: Caller {
+                communicator: self,
+                operation,
+                looks,
+            },
+            done: false,
+        };
+        let ended = run.go(call, input, output);
+        run.done = ended.is_ok();
+        ended.map_err(|error| self.meeting().end_for(error))
+    }
+
+    /// Lends the communicator's team, which is made at first.
+    #[inline]
+    fn lend(&self, collective: Collective) -> Result<Lent> {
+        let lend = || {
+            let (context, ours) = (self.context(), self.collective_context());
+            self.access().with(|lane| match lane.troubles.of(ours) {
+                None => lane.lend_team(context, collective),
+                Some(_) => Ok(Lent::None),
+            })
+        };
+        match lend()? {
+            Lent::Unmade => self.meet().and_then(|()| lend()),
+            lent => Ok(lent),
+        }
+    }
+
+    /// Makes a team with all others, or agrees that there is none. Meanwhile there is none.
+    #[cold]
+    fn meet(&self) -> Result<()> {
+        let (context, group) = (self.context(), self.group());
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+        let me = group.rank() as usize;
+        let team = self
+            .access()
+            .with(|lane| lane.make_team(context, links, me));
+        let mut all_have = [u8::from(team.is_some())];
+        self.allreduce_in_place(&mut all_have, Op::MIN)?;
+        if let Some(team) = team.filter(|_| all_have == [1]) {
+            let team = Box::new(team);
+            self.access().with(|lane| lane.keep_team(context, team));
+        }
+        Ok(())
+    }
+
+    /// Why a collective ends that waits for what never comes.
+    #[cold]
+    fn stopped(&self, stop: Stop) -> Error {
+        match stop {
+            Stop::Told(cause) => self.meeting().error(cause),
+            Stop::Here(Missed::Lost(failure)) => self.meeting().failed(failure),
+            Stop::Here(Missed::Differs(peer)) => {
+                let rank = self.group().rank_of(peer.0).unwrap_or_default();
+                self.refused(&format_args!(
+                    "rank {rank} calls another one, or with another root or count: the ranks do not \
+                     agree on the call"
+                ))
+            }
+        }
+    }
+}
+
+/// Why a collective ends early.
+enum Stop {
+    /// What it waits for never comes.
+    Here(Missed),
+    /// Another rank tells of it.
+    Told(Cause),
+}
+
+/// Whether teams have the collective, where all blocks are equally long.
+const fn is_served(collective: Collective) -> bool {
+    matches!(
+        collective,
+        Collective::Bcast
+            | Collective::Scatter
+            | Collective::Gather
+            | Collective::Allgather
+            | Collective::Alltoall
+            | Collective::Reduce
+            | Collective::Allreduce
+            | Collective::ReduceScatterBlock
+    )
+}
+
+/// One collective under way. Dropping it gives the team back; if the collective has not ended, all
+/// ranks learn of it.
+struct Run<'a, A: Access> {
+    /// `None` after the drop.
+    team: Option<Box<Team>>,
+    caller: Caller<'a, A>,
+    done: bool,
+}
+
+impl<A: Access> Run<'_, A> {
+    /// Runs the call. False: it is none for a team.
+    fn go(&mut self, call: &Call, input: &RawBytes, output: &RawBytes) -> Result<bool> {
+        let Self { team, caller, .. } = self;
+        let Some(team) = team.as_deref_mut() else {
+            return Ok(false);
+        };
+        let (root, bytes) = (call.root as usize, call.bytes());
+        let (is_root, mine) = (call.rank == call.root, u64::from(call.rank) * bytes);
+        let given = if call.in_place { output } else { input };
+        match call.collective {
+            Collective::Bcast => {
+                let given = if is_root { input } else { output };
+                team.bcast(caller, root, (given, bytes))?;
+            }
+            Collective::Scatter => {
+                if is_root && !call.in_place {
+                    caller.copy((input, mine), (output, 0), bytes)?;
+                }
+                team.scatter(caller, root, (input, bytes), output)?;
+            }
+            Collective::Gather => {
+                if is_root && !call.in_place {
+                    caller.copy((input, 0), (output, mine), bytes)?;
+                }
+                team.gather(caller, root, (input, bytes), output)?;
+            }
+            Collective::Allgather => {
+                if call.in_place {
+                    team.allgather(caller, (output, mine, bytes), output)?;
+                } else {
+                    caller.copy((input, 0), (output, mine), bytes)?;
+                    team.allgather(caller, (input, 0, bytes), output)?;
+                }
+            }
+            Collective::Alltoall => {
+                if !call.in_place {
+                    caller.copy((input, mine), (output, mine), bytes)?;
+                }
+                team.alltoall(caller, (given, bytes), output)?;
+            }
+            Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
+                if !team.reduces(call.element_bytes) || caller.operation.is_none() {
+                    return Ok(false);
+                }
+                let given = match call.collective {
+                    Collective::Reduce if !is_root => input,
+                    _ => given,
+                };
+                let operands = Operands {
+                    input: given,
+                    output,
+                    len: bytes,
+                    element: call.element_bytes as usize,
+                };
+                match call.collective {
+                    Collective::Reduce => team.reduce(caller, root, operands)?,
+                    Collective::Allreduce => team.allreduce(caller, operands)?,
+                    _ => team.reduce_scatter(caller, operands)?,
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl<A: Access> Drop for Run<'_, A> {
+    fn drop(&mut self) {
+        let Some(team) = self.team.take() else {
+            return;
+        };
+        let communicator = self.caller.communicator;
+        if !self.done {
+            communicator.meeting().end_all(None);
+        }
+        let context = communicator.context();
+        communicator
+            .access()
+            .with(|lane| lane.keep_team(context, team));
+    }
+}
+
+/// What a team's collective needs of the communicator.
+struct Caller<'a, A: Access> {
+    communicator: &'a Communicator<A>,
+    operation: Option<Operation<'a>>,
+    looks: u32,
+}
+
+impl<A: Access> Caller<'_, A> {
+    /// Copies this rank's own block.
+    fn copy(
+        &self,
+        (from, at): (&RawBytes, u64),
+        (into, place): (&RawBytes, u64),
+        bytes: u64,
+    ) -> Result<()> {
+        match (from.part(at, bytes, 0, 1), into.part(place, bytes, 0, 1)) {
+            (Some(from), Some(into)) => {
+                into.copy_from(&from);
+                Ok(())
+            }
+            _ => Err(self
+                .communicator
+                .refused(&"a buffer is shorter than the call says")),
+        }
+    }
+}
+
+impl<A: Access> Driver for Caller<'_, A> {
+    type Error = Error;
+
+    #[inline]
+    fn looks(&self) -> u32 {
+        self.looks
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, mut awaited: Awaited) -> Result<()> {
+        let (access, context) = (
+            self.communicator.access(),
+            self.communicator.collective_context(),
+        );
+        let come = access.until(|lane| match lane.has_come(&mut awaited) {
+            Some(come) => Some(come.map_err(Stop::Here)),
+            None => look(lane, context).map(|cause| Err(Stop::Told(cause))),
+        })?;
+        self.looks = access.with(|lane| {
+            lane.forget_awaited();
+            lane.looks
+        });
+        come.map_err(|stop| self.communicator.stopped(stop))
+    }
+
+    #[inline]
+    fn wake(&mut self, ranks: u64) {
+        self.communicator.access().with(|lane| lane.wake(ranks));
+    }
+
+    #[inline]
+    fn fold(&mut self, from: RawBytes, into: RawBytes) {
+        if let Some(operation) = self.operation {
+            operation(from, into, Side::Right);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Allgather: all write, and all read.
+
+use oxmpi_os::RawBytes;
+
+use super::pieces::Pieces;
+use super::run::{Kind, Run};
+use super::team::{Driver, Team};
+
+impl Team {
+    /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
+    /// on, in rank order, in its `output`. A rank's own block there stays as it is.
+    ///
+    /// # Errors
+    /// When a rank never comes.
+    ///
+    /// # Panics
+    /// If the input is too short.
+    pub fn allgather<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (input, from, block): (&RawBytes, u64, u64),
+        output: &RawBytes,
+    ) -> Result<(), D::Error> {
+        let (me, size) = (self.me, self.size());
+        let pieces = Pieces::new(block, 1, self.cell, 1);
+        let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.inline);
+        run.exchange(
+            pieces,
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                run.write(step, 0, input, (from + at, len));
+            },
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                for writer in (me + 1..size).chain(0..me) {
+                    let place = writer as u64 * block + at;
+                    run.read((writer, step, 0), output, (place, len));
+                }
+            },
+        )
+    }
+}

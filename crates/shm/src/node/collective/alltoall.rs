@@ -1,0 +1,49 @@
+//! Alltoall: all write a part for each other rank, and read their own parts.
+
+use oxmpi_os::RawBytes;
+
+use super::pieces::{Pieces, vector};
+use super::run::{Kind, Run};
+use super::team::{Driver, Team};
+
+impl Team {
+    /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
+    /// rank's own block there stays as it is. The two may be the same memory.
+    ///
+    /// # Errors
+    /// When a rank never comes.
+    ///
+    /// # Panics
+    /// If the input is shorter than a block for each.
+    pub fn alltoall<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (input, block): (&RawBytes, u64),
+        output: &RawBytes,
+    ) -> Result<(), D::Error> {
+        let (me, size) = (self.me, self.size());
+        let pieces = Pieces::new(block, size - 1, self.cell, 1);
+        let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.inline);
+        run.exchange(
+            pieces,
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                for reader in (0..size).filter(|&reader| reader != me) {
+                    let place = pieces.place(vector(me, reader));
+                    run.write(step, place, input, (reader as u64 * block + at, len));
+                }
+            },
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                for writer in (me + 1..size).chain(0..me) {
+                    let place = pieces.place(vector(writer, me));
+                    run.read(
+                        (writer, step, place),
+                        output,
+                        (writer as u64 * block + at, len),
+                    );
+                }
+            },
+        )
+    }
+}

@@ -1,0 +1,122 @@
+//! Where the collectives of a node have their slots and cells.
+//!
+//! Every rank has a few places, one for each of the first communicators that it is in: groups that
+//! use the same place have no rank in common. A place has a ring of slots, which are words by which
+//! ranks steer, and a cell of bytes for each slot. The words of all ranks stand in the segment; the
+//! cells are mapped at the first collective, and cost memory once they are touched.
+//!
+//! ```text
+//! slots of 0, place 0 | .. place 7 | slots of 1, place 0 | ..    cells of 0, place 0 | ..
+//! ```
+
+use oxmpi_os::memory::Mapping;
+
+use crate::ring::Steps;
+use crate::segment::PAGE;
+
+/// Slots of a place: as many steps may a rank be ahead of another.
+pub(crate) const SLOTS: usize = 16;
+
+/// The slots of one rank and place.
+pub(crate) type Slots<W> = Steps<W, SLOTS>;
+
+/// Places of a rank.
+pub(crate) const PLACES: usize = 8;
+
+/// Ranks that a node with places has at most: each looks at all others of its group, and a set of
+/// them is a word.
+pub(crate) const RANKS: u32 = u64::BITS;
+
+/// Bytes of the cells of all ranks at one place at most.
+const PLACE_LEN: usize = 4 << 20;
+
+/// Bytes of a cell: 16 KiB, less where many ranks have some.
+pub(crate) const fn cell(ranks: u32) -> usize {
+    let room = PLACE_LEN / (ranks as usize * SLOTS);
+    if room >= MAX_CELL {
+        MAX_CELL
+    } else {
+        1 << room.ilog2()
+    }
+}
+
+/// From 8 to 16 KiB on pieces of a long message go as fast as they do; longer ones let more of a
+/// short one go by before the reader starts.
+const MAX_CELL: usize = 16 << 10;
+
+/// Words of one rank's slots at all places.
+const fn rank_words(ranks: u32) -> usize {
+    if ranks > RANKS {
+        return 0;
+    }
+    (PLACES * Slots::<()>::WORDS).next_multiple_of(PAGE / 8)
+}
+
+/// Bytes of all ranks' slots.
+pub(crate) const fn slots_len(ranks: u32) -> usize {
+    ranks as usize * rank_words(ranks) * 8
+}
+
+/// The first word of the slots of `rank` at `place`, counted from those of all ranks.
+///
+/// # Panics
+/// If there is no such rank or place.
+pub(crate) const fn slots_at(ranks: u32, rank: u32, place: usize) -> usize {
+    assert!(rank < ranks && ranks <= RANKS && place < PLACES);
+    rank as usize * rank_words(ranks) + place * Slots::<()>::WORDS
+}
+
+/// Bytes of all ranks' cells.
+pub(crate) const fn cells_len(ranks: u32) -> usize {
+    if ranks > RANKS {
+        return 0;
+    }
+    ranks as usize * PLACES * SLOTS * cell(ranks)
+}
+
+/// The cells of all ranks, mapped.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    mapping: Mapping,
+    ranks: u32,
+}
+
+impl Cells {
+    /// Those of `ranks` ranks, which are all of `mapping`.
+    pub(crate) fn new(mapping: Mapping, ranks: u32) -> Self {
+        assert_eq!(mapping.len(), cells_len(ranks));
+        Self { mapping, ranks }
+    }
+
+    /// The first byte of the first of the [`SLOTS`] cells of `rank` at `place`, which stand side by
+    /// side and have [`cell`] bytes each.
+    ///
+    /// # Panics
+    /// If there is no such rank or place.
+    pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
+        assert!(rank < self.ranks && place < PLACES);
+        let at = (rank as usize * PLACES + place) * SLOTS * cell(self.ranks);
+        self.mapping.base().wrapping_add(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_overlaps_and_all_is_bounded() {
+        for ranks in [1, 2, 5, 8, 17, RANKS] {
+            let (mut end, words) = (0, Slots::<()>::WORDS);
+            for (rank, place) in (0..ranks).flat_map(|r| (0..PLACES).map(move |p| (r, p))) {
+                let at = slots_at(ranks, rank, place);
+                assert!(at >= end, "{rank} of {ranks}, place {place}");
+                end = at + words;
+            }
+            assert!(end * 8 <= slots_len(ranks));
+            assert!(cell(ranks) >= 4096 && cells_len(ranks) <= PLACES * PLACE_LEN);
+        }
+        assert_eq!((cell(2), cell(16), cell(64)), (16 << 10, 16 << 10, 4 << 10));
+        assert_eq!((slots_len(RANKS + 1), cells_len(RANKS + 1)), (0, 0));
+    }
+}

@@ -1,0 +1,50 @@
+//! Collectives among ranks of one node, without messages: flags and buffers of their own.
+//!
+//! The ranks of a communicator are a [`Team`]. Each has a ring of numbered slots that only it writes
+//! ([`Steps`](crate::ring::Steps)), and a cell of some KiB beside each slot. Every collective is a row
+//! of steps that all ranks count alike: in each, those who give something write it into their slot,
+//! where it fits, or cell, and publish the slot; those who get something read it there. So bytes are
+//! copied in and copied out, a long call is a pipeline of cells, and an 8-byte allreduce of two ranks
+//! is one line each way.
+//!
+//! | collective | who writes a step | who reads it |
+//! |---|---|---|
+//! | bcast | the root | the others, all of it |
+//! | scatter | the root, a part for each | the others, their part |
+//! | gather | all but the root | the root |
+//! | allgather | all | all |
+//! | alltoall | all, a part for each | all, their parts |
+//! | reduce | all but the root | the root, in rank order |
+//! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
+//! | reduce_scatter | all, a part for each | all, their parts, in rank order |
+//!
+//! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
+//! and by whichever road: all ranks get the same bits, and the operation need not commute.
+//!
+//! Nobody waits for a rank that only reads, until that one is a whole ring of slots behind: so where
+//! ranks share a processor, each does as much as it can before it gives way.
+//!
+//! After "MPI collectives through shared memory": S. Li, T. Hoefler, M. Snir, "NUMA-aware
+//! shared-memory collective communication for MPI", HPDC 2013 (reductions by shares), and R. Graham,
+//! G. Shipman, "MPI Support for Multi-core Architectures: Optimized Shared Memory Collectives",
+//! EuroPVM/MPI 2008 (flags with numbers, no clearing).
+
+mod allgather;
+mod alltoall;
+pub(crate) mod arena;
+mod awaited;
+mod bcast;
+mod gather;
+mod pieces;
+mod reduce;
+mod run;
+mod scatter;
+mod share;
+mod team;
+
+pub use awaited::{Awaited, Never};
+pub use reduce::Operands;
+pub use team::{Driver, Team};
+
+/// Communicators of a rank that can have a team.
+pub const PLACES: usize = arena::PLACES;

@@ -1,0 +1,119 @@
+//! How a vector is cut to the steps of a collective.
+
+use super::arena::Slots;
+
+/// The steps of a call, in each of which a rank writes up to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pieces {
+    /// Bytes of a vector.
+    len: u64,
+    /// Bytes of it that go in one step.
+    piece: usize,
+    /// Whether what a rank writes in a step fits its slot.
+    pub(super) inline: bool,
+}
+
+/// Bytes of payload in a slot.
+const INLINE: usize = Slots::<()>::PAYLOAD * 8;
+
+/// Bytes of a line: pieces start at one where they can.
+const LINE: usize = 64;
+
+impl Pieces {
+    /// For `parts` vectors of `len` bytes that go side by side through cells of `cell` bytes, cut
+    /// between elements of `element` bytes.
+    pub(super) fn new(len: u64, parts: usize, cell: usize, element: usize) -> Self {
+        let inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
+        let room = cell / parts;
+        let unit = if LINE.is_multiple_of(element) {
+            LINE
+        } else {
+            element
+        };
+        Self {
+            len,
+            piece: if inline {
+                len as usize
+            } else {
+                room / unit * unit
+            },
+            inline,
+        }
+    }
+
+    /// Steps that it takes.
+    pub(super) const fn steps(&self) -> u64 {
+        if self.len == 0 {
+            0
+        } else {
+            self.len.div_ceil(self.piece as u64)
+        }
+    }
+
+    /// Where in a vector the bytes of step `index` begin, and how many they are.
+    pub(super) fn part(&self, index: u64) -> (u64, usize) {
+        let at = index * self.piece as u64;
+        (at, (self.len - at).min(self.piece as u64) as usize)
+    }
+
+    /// Where in a cell vector number `part` stands.
+    pub(super) const fn place(&self, part: usize) -> usize {
+        part * self.piece
+    }
+}
+
+/// Which of the vectors that `writer` writes, one for each other rank, is for `reader`.
+pub(super) const fn vector(writer: usize, reader: usize) -> usize {
+    if reader < writer { reader } else { reader - 1 }
+}
+
+/// Whether every step of a call on elements of `element` bytes holds one, when `parts` of them go
+/// side by side.
+pub(super) const fn holds(element: u64, parts: usize, cell: usize) -> bool {
+    element > 0 && element <= super::team::ROOM as u64 && element <= (cell / parts) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_cover_a_vector_between_elements(
+            count in 0u64..100_000, element in 1usize..200, parts in 1usize..63, cell in 12u32..15,
+        ) {
+            let cell = 1usize << cell;
+            prop_assume!(holds(element as u64, parts, cell));
+            let len = count * element as u64;
+            let pieces = Pieces::new(len, parts, cell, element);
+            let mut end = 0;
+            for index in 0..pieces.steps() {
+                let (at, piece) = pieces.part(index);
+                prop_assert_eq!(at, end);
+                prop_assert!(piece > 0 && piece.is_multiple_of(element));
+                let last = pieces.place(parts - 1) + piece;
+                let room = if pieces.inline { INLINE } else { cell };
+                prop_assert!(last <= room);
+                end += piece as u64;
+            }
+            prop_assert_eq!(end, len);
+        }
+    }
+
+    #[test]
+    fn vectors_of_a_writer_are_all_different() {
+        for writer in 0..5 {
+            let others = (0..5).filter(|&reader| reader != writer);
+            let vectors: std::vec::Vec<_> = others.map(|reader| vector(writer, reader)).collect();
+            assert_eq!(vectors, [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn cells_hold_elements_that_are_not_too_long() {
+        let cell = 16 << 10;
+        assert!(holds(8, 1, cell) && holds(1, 63, 4096));
+        assert!(!holds(0, 1, cell) && !holds(128, 63, 4096) && !holds(1 << 20, 1, cell));
+    }
+}

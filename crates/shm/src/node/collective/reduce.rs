@@ -1,0 +1,219 @@
+//! Reductions whose result is combined by who gets it: short ones, and all of two ranks.
+//!
+//! Operands stand in the order of ranks and are combined from the left, whoever combines them.
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
+
+use super::pieces::{self, Pieces, vector};
+use super::run::{Kind, Run};
+use super::team::{ASIDE, Driver, OPERAND, ROOM, Team};
+
+/// What a rank gives to a reduction, and where the result goes. Both are contiguous.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a> {
+    /// Its elements.
+    pub input: &'a RawBytes,
+    /// Its result. It may be the input itself, or memory that does not overlap it.
+    pub output: &'a RawBytes,
+    /// Bytes of the vector, or of one rank's block of it.
+    pub len: u64,
+    /// Bytes of an element.
+    pub element: usize,
+}
+
+/// From so many bytes on each rank combines its share, where there are more than two: what that
+/// costs is a step more and a copy more of a share.
+const LONG: u64 = 8 << 10;
+
+impl Team {
+    /// Whether the team reduces elements of so many bytes.
+    #[must_use]
+    pub fn reduces(&self, element: u64) -> bool {
+        pieces::holds(element, self.size(), self.cell)
+    }
+
+    /// Gives `root` the reduction of all ranks' input. The others' output is not used.
+    ///
+    /// # Errors
+    /// When a rank that this one waits for never comes.
+    ///
+    /// # Panics
+    /// If the team does not [reduce](Team::reduces) the elements, or they are not contiguous.
+    pub fn reduce<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        operands: Operands<'_>,
+    ) -> Result<(), D::Error> {
+        let len = operands.len;
+        if self.shares(len) {
+            return self.reduce_by_shares(driver, Some(root), operands);
+        }
+        let me = self.me;
+        let pieces = Pieces::new(len, 1, self.cell, operands.element);
+        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), pieces.inline);
+        for step in 0..pieces.steps() {
+            let (at, len) = pieces.part(step);
+            if me == root {
+                run.wait_for_all(step)?;
+                run.combine((step, 0), operands, (at, at), len);
+            } else {
+                run.room(step)?;
+                run.write(step, 0, operands.input, (at, len));
+                run.publish(step);
+                run.wake(root);
+            }
+            run.finish(step);
+        }
+        Ok(())
+    }
+
+    /// Gives every rank the reduction of all ranks' input.
+    ///
+    /// # Errors
+    /// When a rank never comes.
+    ///
+    /// # Panics
+    /// As [`Team::reduce`].
+    ///
+    /// # Cost
+    /// Of up to 56 B: one line written, and one read of each rank.
+    pub fn allreduce<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        operands: Operands<'_>,
+    ) -> Result<(), D::Error> {
+        let len = operands.len;
+        if self.shares(len) {
+            return self.reduce_by_shares(driver, None, operands);
+        }
+        let pieces = Pieces::new(len, 1, self.cell, operands.element);
+        let mut run = Run::new(self, driver, (Kind::Allreduce, 0, len), pieces.inline);
+        run.exchange(
+            pieces,
+            |run, step| run.write(step, 0, operands.input, pieces.part(step)),
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                run.combine((step, 0), operands, (at, at), len);
+            },
+        )
+    }
+
+    /// Gives every rank its block, in rank order, of the reduction of all ranks' input, at the start
+    /// of its output.
+    ///
+    /// # Errors
+    /// When a rank never comes.
+    ///
+    /// # Panics
+    /// As [`Team::reduce`], or if the input is shorter than a block for each.
+    pub fn reduce_scatter<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        operands: Operands<'_>,
+    ) -> Result<(), D::Error> {
+        let (me, size, block) = (self.me, self.size(), operands.len);
+        let pieces = Pieces::new(block, size - 1, self.cell, operands.element);
+        let call = (Kind::ReduceScatter, 0, block);
+        let mut run = Run::new(self, driver, call, pieces.inline);
+        run.exchange(
+            pieces,
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                for reader in (0..size).filter(|&reader| reader != me) {
+                    let place = pieces.place(vector(me, reader));
+                    run.write(
+                        step,
+                        place,
+                        operands.input,
+                        (reader as u64 * block + at, len),
+                    );
+                }
+            },
+            |run, step| {
+                let (at, len) = pieces.part(step);
+                let place = |writer| pieces.place(vector(writer, me));
+                run.combine_from((step, place), operands, (me as u64 * block + at, at), len);
+            },
+        )
+    }
+
+    fn shares(&self, len: u64) -> bool {
+        self.size() > 2 && len >= LONG
+    }
+}
+
+impl<D: Driver> Run<'_, D> {
+    /// As [`Run::combine_from`], where all stand at the same `place`.
+    #[inline]
+    pub(super) fn combine(
+        &mut self,
+        (step, place): (u64, usize),
+        operands: Operands<'_>,
+        at: (u64, u64),
+        len: usize,
+    ) {
+        self.combine_from((step, |_| place), operands, at, len);
+    }
+
+    /// Combines `len` bytes of what all ranks give: this one from byte `own` of its input on, the
+    /// others in `step`, each from the place of its payload on that is told. The result goes to byte
+    /// `to` of the output.
+    #[inline]
+    pub(super) fn combine_from(
+        &mut self,
+        (step, place): (u64, impl Fn(usize) -> usize),
+        operands: Operands<'_>,
+        (own, to): (u64, u64),
+        len: usize,
+    ) {
+        let longest = ROOM / operands.element * operands.element;
+        let mut done = 0;
+        while done < len {
+            let piece = (len - done).min(longest);
+            let own = contiguous(operands.input, own + done as u64, piece);
+            let into = contiguous(operands.output, to + done as u64, piece);
+            self.combine_piece((step, &|rank| place(rank) + done), own, into);
+            done += piece;
+        }
+    }
+
+    /// Combines as many bytes as `into` has, a room at most, of what all ranks give.
+    pub(super) fn combine_piece(
+        &mut self,
+        (step, place): (u64, &dyn Fn(usize) -> usize),
+        own: RawBytes,
+        into: RawBytes,
+    ) {
+        let (me, size, len) = (self.team.me, self.team.size(), into.len() as usize);
+        let mut own = own;
+        let whole = (0, len);
+        if own.start() == into.start() && me > 0 {
+            let aside = self.team.rooms[ASIDE].bytes(len);
+            aside.copy_from(&own);
+            own = aside;
+        }
+        if me > 0 {
+            self.read((0, step, place(0)), &into, whole);
+        } else if own.start() != into.start() {
+            into.copy_from(&own);
+        }
+        for rank in 1..size {
+            let from = if rank == me {
+                own
+            } else {
+                let room = self.team.rooms[OPERAND].bytes(len);
+                self.read((rank, step, place(rank)), &room, whole);
+                room
+            };
+            self.driver.fold(from, into);
+        }
+    }
+}
+
+/// `len` bytes of `bytes` from byte `at` on.
+pub(super) fn contiguous(bytes: &RawBytes, at: u64, len: usize) -> RawBytes {
+    let part = bytes.part(at, len as u64, 0, 1);
+    part.expect("reductions are of contiguous elements that are there")
+}

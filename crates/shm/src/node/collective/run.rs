@@ -1,0 +1,286 @@
+//! One collective under way: [`Run`].
+
+use std::hint::spin_loop;
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::{Bytes, Take};
+
+use super::arena::{SLOTS, Slots};
+use super::awaited::Awaited;
+use super::pieces::Pieces;
+use super::team::{Driver, Team};
+use crate::ring::Mapped;
+use crate::transport::foreign::Foreign;
+
+/// One collective under way. Its steps are counted from 0.
+pub(super) struct Run<'a, D> {
+    pub(super) team: &'a mut Team,
+    pub(super) driver: &'a mut D,
+    /// How the calls of all ranks must be marked.
+    mark: u16,
+    /// The number of step 0.
+    first: u64,
+    /// Whether payload goes in slots.
+    inline: bool,
+}
+
+/// What a call is, so that ranks find out when theirs differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Bcast = 1,
+    Scatter,
+    Gather,
+    Allgather,
+    Alltoall,
+    Reduce,
+    Allreduce,
+    ReduceScatter,
+}
+
+/// The mark of a call of `kind` with these numbers.
+const fn mark(kind: Kind, root: usize, len: u64) -> u16 {
+    // Multiplication spreads what differs over the upper bits (Knuth, TAOCP 3, section 6.4).
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let call = (kind as u64) << 8 | root as u64;
+    let mixed = (len ^ call.wrapping_mul(SPREAD)).wrapping_mul(SPREAD);
+    (mixed >> (u64::BITS - u16::BITS)) as u16
+}
+
+impl<'a, D: Driver> Run<'a, D> {
+    /// Begins a call, the root being `root` where it has one, on vectors of `len` bytes.
+    #[inline]
+    pub(super) fn new(
+        team: &'a mut Team,
+        driver: &'a mut D,
+        (kind, root, len): (Kind, usize, u64),
+        inline: bool,
+    ) -> Self {
+        Self {
+            first: team.step + 1,
+            team,
+            driver,
+            mark: mark(kind, root, len),
+            inline,
+        }
+    }
+
+    /// The number of a step among all of the team.
+    #[inline(always)]
+    const fn number(&self, step: u64) -> u64 {
+        self.first + step
+    }
+
+    /// The bytes of what `rank` writes in `step`, from byte `at` on.
+    #[inline(always)]
+    fn payload(&self, rank: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
+        let (member, number) = (&self.team.members[rank], self.number(step));
+        if self.inline {
+            assert!(at + len <= Slots::<()>::PAYLOAD * 8);
+            let first = Slots::<Mapped<'_>>::payload(number);
+            let first = member.slots.words().address(first);
+            // SAFETY: within a slot's payload, which is mapped as long as the team lives.
+            unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
+        } else {
+            assert!(at + len <= self.team.cell);
+            let cell = number as usize % SLOTS * self.team.cell;
+            // SAFETY: within a cell of the rank, which is mapped as long as the team lives.
+            unsafe { Foreign::new(member.cells.wrapping_add(cell + at), len) }
+        }
+    }
+
+    /// Writes `len` bytes of `bytes`, from byte `from` on, to byte `at` of this rank's payload.
+    #[inline(always)]
+    pub(super) fn write(
+        &mut self,
+        step: u64,
+        at: usize,
+        bytes: &RawBytes,
+        (from, len): (u64, usize),
+    ) {
+        bytes.drain(from, len, &mut self.payload(self.team.me, step, at, len));
+    }
+
+    /// Reads `len` bytes from byte `at` of the payload of `rank`, to byte `to` of `bytes`.
+    #[inline(always)]
+    pub(super) fn read(
+        &mut self,
+        (rank, step, at): (usize, u64, usize),
+        bytes: &RawBytes,
+        (to, len): (u64, usize),
+    ) {
+        let mut payload = self.payload(rank, step, at, len);
+        bytes.fill(to, &mut payload);
+        debug_assert_eq!(payload.left(), 0, "room for what was sent");
+    }
+
+    /// Whether this rank's slot of `step` is free, looking at the others if need be.
+    #[inline(always)]
+    pub(super) fn is_free(&mut self, step: u64) -> bool {
+        let number = self.number(step);
+        Slots::<()>::is_free(number, self.team.finished) || {
+            self.team.learn();
+            Slots::<()>::is_free(number, self.team.finished)
+        }
+    }
+
+    /// Waits until this rank's slot of `step` is free.
+    #[inline(always)]
+    pub(super) fn room(&mut self, step: u64) -> Result<(), D::Error> {
+        if self.is_free(step) {
+            return Ok(());
+        }
+        self.wait_for_room(step)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
+        let oldest = self.number(step) - SLOTS as u64;
+        let team = &self.team;
+        let awaited = Awaited::finished(team.place, oldest, team.others);
+        self.driver.wait(awaited)?;
+        self.team.learn();
+        Ok(())
+    }
+
+    /// What this rank has written in `step` is there for the others.
+    #[inline(always)]
+    pub(super) fn publish(&mut self, step: u64) {
+        let me = self.team.me;
+        let number = self.number(step);
+        self.team.members[me].slots.publish(number, self.mark);
+    }
+
+    /// Wakes `rank`, if it sleeps.
+    #[inline(always)]
+    pub(super) fn wake(&mut self, rank: usize) {
+        self.driver.wake(1 << self.team.members[rank].rank);
+    }
+
+    /// Wakes all others that sleep.
+    #[inline(always)]
+    pub(super) fn wake_all(&mut self) {
+        self.driver.wake(self.team.others);
+    }
+
+    #[inline(always)]
+    fn has(&self, rank: usize, step: u64) -> bool {
+        let slots = &self.team.members[rank].slots;
+        slots.look(self.number(step), self.mark).is_ok()
+    }
+
+    /// Waits for what `rank` publishes in `step`.
+    #[inline(always)]
+    pub(super) fn wait_for(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
+        if self.has(rank, step) {
+            return Ok(());
+        }
+        self.wait_longer(rank, step)
+    }
+
+    #[inline(never)]
+    fn wait_longer(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
+        for _ in 0..self.driver.looks() {
+            spin_loop();
+            if self.has(rank, step) {
+                return Ok(());
+            }
+        }
+        self.wait_long(step, 1 << self.team.members[rank].rank)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
+        let (place, number) = (self.team.place, self.number(step));
+        let awaited = Awaited::published(place, number, self.mark, missing);
+        self.driver.wait(awaited)
+    }
+
+    /// Waits for what all others publish in `step`. Each of them has then finished all calls before
+    /// this one, since every one of those ended in it.
+    #[inline(always)]
+    pub(super) fn wait_for_all(&mut self, step: u64) -> Result<(), D::Error> {
+        let (me, size) = (self.team.me, self.team.size());
+        for other in (me + 1..size).chain(0..me) {
+            if self.has(other, step) {
+                continue;
+            }
+            // While one is waited for, others come.
+            self.wait_for_rest(step)?;
+            break;
+        }
+        let before = self.first - 1;
+        self.team.finished = self.team.finished.max(before);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
+        for looks in 0..=self.driver.looks() {
+            let members = self.team.members.iter().enumerate();
+            let missing =
+                members.filter(|&(rank, _)| rank != self.team.me && !self.has(rank, step));
+            let missing = missing.fold(0, |all, (_, member)| all | 1 << member.rank);
+            if missing == 0 {
+                return Ok(());
+            }
+            if looks == self.driver.looks() {
+                return self.wait_long(step, missing);
+            }
+            spin_loop();
+        }
+        Ok(())
+    }
+
+    /// This rank is done with `step`; all before it are done.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, step: u64) {
+        let (me, number) = (self.team.me, self.number(step));
+        self.team.step = number;
+        if self.team.members[me].slots.finish(number) {
+            self.wake_all();
+        }
+    }
+
+    /// Every rank writes in every step, by `write`, as far ahead as there is room; and reads what all
+    /// have written, by `read`.
+    ///
+    /// # Errors
+    /// When a rank that is waited for never comes.
+    #[inline(always)]
+    pub(super) fn exchange(
+        &mut self,
+        pieces: Pieces,
+        mut write: impl FnMut(&mut Self, u64),
+        mut read: impl FnMut(&mut Self, u64),
+    ) -> Result<(), D::Error> {
+        let (steps, mut written) = (pieces.steps(), 0);
+        for step in 0..steps {
+            while written < steps && (written == step || self.is_free(written)) {
+                self.room(written)?;
+                write(self, written);
+                self.publish(written);
+                written += 1;
+            }
+            self.wait_for_all(step)?;
+            // Whoever sleeps waits for the last one, which finds all others there.
+            self.wake_all();
+            read(self, step);
+            self.finish(step);
+        }
+        Ok(())
+    }
+}
+
+impl Team {
+    /// Looks how far all others have come.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn learn(&mut self) {
+        let others = self.members.iter().enumerate();
+        let others = others.filter(|&(rank, _)| rank != self.me);
+        let finished = others.map(|(_, member)| member.slots.finished());
+        self.finished = finished.min().unwrap_or(self.step).max(self.finished);
+    }
+}

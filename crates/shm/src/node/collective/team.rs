@@ -1,0 +1,143 @@
+//! The ranks of a communicator inside a node: [`Team`].
+
+use std::boxed::Box;
+use std::sync::Arc;
+
+use oxmpi_os::{RawBytes, limit};
+
+use super::arena::{self, PLACES, SLOTS, Slots};
+use super::awaited::Awaited;
+use crate::ring::Mapped;
+use crate::segment::Segment;
+
+/// What a collective needs of whoever calls it.
+pub trait Driver {
+    /// Why a collective ends early.
+    type Error;
+
+    /// How often to look, with a PAUSE each, before [`Driver::wait`].
+    fn looks(&self) -> u32;
+
+    /// Returns when what is awaited has come. Meanwhile it makes progress elsewhere, or rests.
+    ///
+    /// # Errors
+    /// When it never comes.
+    fn wait(&mut self, awaited: Awaited) -> Result<(), Self::Error>;
+
+    /// Wakes those of `ranks`, numbers on the node bit by bit, that sleep.
+    fn wake(&mut self, ranks: u64);
+
+    /// `into = into op from`, element by element. Both are whole elements in this process's own
+    /// memory, equally long, and do not overlap; `from` or `into` may be aligned to 128 bytes only.
+    fn fold(&mut self, from: RawBytes, into: RawBytes);
+}
+
+/// One rank's part in the collectives of a group of ranks of its node.
+///
+/// Every rank calls the same methods with the same sizes in the same order. A rank whose call has
+/// failed calls nothing any more, and it is the caller's affair that the others learn of it.
+#[derive(Debug)]
+pub struct Team {
+    pub(super) members: Box<[Member]>,
+    /// This rank in the group.
+    pub(super) me: usize,
+    pub(super) place: usize,
+    /// The numbers of all others on the node, bit by bit.
+    pub(super) others: u64,
+    /// The last step that this rank has taken.
+    pub(super) step: u64,
+    /// Up to which step all others have finished, as far as this rank knows.
+    pub(super) finished: u64,
+    /// Bytes of a cell.
+    pub(super) cell: usize,
+    /// Room of this rank's own, for operands on their way.
+    pub(super) rooms: Box<[Room; 3]>,
+    /// Keeps what the members point to.
+    _segment: Arc<Segment>,
+}
+
+/// One rank of the group, as all see it.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) slots: Slots<Mapped<'static>>,
+    /// The first of its cells.
+    pub(super) cells: *mut u8,
+    /// Its number on the node.
+    pub(super) rank: u32,
+}
+
+// SAFETY: the cells are shared memory, reached by opaque copies only, and belong to no thread.
+unsafe impl Send for Member {}
+
+/// As much as is combined at a time: two of them and the result fit a first-level cache.
+pub(super) const ROOM: usize = 8 << 10;
+
+/// Room for an operand that another rank wrote.
+pub(super) const OPERAND: usize = 0;
+/// Room for this rank's own operand where the result takes its place.
+pub(super) const ASIDE: usize = 1;
+/// Room for a result that this rank does not get.
+pub(super) const RESULT: usize = 2;
+
+/// Bytes aligned as elements that are reduced may ask for.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct Room([u8; ROOM]);
+
+impl Room {
+    /// Its first `len` bytes.
+    pub(super) fn bytes(&mut self, len: usize) -> RawBytes {
+        let room = &mut self.0[..len];
+        // SAFETY: initialised memory of the team, which a collective borrows until it has ended; it
+        // gives these bytes to the driver's operation only, one at a time.
+        unsafe { RawBytes::new(room.as_mut_ptr(), len) }
+    }
+}
+
+impl Team {
+    /// The team of the ranks `ranks` of the node, of which this is number `me`, at `place`. Ranks
+    /// that use the same place are in one team, or in teams that have no rank in common. `None`
+    /// where there is no memory for it, or no such place.
+    ///
+    /// # Panics
+    /// If a rank is not on the node.
+    pub(crate) fn new(
+        segment: &Arc<Segment>,
+        place: usize,
+        ranks: impl Iterator<Item = u32>,
+        me: usize,
+    ) -> Option<Self> {
+        let on_node = segment.layout().ranks;
+        if place >= PLACES || on_node > arena::RANKS {
+            return None;
+        }
+        let cell = arena::cell(on_node);
+        limit::check((SLOTS * cell) as u64).ok()?;
+        let cells = segment.cells()?;
+        let member = |rank| Member {
+            // SAFETY: the team keeps the segment.
+            slots: unsafe { segment.slots(rank, place).detach() },
+            cells: cells.first(rank, place),
+            rank,
+        };
+        let members: Box<[Member]> = ranks.map(member).collect();
+        let others = members.iter().enumerate();
+        let others = others.filter(|&(rank, _)| rank != me);
+        Some(Self {
+            others: others.fold(0, |all, (_, member)| all | 1 << member.rank),
+            members,
+            me,
+            place,
+            step: 0,
+            finished: 0,
+            cell,
+            rooms: Box::new([const { Room([0; ROOM]) }; 3]),
+            _segment: Arc::clone(segment),
+        })
+    }
+
+    /// Ranks of the team.
+    pub(super) fn size(&self) -> usize {
+        self.members.len()
+    }
+}

@@ -1,0 +1,157 @@
+//! Collectives of a group by numbered steps.
+//!
+//! Every rank has a ring of slots that only it writes and all others read. In a step some ranks
+//! write their slot of that step, publish it, and others read it. All count the steps alike, so a
+//! slot's number says whether what one waits for is there; nothing is cleared. A number carries a
+//! mark of the call: ranks whose calls differ find out instead of reading each other's bytes.
+//!
+//! A slot is written again `SLOTS` steps later. Until then all must have read it: each rank tells,
+//! every half of the ring, up to which step it has finished. So nobody writes what its writer reads
+//! for each step, and a rank may be that many steps ahead of the slowest.
+
+use core::sync::atomic::Ordering;
+
+use super::{Corrupt, STRIDE, Words};
+
+/// One rank's slots, as everybody sees them, and what it has finished.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps<W, const SLOTS: usize> {
+    words: W,
+}
+
+/// Why a slot is not the one that is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// It is not published yet.
+    Early,
+    /// It is, by a rank that is in another call.
+    Differs,
+    /// It cannot be.
+    Corrupt(Corrupt),
+}
+
+/// Bits of a slot's number that are the mark of the call. The rest suffice for years of steps.
+const MARK: u32 = u16::BITS;
+
+impl<W, const SLOTS: usize> Steps<W, SLOTS> {
+    /// Words of one rank: its slots, each of which has a line of eight words, the first being its
+    /// number; then the line of what it has finished.
+    pub const WORDS: usize = (SLOTS + 1) * STRIDE;
+
+    /// Words of payload in a slot.
+    pub const PAYLOAD: usize = STRIDE / 2 - 1;
+
+    /// How many steps a rank finishes before it tells.
+    const TOLD: u64 = SLOTS as u64 / 2;
+
+    /// The word of the slot of `step`; its payload comes next.
+    #[inline(always)]
+    const fn slot(step: u64) -> usize {
+        step as usize % SLOTS * STRIDE
+    }
+
+    const FINISHED: usize = SLOTS * STRIDE;
+
+    /// Whether the slot of `step` may be written, when all have finished the steps up to `finished`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_free(step: u64, finished: u64) -> bool {
+        step <= finished + SLOTS as u64
+    }
+}
+
+impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
+    /// The rank's words.
+    ///
+    /// # Panics
+    /// If they are too few.
+    #[must_use]
+    pub fn new(words: W) -> Self {
+        assert!(words.len() >= Self::WORDS);
+        Self { words }
+    }
+
+    /// The first word of the payload of `step`.
+    #[inline(always)]
+    pub const fn payload(step: u64) -> usize {
+        Self::slot(step) + 1
+    }
+
+    /// All words.
+    #[inline(always)]
+    pub const fn words(&self) -> &W {
+        &self.words
+    }
+
+    /// What this rank wrote in `step`, from 1 on, is there: in its slot, and wherever else.
+    #[inline(always)]
+    pub fn publish(&self, step: u64, mark: u16) {
+        let number = step << MARK | u64::from(mark);
+        // SAFETY: a slot's word; `new` checked that there are as many.
+        unsafe {
+            self.words
+                .store(Self::slot(step), number, Ordering::Release)
+        };
+    }
+
+    /// Whether the rank has published `step`. What it wrote before is seen from then on.
+    ///
+    /// # Errors
+    /// [`Miss`] says how not.
+    #[inline(always)]
+    pub fn look(&self, step: u64, mark: u16) -> Result<(), Miss> {
+        // SAFETY: as above.
+        let number = unsafe { self.words.load(Self::slot(step), Ordering::Acquire) };
+        if number == step << MARK | u64::from(mark) {
+            Ok(())
+        } else {
+            Err(Self::miss(number, step))
+        }
+    }
+
+    #[inline]
+    const fn miss(number: u64, step: u64) -> Miss {
+        let there = number >> MARK;
+        if there < step {
+            Miss::Early
+        } else if there == step {
+            Miss::Differs
+        } else {
+            Miss::Corrupt(Corrupt("the number of a collective's step"))
+        }
+    }
+
+    /// This rank, which goes from step to step, reads nothing of `step` any more, nor of those
+    /// before. True: that was told, and who waits for it may sleep.
+    #[inline(always)]
+    pub fn finish(&self, step: u64) -> bool {
+        let tells = step.is_multiple_of(Self::TOLD);
+        if tells {
+            // SAFETY: the last line's word; `new` checked that it is there.
+            unsafe { self.words.store(Self::FINISHED, step, Ordering::Release) };
+        }
+        tells
+    }
+
+    /// Up to which step the rank has finished, as far as it told.
+    #[inline]
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { self.words.load(Self::FINISHED, Ordering::Acquire) }
+    }
+}
+
+impl<const SLOTS: usize> Steps<super::Mapped<'_>, SLOTS> {
+    /// The same slots without a lifetime.
+    ///
+    /// # Safety
+    /// As [`Mapped::detach`](super::Mapped::detach).
+    #[must_use]
+    pub const unsafe fn detach(self) -> Steps<super::Mapped<'static>, SLOTS> {
+        Steps {
+            // SAFETY: by the caller's word.
+            words: unsafe { self.words.detach() },
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Collectives of teams against an oracle, with every way of waiting.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{Rank, WATCHDOG, pattern, threads};
+use oxmpi_os::RawBytes;
+use oxmpi_shm::Layout;
+use oxmpi_shm::node::collective::{Awaited, Driver, Never, Operands, PLACES, Team};
+use oxmpi_shm::wait::{Patience, Waiter};
+
+/// Sleeps after the first empty poll.
+const SLEEPER: Patience = Patience {
+    spin: 0,
+    yields: Duration::ZERO,
+    shared: false,
+};
+
+/// A rank's way of waiting, and an operation that does not commute.
+struct Caller<'a> {
+    rank: &'a mut Rank,
+    patience: Patience,
+    looks: u32,
+}
+
+impl Driver for Caller<'_> {
+    type Error = (u32, Never);
+
+    fn looks(&self) -> u32 {
+        self.looks
+    }
+
+    fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+        let (start, mut waiter) = (Instant::now(), Waiter::new(self.patience));
+        let Rank { gates, tx, .. } = self.rank;
+        let mut come = gates.has_come(&mut awaited, tx)?;
+        while !come {
+            self.rank.poll();
+            waiter.idle(&mut self.rank.rx, &self.rank.gates);
+            assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
+            let Rank { gates, tx, .. } = self.rank;
+            come = gates.has_come(&mut awaited, tx)?;
+        }
+        Ok(())
+    }
+
+    fn wake(&mut self, ranks: u64) {
+        self.rank.tx.wake_those_asleep(ranks);
+    }
+
+    fn fold(&mut self, from: RawBytes, into: RawBytes) {
+        let (mut left, mut right) = (vec![0; into.part_len()], vec![0; from.part_len()]);
+        target(&mut left).copy_from(&into);
+        target(&mut right).copy_from(&from);
+        combine(&mut left, &right);
+        into.copy_from(&source(&left));
+    }
+}
+
+/// How long bytes are.
+trait Length {
+    fn part_len(&self) -> usize;
+}
+
+impl Length for RawBytes {
+    fn part_len(&self) -> usize {
+        oxmpi_wire::Bytes::len(self) as usize
+    }
+}
+
+fn source(bytes: &[u8]) -> RawBytes {
+    // SAFETY: used while `bytes` lives, and only read.
+    unsafe { RawBytes::new(bytes.as_ptr().cast_mut(), bytes.len()) }
+}
+
+fn target(bytes: &mut [u8]) -> RawBytes {
+    // SAFETY: used while `bytes` lives, by one call at a time.
+    unsafe { RawBytes::new(bytes.as_mut_ptr(), bytes.len()) }
+}
+
+/// Bytes of an element: the map x -> ax + b, as two bytes.
+const ELEMENT: usize = 2;
+
+/// `left = left after right`, map by map: associative, and not commutative.
+fn combine(left: &mut [u8], right: &[u8]) {
+    assert_eq!(left.len(), right.len());
+    assert!(left.len().is_multiple_of(ELEMENT));
+    for (l, r) in left.chunks_exact_mut(2).zip(right.chunks_exact(2)) {
+        let [a, b] = [l[0].wrapping_mul(r[0]), l[0].wrapping_mul(r[1])];
+        (l[0], l[1]) = (a, b.wrapping_add(l[1]));
+    }
+}
+
+/// One call, the same on every rank.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    what: usize,
+    root: usize,
+    /// Bytes of a block.
+    len: usize,
+    in_place: bool,
+    seed: usize,
+}
+
+/// Numbers that look like chance, the same on every rank.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        (self.0 >> 33) as usize % end
+    }
+
+    fn call(&mut self, ranks: usize) -> Call {
+        const LENGTHS: [usize; 5] = [8, 56, 200, 20_000, 150_000];
+        let longest = LENGTHS[self.below(LENGTHS.len())];
+        Call {
+            what: self.below(8),
+            root: self.below(ranks),
+            len: self.below(longest / ELEMENT + 1) * ELEMENT,
+            in_place: self.below(2) == 0,
+            seed: self.below(1000),
+        }
+    }
+}
+
+/// What `rank` gives to `blocks` blocks of a call.
+fn given(call: Call, rank: usize, blocks: usize) -> Vec<u8> {
+    pattern(call.len * blocks, call.seed + rank * 7)
+}
+
+/// The reduction of what all ranks give.
+fn reduced(call: Call, ranks: usize, blocks: usize) -> Vec<u8> {
+    let mut all = given(call, 0, blocks);
+    for rank in 1..ranks {
+        combine(&mut all, &given(call, rank, blocks));
+    }
+    all
+}
+
+fn block(call: Call, bytes: &[u8], index: usize) -> &[u8] {
+    &bytes[call.len * index..][..call.len]
+}
+
+/// Makes the call as rank `me`, and compares what comes with what should.
+fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller<'_>) {
+    let Call {
+        root,
+        len,
+        in_place,
+        ..
+    } = call;
+    let bytes = len as u64;
+    let is_root = me == root;
+    let mut own = given(call, me, 1);
+    let mut all = given(call, me, ranks);
+    let mut one = vec![0xee; len];
+    let mut many = vec![0xee; len * ranks];
+    let operands = |input, output| Operands {
+        input,
+        output,
+        len: bytes,
+        element: ELEMENT,
+    };
+    let result = match call.what {
+        0 => {
+            let expected = given(call, root, 1);
+            let mut message = if is_root { own } else { one };
+            let result = team.bcast(caller, root, (&target(&mut message), bytes));
+            assert_eq!(message, expected, "{call:?}");
+            result
+        }
+        1 => {
+            let result = team.scatter(caller, root, (&source(&all), bytes), &target(&mut one));
+            let expected = given(call, root, ranks);
+            if !is_root {
+                assert_eq!(one, block(call, &expected, me), "{call:?}");
+            }
+            result
+        }
+        2 => {
+            let result = team.gather(caller, root, (&source(&own), bytes), &target(&mut many));
+            for rank in (0..ranks).filter(|&rank| is_root && rank != me) {
+                assert_eq!(block(call, &many, rank), given(call, rank, 1), "{call:?}");
+            }
+            result
+        }
+        3 => {
+            many[len * me..][..len].copy_from_slice(&own);
+            let output = target(&mut many);
+            let result = if in_place {
+                team.allgather(caller, (&output, (len * me) as u64, bytes), &output)
+            } else {
+                team.allgather(caller, (&source(&own), 0, bytes), &output)
+            };
+            for rank in 0..ranks {
+                assert_eq!(block(call, &many, rank), given(call, rank, 1), "{call:?}");
+            }
+            result
+        }
+        4 => {
+            let output = if in_place { &mut all } else { &mut many };
+            let into = target(output);
+            let input = given(call, me, ranks);
+            let from = if in_place { into } else { source(&input) };
+            let result = team.alltoall(caller, (&from, bytes), &into);
+            for rank in (0..ranks).filter(|&rank| rank != me) {
+                let expected = given(call, rank, ranks);
+                assert_eq!(
+                    block(call, output, rank),
+                    block(call, &expected, me),
+                    "{call:?}"
+                );
+            }
+            result
+        }
+        5 | 6 => {
+            let reduce = call.what == 5;
+            let in_place = in_place && (is_root || !reduce);
+            let output = target(if in_place { &mut own } else { &mut one });
+            let input = if in_place { output } else { source(&own) };
+            let operands = operands(&input, &output);
+            let result = match reduce {
+                true => team.reduce(caller, root, operands),
+                false => team.allreduce(caller, operands),
+            };
+            let output = if in_place { &own } else { &one };
+            if is_root || !reduce {
+                assert_eq!(output, &reduced(call, ranks, 1), "{call:?}");
+            } else {
+                assert!(output.iter().all(|&byte| byte == 0xee), "{call:?}");
+            }
+            result
+        }
+        _ => {
+            let output = target(if in_place { &mut all } else { &mut one });
+            let whole = given(call, me, ranks);
+            let input = if in_place { output } else { source(&whole) };
+            let result = team.reduce_scatter(caller, operands(&input, &output));
+            let output = if in_place { &all[..len] } else { &one };
+            let expected = reduced(call, ranks, ranks);
+            assert_eq!(output, block(call, &expected, me), "{call:?}");
+            result
+        }
+    };
+    result.unwrap();
+}
+
+#[test]
+fn calls_in_any_order_give_what_they_should() {
+    let ways = [Patience::crowded(), Patience::passive(10, true), SLEEPER];
+    for (ranks, patience) in [2, 3, 5, 2, 4, 7].into_iter().zip(ways.into_iter().cycle()) {
+        threads(Layout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.team(3, 0..ranks, me as usize).unwrap();
+            let mut caller = Caller {
+                rank: &mut rank,
+                patience,
+                looks: me,
+            };
+            let mut chance = Chance(ranks.into());
+            for _ in 0..60 {
+                let call = chance.call(ranks as usize);
+                run(call, me as usize, ranks as usize, &mut team, &mut caller);
+            }
+        });
+    }
+}
+
+/// Without anything in between, ranks run ahead of each other as far as there is room.
+#[test]
+fn a_row_of_the_same_call_keeps_its_order() {
+    threads(Layout::new(3), |me, mut rank| {
+        let mut team = rank.gates.team(0, 0..3, me as usize).unwrap();
+        let mut caller = Caller {
+            rank: &mut rank,
+            patience: SLEEPER,
+            looks: 0,
+        };
+        for what in 0..8 {
+            for seed in 0..100 {
+                let call = Call {
+                    what,
+                    root: 1,
+                    len: 8,
+                    in_place: false,
+                    seed,
+                };
+                run(call, me as usize, 3, &mut team, &mut caller);
+            }
+        }
+    });
+}
+
+/// Groups without a common rank use one place, and numbers of ranks are the group's.
+#[test]
+fn groups_share_a_place() {
+    threads(Layout::new(4), |me, mut rank| {
+        let group = if me % 2 == 0 { [2, 0] } else { [1, 3] };
+        let here = group.iter().position(|&link| link == me).unwrap();
+        let mut team = rank.gates.team(1, group.into_iter(), here).unwrap();
+        let mut caller = Caller {
+            rank: &mut rank,
+            patience: SLEEPER,
+            looks: 3,
+        };
+        let mut chance = Chance(9);
+        for _ in 0..40 + me % 2 {
+            run(chance.call(2), here, 2, &mut team, &mut caller);
+        }
+    });
+}
+
+#[test]
+fn a_rank_that_calls_another_one_is_found_out() {
+    threads(Layout::new(2), |me, mut rank| {
+        let mut team = rank.gates.team(0, 0..2, me as usize).unwrap();
+        let mut caller = Caller {
+            rank: &mut rank,
+            patience: SLEEPER,
+            looks: 0,
+        };
+        let (input, mut output) = ([1; 100], [0; 100]);
+        let operands = Operands {
+            input: &source(&input),
+            output: &target(&mut output),
+            len: if me == 0 { 100 } else { 98 },
+            element: ELEMENT,
+        };
+        let result = team.allreduce(&mut caller, operands);
+        assert_eq!(result, Err((1 - me, Never::Differs)));
+    });
+}
+
+#[test]
+fn there_are_so_many_places_and_no_more() {
+    threads(Layout::new(2), |me, rank| {
+        for place in 0..PLACES + 2 {
+            let team = rank.gates.team(place, 0..2, me as usize);
+            assert_eq!(team.is_some(), place < PLACES);
+            if let Some(team) = team {
+                assert!(team.reduces(8) && team.reduces(24));
+                assert!(!team.reduces(0) && !team.reduces(1 << 20));
+            }
+        }
+    });
+}
