@@ -4,18 +4,24 @@ use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Report, check};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 4] = [
+const ALGORITHMS: [Algorithm; 7] = [
     Algorithm::BarrierNodeAware,
+    Algorithm::BcastNodeAware,
+    Algorithm::ReduceNodeAware,
+    Algorithm::AllreduceNodeAware,
     Algorithm::AllgatherLaneBruck,
     Algorithm::AllgatherLaneRing,
     Algorithm::AlltoallNodeAware,
 ];
 
-fn call(collective: Collective, rank: u32, size: u32, count: u64) -> Call {
+fn call(collective: Collective, rank: u32, size: u32, root: u32, count: u64) -> Call {
     match collective {
         Collective::Barrier => Call::barrier(rank, size),
         Collective::Allgather => Call::allgather(rank, size, count),
         Collective::Alltoall => Call::alltoall(rank, size, count),
+        Collective::Bcast => Call::bcast(rank, size, root, count),
+        Collective::Reduce => Call::reduce(rank, size, root, count, 1),
+        Collective::Allreduce => Call::allreduce(rank, size, count, 1),
         other => panic!("{other} has no call here"),
     }
 }
@@ -28,18 +34,41 @@ fn on(per_node: u32, order: Order) -> Parameters {
     }
 }
 
-/// Proves the algorithm in place and not; `None` where it suits neither.
+/// Proves the algorithm from some roots, in both orders, in place and not; `None` where it suits
+/// none.
 fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> Option<Report> {
-    let reports = [false, true].into_iter().filter_map(|in_place| {
-        let call = |rank| call(algorithm.collective(), rank, size, count).with_in_place(in_place);
-        let calls: Vec<_> = (0..size).map(call).collect();
-        algorithm.suits(&calls[0]).ok()?;
-        let report = check(algorithm, &calls, &[], parameters);
-        Some(report.unwrap_or_else(|fault| {
-            panic!("{algorithm}, {size} ranks, {count} elements, {parameters:?}: {fault}")
-        }))
-    });
-    reports.fold(None, |_, report| Some(report))
+    let collective = algorithm.collective();
+    let roots: &[u32] = match collective.has_root() {
+        true => &[0, size / 2, size - 1],
+        false => &[0],
+    };
+    let orders: &[bool] = match collective.reduces() {
+        true => &[true, false],
+        false => &[true],
+    };
+    let mut last = None;
+    for (&root, &commutative) in roots
+        .iter()
+        .flat_map(|r| orders.iter().map(move |o| (r, o)))
+    {
+        for in_place in [false, true] {
+            let call = |rank| {
+                let placed = in_place && (collective != Collective::Reduce || rank == root);
+                call(collective, rank, size, root, count)
+                    .with_commutative(commutative)
+                    .with_in_place(placed && collective != Collective::Bcast)
+            };
+            let calls: Vec<_> = (0..size).map(call).collect();
+            if algorithm.suits(&calls[root as usize]).is_err() {
+                continue;
+            }
+            let report = check(algorithm, &calls, &[], parameters);
+            last = Some(report.unwrap_or_else(|fault| {
+                panic!("{algorithm}, {:?}, {parameters:?}: {fault}", calls[0])
+            }));
+        }
+    }
+    last
 }
 
 #[test]
@@ -58,7 +87,7 @@ fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
                         if algorithm == Algorithm::AlltoallNodeAware && per_node > 1 {
                             continue;
                         }
-                        let first = call(algorithm.collective(), 0, size, count);
+                        let first = call(algorithm.collective(), 0, size, 0, count);
                         let most = algorithm.rounds(&first, &parameters);
                         assert!(
                             u64::from(report.rounds) <= most,
@@ -85,6 +114,21 @@ fn lanes_take_their_rounds_exactly() {
             );
         }
     }
+}
+
+/// One message into each node but the root's, or out of it; two of each leader and round in
+/// allreduce.
+#[test]
+fn only_leaders_talk_to_other_nodes() {
+    let (nodes, ranks) = (8, 5);
+    let inside = u64::from(nodes * (ranks - 1));
+    let messages = |algorithm| {
+        let report = prove(algorithm, nodes * ranks, 3, &on(ranks, Order::Block));
+        report.expect("it suits").messages
+    };
+    assert_eq!(messages(Algorithm::BcastNodeAware), 7 + inside);
+    assert_eq!(messages(Algorithm::ReduceNodeAware), 7 + inside);
+    assert_eq!(messages(Algorithm::AllreduceNodeAware), 3 * 8 + 2 * inside);
 }
 
 #[test]

@@ -461,6 +461,15 @@ table! {
         rounds: chain_rounds,
         cost: cost::chain,
     };
+    BcastNodeAware(hierarchy::Bcast): Row {
+        collective: Collective::Bcast,
+        name: "node-aware",
+        about: "the vector enters each node once; trees between nodes and inside",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::Bcast::rounds,
+        cost: cost::bcast_node_aware,
+    };
     ReduceBinomial(reduce::Binomial): Row {
         collective: Collective::Reduce,
         name: "binomial",
@@ -512,6 +521,15 @@ table! {
         parameters: Parameters { blocks: 16, ..Parameters::NONE },
         rounds: chain_rounds,
         cost: cost::chain,
+    };
+    ReduceNodeAware(hierarchy::Reduce): Row {
+        collective: Collective::Reduce,
+        name: "node-aware",
+        about: "one vector leaves each node; trees inside and between nodes",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::Reduce::rounds,
+        cost: cost::reduce_node_aware,
     };
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
@@ -585,6 +603,16 @@ table! {
         parameters: Parameters { segment: 1 << 20, ..Parameters::NONE },
         rounds: |call, _| 2 * u64::from(call.size - 1),
         cost: cost::allreduce_ring,
+    };
+    AllreduceNodeAware(hierarchy::Allreduce): Row {
+        collective: Collective::Allreduce,
+        name: "node-aware",
+        about: "one rank of a node talks to others, by recursive doubling; trees inside: for small \
+                vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
+        rounds: hierarchy::Allreduce::rounds,
+        cost: cost::allreduce_node_aware,
     };
     ReduceScatterCirculant(reduce_scatter::Circulant): Row {
         collective: Collective::ReduceScatter,
@@ -683,8 +711,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_small() {
-        // Plans over the circulant graph hold a schedule of 65 bytes.
-        assert!(size_of::<AnyPlan>() <= 104);
+        // A node-aware allreduce holds the plans of its three phases.
+        assert!(size_of::<AnyPlan>() <= 184);
     }
 
     #[test]

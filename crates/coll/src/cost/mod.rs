@@ -20,7 +20,10 @@ pub(crate) use lines::{
     allreduce_ring, alltoall_linear, alltoall_pairwise, chain, gather_linear, linear,
     neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
 };
-pub(crate) use nodes::{alltoall_node_aware, barrier_node_aware, lane_bruck, lane_ring};
+pub(crate) use nodes::{
+    allreduce_node_aware, alltoall_node_aware, barrier_node_aware, bcast_node_aware, lane_bruck,
+    lane_ring, reduce_node_aware,
+};
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
     allreduce_doubling, allreduce_gather_reduce, allreduce_multiplying, allreduce_rabenseifner,

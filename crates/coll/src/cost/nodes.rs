@@ -2,10 +2,10 @@
 
 use super::lines::everyone;
 use super::rounds::{Round, Rounds, allgather_bruck};
-use super::{Model, Way, barrier_knomial, dissemination, ring};
+use super::{Model, Way, allreduce_doubling, barrier_knomial, bcast, dissemination, reduce, ring};
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{full_blocks, full_nodes};
+use crate::hierarchy::{Nodes, full_blocks, full_nodes};
 use crate::placement::{Order, Placement};
 
 /// One rank of each node, which has the adapter to itself.
@@ -18,17 +18,49 @@ fn inside(model: &Model, ranks: u32) -> Model {
     Model::new(model.machine, Placement::new(Order::Block, ranks, ranks))
 }
 
+/// The same call among the leaders, and inside a node, each with who takes part.
+fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [(Call, Model); 2] {
+    let nodes = Nodes::of(call, parameters);
+    let among = |ranks| Call {
+        rank: 0,
+        root: 0,
+        size: ranks,
+        ..*call
+    };
+    [
+        (among(nodes.count()), leaders(model, nodes.count())),
+        (among(nodes.most()), inside(model, nodes.most())),
+    ]
+}
+
 /// Barrier by leaders, with trees inside the nodes.
 pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let place = match parameters.order {
-        Order::Block => Placement::new(Order::Block, call.size, parameters.per_node),
-        Order::Cyclic => full_nodes(call, parameters),
+    let [(leaders, far), (node, near)] = phases(call, parameters, model);
+    dissemination(&leaders, parameters, &far) + barrier_knomial(&node, parameters, &near)
+}
+
+/// Bcast to the leaders, and inside the nodes.
+pub(crate) fn bcast_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [(leaders, far), (node, near)] = phases(call, parameters, model);
+    bcast(&leaders, parameters, &far).saturating_add(bcast(&node, parameters, &near))
+}
+
+/// Reduce inside the nodes, and to the leaders.
+pub(crate) fn reduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [(leaders, far), (node, near)] = phases(call, parameters, model);
+    reduce(&leaders, parameters, &far).saturating_add(reduce(&node, parameters, &near))
+}
+
+/// Allreduce by leaders, with trees up and down inside the nodes.
+pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [(leaders, far), (node, near)] = phases(call, parameters, model);
+    let up = reduce(&node, parameters, &near);
+    let down = bcast(&node, parameters, &near);
+    let between = match leaders.size {
+        1 => 0,
+        _ => allreduce_doubling(&leaders, parameters, &far),
     };
-    let (nodes, ranks) = (place.nodes(), place.per_node().min(call.size));
-    let between = Call::barrier(0, nodes);
-    let within = Call::barrier(0, ranks);
-    dissemination(&between, parameters, &leaders(model, nodes))
-        + barrier_knomial(&within, parameters, &inside(model, ranks))
+    up.saturating_add(between).saturating_add(down)
 }
 
 /// What a rank gives the other ranks of its node in the end: so many messages of so many bytes.

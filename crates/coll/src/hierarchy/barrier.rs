@@ -8,11 +8,10 @@
 //! In block placement the last node may have fewer ranks; in cyclic placement nodes are full, or
 //! each rank is taken for a node of its own.
 
-use super::full_nodes;
+use super::{Nodes, renamed};
 use crate::barrier::Dissemination;
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
-use crate::placement::{Order, Placement};
 use crate::plan::{Acts, Known, Part, Plan};
 use crate::tree;
 
@@ -24,42 +23,27 @@ const RELEASED: u32 = 1;
 /// that hears from it; then one for each possible child again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    place: Placement,
-    node: u32,
+    nodes: Nodes,
     tree: tree::Knomial,
     between: Dissemination,
 }
 
-fn placement(call: &Call, parameters: &Parameters) -> Placement {
-    match parameters.order {
-        Order::Block => Placement::new(Order::Block, call.size, parameters.per_node),
-        Order::Cyclic => full_nodes(call, parameters),
-    }
-}
-
 impl Barrier {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let place = placement(call, parameters);
-        let (node, local) = (place.node(call.rank), place.local(call.rank));
-        let before = match place.order() {
-            Order::Block => node * place.per_node(),
-            Order::Cyclic => 0,
-        };
-        let ranks = place.per_node().min(call.size - before);
-        let leaders = Call::barrier(node, place.nodes());
+        let nodes = Nodes::of(call, parameters);
+        let leaders = Call::barrier(nodes.node(), nodes.count());
         Barrier {
-            place,
-            node,
-            tree: tree::Knomial::new(local, ranks, 0, parameters.radix),
+            nodes,
+            tree: tree::Knomial::new(nodes.local(), nodes.ranks(), 0, parameters.radix),
             between: Dissemination::of(&leaders, parameters),
         }
     }
 
     /// The rounds with one message at a time: exact with one rank a node, else at most so many.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let place = placement(call, parameters);
+        let nodes = Nodes::of(call, parameters);
         let exchanges = |ranks| u64::from(Digits::new(ranks, parameters.radix).exchanges());
-        2 * exchanges(place.per_node()) + exchanges(place.nodes())
+        2 * exchanges(nodes.most()) + exchanges(nodes.count())
     }
 
     /// The number of possible children.
@@ -67,15 +51,10 @@ impl Barrier {
         self.tree.top() * self.tree.siblings()
     }
 
-    /// A rank of this node.
-    const fn rank(&self, local: u32) -> u32 {
-        self.place.rank(self.node, local)
-    }
-
     fn child(&self, n: u32) -> Option<u32> {
         let (level, sibling) = (n / self.tree.siblings(), n % self.tree.siblings());
         let child = self.tree.child(level, sibling);
-        child.map(|local| self.rank(local))
+        child.map(|local| self.nodes.neighbor(local))
     }
 
     /// Steps between hearing from the children and releasing them.
@@ -88,19 +67,14 @@ impl Barrier {
 
     /// Step `i` of the middle.
     fn meet(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        if let Some(parent) = self.tree.parent().map(|local| self.rank(local)) {
+        if let Some(parent) = self.tree.parent().map(|local| self.nodes.neighbor(local)) {
             match i {
                 0 => acts.send(parent, ENTERED, Part::EMPTY),
                 _ => acts.recv(parent, RELEASED, Part::EMPTY),
             }
             return Some(0);
         }
-        let mut inner = Acts::new();
-        let needs = self.between.step(i, known, &mut inner)?;
-        for &act in inner.iter() {
-            acts.push(act.with_peer(|leader| self.place.rank(leader, 0)));
-        }
-        Some(needs)
+        renamed(&self.between, i, known, acts, |act| self.nodes.between(act))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The ranks of the same number on all nodes, as a group of their own.
 
+use super::renamed;
 use crate::placement::{Order, Placement};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 
@@ -67,12 +68,9 @@ impl Lane {
         known: &Known<'_>,
         acts: &mut Acts,
     ) -> Option<u32> {
-        let mut inner = Acts::new();
-        let needs = plan.step(i, known, &mut inner)?;
         let rank = |node| self.place.rank(node, self.local);
-        for &act in inner.iter() {
-            acts.push(act.with_peer(rank).with_parts(|part| self.part(part)));
-        }
-        Some(needs)
+        renamed(plan, i, known, acts, |act| {
+            act.with_peer(rank).with_parts(|part| self.part(part))
+        })
     }
 }

@@ -13,17 +13,40 @@
 //! 2020.
 
 mod allgather;
+mod allreduce;
 mod alltoall;
 mod barrier;
+mod bcast;
 mod lane;
+mod nodes;
+mod reduce;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
+pub use allreduce::Allreduce;
 pub use alltoall::Alltoall;
 pub use barrier::Barrier;
+pub use bcast::Bcast;
 pub use lane::Lane;
+pub(crate) use nodes::Nodes;
+pub use reduce::Reduce;
 
 use crate::catalog::{Call, Parameters};
 use crate::placement::{Order, Placement};
+use crate::plan::{Act, Acts, Known, Plan};
+
+/// Step `i` of a phase's plan, with its peers and parts renamed.
+fn renamed<P: Plan>(
+    plan: &P,
+    i: u32,
+    known: &Known<'_>,
+    acts: &mut Acts,
+    rename: impl Fn(Act) -> Act,
+) -> Option<u32> {
+    let mut inner = Acts::new();
+    let needs = plan.step(i, known, &mut inner)?;
+    inner.iter().for_each(|&act| acts.push(rename(act)));
+    Some(needs)
+}
 
 /// The placement of the call's ranks on full nodes; where they would not be full, each rank is a
 /// node of its own.

@@ -94,6 +94,20 @@ impl Part {
         Part { limit, ..self }
     }
 
+    /// The part itself, or where it is in one buffer the same elements of another, so many elements
+    /// further on.
+    #[must_use]
+    pub(crate) fn moved(self, from: Buf, to: Buf, by: u64) -> Self {
+        match self.buf == from && !self.is_empty() {
+            true => Part {
+                buf: to,
+                first: self.first + by,
+                ..self
+            },
+            false => self,
+        }
+    }
+
     /// Number of elements in all blocks together.
     pub const fn len(&self) -> u64 {
         self.count * self.times as u64

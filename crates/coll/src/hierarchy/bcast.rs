@@ -1,0 +1,79 @@
+//! Broadcast from the root to the leaders of all nodes, and then inside each node.
+//!
+//! The vector enters each node once. Both are k-nomial trees.
+
+use super::{Nodes, renamed};
+use crate::bcast::{KNOMIAL_MAX_RADIX, Knomial};
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Act, Acts, Buf, Known, Plan};
+use crate::tree::levels_of;
+
+/// One rank's part in a node-aware broadcast: at a leader the steps of the tree between the nodes;
+/// then those of the tree inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bcast {
+    nodes: Nodes,
+    is_root: bool,
+    between: Option<Knomial>,
+    inside: Knomial,
+}
+
+impl Bcast {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let nodes = Nodes::of(call, parameters);
+        let between = Call::bcast(nodes.node(), nodes.count(), nodes.root(), call.count);
+        Bcast {
+            nodes,
+            is_root: call.rank == call.root,
+            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+            inside: inside(nodes, call.count, parameters),
+        }
+    }
+
+    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let nodes = Nodes::of(call, parameters);
+        let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
+        Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
+    }
+}
+
+/// The tree from the leader of a node to its other ranks.
+pub(super) fn inside(nodes: Nodes, count: u64, parameters: &Parameters) -> Knomial {
+    let (local, leader) = (nodes.local(), nodes.local_leader());
+    let call = Call::bcast(local, nodes.ranks(), leader, count);
+    Knomial::of(&call, parameters)
+}
+
+/// The most rounds of a tree inside a node.
+pub(super) fn rounds_inside(nodes: Nodes, parameters: &Parameters) -> u64 {
+    let radix = parameters.radix.clamp(2, KNOMIAL_MAX_RADIX);
+    u64::from(radix - 1) * u64::from(levels_of(nodes.most(), radix))
+}
+
+/// An act inside the node where the leader has the vector in `Out`.
+pub(super) fn from_output(act: Act) -> Act {
+    act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0))
+}
+
+impl Plan for Bcast {
+    fn steps(&self) -> u32 {
+        self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let before = self.between.map_or(0, |plan| plan.steps());
+        if let Some(between) = self.between.filter(|_| i < before) {
+            return renamed(&between, i, known, acts, |act| self.nodes.between(act));
+        }
+        let inside = |act| match self.is_root {
+            true => self.nodes.inside(act),
+            false => from_output(self.nodes.inside(act)),
+        };
+        Some(before + renamed(&self.inside, i - before, known, acts, inside)?)
+    }
+}

@@ -1,0 +1,102 @@
+//! The ranks of one node, and the leaders of all nodes, as groups of their own.
+
+use super::full_nodes;
+use crate::catalog::{Call, Parameters};
+use crate::placement::{Order, Placement};
+use crate::plan::Act;
+
+/// Where one rank stands among nodes that each have a leader: the root, and on other nodes the first
+/// rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Nodes {
+    place: Placement,
+    rank: u32,
+    root: u32,
+}
+
+impl Nodes {
+    /// The nodes of the call. One after another they may be filled in part. Dealt in turn they must
+    /// be full, and an operation must commute; else each rank is a node of its own.
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let in_order = call.collective.reduces() && !call.commutative;
+        let place = match parameters.order {
+            Order::Block => Placement::new(Order::Block, call.size, parameters.per_node),
+            Order::Cyclic if in_order => Placement::new(Order::Block, call.size, 1),
+            Order::Cyclic => full_nodes(call, parameters),
+        };
+        Nodes {
+            place,
+            rank: call.rank,
+            root: call.root,
+        }
+    }
+
+    /// How many nodes there are.
+    pub(crate) const fn count(&self) -> u32 {
+        self.place.nodes()
+    }
+
+    /// This rank's node.
+    pub(crate) const fn node(&self) -> u32 {
+        self.place.node(self.rank)
+    }
+
+    /// The root's node.
+    pub(crate) const fn root(&self) -> u32 {
+        self.place.node(self.root)
+    }
+
+    /// This rank's number on its node.
+    pub(crate) const fn local(&self) -> u32 {
+        self.place.local(self.rank)
+    }
+
+    /// The leader's number on this rank's node.
+    pub(crate) const fn local_leader(&self) -> u32 {
+        self.place.local(self.leader(self.node()))
+    }
+
+    /// Whether this rank leads its node.
+    pub(crate) const fn leads(&self) -> bool {
+        self.leader(self.node()) == self.rank
+    }
+
+    /// Ranks on this rank's node.
+    pub(crate) const fn ranks(&self) -> u32 {
+        let before = match self.place.order() {
+            Order::Block => self.node() * self.place.per_node(),
+            Order::Cyclic => 0,
+        };
+        let (left, most) = (self.place.size() - before, self.place.per_node());
+        if left < most { left } else { most }
+    }
+
+    /// The most ranks on a node.
+    pub(crate) fn most(&self) -> u32 {
+        self.place.per_node().min(self.place.size())
+    }
+
+    /// The rank with this number on this rank's node.
+    pub(crate) const fn neighbor(&self, local: u32) -> u32 {
+        self.place.rank(self.node(), local)
+    }
+
+    /// The leader of a node.
+    const fn leader(&self, node: u32) -> u32 {
+        if node == self.root() {
+            self.root
+        } else {
+            self.place.rank(node, 0)
+        }
+    }
+
+    /// An act of a plan for the ranks of this node.
+    pub(crate) fn inside(&self, act: Act) -> Act {
+        act.with_peer(|local| self.neighbor(local))
+    }
+
+    /// An act of a plan for the leaders.
+    pub(crate) fn between(&self, act: Act) -> Act {
+        act.with_peer(|node| self.leader(node))
+    }
+}

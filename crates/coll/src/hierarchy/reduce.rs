@@ -1,0 +1,91 @@
+//! Reduction inside each node to its leader, and then between the leaders to the root.
+//!
+//! One vector leaves each node. Both are k-nomial trees, which keep the order of the ranks, so
+//! operations need not commute where nodes are filled one after another.
+
+use super::bcast::rounds_inside;
+use super::{Nodes, renamed};
+use crate::bcast;
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::reduce::Knomial;
+
+/// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
+/// alone there, and at a leader those of the tree between the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduce {
+    nodes: Nodes,
+    /// The elements at the start of scratch in which a leader, if it is not the root, keeps the sum
+    /// of its node.
+    kept: u64,
+    inside: Option<Knomial>,
+    between: Option<Knomial>,
+}
+
+impl Reduce {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let nodes = Nodes::of(call, parameters);
+        let (is_root, is_alone) = (call.rank == call.root, nodes.ranks() == 1);
+        let count = call.count;
+        let within = Call::reduce(nodes.local(), nodes.ranks(), nodes.local_leader(), count, 1)
+            .with_in_place(call.in_place);
+        let between = Call::reduce(nodes.node(), nodes.count(), nodes.root(), count, 1)
+            .with_in_place(is_root && (call.in_place || !is_alone));
+        Reduce {
+            nodes,
+            kept: if nodes.leads() && !is_root && !is_alone {
+                count
+            } else {
+                0
+            },
+            inside: (!is_alone).then(|| Knomial::of(&within, parameters)),
+            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+        }
+    }
+
+    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let nodes = Nodes::of(call, parameters);
+        let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
+        bcast::Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
+    }
+
+    /// Where a part of a tree's plan is, whose buffer `sum` is the sum of the node.
+    fn part(&self, part: Part, sum: Buf) -> Part {
+        match self.kept {
+            0 => part,
+            kept if part.buf == Buf::Scratch => part.moved(Buf::Scratch, Buf::Scratch, kept),
+            _ => part.moved(sum, Buf::Scratch, 0),
+        }
+    }
+}
+
+impl Plan for Reduce {
+    fn steps(&self) -> u32 {
+        let steps = |plan: Option<Knomial>| plan.map_or(0, |plan| plan.steps());
+        steps(self.inside) + steps(self.between)
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        let scratch = |plan: Option<Knomial>| plan.map_or(0, |plan| plan.scratch(known));
+        self.kept + scratch(self.inside).max(scratch(self.between))
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let before = self.inside.map_or(0, |plan| plan.steps());
+        match (self.inside, self.between) {
+            (Some(plan), _) if i < before => renamed(&plan, i, known, acts, |act| {
+                let act = self.nodes.inside(act);
+                act.with_parts(|part| self.part(part, Buf::Out))
+            }),
+            (_, Some(plan)) => {
+                let needs = renamed(&plan, i - before, known, acts, |act| {
+                    let act = self.nodes.between(act);
+                    act.with_parts(|part| self.part(part, Buf::In))
+                });
+                Some(before + needs?)
+            }
+            _ => Some(i),
+        }
+    }
+}
