@@ -13,6 +13,7 @@
 //! ```
 
 use std::io;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
@@ -122,6 +123,24 @@ impl Area {
         let window = pair * (SHARED / 2) + index;
         let at = shared_at(self.ranks) + window * shared_window(self.ranks);
         self.mapping.base().wrapping_add(at)
+    }
+
+    /// Gives this process pages for some bytes of window `index` of [`Area::shared`], all at once: one
+    /// by one they cost more than the bytes in them.
+    ///
+    /// # Errors
+    /// What madvise says: no memory is left, or a kernel before 5.14 does not know the call.
+    pub(crate) fn populate_shared(
+        &self,
+        me: u32,
+        peer: u32,
+        index: usize,
+        bytes: Range<usize>,
+    ) -> io::Result<()> {
+        let first = self.shared(me, peer, index).addr() - self.mapping.base().addr();
+        let start = bytes.start / PAGE * PAGE;
+        let len = (bytes.end - start).next_multiple_of(PAGE);
+        self.mapping.populate(first + start, len)
     }
 
     /// Offer `index` of `rank` to `peer`.

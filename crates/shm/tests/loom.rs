@@ -393,6 +393,69 @@ fn a_window_goes_over_and_back() {
     });
 }
 
+/// A window that goes over with the message that tells of it, half filled, needs no claim. Who took all
+/// says so and writes it next; else the owner does, once the answer has come.
+#[test]
+fn a_pushed_window_is_taken_or_comes_back() {
+    const WINDOW: usize = OFFER;
+    const TOOK: usize = 12;
+    loom::model(|| {
+        let (there, back) = (Model::ring(2), Model::ring(2));
+        let words = Model::new(WINDOW + 2, |at| {
+            at < 4 || (8..=TOOK).contains(&at) || at >= WINDOW
+        });
+        let mut side = (
+            Sender::new(there.clone(), 2),
+            Receiver::new(back.clone(), 2),
+        );
+        let mut other = (Sender::new(back, 2), Receiver::new(there, 2));
+        let taking = thread::spawn({
+            let words = words.clone();
+            move || {
+                if other.1.head().is_none() {
+                    return;
+                }
+                let came = Offer::new(words.clone(), 0);
+                let drain = Drain::new(words.clone(), came.counters(), 2, 2);
+                let mut drain = drain.begun(1).unwrap();
+                while drain.ready(1).unwrap() == 1 {
+                    let at = WINDOW + drain.drained() as usize;
+                    // SAFETY: the checker itself reports a race.
+                    assert_eq!(unsafe { words.get(at) }, 7);
+                    drain.free(1);
+                }
+                came.holds(1, Stage::Open).unwrap();
+                if drain.is_empty() {
+                    came.took(1);
+                    // SAFETY: as above.
+                    unsafe { words.set(WINDOW, 8) };
+                }
+                other.0.try_send(drain.is_empty().into(), &[]).unwrap();
+            }
+        });
+        let out = Offer::new(words.clone(), 0);
+        let mut fill = Fill::new(words.clone(), out.counters(), 2, 2);
+        out.open(1, 0);
+        // SAFETY: as above.
+        unsafe { words.set(WINDOW, 7) };
+        fill.publish(1);
+        side.0.try_send(1, &[]).unwrap();
+        // SAFETY: as above.
+        unsafe { words.set(WINDOW + 1, 7) };
+        fill.publish(1);
+        if let Some(whole) = side.1.head() {
+            assert_eq!(out.is_taken(1), whole == 1);
+            if out.is_taken(1) {
+                // SAFETY: as above.
+                assert_eq!(unsafe { words.get(WINDOW) }, 8);
+            }
+            // SAFETY: as above.
+            unsafe { words.set(WINDOW, 9) };
+        }
+        taking.join().unwrap();
+    });
+}
+
 /// Who reads a word that was written after its offer was revoked finds out when it finishes.
 #[test]
 fn a_revoked_offer_is_not_finished() {
@@ -547,7 +610,7 @@ fn a_revoked_pipe_brings_nothing() {
                 let mut drain = Drain::new(words.clone(), at, 1, 1);
                 if drain.ready(1).unwrap() == 0 {
                     // Nothing came: who looks may still find the offer as it was.
-                    let holds = offer.holds(1, 2);
+                    let holds = offer.holds(1, Stage::Claimed { how: 2 });
                     assert!(matches!(holds, Ok(()) | Err(Void::Revoked)), "{holds:?}");
                     return;
                 }

@@ -6,6 +6,9 @@
 //! kept too long reaches nothing. An owner that has lost the peer revokes the offer at any stage; a
 //! claimer that does not know yet finds out at the end, and takes nothing for the message.
 //!
+//! What lies in a buffer that goes over with the message which tells of the offer needs no claim: the
+//! state stays open, and the claimer says at its end that it took it ([`Offer::took`]).
+//!
 //! ```text
 //!           open            claim                finish
 //! Closed  ------->  Open  ---------> Claimed  ----------->  Done
@@ -30,6 +33,7 @@ const JOIN: usize = STRIDE / 2;
 const JOINED: usize = JOIN + 1;
 const DRAINED: usize = JOIN + 2;
 const NEXT: usize = JOIN + 3;
+const TOOK: usize = JOIN + 4;
 
 /// Attempts to take a piece. Each that fails is a piece that the other side took, some ten
 /// microseconds of work.
@@ -240,18 +244,19 @@ impl<W: Words> Offer<W> {
         self.words.fence(Ordering::Release);
     }
 
-    /// Claimer: whether the offer is still the one that it claimed by road `how`.
+    /// Claimer: whether the offer is still at the stage where it uses it: claimed, or open where it
+    /// needs no claim.
     ///
     /// # Cost
     /// One load.
     ///
     /// # Errors
     /// [`Void`]: nothing more comes.
-    pub fn holds(&self, turn: u32, how: u8) -> Result<(), Void> {
+    pub fn holds(&self, turn: u32, stage: Stage) -> Result<(), Void> {
         // SAFETY: `new` checked the index.
         let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
-        let (claimed, closed) = (Stage::Claimed { how }.word(turn), Stage::Closed.word(turn));
-        if word == claimed {
+        let closed = Stage::Closed.word(turn);
+        if word == stage.word(turn) {
             Ok(())
         } else if word == closed {
             Err(Void::Revoked)
@@ -280,7 +285,29 @@ impl<W: Words> Offer<W> {
         }
         // A word that was put back since is no better.
         let changed = Void::Corrupt(Corrupt("an offer changed under its claimer"));
-        Err(self.holds(turn, how).err().unwrap_or(changed))
+        Err(self
+            .holds(turn, Stage::Claimed { how })
+            .err()
+            .unwrap_or(changed))
+    }
+
+    /// Claimer: it took all without a claim, and uses nothing of the offer any more. A message to the
+    /// owner follows, and says so.
+    pub fn took(&self, turn: u32) {
+        // That message carries the order.
+        // SAFETY: `new` checked the index.
+        unsafe {
+            self.words
+                .store(self.at + TOOK, u64::from(turn), Ordering::Relaxed);
+        }
+    }
+
+    /// Owner, once that message has come: whether the claimer said [`Offer::took`].
+    #[must_use]
+    pub fn is_taken(&self, turn: u32) -> bool {
+        // SAFETY: `new` checked the index.
+        let word = unsafe { self.words.load(self.at + TOOK, Ordering::Relaxed) };
+        word == u64::from(turn)
     }
 
     /// Claimer: lets the owner take part: two words that it must know, the first not 0.

@@ -132,6 +132,18 @@ impl<W: Words> Drain<W> {
         }
     }
 
+    /// The same, told by what it acquired that the first `filled` bytes are in.
+    ///
+    /// # Errors
+    /// [`Corrupt`] if the window or the transfer has fewer.
+    pub fn begun(mut self, filled: u64) -> Result<Self, Corrupt> {
+        if filled > self.window || filled > self.len {
+            return Err(Corrupt("more bytes filled in than there are"));
+        }
+        self.filled = filled;
+        Ok(self)
+    }
+
     /// The bytes drained so far: where the next are, modulo the window, and where they go.
     #[must_use]
     pub const fn drained(&self) -> u64 {

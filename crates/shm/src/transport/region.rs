@@ -38,8 +38,13 @@ impl Name {
             turn,
             address,
             heap,
+            pushed,
         } = *offered;
-        let offer = place.map_or(0, |place| u64::from(place) + 1) << 32 | u64::from(turn);
+        let place = place.map_or(0, |place| u64::from(place) + 1);
+        let pushed = pushed.map_or(0, |Pushed { window, pages }| {
+            u64::from(pages) << 8 | (u64::from(window) + 1)
+        });
+        let offer = pushed << 40 | place << 32 | u64::from(turn);
         let heap = heap.map_or(0, |at| at + 1);
         let mut key = [0; Key::LEN];
         let words = [self.word(), offer, address, heap];
@@ -64,16 +69,45 @@ pub(super) struct Offered {
     pub(super) address: u64,
     /// How far into the owner's part of the heap they begin, if they lie there.
     pub(super) heap: Option<u64>,
+    /// In which window they go over with the message that tells of them.
+    pub(super) pushed: Option<Pushed>,
+}
+
+/// Bytes that need no claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pushed {
+    /// The window, as the owner counts them.
+    pub(super) window: u8,
+    /// How many units of [`Pushed::PAGE`] bytes were in it by then.
+    pub(super) pages: u16,
+}
+
+impl Pushed {
+    /// What `pages` counts, in bytes.
+    pub(super) const PAGE: u64 = 1024;
+
+    /// Window `window`, of which `filled` bytes are in.
+    pub(super) fn new(window: usize, filled: u64) -> Self {
+        Self {
+            window: window as u8,
+            pages: (filled / Self::PAGE).min(u16::MAX.into()) as u16,
+        }
+    }
 }
 
 impl Offered {
     pub(super) fn of_key(key: &Key) -> Self {
         let offer = word(key, 1);
+        let window = ((offer >> 40) as u8).checked_sub(1);
         Self {
-            place: ((offer >> 32) as u32).checked_sub(1),
+            place: u32::from((offer >> 32) as u8).checked_sub(1),
             turn: offer as u32,
             address: word(key, 2),
             heap: word(key, 3).checked_sub(1),
+            pushed: window.map(|window| Pushed {
+                window,
+                pages: (offer >> 48) as u16,
+            }),
         }
     }
 }
@@ -233,6 +267,7 @@ mod tests {
                 turn: 7,
                 address: 1 << 47,
                 heap: Some(0),
+                pushed: Some(Pushed::new(3, 5 * Pushed::PAGE + 1)),
             },
         ];
         for offered in all {

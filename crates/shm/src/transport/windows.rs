@@ -6,6 +6,7 @@
 //! has read a window has it next ([`Turns`]). A stream one way comes to an end of them, and its
 //! messages then go other ways.
 
+use std::ops::Range;
 use std::vec::Vec;
 
 use crate::area::{SHARED, shared_window};
@@ -15,6 +16,7 @@ use crate::ring::{Corrupt, TURNS, Turns};
 pub(super) struct Windows {
     pairs: Vec<Pair>,
     len: usize,
+    me: u32,
 }
 
 #[derive(Clone)]
@@ -22,8 +24,8 @@ struct Pair {
     turns: [Turns; SHARED / TURNS],
     /// Which of those has the window that came last.
     latest: usize,
-    /// A bit for each window whose memory was found to be there.
-    afforded: u32,
+    /// By window: how many of its bytes this process has pages for.
+    present: [usize; SHARED],
 }
 
 /// The place of window `i` among its pair's turns, and there. Both sides' counts run from the ends.
@@ -47,11 +49,12 @@ impl Windows {
                 Turns::new()
             }; SHARED / TURNS],
             latest: 0,
-            afforded: 0,
+            present: [0; SHARED],
         };
         Self {
             pairs: (0..ranks).map(pair).collect(),
             len: shared_window(ranks),
+            me,
         }
     }
 
@@ -77,9 +80,24 @@ impl Windows {
             .find_map(|place| Some(window(place, pair.turns[place].next()?)))
     }
 
-    /// Whether this rank has written window `i` before: its memory was found to be there.
-    pub(super) fn is_afforded(&self, peer: u32, i: usize) -> bool {
-        self.pairs[peer as usize].afforded >> i & 1 == 1
+    /// Whether `peer` may have a window, by this rank's count: one that is on its way is the peer's.
+    pub(super) fn others(&self, peer: u32) -> bool {
+        let others = |turns: &Turns| (0..TURNS).any(|i| turns.check(i).is_ok());
+        self.len > 0 && peer != self.me && self.pairs[peer as usize].turns.iter().any(others)
+    }
+
+    /// The bytes of window `i` that this process lacks pages for, if a message of `len` bytes goes
+    /// through it.
+    pub(super) fn absent(&self, peer: u32, i: usize, len: u64) -> Range<usize> {
+        let end = len.min(self.len as u64) as usize;
+        let present = self.pairs[peer as usize].present[i];
+        present.min(end)..end
+    }
+
+    /// It has pages for the first `end` bytes of window `i`.
+    pub(super) fn found(&mut self, peer: u32, i: usize, end: usize) {
+        let present = &mut self.pairs[peer as usize].present[i];
+        *present = end.max(*present);
     }
 
     /// Window `i`, which [`Windows::next`] has shown, is under way to `peer`.
@@ -87,7 +105,6 @@ impl Windows {
         let (place, turn) = turn(i);
         let pair = &mut self.pairs[peer as usize];
         pair.turns[place].give(turn);
-        pair.afforded |= 1 << i;
     }
 
     /// A message of `peer` says that it is in window `i`.

@@ -2,10 +2,16 @@
 //!
 //! What is fastest depends on the machine, on where the two processors sit at the moment, on the
 //! size, and on whether the bytes are in a cache. So it is not computed: each transfer is timed, and
-//! for each peer and class of sizes an estimate is kept of what each road costs a byte. At first
-//! every road is tried a few times, unless it was hopeless for a neighbouring size. From then on the
-//! best one is taken, and one of the others now and then, twice in a row: so rarely that all such
-//! trials together cost at most one part in a hundred of the time, by the estimates.
+//! for each peer and class of sizes an estimate is kept of what each road costs a byte: the least of
+//! its last few transfers, since whatever else the machine does makes them slower only, and mostly the
+//! road that is in use. What came in a window in turn is taken from there at first. Else every road is
+//! tried until it gets no better, unless it is hopeless or was so for a neighbouring size. From then
+//! on the best one is taken, and one of the others now and then, twice in a row: so rarely that all
+//! such trials together cost at most one part in a hundred of the time, by the estimates.
+//!
+//! What is best while a message goes the other way too is found apart: then the peer's processor has
+//! work of its own. The lower rank of a pair finds it, and the other one takes the same road: what
+//! each side takes bears on what the other one sees, so two tables would chase each other.
 //!
 //! Nothing here reads a clock or moves a byte.
 
@@ -125,6 +131,8 @@ pub struct Row {
     pub from: u64,
     /// ... to this many, both included.
     pub to: u64,
+    /// Whether messages go the other way at the same time.
+    pub both_ways: bool,
     /// The road that is taken now.
     pub road: Road,
     /// Why.
@@ -140,10 +148,21 @@ pub(super) const CLASSES: usize = 12;
 /// Shortest length of the second class.
 const FIRST: u64 = 16 << 10;
 
-/// Trials of a road before its estimate counts.
+/// Trials of a road before its estimate counts, at least: the first ones touch pages for the first
+/// time.
 const TRIALS: u32 = 3;
 
-/// A road that costs so many times the best for a neighbouring size is not tried at first.
+/// Such trials at most.
+const MOST_TRIALS: u32 = 12;
+
+/// A trial that costs less than so much of the least before is followed by more.
+const BETTER: f32 = 0.9;
+
+/// Transfers of a road whose least is its estimate, together with as many before.
+const LATEST: u32 = 4;
+
+/// A road that costs so many times the best, after two trials or for a neighbouring size, is not tried
+/// at first.
 const HOPELESS: f32 = 4.0;
 
 /// Transfers between two trials of other roads, at least.
@@ -151,6 +170,10 @@ const PAUSE: u32 = 16;
 
 /// The part of the time that such trials may cost.
 const SHARE: f32 = 0.01;
+
+/// The same while a road was never tried, and what such a one is taken to cost, of the best.
+const FIRST_SHARE: f32 = 0.04;
+const PRESUMED: f32 = 1.5;
 
 /// The class of a length.
 pub(super) fn class(len: u64) -> usize {
@@ -190,32 +213,70 @@ struct Estimate {
     cost: f32,
     /// Transfers that were timed.
     times: u32,
+    /// The least cost of the last full [`LATEST`] of them, and of those since.
+    least: [Option<f32>; 2],
+    /// Trials since the last one that was much better than those before.
+    settled: u32,
     /// Not worth a trial at first.
     hopeless: bool,
 }
 
 impl Estimate {
     fn known(&self) -> bool {
-        self.times >= TRIALS || self.hopeless
+        let settled = self.times >= TRIALS && self.settled + 1 >= TRIALS;
+        settled || self.times >= MOST_TRIALS || self.hopeless
+    }
+
+    /// A transfer cost so much a byte.
+    fn learn(&mut self, cost: f32) {
+        let better = self.times == 0 || cost < BETTER * self.cost;
+        self.settled = if better { 0 } else { self.settled + 1 };
+        if self.times.is_multiple_of(LATEST) {
+            self.least = [self.least[1], None];
+        }
+        self.times = self.times.wrapping_add(1).max(1);
+        self.least[1] = Some(self.least[1].map_or(cost, |least| least.min(cost)));
+        self.cost = self.least.into_iter().flatten().fold(f32::MAX, f32::min);
     }
 }
 
 impl Table {
-    /// The road for the next transfer of `len` bytes, one of `open`, which is not empty.
-    pub(super) fn pick(&mut self, len: u64, open: Roads) -> Road {
+    /// The road for the next transfer of `len` bytes, one of `open`, which is not empty. `in_turn`: the
+    /// bytes are in a window already.
+    pub(super) fn pick(&mut self, len: u64, open: Roads, in_turn: bool) -> Road {
         let number = class(len);
         self.spare(number, open);
         let class = &mut self.classes[number];
-        if let Some(road) = open.iter().find(|road| !class.seen[road.place()].known()) {
+        class.give_up(open);
+        let mut first = open
+            .iter()
+            .filter(|&road| (road == Road::Turn) == in_turn)
+            .filter(|road| !class.seen[road.place()].known());
+        if let Some(road) = first.next() {
             return road;
         }
         let best = class.best(open).expect("some road is open");
-        let cost = |road: Road| class.seen[road.place()].cost * len as f32;
+        let is_new = |road: Road| class.seen[road.place()].times == 0;
+        let cost = |road: Road| {
+            let (seen, best) = (&class.seen[road.place()], &class.seen[best.place()]);
+            let presumed = is_new(road) && !seen.hopeless;
+            len as f32
+                * if presumed {
+                    PRESUMED * best.cost
+                } else {
+                    seen.cost
+                }
+        };
         if let Some(road) = class.once_more.take().filter(|&road| open.has(road)) {
             return road;
         }
         class.since += 1;
-        class.credit += SHARE * cost(best);
+        let share = if open.iter().any(is_new) {
+            FIRST_SHARE
+        } else {
+            SHARE
+        };
+        class.credit += share * cost(best);
         let others = open.iter().filter(|&road| road != best).count();
         if others == 0 || class.since < PAUSE {
             return best;
@@ -239,17 +300,10 @@ impl Table {
         let turned = class.last.replace(road) != Some(road);
         let seen = &mut class.seen[road.place()];
         let cost = nanoseconds as f32 / len.max(1) as f32;
-        if turned && seen.times >= TRIALS && cost > seen.cost {
+        if turned && seen.known() && cost > seen.cost {
             return; // the price of turning to another road
         }
-        seen.times = seen.times.saturating_add(1);
-        seen.cost = match seen.times {
-            1 => cost,
-            // The first ones touch pages for the first time.
-            times if times <= TRIALS => seen.cost.min(cost),
-            // One that was held up by something else says little.
-            _ => seen.cost + (cost.min(2.0 * seen.cost) - seen.cost) / 4.0,
-        };
+        seen.learn(cost);
     }
 
     /// Roads that were hopeless for the next smaller size that was tried are not tried for this one.
@@ -276,7 +330,7 @@ impl Table {
     }
 
     /// What is known, by class; classes that were never used are left out.
-    pub(super) fn rows(&self) -> Vec<Row> {
+    pub(super) fn rows(&self, both_ways: bool) -> Vec<Row> {
         let all = Road::CLAIMED
             .into_iter()
             .fold(Roads::default(), Roads::with);
@@ -306,6 +360,7 @@ impl Table {
                     } else {
                         u64::MAX
                     },
+                    both_ways,
                     road,
                     why,
                     seen,
@@ -316,6 +371,15 @@ impl Table {
 }
 
 impl Class {
+    /// No more trials at first of roads that are hopeless already.
+    fn give_up(&mut self, open: Roads) {
+        let Some(best) = self.best(open) else { return };
+        let best = self.seen[best.place()].cost;
+        for seen in &mut self.seen {
+            seen.hopeless |= seen.times >= 2 && seen.cost > HOPELESS * best;
+        }
+    }
+
     /// The road that costs least by what is known.
     fn best(&self, open: Roads) -> Option<Road> {
         let cost = |road: &Road| self.seen[road.place()].cost;
@@ -349,7 +413,7 @@ mod tests {
         };
         let (mut taken, mut spent) = ([0; ROADS], 0);
         for _ in 0..times {
-            let road = table.pick(len, open(&roads));
+            let road = table.pick(len, open(&roads), roads.contains(&Road::Turn));
             taken[road.place()] += 1;
             spent += time(road);
             table.learn(len, road, time(road));
@@ -392,9 +456,21 @@ mod tests {
         assert!(taken[1] > 19_000, "{taken:?}");
         assert!(taken[1..5].iter().all(|&n| n > 0), "{taken:?}");
         assert!(slowdown < 1.02, "{slowdown}");
-        let row = table.rows()[0];
+        let row = table.rows(false)[0];
         assert_eq!((row.road, row.why), (Road::Cache, "the best by trial"));
         assert!(row.from <= MIB && MIB <= row.to);
+    }
+
+    #[test]
+    fn a_dialogue_begins_with_the_window_and_tries_others_in_time() {
+        let mut table = Table::default();
+        let costs = [(Road::Turn, 30), (Road::Cache, 60), (Road::Single, 20)];
+        let (taken, _) = run(&mut table, MIB, &costs, 20);
+        assert_eq!(taken, [20, 0, 0, 0, 0, 0]);
+        let (taken, _) = run(&mut table, MIB, &costs, 400);
+        assert!(taken[1] > 0 && taken[3] > 200, "{taken:?}");
+        let (taken, slowdown) = run(&mut table, MIB, &costs, 5000);
+        assert!(taken[3] > 4900 && slowdown < 1.02, "{taken:?} {slowdown}");
     }
 
     #[test]
@@ -427,20 +503,20 @@ mod tests {
         let mut table = Table::default();
         let (taken, slowdown) = run(&mut table, MIB, &[(Road::Single, 65)], 100);
         assert_eq!((taken[3], slowdown), (100, 1.0));
-        assert_eq!(table.rows()[0].why, "no other was tried");
+        assert_eq!(table.rows(false)[0].why, "no other was tried");
     }
 
     #[test]
     fn a_transfer_that_was_held_up_changes_little() {
         let mut table = Table::default();
         run(&mut table, MIB, &COSTS, 100);
-        let cost = |table: &Table| table.rows()[0].seen[1].1.expect("tried");
+        let cost = |table: &Table| table.rows(false)[0].seen[1].1.expect("tried");
         let before = cost(&table);
         table.learn(MIB, Road::Cache, 20 * MIB / 1024);
         table.learn(MIB, Road::Cache, 1 << 40);
         assert!(cost(&table) < 1.5 * before);
         assert_eq!(
-            table.pick(MIB, open(&[Road::Cache, Road::Stream])),
+            table.pick(MIB, open(&[Road::Cache, Road::Stream]), false),
             Road::Cache
         );
     }

@@ -5,7 +5,7 @@
 
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
-use super::{Open, Tried};
+use super::Open;
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, Id};
@@ -98,9 +98,9 @@ impl<B: Bytes> ShmTx<B> {
             self.operations[(id.0 >> 32) as usize].open = Some(now);
             return Ok(None);
         }
-        if let Some(Tried { road, started, len }) = now.tried {
+        if let Some(timed) = &now.tried {
             // What the road that has ended came to, or it would be tried first for ever.
-            self.learn(peer, len, road, started);
+            self.learn(peer, timed);
         }
         Ok(self.close(id).map(|open| open.token))
     }

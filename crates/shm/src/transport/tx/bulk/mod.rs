@@ -46,14 +46,16 @@ pub(in crate::transport) struct Open {
     pub(in crate::transport) left: u64,
     pub(in crate::transport) get: bool,
     /// For a get that goes on through the link's buffers, since the road that it was claimed by has
-    /// ended.
-    tried: Option<Tried>,
+    /// ended before the bytes were there.
+    tried: Option<Timed>,
 }
 
-/// A road that has ended before the bytes were there.
+/// A get whose time says what a road costs.
 #[derive(Clone, Copy)]
-struct Tried {
+struct Timed {
     road: Road,
+    /// Whether something went the other way.
+    both_ways: bool,
     started: Instant,
     len: u64,
 }

@@ -10,21 +10,31 @@ use oxmpi_wire::{Bytes, Fault, Key};
 use super::choice::{Road, RoadWish, Roads, Row, Table};
 use super::single::{Afar, Entry, Space};
 use super::source::{Grant, NO_PIPE, Pipe, piece};
-use super::{BATCH, Tried};
-use crate::area::OFFERS;
+use super::{BATCH, Timed};
+use crate::area::{OFFERS, SHARED};
 use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
 use crate::transport::control::Id;
 use crate::transport::foreign::Foreign;
-use crate::transport::region::{Name, Offered};
+use crate::transport::region::{Name, Offered, Pushed};
 use crate::transport::tx::{ShmTx, Wait};
+use crate::transport::windows::Windows;
 
 /// All claims of a rank, and by which roads it goes.
 pub(in crate::transport) struct Sinks {
     claims: Vec<Claim>,
     /// By peer: what its roads cost, once it was got from.
-    tables: Vec<Option<Box<Table>>>,
+    known: Vec<Option<Box<Known>>>,
     /// By peer: whether its memory can be read.
     spaces: Vec<Entry>,
+}
+
+/// What is known of the roads from one peer.
+#[derive(Clone, Default)]
+struct Known {
+    /// While nothing goes the other way, and while something does.
+    tables: [Table; 2],
+    /// When the last transfer ended.
+    ended: Option<Instant>,
 }
 
 /// One claimed offer.
@@ -38,13 +48,17 @@ struct Claim {
     from_at: u64,
     len: u64,
     road: Road,
+    /// It needs no claim: it came in a window with the message that told of it.
+    pushed: bool,
+    /// Whether something went to the peer when it was claimed.
+    both_ways: bool,
     started: Instant,
     progress: Progress,
 }
 
 enum Progress {
-    /// No pipe is granted yet.
-    Waiting,
+    /// No pipe is granted yet but one of no use, if that.
+    Waiting { granted: u64 },
     Draining {
         pipe: Pipe,
         drain: Drain<Mapped<'static>>,
@@ -102,14 +116,37 @@ impl From<Void> for Step {
 }
 
 impl Claim {
+    /// How far the offer has come while it is used.
+    fn stage(&self) -> Stage {
+        if self.pushed {
+            Stage::Open
+        } else {
+            Stage::Claimed {
+                how: self.road.code(),
+            }
+        }
+    }
+
     /// Whether the owner still keeps to it.
     fn holds(&self) -> Result<(), Void> {
-        self.offer.holds(self.turn, self.road.code())
+        self.offer.holds(self.turn, self.stage())
     }
 
     /// Tells the owner that nothing of the offer is used any more.
     fn finish(&self) -> Result<(), Void> {
-        self.offer.finish(self.turn, self.road.code())
+        if !self.pushed {
+            return self.offer.finish(self.turn, self.road.code());
+        }
+        // Not if it is one of which the owner fills in more than this side takes.
+        if self.is_whole() {
+            self.offer.took(self.turn);
+        }
+        Ok(())
+    }
+
+    /// Whether all that the owner fills into its window was taken.
+    fn is_whole(&self) -> bool {
+        Grant::of_word(self.offer.granted()).is_some_and(|grant| grant.bytes == self.len)
     }
 }
 
@@ -117,7 +154,7 @@ impl Sinks {
     pub(in crate::transport) fn new(ranks: u32) -> Self {
         Self {
             claims: Vec::new(),
-            tables: vec![None; ranks as usize],
+            known: vec![None; ranks as usize],
             spaces: vec![Entry::default(); ranks as usize],
         }
     }
@@ -127,8 +164,11 @@ impl Sinks {
     }
 
     pub(super) fn rows(&self, peer: u32, wish: &RoadWish) -> Vec<Row> {
-        let table = self.tables.get(peer as usize).and_then(Option::as_ref);
-        let mut rows = table.map_or_else(Vec::new, |table| table.rows());
+        let known = self.known.get(peer as usize).and_then(Option::as_ref);
+        let mut rows = known.map_or_else(Vec::new, |known| {
+            let [one_way, both_ways] = &known.tables;
+            [one_way.rows(false), both_ways.rows(true)].concat()
+        });
         if let Some(road) = wish.road {
             for row in &mut rows {
                 (row.road, row.why) = (road, "the setting shm_road says so");
@@ -136,12 +176,6 @@ impl Sinks {
         }
         rows
     }
-}
-
-/// Whether all `len` bytes of an offer come through a window in turn.
-fn is_in_turn(offer: &Offer<Mapped<'static>>, len: u64) -> bool {
-    Grant::of_word(offer.granted())
-        .is_some_and(|grant| matches!(grant.pipe, Pipe::Turn(_)) && grant.bytes == len)
 }
 
 impl<B: Bytes> ShmTx<B> {
@@ -153,21 +187,36 @@ impl<B: Bytes> ShmTx<B> {
         let Some(offer) = place.and_then(|place| self.offer_at(peer, self.me, place)) else {
             return false;
         };
+        if let Some(pushed) = offered
+            .pushed
+            .filter(|pushed| usize::from(pushed.window) < SHARED)
+        {
+            // It is no part of what the road costs. The owner has found the memory to be there.
+            let i = Windows::across(pushed.window.into());
+            let absent = self.windows.absent(peer, i, len);
+            self.populate_window(peer, i, absent);
+        }
         let started = Instant::now();
-        let in_turn = at == 0 && is_in_turn(&offer, len);
-        let roads = self.open_roads(peer, id, offered, at, len, in_turn);
+        let both_ways = self.sources.has_open(peer);
+        let roads = self.open_roads(peer, id, offered, at, len);
+        let habit = self.sources.habit(peer, len);
+        let in_turn = offered.pushed.is_some() && roads.has(Road::Turn);
+        let follows = both_ways && peer < self.me && (habit != Road::Turn || in_turn);
         let road = match self.wish.road {
             Some(road) if roads.has(road) => road,
             Some(Road::Buffers) => return false,
             Some(_) if roads.has(Road::Turn) => Road::Turn,
             Some(_) if roads.has(Road::Cache) => Road::Cache,
+            // Each side's choice bears on what the other one sees: one of them chooses.
+            None if follows && roads.has(habit) => habit,
             None if roads != Roads::default() => {
-                let table = &mut self.sinks.tables[peer as usize];
-                table.get_or_insert_default().pick(len, roads)
+                let known = self.sinks.known[peer as usize].get_or_insert_default();
+                known.tables[usize::from(both_ways)].pick(len, roads, in_turn)
             }
             _ => return false,
         };
-        if !offer.claim(offered.turn, road.code()) {
+        let pushed = offered.pushed.filter(|_| road == Road::Turn);
+        if pushed.is_none() && !offer.claim(offered.turn, road.code()) {
             return false;
         }
         let from = offered.address.wrapping_add(at);
@@ -194,9 +243,18 @@ impl<B: Bytes> ShmTx<B> {
                 Some(from) => Progress::Copying { from, done: 0 },
                 None => Progress::Ended,
             },
-            _ => Progress::Waiting,
+            _ => match pushed.map(|pushed| self.begin_draining(peer, &offer, len, pushed)) {
+                Some(Ok(draining)) => draining,
+                Some(Err(corrupt)) => {
+                    self.breach(peer, corrupt);
+                    Progress::Ended
+                }
+                None => Progress::Waiting { granted: 0 },
+            },
         };
-        self.wake_if_asleep(peer);
+        if pushed.is_none() {
+            self.wake_if_asleep(peer);
+        }
         self.sinks.claims.push(Claim {
             id,
             peer,
@@ -206,6 +264,8 @@ impl<B: Bytes> ShmTx<B> {
             from_at: at,
             len,
             road,
+            pushed: pushed.is_some(),
+            both_ways,
             started,
             progress,
         });
@@ -214,20 +274,13 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// The roads by which such a get can go now.
-    fn open_roads(
-        &mut self,
-        peer: u32,
-        id: Id,
-        offered: &Offered,
-        at: u64,
-        len: u64,
-        in_turn: bool,
-    ) -> Roads {
+    fn open_roads(&mut self, peer: u32, id: Id, offered: &Offered, at: u64, len: u64) -> Roads {
         let mut roads = Roads::default();
-        if in_turn {
-            roads = roads.with(Road::Turn);
-        } else if at == 0 {
+        if at == 0 {
             roads = roads.with(Road::Cache).with(Road::Stream);
+            if offered.pushed.is_some() || self.windows.others(peer) {
+                roads = roads.with(Road::Turn);
+            }
         }
         if self.mapped(peer, offered, at, len).is_some() {
             roads = roads.with(Road::Direct);
@@ -314,8 +367,9 @@ impl<B: Bytes> ShmTx<B> {
                 }
                 Step::Asked => {
                     if let Some(open) = &mut self.operations[(claim.id.0 >> 32) as usize].open {
-                        open.tried = Some(Tried {
+                        open.tried = Some(Timed {
                             road: claim.road,
+                            both_ways: claim.both_ways,
                             started: claim.started,
                             len: claim.len,
                         });
@@ -343,29 +397,41 @@ impl<B: Bytes> ShmTx<B> {
     /// All bytes of `claim` are here, and it is finished.
     fn complete(&mut self, claim: &Claim) {
         self.wake_if_asleep(claim.peer);
-        if let (Road::Turn, Progress::Draining { pipe, .. }) = (claim.road, &claim.progress)
+        if let Progress::Draining { pipe, .. } = &claim.progress
             && let Pipe::Turn(i) = *pipe
+            && (!claim.pushed || claim.is_whole())
         {
             self.windows.gain(claim.peer, i);
         }
-        self.learn(claim.peer, claim.len, claim.road, claim.started);
+        let timed = Timed {
+            road: claim.road,
+            both_ways: claim.both_ways,
+            started: claim.started,
+            len: claim.len,
+        };
+        self.learn(claim.peer, &timed);
         if let Some(open) = self.close(claim.id) {
             self.finish(open.token, Ok(()));
         }
     }
 
-    /// A transfer of `len` bytes of `peer` that was claimed by `road` ends now.
-    pub(super) fn learn(&mut self, peer: u32, len: u64, road: Road, started: Instant) {
-        if let Some(table) = &mut self.sinks.tables[peer as usize] {
-            table.learn(len, road, started.elapsed().as_nanos() as u64);
-        }
+    /// A transfer from `peer` ends now.
+    pub(super) fn learn(&mut self, peer: u32, timed: &Timed) {
+        let Some(known) = &mut self.sinks.known[peer as usize] else {
+            return;
+        };
+        let now = Instant::now();
+        // One goes after the other: while an earlier one was under way, this one waited.
+        let ended = known.ended.replace(now);
+        let started = ended.map_or(timed.started, |ended| ended.max(timed.started));
+        let nanoseconds = now.duration_since(started).as_nanos() as u64;
+        known.tables[usize::from(timed.both_ways)].learn(timed.len, timed.road, nanoseconds);
     }
 
     fn step(&mut self, claim: &mut Claim) -> Step {
-        if let Progress::Waiting = claim.progress {
+        if let Progress::Waiting { .. } = claim.progress {
             match self.start_draining(claim) {
-                Ok(Some(progress)) => claim.progress = progress,
-                Ok(None) => return Step::Idle,
+                Ok(progress) => claim.progress = progress,
                 Err(corrupt) => return corrupt.into(),
             }
         }
@@ -377,7 +443,7 @@ impl<B: Bytes> ShmTx<B> {
         };
         let len = claim.len;
         match &mut claim.progress {
-            Progress::Waiting => Step::Idle,
+            Progress::Waiting { .. } => Step::Idle,
             Progress::Draining {
                 pipe,
                 drain,
@@ -508,13 +574,18 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Looks for the pipe that was granted.
-    fn start_draining(&self, claim: &Claim) -> Result<Option<Progress>, Corrupt> {
-        let grant = match claim.offer.granted() {
-            0 => return Ok(None),
-            NO_PIPE => return Ok(Some(Progress::Ended)),
+    fn start_draining(&self, claim: &Claim) -> Result<Progress, Corrupt> {
+        let granted = claim.offer.granted();
+        let grant = match granted {
+            0 => return Ok(Progress::Waiting { granted }),
+            NO_PIPE => return Ok(Progress::Ended),
             word => Grant::of_word(word).ok_or(Corrupt("a pipe that cannot be"))?,
         };
         let window = match grant.pipe {
+            // What was pushed; another pipe is granted for it.
+            Pipe::Turn(_) if claim.road != Road::Turn => {
+                return Ok(Progress::Waiting { granted });
+            }
             Pipe::Own(_) => grant.bytes,
             Pipe::Turn(i) => {
                 self.windows.check(claim.peer, i)?;
@@ -522,28 +593,50 @@ impl<B: Bytes> ShmTx<B> {
             }
         };
         let (words, at) = (*claim.offer.words(), claim.offer.counters());
-        Ok(Some(Progress::Draining {
+        Ok(Progress::Draining {
             pipe: grant.pipe,
             drain: Drain::new(words, at, claim.len, window),
             window,
-        }))
+        })
+    }
+
+    /// The window in which `len` bytes came.
+    fn begin_draining(
+        &self,
+        peer: u32,
+        offer: &Offer<Mapped<'static>>,
+        len: u64,
+        pushed: Pushed,
+    ) -> Result<Progress, Corrupt> {
+        let i = usize::from(pushed.window);
+        if i >= SHARED {
+            return Err(Corrupt("a window that there is not"));
+        }
+        let i = Windows::across(i);
+        self.windows.check(peer, i)?;
+        let window = self.windows.len() as u64;
+        let filled = (u64::from(pushed.pages) * Pushed::PAGE).min(len);
+        let drain = Drain::new(*offer.words(), offer.counters(), len, window);
+        Ok(Progress::Draining {
+            pipe: Pipe::Turn(i),
+            drain: drain.begun(filled)?,
+            window,
+        })
     }
 
     /// The words that claims wait for.
     pub(super) fn sink_waits(&self, waits: &mut Vec<Wait>) {
         for claim in &self.sinks.claims {
-            let claimed = Stage::Claimed {
-                how: claim.road.code(),
-            };
             let word = claim.offer.state_word();
             waits.push(Wait::new(
                 *claim.offer.words(),
                 word,
-                claimed.word(claim.turn),
+                claim.stage().word(claim.turn),
             ));
             match &claim.progress {
-                Progress::Waiting => {
-                    waits.push(Wait::new(*claim.offer.words(), claim.offer.grant_word(), 0))
+                Progress::Waiting { granted } => {
+                    let at = claim.offer.grant_word();
+                    waits.push(Wait::new(*claim.offer.words(), at, *granted));
                 }
                 Progress::Draining { drain, .. } => {
                     let (words, at, seen) = drain.waits_for();

@@ -6,8 +6,12 @@
 //! claimed is taken away again for one that is.
 //!
 //! A pipe is a window that the two sides write in turn, if this rank has one with the peer: then the
-//! claimer has it next, once it has all. Else it is one of this rank's own.
+//! claimer has it next, once it has all. Else it is one of this rank's own. A window that is filled
+//! before the claim is pushed: it goes over with the message that tells of the offer, and needs no
+//! claim, so neither side waits for a line of the other's. Who wants another road claims all the same.
 
+use std::io::ErrorKind;
+use std::ops::Range;
 use std::vec::Vec;
 
 use oxmpi_os::vm::Denied;
@@ -19,7 +23,7 @@ use super::single::{Afar, Entry};
 use crate::area::{OFFERS, PIPES, SHARED, WINDOW};
 use crate::ring::{Corrupt, Fill, Mapped, Offer, Share, Stage};
 use crate::transport::foreign::Foreign;
-use crate::transport::region::{Name, Offered};
+use crate::transport::region::{Name, Offered, Pushed};
 use crate::transport::tx::{ShmTx, Wait};
 use crate::transport::windows::Windows;
 
@@ -131,7 +135,7 @@ impl Sources {
         let partner = Partner {
             turn: 0,
             taken: 0,
-            habits: [Road::Cache; CLASSES],
+            habits: [Road::Turn; CLASSES],
             entry: Entry::default(),
         };
         Self {
@@ -143,6 +147,20 @@ impl Sources {
 
     pub(super) fn any(&self) -> bool {
         !self.open.is_empty()
+    }
+
+    /// By which road `peer` took the last message of a length like `len`.
+    pub(super) fn habit(&self, peer: u32, len: u64) -> Road {
+        self.peers[peer as usize].habits[choice::class(len)]
+    }
+
+    fn set_habit(&mut self, peer: u32, len: u64, road: Road) {
+        self.peers[peer as usize].habits[choice::class(len)] = road;
+    }
+
+    /// Whether something is on its way to `peer`.
+    pub(super) fn has_open(&self, peer: u32) -> bool {
+        self.open.iter().any(|source| source.to == peer)
     }
 }
 
@@ -160,6 +178,12 @@ impl Filling {
 }
 
 impl Source {
+    /// Whether a window with its bytes goes over with the message that tells of it.
+    fn is_pushed(&self) -> bool {
+        let in_turn = |filling: &Filling| matches!(filling.pipe, Pipe::Turn(_));
+        self.claimed.is_none() && self.filling.as_ref().is_some_and(in_turn)
+    }
+
     /// The word that says how far its offer has come, as far as the owner knows.
     fn state(&self) -> u64 {
         let stage = match self.claimed {
@@ -213,7 +237,10 @@ impl<B: Bytes> ShmTx<B> {
             return None;
         }
         let offer = self.offer_at(self.me, to, place)?;
-        let habit = self.wish.road.unwrap_or(partner.habits[choice::class(len)]);
+        let habit = self
+            .wish
+            .road
+            .unwrap_or_else(|| self.sources.habit(to, len));
         let turn = partner.turn.wrapping_add(1);
         let mut source = Source {
             to,
@@ -228,14 +255,17 @@ impl<B: Bytes> ShmTx<B> {
         };
         let mut grant = 0;
         if habit.is_copied_twice()
-            && let Some(pipe) = self.free_window(to).or_else(|| self.free_pipe())
+            && let Some(pipe) = self.free_window(to, len).or_else(|| self.free_pipe())
         {
             let filling = self.filling(pipe, &offer, len, habit);
             grant = filling.grant(len).word();
             source.filling = Some(filling);
         }
         offer.open(turn, grant);
+        let pushed = source.is_pushed();
         self.sources.open.push(source);
+        let i = self.sources.open.len() - 1;
+        let pushed = pushed.then(|| self.push(i)).flatten();
         let partner = &mut self.sources.peers[to as usize];
         partner.turn = turn;
         partner.taken |= 1 << place;
@@ -254,20 +284,49 @@ impl<B: Bytes> ShmTx<B> {
             turn,
             address,
             heap,
+            pushed,
         })
     }
 
-    /// A window in turn with `to`, which is on its way from now on.
-    fn free_window(&mut self, to: u32) -> Option<Pipe> {
+    /// Fills the first piece of offer `i` in, which is pushed, before the peer is told of it.
+    fn push(&mut self, i: usize) -> Option<Pushed> {
+        self.fill(i, 1).ok()?;
+        let filling = self.sources.open[i].filling.as_ref()?;
+        match filling.pipe {
+            Pipe::Turn(window) => Some(Pushed::new(window, filling.fill.filled())),
+            Pipe::Own(_) => None,
+        }
+    }
+
+    /// A window in turn with `to` for a message of `len` bytes, which is on its way from now on.
+    fn free_window(&mut self, to: u32, len: u64) -> Option<Pipe> {
         if !matches!(self.wish.road, None | Some(Road::Turn)) {
             return None;
         }
         let i = self.windows.next(to)?;
-        if !self.windows.is_afforded(to, i) && self.afford(self.windows.len() as u64).is_err() {
-            return None;
+        let absent = self.windows.absent(to, i, len);
+        if !absent.is_empty() {
+            self.afford(absent.len() as u64).ok()?;
+            if !self.populate_window(to, i, absent) {
+                return None;
+            }
         }
         self.windows.give(to, i);
         Some(Pipe::Turn(i))
+    }
+
+    /// Has pages for some bytes of window `i` with `peer` at once. False: there are none.
+    pub(super) fn populate_window(&mut self, peer: u32, i: usize, bytes: Range<usize>) -> bool {
+        let end = bytes.end;
+        let Some(area) = self.segment.area().filter(|_| !bytes.is_empty()) else {
+            return true;
+        };
+        match area.populate_shared(self.me, peer, i, bytes) {
+            // A kernel that does not know the call: each page comes at first touch.
+            Err(why) if why.kind() != ErrorKind::InvalidInput => return false,
+            _ => self.windows.found(peer, i, end),
+        }
+        true
     }
 
     fn free_pipe(&mut self) -> Option<Pipe> {
@@ -318,7 +377,14 @@ impl<B: Bytes> ShmTx<B> {
         let Some(offer) = self.offer_at(self.me, to, place) else {
             return;
         };
-        if offer.withdraw(turn) {
+        if self.sources.open[i].is_pushed() && offer.is_taken(turn) {
+            // The window is the claimer's.
+            let source = &mut self.sources.open[i];
+            source.filling = None;
+            let len = source.len;
+            self.sources.set_habit(to, len, Road::Turn);
+            self.end_offer(i);
+        } else if offer.withdraw(turn) {
             self.end_offer(i);
         } else if let Stage::Done { how } = offer.look(turn) {
             self.end_done(i, how);
@@ -335,7 +401,7 @@ impl<B: Bytes> ShmTx<B> {
         if let (Some(road), None) = (road, source.claimed) {
             // It was quicker than this side's look.
             let (to, len) = (source.to, source.len);
-            self.sources.peers[to as usize].habits[choice::class(len)] = road;
+            self.sources.set_habit(to, len, road);
         }
         let source = &mut self.sources.open[i];
         if road == Some(Road::Turn) {
@@ -388,7 +454,7 @@ impl<B: Bytes> ShmTx<B> {
             };
             let step = match offer.look(turn) {
                 Stage::Open | Stage::Claimed { .. } if last == Some(to) => Ok(false),
-                Stage::Open => self.fill(i),
+                Stage::Open => self.fill(i, BATCH),
                 Stage::Claimed { how } => self.serve(i, how, &offer),
                 Stage::Done { how } => {
                     self.end_done(i, how);
@@ -400,8 +466,12 @@ impl<B: Bytes> ShmTx<B> {
             match step {
                 Ok(true) => {
                     moved += 1;
-                    let filling = self.sources.open[i].filling.as_ref();
+                    let source = &self.sources.open[i];
+                    let filling = source.filling.as_ref();
                     last = filling.filter(|f| !f.fill.is_full()).map(|_| to);
+                    if source.claimed.is_some() || source.is_pushed() {
+                        self.wake_if_asleep(to);
+                    }
                 }
                 Ok(false) => {}
                 // What the loss of the peer ends ends then.
@@ -426,26 +496,40 @@ impl<B: Bytes> ShmTx<B> {
         if road == Road::Both {
             return Ok(self.share_piece(i, offer));
         }
-        self.fill(i)
+        self.fill(i, BATCH)
     }
 
     /// Offer `i` was claimed.
     fn claimed(&mut self, i: usize, road: Road, offer: &Offer<Mapped<'static>>) {
+        let Source { to, len, .. } = self.sources.open[i];
+        self.sources.set_habit(to, len, road);
         let source = &mut self.sources.open[i];
         source.claimed = Some(road);
-        let (to, len) = (source.to, source.len);
-        self.sources.peers[to as usize].habits[choice::class(len)] = road;
         if !road.is_copied_twice() {
             if let Some(filling) = source.filling.take() {
                 self.keep_pipe(to, filling.pipe);
             }
             return;
         }
-        if let Some(filling) = &mut source.filling {
-            filling.streamed = road == Road::Stream;
-            return;
+        match &mut source.filling {
+            // It was pushed, and is not wanted.
+            Some(Filling { pipe, .. }) if matches!(pipe, Pipe::Turn(_)) && road != Road::Turn => {
+                let pipe = *pipe;
+                source.filling = None;
+                self.keep_pipe(to, pipe);
+            }
+            Some(filling) => {
+                filling.streamed = road == Road::Stream;
+                return;
+            }
+            None => {}
         }
-        let pipe = self.free_pipe().or_else(|| self.reclaim());
+        let window = match road {
+            Road::Turn => self.free_window(to, len),
+            _ => None,
+        };
+        let pipe = window.or_else(|| self.free_pipe());
+        let pipe = pipe.or_else(|| self.reclaim());
         let grant = pipe.map_or(NO_PIPE, |pipe| {
             let filling = self.filling(pipe, offer, len, road);
             let grant = filling.grant(len).word();
@@ -483,12 +567,11 @@ impl<B: Bytes> ShmTx<B> {
         None
     }
 
-    /// Fills in what there is room for of offer `i`, at most [`BATCH`] bytes.
-    fn fill(&mut self, i: usize) -> Result<bool, Corrupt> {
+    /// Fills in what there is room for of offer `i`, until it is `most` bytes or more.
+    fn fill(&mut self, i: usize, most: u64) -> Result<bool, Corrupt> {
         let Source {
             filling: Some(filling),
             region,
-            claimed,
             to,
             ..
         } = &mut self.sources.open[i]
@@ -502,9 +585,8 @@ impl<B: Bytes> ShmTx<B> {
             Pipe::Own(pipe) => area.window(self.me, pipe),
             Pipe::Turn(i) => area.shared(self.me, *to, i),
         };
-        let (to, claimed) = (*to, claimed.is_some());
         let before = filling.fill.filled();
-        while filling.fill.filled() - before < BATCH {
+        while filling.fill.filled() - before < most {
             let at = filling.fill.filled();
             let len = filling.fill.room(filling.chunk.next(at))? as usize;
             if len == 0 {
@@ -521,11 +603,7 @@ impl<B: Bytes> ShmTx<B> {
             }
             filling.fill.publish(len as u64);
         }
-        let moved = filling.fill.filled() > before;
-        if moved && claimed {
-            self.wake_if_asleep(to);
-        }
-        Ok(moved)
+        Ok(filling.fill.filled() > before)
     }
 
     /// Writes the next piece of offer `i` into the claimer's memory.
@@ -568,7 +646,6 @@ impl<B: Bytes> ShmTx<B> {
             source.shared = None;
             offer.share(Share::Failed);
         }
-        self.wake_if_asleep(peer);
         true
     }
 
