@@ -3,19 +3,23 @@
 mod cart;
 pub mod collective;
 mod graph;
+mod grid;
 mod lane;
 mod message;
 mod owned;
+mod persistent;
 mod point;
 mod topology;
 
 use std::fmt;
 
-pub use cart::{Cart, Grid};
+pub use cart::Cart;
 pub use graph::Graph;
+pub use grid::Grid;
 pub use lane::Lane;
 pub use message::Message;
 pub use owned::Owned;
+pub use persistent::Persistent;
 
 use topology::Topology;
 
@@ -142,7 +146,7 @@ impl<A: Access> Comm<A> {
             }
         }
 
-        let scope = Scope::new(&self.raw);
+        let scope = Scope::new(self);
         let exit = Exit(&scope);
         let value = body(&scope)?;
         std::mem::forget(exit);

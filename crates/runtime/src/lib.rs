@@ -49,7 +49,7 @@
 //! # What it does not do yet
 //!
 //! Ranks meet through shared memory, so they run on one host. There are no one-sided windows, files,
-//! process creation, intercommunicators or nonblocking collectives.
+//! process creation or intercommunicators.
 
 mod boot;
 mod comm;
@@ -66,7 +66,7 @@ pub mod threads;
 mod value;
 mod world;
 
-pub use comm::{Cart, Comm, Graph, Grid, Lane, Message, Owned, SharedComm, collective};
+pub use comm::{Cart, Comm, Graph, Grid, Lane, Message, Owned, Persistent, SharedComm, collective};
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};

@@ -9,9 +9,12 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::comm::collective::Collective;
+use crate::comm::{Comm, Persistent};
 use crate::data::{Data, place, source};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
+use crate::op::{Combine, own_operation};
 use crate::raw::{Access, Communicator, Mode, OpenRequest, RawRequest};
 use crate::request::{Buffer, Request};
 
@@ -19,7 +22,7 @@ use crate::request::{Buffer, Request};
 ///
 /// Buffers are borrowed for `'env`, which outlives the scope.
 pub struct Scope<'scope, 'env: 'scope, A: Access> {
-    raw: &'env Communicator<A>,
+    comm: &'env Comm<A>,
     /// The requests that may not have ended.
     open: RefCell<Vec<OpenRequest>>,
     /// Those of them whose end no handle has seen.
@@ -30,10 +33,10 @@ pub struct Scope<'scope, 'env: 'scope, A: Access> {
 
 impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     #[inline(always)]
-    pub(crate) fn new(raw: &'env Communicator<A>) -> Self {
+    pub(crate) fn new(comm: &'env Comm<A>) -> Self {
         Self {
-            raw,
-            open: RefCell::new(raw.lend_list()),
+            comm,
+            open: RefCell::new(comm.raw.lend_list()),
             live: Cell::new(0),
             lifetimes: PhantomData,
         }
@@ -94,7 +97,61 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
         let held: *mut [T] = values;
-        let request = self.raw.irecv(place(held), source.into(), tag.into())?;
+        let request = self.raw().irecv(place(held), source.into(), tag.into())?;
+        Ok(self.keep(request, held))
+    }
+
+    /// Starts a collective (`MPI_Iallreduce` and its kin), which goes on in the calls of this thread
+    /// that wait or test. Ranks start the collectives of a communicator, and call those that block,
+    /// in the same order.
+    ///
+    /// An operation of your own may not borrow what is around it, and is `Send`: any thread that
+    /// uses the lane may call it. The status that a collective ends with tells nothing.
+    ///
+    /// ```
+    /// # use oxmpi::{Op, World, collective};
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// let mine = [1.0, 2.0];
+    /// let mut sums = [0.0; 2];
+    /// comm.scope(|s| {
+    ///     let sum = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
+    ///     // work of your own
+    ///     sum.wait()
+    /// })?;
+    /// assert_eq!(sums[1], 2.0 * comm.size() as f64);
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the arguments are wrong, as the method of the collective's name tells; what else can go
+    /// wrong comes from the request's wait.
+    pub fn start<B, C>(
+        &'scope self,
+        operation: impl Collective<B, C>,
+    ) -> Result<Request<'scope, 'env, B, A>>
+    where
+        B: Buffer + 'env,
+        C: Combine + Send + 'static,
+    {
+        let described = operation.describe(self.comm.place())?;
+        let operation = described.combine.map(own_operation);
+        let (call, buffers) = (described.call, described.buffers);
+        let request = self.comm.raw.start(call, buffers, operation)?;
+        Ok(self.keep(request, described.held))
+    }
+
+    /// Starts a persistent collective once more (`MPI_Start`). Its request gives it back.
+    ///
+    /// # Errors
+    /// When it is of another communicator, or an earlier run has failed.
+    pub fn restart<'comm, B: Buffer>(
+        &'scope self,
+        persistent: &'env mut Persistent<'comm, B, A>,
+    ) -> Result<Request<'scope, 'env, &'env mut Persistent<'comm, B, A>, A>> {
+        let held: *mut _ = persistent;
+        // SAFETY: what was just given up for its address, which the request alone keeps.
+        let request = unsafe { &mut *held }.start(self.comm)?;
         Ok(self.keep(request, held))
     }
 
@@ -106,7 +163,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
         tag: u32,
         mode: Mode,
     ) -> Result<Request<'scope, 'env, &'env [T], A>> {
-        let request = self.raw.isend(source(values), to, tag, mode)?;
+        let request = self.raw().isend(source(values), to, tag, mode)?;
         Ok(self.keep(request, values))
     }
 
@@ -134,7 +191,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     #[cold]
     #[inline(never)]
     fn make_room(&self, open: &mut Vec<OpenRequest>) {
-        self.raw.retain_open(open);
+        self.raw().retain_open(open);
         open.reserve((open.len() + 1).max(Self::ROOM));
     }
 
@@ -142,7 +199,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     const ROOM: usize = 64;
 
     pub(crate) const fn raw(&self) -> &'env Communicator<A> {
-        self.raw
+        &self.comm.raw
     }
 
     /// The handle of a request has seen its end.
@@ -161,14 +218,14 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
             return self.finish_live(open);
         }
         open.clear();
-        self.raw.return_list(open);
+        self.raw().return_list(open);
         Ok(())
     }
 
     #[inline(never)]
     fn finish_live(&self, mut open: Vec<OpenRequest>) -> Result<()> {
-        let result = self.raw.wait_for_all(&mut open);
-        self.raw.return_list(open);
+        let result = self.raw().wait_for_all(&mut open);
+        self.raw().return_list(open);
         result
     }
 
@@ -177,9 +234,9 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     pub(crate) fn take_back(&self) {
         while let Some(request) = self.next_open() {
             // Its failure is one of those that made the scope end.
-            let _ = self.raw.take_back(request);
+            let _ = self.raw().take_back(request);
         }
-        self.raw.return_list(self.open.take());
+        self.raw().return_list(self.open.take());
     }
 
     fn next_open(&self) -> Option<OpenRequest> {

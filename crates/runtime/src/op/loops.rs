@@ -24,7 +24,7 @@ macro_rules! widest {
             $each(into, from);
         }
         let fold: Fold<$t> = if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, as was just seen; all of a job's ranks may differ.
+            // SAFETY: the processor has AVX2, as was just seen.
             |into, from| unsafe { wide(into, from) }
         } else {
             $each

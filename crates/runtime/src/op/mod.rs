@@ -14,7 +14,7 @@ pub use element::{Element, Fold};
 pub use loc::Loc;
 #[cfg(test)]
 pub(crate) use reduction::custom;
-pub(crate) use reduction::{Combine, Kind, Nothing, on_bytes, sealed};
+pub(crate) use reduction::{Combine, Kind, Nothing, on_bytes, own_operation, sealed};
 pub use reduction::{Custom, Reduction};
 
 /// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).

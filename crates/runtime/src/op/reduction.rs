@@ -10,7 +10,7 @@ use oxmpi_wire::Bytes;
 use super::{Element, Fold, Op};
 use crate::data::Data;
 use crate::error::Result;
-use crate::raw::Scratch;
+use crate::raw::{OwnOperation, Scratch};
 
 /// What combines elements of type `T` in a reduction: an [`Op`], or a function of your own by
 /// [`Op::commutative`] or [`Op::ordered`]. Sealed.
@@ -89,6 +89,11 @@ use sealed::{Own, Predefined, Reduces};
 /// An operation as the raw core calls it.
 pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) {
     move |from, into, side| own.combine(from, into, side)
+}
+
+/// An operation as the raw core keeps it.
+pub(crate) fn own_operation<C: Combine + Send + 'static>(own: C) -> OwnOperation {
+    Box::new(on_bytes(own))
 }
 
 /// A function of elements as the raw core calls it.

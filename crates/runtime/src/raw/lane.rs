@@ -412,7 +412,6 @@ impl Lane {
     }
 
     /// Begins an operation of the caller's own: see [`Engine::begin_own`].
-    #[allow(dead_code, reason = "the calls that start are made by the faces")]
     pub(super) fn begin_own(&mut self) -> OpenRequest {
         self.engine.begin_own()
     }

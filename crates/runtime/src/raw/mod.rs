@@ -19,7 +19,6 @@ mod split;
 
 pub use access::{Access, Own, Shared};
 pub(crate) use cell::LaneCell;
-#[allow(unused_imports, reason = "the calls with blocks are made by the faces")]
 pub(crate) use collective::{
     Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent,
 };

@@ -38,7 +38,9 @@ const COLLECTIVES: [(&str, Round); 20] = [
         let mine = (comm.rank() == 1).then(|| Blocks::packed(mine, &[LONG; RANKS]));
         comm.scatterv(mine, &mut all[..LONG], 1)
     }),
-    ("allgather", |comm, mine, all| comm.allgather(&mine[..LONG], all)),
+    ("allgather", |comm, mine, all| {
+        comm.allgather(&mine[..LONG], all)
+    }),
     ("allgatherv", |comm, mine, all| {
         comm.allgatherv(&mine[..LONG], Blocks::packed(all, &[LONG; RANKS]))
     }),
@@ -51,8 +53,12 @@ const COLLECTIVES: [(&str, Round); 20] = [
         let root = comm.rank() == 1;
         comm.reduce_into(mine, root.then_some(all), Op::SUM, 1)
     }),
-    ("allreduce", |comm, mine, all| comm.allreduce_into(mine, all, Op::SUM)),
-    ("short allreduce", |comm, mine, _| comm.allreduce(&mine[0], Op::SUM).map(drop)),
+    ("allreduce", |comm, mine, all| {
+        comm.allreduce_into(mine, all, Op::SUM)
+    }),
+    ("short allreduce", |comm, mine, _| {
+        comm.allreduce(&mine[0], Op::SUM).map(drop)
+    }),
     ("reduce_scatter", |comm, mine, all| {
         comm.reduce_scatter(mine, &[LONG; RANKS], &mut all[..LONG], Op::SUM)
     }),
@@ -60,7 +66,9 @@ const COLLECTIVES: [(&str, Round); 20] = [
         comm.reduce_scatter_block(mine, &mut all[..LONG], Op::SUM)
     }),
     ("scan", |comm, mine, all| comm.scan_into(mine, all, Op::SUM)),
-    ("exscan", |comm, mine, all| comm.exscan_into(mine, all, Op::SUM)),
+    ("exscan", |comm, mine, all| {
+        comm.exscan_into(mine, all, Op::SUM)
+    }),
     ("neighbor_allgather", |comm, mine, all| {
         comm.neighbor_allgather(&mine[..LONG], &mut all[..2 * LONG])
     }),
@@ -75,7 +83,7 @@ const COLLECTIVES: [(&str, Round); 20] = [
 
 /// One collective again and again, on a ring of all ranks, until it fails. Tells on the leash who
 /// it is, when it has begun, and how it ended.
-fn rank(path: &str) -> Result<()> {
+fn repeat(ranks: usize, path: &str) -> Result<()> {
     let leash = OpenOptions::new().write(true).open(path);
     let mut leash = leash.expect("the test reads it");
     let mut say = |text: std::fmt::Arguments<'_>| {
@@ -88,9 +96,9 @@ fn rank(path: &str) -> Result<()> {
     let round = COLLECTIVES.into_iter().find(|one| one.0 == name);
     let (_, round) = round.expect("one of them");
     let world = World::init()?;
-    let ring = world.comm().cart(Grid::new(&[RANKS], &[true]))?;
+    let ring = world.comm().cart(Grid::new(&[ranks], &[true]))?;
     let ring = ring.expect("every rank has a place");
-    let (mine, mut all) = (vec![1; LONG * RANKS], vec![0; LONG * RANKS]);
+    let (mine, mut all) = (vec![1; LONG * ranks], vec![0; LONG * ranks]);
     for turn in 0.. {
         if let Err(error) = round(&ring, &mine, &mut all) {
             let is_loss = matches!(error, Error::Peer { .. } | Error::Collective { .. });
@@ -111,7 +119,7 @@ fn everyone_learns_of_a_rank_that_is_killed_inside() {
     let mut slowest = (Duration::ZERO, "");
     for (turn, (name, _)) in COLLECTIVES.into_iter().enumerate() {
         let job = Job::of(RANKS).with("COLLECTIVE", name);
-        let (job, mut leash) = job.start_leashed(rank);
+        let (job, mut leash) = job.start_leashed(|path| repeat(RANKS, path));
         let pids = leash.pids(RANKS);
         for _ in 0..RANKS {
             assert_eq!(leash.line(), "begun");
@@ -126,13 +134,22 @@ fn everyone_learns_of_a_rank_that_is_killed_inside() {
         if killed.elapsed() > slowest.0 {
             slowest = (killed.elapsed(), name);
         }
-        assert!(errors.iter().all(|line| line.starts_with("error on ")), "{errors:?}");
-        assert!(errors.iter().any(|line| line.contains(&lost)), "{name}: {errors:?}");
+        assert!(
+            errors.iter().all(|line| line.starts_with("error on ")),
+            "{errors:?}"
+        );
+        assert!(
+            errors.iter().any(|line| line.contains(&lost)),
+            "{name}: {errors:?}"
+        );
         signal(job.id(), Signal::CONT);
         let done = end(job);
         leash.end();
         assert_eq!(done.code, 137, "{}", done.err);
     }
     let (time, name) = slowest;
-    println!("a rank killed in each of {} collectives: the others knew within {time:?} ({name})", COLLECTIVES.len());
+    println!(
+        "a rank killed in each of {} collectives: the others knew within {time:?} ({name})",
+        COLLECTIVES.len()
+    );
 }

@@ -185,7 +185,7 @@ fn ranks_that_do_not_agree() {
             Ok::<_, Error>(())
         });
         assert_eq!(done.code, 0, "{}", done.err);
-        let both = done.out.contains("24") && done.out.contains("40");
+        let both = done.out.contains("24 B") && done.out.contains("40 B");
         assert!(both, "collective {collective}: {}", done.out);
     }
 }

@@ -3,9 +3,12 @@
 mod algorithms;
 mod blocks;
 mod exchanges;
+mod kill;
 mod mistakes;
 mod neighbors;
+mod persistent;
 mod reductions;
+mod started;
 
 /// The value of element `i` on `rank`.
 fn value(rank: usize, i: usize) -> u64 {

@@ -205,7 +205,7 @@ fn wrong_neighbors() {
         let large = comm.cart(Grid::new(&[2, 2], &[])).expect_err("too many");
         assert_eq!(
             large.to_string(),
-            format!("on rank {me} the grid has 4 elements, it needs 3")
+            format!("a collective on rank {me}: a grid of 4 ranks is to have 1 to 3")
         );
         // Rank 0 sends to rank 1, which knows nothing of it.
         let out: &[usize] = if me == 0 { &[1] } else { &[] };

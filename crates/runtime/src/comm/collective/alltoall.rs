@@ -1,10 +1,12 @@
 //! Alltoall (MPI 5.0, section 6.8).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use, lend_each, lend_each_mut};
+use super::blocks::{Blocks, Cut, Use};
 use super::slice::{Lend, Slice};
+use super::slices::{Slices, sources, targets};
 use super::{Collective, Described, Nothing, Place};
 use crate::comm::Comm;
 use crate::data::Data;
@@ -64,7 +66,8 @@ pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
         let size = place.size as usize;
         let values = values.cut(&place, "the values", size, Use::Read)?;
         let result = result.cut(&place, "the result", size, Use::Written)?;
-        Ok(exchange(&place, values, result))
+        let held = (values.held, result.held);
+        Ok(exchange(&place, values.places, result.places, held))
     }
 }
 
@@ -87,27 +90,27 @@ pub fn alltoallv_in_place<'buf, T: Data>(
 pub fn alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
-) -> impl Collective<(&'buf [&'buf [u8]], &'buf mut [&'buf mut [u8]])> {
+) -> impl Collective<Slices<'buf>> {
     move |place: Place| {
         let size = place.size as usize;
         place.count("the list of values", values.len(), size)?;
         place.count("the list of results", result.len(), size)?;
-        // A reborrow would not outlive this function.
-        let result = { result };
-        Ok(exchange(&place, lend_each(values), lend_each_mut(result)))
+        let (values, result) = (sources(values), targets(result));
+        Ok(exchange(&place, values, result, ()))
     }
 }
 
 /// An alltoallv between these blocks.
-fn exchange<I: Buffer, O: Buffer>(
+fn exchange<B: Buffer>(
     place: &Place,
-    values: Cut<I>,
-    result: Cut<O>,
-) -> Described<(I, O), Nothing> {
+    values: Vec<RawBytes>,
+    result: Vec<RawBytes>,
+    held: B::Held,
+) -> Described<B, Nothing> {
     let call = Call::alltoallv(place.rank, place.size);
-    let input = Area::Blocks(raw::Blocks::new(values.places, 1));
-    let output = Area::Blocks(raw::Blocks::new(result.places, 1));
-    Described::new(call, input, output, (values.held, result.held))
+    let input = Area::Blocks(raw::Blocks::new(values, 1));
+    let output = Area::Blocks(raw::Blocks::new(result, 1));
+    Described::new(call, input, output, held)
 }
 
 impl<A: Access> Comm<A> {

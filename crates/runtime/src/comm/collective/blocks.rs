@@ -6,7 +6,7 @@ use oxmpi_os::RawBytes;
 
 use super::Place;
 use super::slice::{Held, Slice};
-use crate::data::{Data, source, target};
+use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::request::Buffer;
 
@@ -104,25 +104,6 @@ impl<S> Blocks<'_, S> {
             places: places.collect(),
             held,
         })
-    }
-}
-
-/// Slices of bytes that lie anywhere, as blocks.
-pub(super) fn lend_each<'buf>(values: &'buf [&'buf [u8]]) -> Cut<&'buf [&'buf [u8]]> {
-    Cut {
-        places: values.iter().map(|bytes| source(bytes)).collect(),
-        held: values,
-    }
-}
-
-/// As [`lend_each`], of slices that are written.
-pub(super) fn lend_each_mut<'buf>(
-    values: &'buf mut [&'buf mut [u8]],
-) -> Cut<&'buf mut [&'buf mut [u8]]> {
-    let places = values.iter_mut().map(|bytes| target(bytes)).collect();
-    Cut {
-        places,
-        held: values,
     }
 }
 

@@ -1,10 +1,13 @@
 //! Collective operations with their buffers (MPI 5.0, chapters 6 and 8.6).
 //!
 //! The methods of [`Comm`] of the same names run an operation to its end. The functions here only
-//! describe it.
+//! describe it: for [`Scope::start`](crate::Scope::start), which makes it nonblocking, and for
+//! [`Comm::persistent`], which makes one that is run again and again.
 //!
 //! Every rank of the communicator calls the same operations in the same order, and with the same
-//! lengths and root where nothing else is said.
+//! lengths and root where nothing else is said. Where a message tells that they did not, all ranks
+//! get an error. Where none does, as with roots that differ or a length of 0 on one rank only, ranks
+//! may wait for each other until one of them leaves the job.
 
 mod allgather;
 mod alltoall;
@@ -18,6 +21,7 @@ mod reduce_scatter;
 mod scan;
 mod scatter;
 mod slice;
+mod slices;
 
 use std::fmt;
 
@@ -40,6 +44,7 @@ pub use reduce_scatter::{
 pub use scan::{exscan, exscan_in_place, scan, scan_in_place};
 pub use scatter::{scatter, scatter_in_place, scatterv, scatterv_in_place};
 pub use slice::Slice;
+pub use slices::Slices;
 
 use super::Comm;
 use super::topology::Topology;
@@ -83,10 +88,6 @@ pub(crate) mod sealed {
         pub(crate) call: Call,
         /// The bytes of what is held.
         pub(crate) buffers: Buffers,
-        #[allow(
-            dead_code,
-            reason = "who waits for the operation here still has its buffers"
-        )]
         pub(crate) held: B::Held,
         pub(crate) combine: Option<C>,
     }

@@ -5,10 +5,12 @@
 //! dimension. The block of a neighbour that a grid does not have is not touched.
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::blocks::{Blocks, Cut, Use, lend_each, lend_each_mut};
+use super::blocks::{Blocks, Use};
 use super::slice::{Lend, Slice};
+use super::slices::{Slices, sources, targets};
 use super::{Collective, Described, Nothing, Place};
 use crate::comm::Comm;
 use crate::comm::topology::Topology;
@@ -94,7 +96,14 @@ pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
         let (to, from) = (topology.destinations(), topology.sources());
         let values = values.cut(&place, "the values", to, Use::Read)?;
         let result = result.cut(&place, "the result", from, Use::Written)?;
-        Ok(exchange(&place, &topology, values, result))
+        let held = (values.held, result.held);
+        Ok(exchange(
+            &place,
+            &topology,
+            values.places,
+            result.places,
+            held,
+        ))
     }
 }
 
@@ -103,29 +112,28 @@ pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
 pub fn neighbor_alltoallw<'buf>(
     values: &'buf [&'buf [u8]],
     result: &'buf mut [&'buf mut [u8]],
-) -> impl Collective<(&'buf [&'buf [u8]], &'buf mut [&'buf mut [u8]])> {
+) -> impl Collective<Slices<'buf>> {
     move |place: Place| {
         let topology = place.topology()?;
         place.count("the list of values", values.len(), topology.destinations())?;
         place.count("the list of results", result.len(), topology.sources())?;
-        // A reborrow would not outlive this function.
-        let result = { result };
-        let (values, result) = (lend_each(values), lend_each_mut(result));
-        Ok(exchange(&place, &topology, values, result))
+        let (values, result) = (sources(values), targets(result));
+        Ok(exchange(&place, &topology, values, result, ()))
     }
 }
 
 /// A neighbor_alltoallv of these blocks.
-fn exchange<I: Buffer, O: Buffer>(
+fn exchange<B: Buffer>(
     place: &Place,
     topology: &Topology,
-    values: Cut<I>,
-    result: Cut<O>,
-) -> Described<(I, O), Nothing> {
+    values: Vec<RawBytes>,
+    result: Vec<RawBytes>,
+    held: B::Held,
+) -> Described<B, Nothing> {
     let of = |degrees| Call::neighbor_alltoallv(place.rank, place.size, degrees);
-    let input = Area::Blocks(raw::Blocks::new(values.places, 1));
-    let output = Area::Blocks(raw::Blocks::new(result.places, 1));
-    among(topology, of, input, output, (values.held, result.held))
+    let input = Area::Blocks(raw::Blocks::new(values, 1));
+    let output = Area::Blocks(raw::Blocks::new(result, 1));
+    among(topology, of, input, output, held)
 }
 
 /// The call `of` so many sources and destinations, among the neighbours.

@@ -37,12 +37,21 @@ impl<A: Access> Meeting<'_, A> {
     pub(super) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
         match outcome {
             Ok(status) if status.len == bytes => Ok(()),
-            Ok(status) => Err(self.refused(&format_args!(
-                "a message of {} B came where {bytes} B were expected: the ranks do not agree on \
-                 the count",
-                status.len
-            ))),
+            Ok(status) => Err(self.disagree(status.source, status.len, bytes)),
+            Err(Failure::Truncated { peer, sent, .. }) => Err(self.disagree(peer, sent, bytes)),
             Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    /// The error of a message that is longer or shorter than its receiver expects.
+    #[cold]
+    fn disagree(&self, peer: Peer, sent: u64, expected: u64) -> Error {
+        match self.group.rank_of(peer.0) {
+            Some(peer) => self.refused(&format_args!(
+                "rank {peer} sent {sent} B where this rank expected {expected} B: they do not \
+                 agree on the count"
+            )),
+            None => self.refused(&"a rank that there is not sent a message"),
         }
     }
 

@@ -10,14 +10,11 @@ mod binding;
 mod buffers;
 mod meeting;
 mod node;
-#[allow(dead_code, reason = "the calls that start are made by the faces")]
 mod numbering;
 mod numbers;
-#[allow(dead_code, reason = "the calls that start are made by the faces")]
 mod open;
 mod places;
 mod run;
-#[allow(dead_code, reason = "the calls that start are made by the faces")]
 mod start;
 #[cfg(test)]
 mod tests;

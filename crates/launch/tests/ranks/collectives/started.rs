@@ -1,0 +1,325 @@
+//! Nonblocking collectives: each against what its blocking form promises, several at once, beside
+//! messages and blocking ones, forgotten, dropped and left by an error.
+
+use oxmpi::collective::{self, Blocks};
+use oxmpi::{Access, Comm, Error, Grid, Op, Request, Result, Test, World};
+
+use super::{compose, fold, values};
+use crate::job::Job;
+
+/// Ranks of a job.
+const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
+
+fn concat(size: usize, of: impl Fn(usize) -> Vec<u64>) -> Vec<u64> {
+    (0..size).flat_map(of).collect()
+}
+
+fn sums(size: usize, len: usize) -> Vec<u64> {
+    (0..len).map(|i| fold(size, i, u64::wrapping_add)).collect()
+}
+
+/// One of each kind, all under way at once, waited for from the last one on.
+fn all_at_once<A: Access>(comm: &Comm<A>, len: usize) -> Result<()> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let root = size - 1;
+    let mine = values(rank, len);
+    let wide = concat(size, |to| values(rank * 100 + to, len));
+    let given = concat(size, |to| values(root * 100 + to, len));
+    let counts: Vec<_> = (0..size).map(|rank| rank % 3 * len).collect();
+    let uneven = values(rank, counts[rank]);
+    let (room, total) = (len * size, counts.iter().sum());
+    let at_root = |len: usize| (rank == root).then(|| vec![0; len]);
+
+    let mut data = if rank == root {
+        mine.clone()
+    } else {
+        vec![0; len]
+    };
+    let (mut gathered, mut gathered_v) = (at_root(room), at_root(total));
+    let (mut part, mut part_v) = (vec![0; len], vec![0; counts[rank]]);
+    let (mut all, mut all_v) = (vec![0; room], vec![0; total]);
+    let mut exchanged = vec![0; room];
+    let (mut least, mut sum, mut prefix) = (at_root(len), vec![0; len], mine.clone());
+    let mut block = vec![0; len];
+    comm.scope(|s| {
+        let started = [
+            s.start(collective::barrier())?,
+            s.start(collective::bcast(&mut data, root))?.any(),
+            s.start(collective::gather(&mine, gathered.as_deref_mut(), root))?
+                .any(),
+            {
+                let room = gathered_v
+                    .as_mut()
+                    .map(|all| Blocks::packed(&mut all[..], &counts));
+                s.start(collective::gatherv(&uneven, room, root))?.any()
+            },
+            {
+                let given = (rank == root).then_some(&given);
+                s.start(collective::scatter(given, &mut part, root))?.any()
+            },
+            {
+                let given = (rank == root).then_some(Blocks::packed(&given, &counts));
+                s.start(collective::scatterv(given, &mut part_v, root))?
+                    .any()
+            },
+            s.start(collective::allgather(&mine, &mut all))?.any(),
+            s.start(collective::allgatherv(
+                &uneven,
+                Blocks::packed(&mut all_v[..], &counts),
+            ))?
+            .any(),
+            s.start(collective::alltoall(&wide, &mut exchanged))?.any(),
+            s.start(collective::reduce(
+                &mine,
+                least.as_deref_mut(),
+                Op::MIN,
+                root,
+            ))?
+            .any(),
+            s.start(collective::allreduce(&mine, &mut sum, Op::SUM))?
+                .any(),
+            s.start(collective::scan_in_place(&mut prefix, Op::SUM))?
+                .any(),
+            s.start(collective::reduce_scatter_block(&wide, &mut block, Op::MAX))?
+                .any(),
+        ];
+        Request::wait_all(started.into_iter().rev()).map(drop)
+    })?;
+
+    assert!(data == values(root, len), "bcast");
+    let expected = concat(size, |rank| values(rank, len));
+    assert!(gathered.is_none_or(|all| all == expected), "gather");
+    assert!(part == values(root * 100 + rank, len), "scatter");
+    assert!(all == expected, "allgather");
+    let expected = concat(size, |rank| values(rank, counts[rank]));
+    assert!(gathered_v.is_none_or(|all| all == expected), "gatherv");
+    assert!(all_v == expected, "allgatherv");
+    let start: usize = counts[..rank].iter().sum();
+    assert!(part_v == given[start..start + counts[rank]], "scatterv");
+    assert!(
+        exchanged == concat(size, |from| values(from * 100 + rank, len)),
+        "alltoall"
+    );
+    let expected: Vec<_> = (0..len).map(|i| fold(size, i, u64::min)).collect();
+    assert!(least.is_none_or(|least| least == expected), "reduce");
+    assert!(sum == sums(size, len), "allreduce");
+    assert!(prefix == sums(rank + 1, len), "scan");
+    let most = |i| {
+        (0..size)
+            .map(|from| values(from * 100 + rank, len)[i])
+            .max()
+    };
+    assert!(
+        block
+            .iter()
+            .enumerate()
+            .all(|(i, got)| Some(*got) == most(i)),
+        "reduce_scatter"
+    );
+    Ok(())
+}
+
+#[test]
+fn each_of_them_at_once() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            for len in [1, 60, 5000] {
+                all_at_once(world.comm(), len)?;
+            }
+            world.comm().barrier()
+        });
+    }
+}
+
+#[test]
+fn each_of_them_on_parts_and_by_threads() {
+    Job::of(4).succeed(|world| {
+        let comm = world.comm();
+        let part = comm.split(Some(comm.rank() as u32 % 2), 0)?;
+        all_at_once(&part.expect("every rank has a colour"), 60)?;
+        let shared = [comm.share()?, comm.share()?];
+        std::thread::scope(|threads| {
+            let all = shared
+                .each_ref()
+                .map(|comm| threads.spawn(|| all_at_once(comm, 5000)));
+            all.into_iter()
+                .try_for_each(|thread| thread.join().expect("no panic"))
+        })
+    });
+}
+
+/// Messages and blocking collectives go on while others are under way.
+#[test]
+fn beside_messages_and_blocking_ones() {
+    for ranks in [2, 3, 8] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+            let mine = vec![[rank as u32 * 2 + 3, 1]; 4000];
+            let own = [rank];
+            let expected = (1..size as u32).fold([3, 1], |all, r| compose(all, [r * 2 + 3, 1]));
+            for turn in 0..40u32 {
+                let mut result = vec![[0; 2]; 4000];
+                let mut got = [0];
+                let mut list = vec![0; size];
+                comm.scope(|s| {
+                    let op = Op::ordered(compose);
+                    let folded = s.start(collective::allreduce(&mine, &mut result, op))?;
+                    let come = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
+                    let ranks = s.start(collective::allgather(&own, &mut list))?;
+                    assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
+                    comm.send(&[turn + rank as u32], right, turn)?;
+                    comm.barrier()?;
+                    let mut all = vec![folded.any(), come.any(), ranks.any()];
+                    while let Some((_, (), _)) = Request::wait_any(&mut all)? {}
+                    Ok(())
+                })?;
+                assert_eq!(got, [turn + left as u32]);
+                assert!(result.iter().all(|got| *got == expected));
+                assert!(list.into_iter().eq(0..size));
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Tests alone bring one to its end; its buffers come back with it.
+#[test]
+fn tested_until_they_end() {
+    for ranks in [1, 3] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let mine = [comm.rank() as u64; 3000];
+            let mut sums = [0; 3000];
+            let got = comm.scope(|s| {
+                let mut open = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
+                loop {
+                    match open.test()? {
+                        Test::Open(request) => open = request,
+                        Test::Ended(((mine, sums), _)) => {
+                            assert_eq!(mine[0], comm.rank() as u64);
+                            break Ok(sums[2999]);
+                        }
+                    }
+                }
+            })?;
+            let ranks = comm.size() as u64;
+            assert_eq!(got, ranks * (ranks - 1) / 2);
+            comm.barrier()
+        });
+    }
+}
+
+/// What is dropped or forgotten ends with the scope.
+#[test]
+fn dropped_and_forgotten() {
+    for ranks in [1, 4] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (size, mine) = (comm.size(), vec![comm.rank(); 2000]);
+            for _ in 0..10 {
+                let (mut dropped, mut forgotten) = (vec![0; 2000 * size], vec![0; 2000 * size]);
+                comm.scope(|s| {
+                    drop(s.start(collective::allgather(&mine, &mut dropped))?);
+                    std::mem::forget(s.start(collective::allgather(&mine, &mut forgotten))?);
+                    Ok(())
+                })?;
+                let is_whole = |all: &[usize]| {
+                    all.chunks(2000)
+                        .enumerate()
+                        .all(|(rank, block)| block == [rank; 2000])
+                };
+                assert!(is_whole(&dropped) && is_whole(&forgotten));
+            }
+            comm.barrier()
+        });
+    }
+}
+
+/// A scope that is left by an error takes back what is under way. The communicator's collectives
+/// have ended then, on all ranks, and others go on.
+#[test]
+fn a_scope_that_is_left_by_an_error() {
+    for ranks in [2, 4] {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm().dup()?;
+            let mine = vec![1u64; 5000];
+            let mut sums = vec![0; 5000];
+            let leaves = comm.rank() == 1;
+            let left = comm.scope(|s| {
+                if leaves {
+                    let _open = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
+                    return Err(Error::Ended);
+                }
+                let sum = s.start(collective::allreduce(&mine, &mut sums, Op::SUM))?;
+                sum.wait().map(drop)
+            });
+            // Its part may have been over, and another rank's too.
+            assert!(left.is_err() || !leaves);
+            world.comm().barrier()
+        });
+    }
+}
+
+/// What is wrong with the arguments is told at once, and nothing is under way.
+#[test]
+fn wrong_arguments() {
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        let (mine, mut all) = ([1u8; 2], [0u8; 5]);
+        let error = comm.scope(|s| s.start(collective::allgather(&mine, &mut all)).map(drop));
+        let error = error.expect_err("5 is not 4").to_string();
+        assert!(
+            error.ends_with("the result has 5 elements, it needs 4"),
+            "{error}"
+        );
+        comm.barrier()
+    });
+}
+
+#[test]
+fn neighbors() {
+    for ranks in [1, 2, 5] {
+        Job::of(ranks).succeed(|world| {
+            let ring = world
+                .comm()
+                .cart(Grid::new(&[world.comm().size()], &[true]))?;
+            let ring = ring.expect("every rank has a place");
+            let [left, right] = ring.shift(0, 1).map(|rank| rank.expect("a ring"));
+            let mine = values(ring.rank(), 3000);
+            let (mut one, mut other) = (vec![0; 6000], vec![0; 6000]);
+            let (mine, both) = (&mine[..], [&mine[..], &mine[..]].concat());
+            ring.scope(|s| {
+                let one = s.start(collective::neighbor_allgather(mine, &mut one))?;
+                let other = s.start(collective::neighbor_alltoall(&both, &mut other))?;
+                other.wait()?;
+                one.wait().map(drop)
+            })?;
+            let expected = [values(left, 3000), values(right, 3000)].concat();
+            assert!(one == expected && other == expected);
+            Ok(())
+        });
+    }
+}
+
+/// An operation that panics fails its collective, and not the rank that waits for something else.
+#[test]
+fn an_operation_that_panics() {
+    let done = Job::of(2).run(|| {
+        let world = World::init()?;
+        let comm = world.comm().dup()?;
+        let mine = vec![1u64; 2000];
+        let mut result = vec![0; 2000];
+        let failed = comm.scope(|s| {
+            let op = Op::commutative(|_: u64, _: u64| -> u64 { panic!("no result") });
+            s.start(collective::allreduce(&mine, &mut result, op))?
+                .wait()
+                .map(drop)
+        });
+        let error = failed.expect_err("no rank has a result");
+        assert!(matches!(error, Error::Collective { .. }), "{error}");
+        world.comm().barrier()
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
+}

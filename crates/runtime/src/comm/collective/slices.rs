@@ -1,0 +1,42 @@
+//! Slices of bytes that lie anywhere, one for each rank or neighbour.
+
+use std::marker::PhantomData;
+
+use oxmpi_os::RawBytes;
+
+use crate::data::{source, target};
+use crate::request::sealed::Held;
+
+/// The slices that an alltoallw has borrowed. They are not given back one by one: what has kept
+/// their places must not see them exchanged.
+#[derive(Debug)]
+pub struct Slices<'buf>(PhantomData<&'buf mut [u8]>);
+
+impl<'buf> Held for Slices<'buf> {
+    type Held = ();
+
+    type Lent<'a>
+        = ()
+    where
+        'buf: 'a;
+
+    unsafe fn back((): ()) -> Self {
+        Self(PhantomData)
+    }
+
+    unsafe fn lend<'a>((): &'a mut ())
+    where
+        'buf: 'a,
+    {
+    }
+}
+
+/// The places of slices that are read.
+pub(super) fn sources(values: &[&[u8]]) -> Vec<RawBytes> {
+    values.iter().map(|bytes| source(bytes)).collect()
+}
+
+/// The places of slices that are written.
+pub(super) fn targets(values: &mut [&mut [u8]]) -> Vec<RawBytes> {
+    values.iter_mut().map(|bytes| target(bytes)).collect()
+}

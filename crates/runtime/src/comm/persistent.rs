@@ -1,0 +1,126 @@
+//! Persistent collectives (MPI 5.0, section 6.13).
+
+use std::fmt;
+
+use super::Comm;
+use super::collective::Collective;
+use crate::error::{Error, Result};
+use crate::op::{Combine, own_operation};
+use crate::raw::{self, Access, RawRequest};
+use crate::request::{Buffer, sealed::Held};
+
+/// A collective that is prepared once and run again and again, always with the same buffers; made
+/// by [`Comm::persistent`].
+///
+/// [`run`](Persistent::run) runs it to its end; [`Scope::restart`](crate::Scope::restart) starts it
+/// beside other work.
+pub struct Persistent<'comm, B: Buffer, A: Access> {
+    comm: &'comm Comm<A>,
+    raw: raw::Persistent<'comm, A>,
+    held: B::Held,
+}
+
+impl<A: Access> Comm<A> {
+    /// Prepares a collective that is run again and again (`MPI_Allreduce_init` and its kin). Ranks
+    /// prepare those of one communicator in the same order, and may run them in any, with which all
+    /// agree.
+    ///
+    /// What it reads may be lent uniquely too, to be changed between two runs:
+    ///
+    /// ```
+    /// # use oxmpi::{Op, World, collective};
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// let (mut mine, mut sums) = ([0.0; 8], [0.0; 8]);
+    /// let mut sum = comm.persistent(collective::allreduce(&mut mine, &mut sums, Op::SUM))?;
+    /// for step in 0..10 {
+    ///     sum.buffers().0.fill(f64::from(step));
+    ///     sum.run()?;
+    ///     let (_, sums) = sum.buffers();
+    ///     assert_eq!(sums[7], f64::from(step) * comm.size() as f64);
+    /// }
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As the method of the collective's name, as far as it can be seen now.
+    pub fn persistent<'comm, B, C>(
+        &'comm self,
+        operation: impl Collective<B, C>,
+    ) -> Result<Persistent<'comm, B, A>>
+    where
+        B: Buffer,
+        C: Combine + Send + 'static,
+    {
+        let described = operation.describe(self.place())?;
+        let (combine, held) = (described.combine, described.held);
+        let operation = combine.map(own_operation);
+        let (call, buffers) = (described.call, described.buffers);
+        let raw = self.raw.prepare(call, buffers, operation)?;
+        Ok(Persistent {
+            comm: self,
+            raw,
+            held,
+        })
+    }
+}
+
+impl<B: Buffer, A: Access> Persistent<'_, B, A> {
+    /// Runs it once (`MPI_Start` and `MPI_Wait`).
+    ///
+    /// # Errors
+    /// As the method of the collective's name. After a failure it cannot be run again.
+    ///
+    /// # Cost
+    /// Nothing is allocated, and no algorithm is chosen.
+    pub fn run(&mut self) -> Result<()> {
+        let request = self.start(self.comm)?;
+        self.comm.raw.wait(request).map(drop)
+    }
+
+    /// Its buffers, between two runs.
+    pub fn buffers(&mut self) -> B::Lent<'_> {
+        // SAFETY: `held` was made of a `B`. It is not under way: `run` has waited for its end, and a
+        // scope that started it has borrowed it uniquely until its own end.
+        unsafe { B::lend(&mut self.held) }
+    }
+
+    /// Starts it for a scope of `comm`.
+    pub(crate) fn start(&self, comm: &Comm<A>) -> Result<RawRequest> {
+        if !std::ptr::eq(self.comm, comm) {
+            return Err(Error::Collective {
+                rank: comm.rank(),
+                why: "a persistent one is started in a scope of another communicator".to_owned(),
+            });
+        }
+        self.raw.start()
+    }
+}
+
+impl<'buf, 'comm, B: Buffer, A: Access> Held for &'buf mut Persistent<'comm, B, A> {
+    type Held = *mut Persistent<'comm, B, A>;
+
+    type Lent<'a>
+        = &'a mut Persistent<'comm, B, A>
+    where
+        'buf: 'a;
+
+    unsafe fn back(held: Self::Held) -> Self {
+        // SAFETY: made of such a reference, which nobody else has used since.
+        unsafe { &mut *held }
+    }
+
+    unsafe fn lend<'a>(held: &'a mut Self::Held) -> Self::Lent<'a>
+    where
+        'buf: 'a,
+    {
+        // SAFETY: as above; and it is lent no longer than what holds it.
+        unsafe { &mut **held }
+    }
+}
+
+impl<B: Buffer, A: Access> fmt::Debug for Persistent<'_, B, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Persistent").finish_non_exhaustive()
+    }
+}
