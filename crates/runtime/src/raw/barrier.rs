@@ -6,7 +6,7 @@ use oxmpi_wire::Failure;
 use super::access::Access;
 use super::collective::{self, Area, Buffers, Cause};
 use super::communicator::Communicator;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Where a barrier failed.
 enum Stopped {
@@ -37,20 +37,27 @@ impl<A: Access> Communicator<A> {
             }
             None => return self.barrier_by_messages(),
         };
-        let meeting = self.meeting();
-        let passed = self.access().until(|lane| match lane.passed(gate) {
-            Some(passed) => Some(passed.map_err(Stopped::Here)),
+        let stopped = self.access().until(|lane| match lane.passed(gate) {
+            Some(Ok(())) => Some(None),
+            Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
             None => {
-                let cause = collective::look(lane, meeting.context)?;
+                let cause = collective::look(lane, self.collective_context())?;
                 lane.give_up(gate);
-                Some(Err(Stopped::Elsewhere(cause)))
+                Some(Some(Stopped::Elsewhere(cause)))
             }
         })?;
-        passed.map_err(|stopped| {
-            meeting.end_for(match stopped {
-                Stopped::Here(failure) => meeting.failed(failure),
-                Stopped::Elsewhere(cause) => meeting.error(cause),
-            })
+        match stopped {
+            None => Ok(()),
+            Some(stopped) => Err(self.unpassed(stopped)),
+        }
+    }
+
+    #[cold]
+    fn unpassed(&self, stopped: Stopped) -> Error {
+        let meeting = self.meeting();
+        meeting.end_for(match stopped {
+            Stopped::Here(failure) => meeting.failed(failure),
+            Stopped::Elsewhere(cause) => meeting.error(cause),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Memory that collectives reuse.
 
+use oxmpi_coll::plan::Part;
 use oxmpi_os::RawBytes;
 
 /// Room for intermediate results, aligned to [`Scratch::ALIGN`]. It grows and is kept, so a
@@ -47,8 +48,30 @@ impl Scratch {
 #[derive(Debug, Default)]
 pub(crate) struct Rooms {
     pub(super) scratch: Scratch,
-    /// For messages of parts that lie in several pieces.
-    pub(super) packed: Vec<Scratch>,
+    /// For messages of parts that lie in several pieces. Boxed, so that what is kept of each message
+    /// under way stays small.
+    #[expect(
+        clippy::vec_box,
+        reason = "they are moved to messages and back as they are"
+    )]
+    pub(super) packed: Vec<Box<Packed>>,
+}
+
+/// A message of a part that lies in several pieces: its bytes side by side.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) room: Scratch,
+    /// Where they are to go in the end; those that are sent go nowhere else.
+    pub(super) part: Part,
+}
+
+impl Default for Packed {
+    fn default() -> Self {
+        Self {
+            room: Scratch::default(),
+            part: Part::EMPTY,
+        }
+    }
 }
 
 #[cfg(test)]

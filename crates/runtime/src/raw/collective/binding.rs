@@ -8,7 +8,7 @@ use oxmpi_wire::{Bytes, Envelope, Peer};
 
 use super::super::access::Access;
 use super::super::communicator::OpenRequest;
-use super::super::scratch::{Rooms, Scratch};
+use super::super::scratch::{Packed, Rooms};
 use super::awaited::Awaited;
 use super::buffers::{Buffers, Operation};
 use super::meeting::Meeting;
@@ -23,15 +23,7 @@ pub(super) struct Ticket {
     pub(super) request: Option<OpenRequest>,
     bytes: u64,
     /// Where its bytes are meanwhile, if not in their place.
-    packed: Option<Packed>,
-}
-
-/// A message of a part that lies in several pieces: its bytes side by side.
-#[derive(Debug)]
-struct Packed {
-    room: Scratch,
-    /// Where they are to go in the end; those that are sent go nowhere else.
-    part: Part,
+    packed: Option<Box<Packed>>,
 }
 
 /// What a run has besides its execution.
@@ -80,7 +72,7 @@ impl<'a, A: Access> Binding<'a, A> {
 
     /// What a message of the part is sent from or received into.
     #[inline]
-    fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Packed>)> {
+    fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Box<Packed>>)> {
         match self.places().whole(part) {
             Some(bytes) => Ok((bytes, None)),
             None => self
@@ -91,25 +83,27 @@ impl<'a, A: Access> Binding<'a, A> {
 
     /// Room for a message of a part that lies in several pieces.
     #[cold]
-    fn packed(&mut self, part: Part) -> Result<(RawBytes, Packed)> {
-        let mut room = self.state.rooms.packed.pop().unwrap_or_default();
+    fn packed(&mut self, part: Part) -> Result<(RawBytes, Box<Packed>)> {
+        let mut packed = self.state.rooms.packed.pop().unwrap_or_default();
+        packed.part = part;
         let bytes = part.len().saturating_mul(self.state.element);
-        let body = room.grow(bytes).then(|| room.bytes().part(0, bytes, 0, 1));
+        let body = packed.room.grow(bytes);
+        let body = body.then(|| packed.room.bytes().part(0, bytes, 0, 1));
         let body = body.flatten().ok_or_else(|| {
             (self.meeting).refused(&format_args!("no memory for a message of {bytes} B"))
         })?;
-        Ok((body, Packed { room, part }))
+        Ok((body, packed))
     }
 
     /// Takes a message's room back, and brings what was received to its place.
     #[cold]
-    fn unpack(&mut self, packed: Packed, received: bool) -> Result<()> {
-        let Packed { mut room, part } = packed;
+    fn unpack(&mut self, mut packed: Box<Packed>, received: bool) -> Result<()> {
+        let (from, part) = (packed.room.bytes(), packed.part);
         let done = match received {
-            true => self.transfer(room.bytes(), part, |from, into| into.copy_from(&from)),
+            true => self.transfer(from, part, |from, into| into.copy_from(&from)),
             false => Ok(()),
         };
-        self.state.rooms.packed.push(room);
+        self.state.rooms.packed.push(packed);
         done
     }
 
@@ -170,13 +164,13 @@ impl<A: Access> Driver for Binding<'_, A> {
             self.unpack(packed, false)?;
         }
         let bytes = body.len();
+        if let Some(packed) = &mut packed {
+            packed.part = Part::EMPTY;
+        }
         Ok(request.map(|request| Ticket {
             request: Some(request),
             bytes,
-            packed: packed.map(|packed| Packed {
-                part: Part::EMPTY,
-                ..packed
-            }),
+            packed,
         }))
     }
 

@@ -45,6 +45,10 @@ pub(crate) struct Collectives {
     /// Those that are taken out to be advanced, and whether they were taken back meanwhile.
     out: Vec<(OpenRequest, bool)>,
     /// Persistent ones between two runs.
+    #[expect(
+        clippy::vec_box,
+        reason = "a run's start and end move no more than a pointer"
+    )]
     kept: Vec<Box<Open>>,
     /// Why some failed that nobody has asked for yet.
     errors: Vec<(u32, Error)>,

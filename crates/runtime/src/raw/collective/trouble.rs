@@ -86,6 +86,9 @@ impl Troubles {
     /// One compare while there was no trouble at all.
     #[inline]
     pub(crate) fn of(&self, context: u32) -> Option<Cause> {
+        if self.0.is_empty() {
+            return None;
+        }
         let mut all = self.0.iter();
         all.find(|trouble| trouble.0 == context)
             .map(|trouble| trouble.1)
