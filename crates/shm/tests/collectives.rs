@@ -339,8 +339,9 @@ fn there_are_so_many_places_and_no_more() {
             let team = rank.gates.team(place, 0..2, me as usize);
             assert_eq!(team.is_some(), place < PLACES);
             if let Some(team) = team {
-                assert!(team.reduces(8) && team.reduces(24));
-                assert!(!team.reduces(0) && !team.reduces(1 << 20));
+                assert!(team.reduces(8, 800) && team.reduces(24, 0));
+                assert!(!team.reduces(0, 0) && !team.reduces(8, 1 << 20));
+                assert!(!team.reduces(1 << 20, 1 << 20));
             }
         }
     });

@@ -92,13 +92,13 @@ impl Foreign<'_> {
 
 impl<'a> Foreign<'a> {
     /// The same place, written past the caches.
-    pub(super) fn past_caches(self) -> PastCaches<'a> {
+    pub(crate) fn past_caches(self) -> PastCaches<'a> {
         PastCaches(self)
     }
 }
 
 /// A place in the segment that is written by streaming stores.
-pub(super) struct PastCaches<'a>(Foreign<'a>);
+pub(crate) struct PastCaches<'a>(Foreign<'a>);
 
 impl Put for PastCaches<'_> {
     fn room(&self) -> usize {

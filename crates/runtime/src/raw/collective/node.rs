@@ -177,7 +177,7 @@ impl<A: Access> Run<'_, A> {
                 team.alltoall(caller, (given, bytes), output)?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                if !team.reduces(call.element_bytes) || caller.operation.is_none() {
+                if !team.reduces(call.element_bytes, bytes) || caller.operation.is_none() {
                     return Ok(false);
                 }
                 let given = match call.collective {

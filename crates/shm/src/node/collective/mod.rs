@@ -24,10 +24,9 @@
 //! Nobody waits for a rank that only reads, until that one is a whole ring of slots behind: so where
 //! ranks share a processor, each does as much as it can before it gives way.
 //!
-//! After "MPI collectives through shared memory": S. Li, T. Hoefler, M. Snir, "NUMA-aware
-//! shared-memory collective communication for MPI", HPDC 2013 (reductions by shares), and R. Graham,
-//! G. Shipman, "MPI Support for Multi-core Architectures: Optimized Shared Memory Collectives",
-//! EuroPVM/MPI 2008 (flags with numbers, no clearing).
+//! Sources: R. Graham, G. Shipman, "MPI Support for Multi-core Architectures: Optimized Shared Memory
+//! Collectives", EuroPVM/MPI 2008 (segments in turn, told free in groups); S. Li, T. Hoefler, M. Snir,
+//! "NUMA-aware shared-memory collective communication for MPI", HPDC 2013 (reductions by shares).
 
 mod allgather;
 mod alltoall;

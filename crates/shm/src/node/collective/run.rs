@@ -24,6 +24,11 @@ pub(super) struct Run<'a, D> {
     inline: bool,
 }
 
+/// From so many bytes on what is written goes past the caches: lines that readers have in theirs are
+/// dear to take away and to send again. Between two Zen 4 processors far from each other a broadcast
+/// of 4 KiB took 1.2 us so, and 2.6 through the caches; of 16 KiB 2.6 and 9.9.
+const STREAMED: usize = 2 << 10;
+
 /// What a call is, so that ranks find out when theirs differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
@@ -97,7 +102,12 @@ impl<'a, D: Driver> Run<'a, D> {
         bytes: &RawBytes,
         (from, len): (u64, usize),
     ) {
-        bytes.drain(from, len, &mut self.payload(self.team.me, step, at, len));
+        let mut payload = self.payload(self.team.me, step, at, len);
+        if len < STREAMED {
+            bytes.drain(from, len, &mut payload);
+        } else {
+            bytes.drain(from, len, &mut payload.past_caches());
+        }
     }
 
     /// Reads `len` bytes from byte `at` of the payload of `rank`, to byte `to` of `bytes`.
