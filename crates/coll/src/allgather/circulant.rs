@@ -9,7 +9,7 @@
 
 use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Blocks, Gather, Own, Turned};
+use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Known, Plan};
 
 /// One rank's part in allgather and allgatherv over the circulant graph.
@@ -29,8 +29,8 @@ impl Circulant {
                 view: Turned {
                     circle: Circle::of(call),
                     blocks: match call.collective {
-                        Collective::Allgatherv => Blocks::Recvs,
-                        _ => Blocks::Equal(call.count),
+                        Collective::Allgatherv => Division::Recvs,
+                        _ => Division::Equal(call.count),
                     },
                 },
                 own: if call.in_place {

@@ -7,7 +7,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Blocks, Gather, Own, Result, Scatter, Turned};
+use crate::circulant::{Division, Gather, Own, Result, Scatter, Turned};
 use crate::plan::{Acts, Known, Plan};
 
 /// One rank's part in allreduce over the circulant graph.
@@ -23,7 +23,7 @@ impl Circulant {
             scatter: Scatter {
                 view: Turned {
                     circle: Circle::of(call),
-                    blocks: Blocks::Cut(call.count),
+                    blocks: Division::Cut(call.count),
                 },
                 in_place: call.in_place,
                 result: Result::Home,

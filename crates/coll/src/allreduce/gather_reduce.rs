@@ -6,7 +6,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Blocks, Gather, Own, Turned};
+use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
 
 /// The largest group: every rank holds every rank's vector.
@@ -26,7 +26,7 @@ impl GatherReduce {
             gather: Gather {
                 view: Turned {
                     circle: Circle::of(call),
-                    blocks: Blocks::Equal(call.count),
+                    blocks: Division::Equal(call.count),
                 },
                 own: Own::Apart(own),
             },

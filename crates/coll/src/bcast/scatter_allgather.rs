@@ -8,7 +8,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Blocks, Gather, Own, Turned};
+use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::piece;
 use crate::tree;
@@ -37,7 +37,7 @@ impl ScatterAllgather {
         Gather {
             view: Turned {
                 circle: self.circle,
-                blocks: Blocks::Cut(self.count),
+                blocks: Division::Cut(self.count),
             },
             own: Own::Rooted(self.root),
         }

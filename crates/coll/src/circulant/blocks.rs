@@ -5,9 +5,9 @@ use crate::circle::Circle;
 use crate::plan::{Buf, Known, Part};
 use crate::split::piece;
 
-/// How long the blocks are.
+/// How a vector is divided into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Blocks {
+pub(crate) enum Division {
     /// A vector of so many elements, cut into almost equal blocks.
     Cut(u64),
     /// So many elements each.
@@ -26,7 +26,7 @@ pub(crate) enum Blocks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
     pub(crate) circle: Circle,
-    pub(crate) blocks: Blocks,
+    pub(crate) blocks: Division,
 }
 
 impl Turned {
@@ -72,17 +72,17 @@ impl Turned {
     /// The elements of the blocks of the ranks below `rank`.
     fn before(&self, rank: u32, known: &Known<'_>) -> u64 {
         match self.blocks {
-            Blocks::Cut(count) => piece(0, count, self.circle.size(), rank).0,
-            Blocks::Equal(count) => u64::from(rank) * count,
-            Blocks::Sends => known.given.sends.iter().take(rank as usize).sum(),
-            Blocks::Recvs => known.given.recvs.iter().take(rank as usize).sum(),
+            Division::Cut(count) => piece(0, count, self.circle.size(), rank).0,
+            Division::Equal(count) => u64::from(rank) * count,
+            Division::Sends => known.given.sends.iter().take(rank as usize).sum(),
+            Division::Recvs => known.given.recvs.iter().take(rank as usize).sum(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Blocks, Circle, Turned};
+    use super::{Circle, Division, Turned};
     use crate::plan::{Buf, Given, Known, Learned};
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             let circle = Circle::new(rank, 5);
             let view = Turned {
                 circle,
-                blocks: Blocks::Sends,
+                blocks: Division::Sends,
             };
             assert_eq!(view.total(&known), 16);
             for from in 0..=5 {

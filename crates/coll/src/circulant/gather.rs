@@ -6,7 +6,7 @@
 //! Blocks are received right where they belong, and sent from there.
 
 use super::Skips;
-use super::blocks::{Blocks, Turned};
+use super::blocks::{Division, Turned};
 use crate::circle::Circle;
 use crate::plan::{Acts, Buf, Known, Part};
 
@@ -94,7 +94,7 @@ impl Gather {
     /// The places of blocks `from` to `to`.
     fn place(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
         match self.view.blocks {
-            Blocks::Recvs => {
+            Division::Recvs => {
                 let first = Buf::OutBlock(self.view.circle.above(from));
                 Part::new(first, 0, self.view.len(from, to, known))
             }

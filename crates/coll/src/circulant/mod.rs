@@ -22,7 +22,7 @@ mod skips;
 
 pub use schedule::Schedule;
 
-pub(crate) use blocks::{Blocks, Turned};
+pub(crate) use blocks::{Division, Turned};
 pub(crate) use gather::{Gather, Own};
 pub(crate) use pipeline::Pipeline;
 pub(crate) use scatter::{Result, Scatter};

@@ -8,7 +8,7 @@
 
 use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Blocks, Result, Scatter, Turned};
+use crate::circulant::{Division, Result, Scatter, Turned};
 use crate::plan::{Acts, Known, Plan};
 
 /// One rank's part in reduce-scatter over the circulant graph.
@@ -28,8 +28,8 @@ impl Circulant {
                 view: Turned {
                     circle: Circle::of(call),
                     blocks: match call.collective {
-                        Collective::ReduceScatter => Blocks::Sends,
-                        _ => Blocks::Equal(call.count),
+                        Collective::ReduceScatter => Division::Sends,
+                        _ => Division::Equal(call.count),
                     },
                 },
                 in_place: call.in_place,

@@ -8,7 +8,7 @@
 
 use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Blocks, Turned};
+use crate::circulant::{Division, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
 
 /// The largest group whose rounds can be counted.
@@ -34,8 +34,8 @@ impl Pairwise {
             view: Turned {
                 circle: Circle::of(call),
                 blocks: match call.collective {
-                    Collective::ReduceScatter => Blocks::Sends,
-                    _ => Blocks::Equal(call.count),
+                    Collective::ReduceScatter => Division::Sends,
+                    _ => Division::Equal(call.count),
                 },
             },
             lower_rounds: match call.commutative {

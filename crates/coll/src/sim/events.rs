@@ -40,9 +40,9 @@ const BUCKETS: usize = 64;
 /// All that will happen, in order.
 pub(super) struct Events {
     now: u64,
-    /// What happens now, last first.
+    /// What happens at this moment, last first.
     current: Vec<Event>,
-    /// What was added for now since it is now.
+    /// What was added for this moment after it had begun.
     late: BinaryHeap<Reverse<Event>>,
     later: [Vec<Event>; BUCKETS],
 }

@@ -247,7 +247,7 @@ impl Chains {
         at
     }
 
-    /// Makes room for as many chains as the table has room for now, or nearly half of that: frees all
+    /// Makes room for as many chains as the table holds already, or nearly half of that: frees all
     /// empty ones where they are half of the `in_use`, else doubles the table. So the cost for each
     /// new chain is constant.
     fn make_room(&mut self, in_use: usize) {

@@ -1,0 +1,66 @@
+//! How much processor time it takes to simulate 700,000 ranks, every one of them: a barrier, a gatherv
+//! and an allreduce on gemini. Fails where one takes more than a minute.
+//!
+//! ```sh
+//! cargo run --release -p oxmpi-coll --features sim --example many
+//! ```
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use oxmpi_coll::catalog::{Algorithm, Parameters};
+use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
+
+const RANKS: u32 = 700_000;
+
+/// The most processor time for one of them.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The processor time that this thread has taken: what the kernel says (`Documentation/scheduler/
+/// sched-stats.rst`), else the time since the start.
+fn spent(start: Instant) -> Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let first = stat.as_deref().and_then(|line| line.split(' ').next());
+    let nanoseconds = first.and_then(|number| number.parse().ok());
+    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
+}
+
+fn main() -> ExitCode {
+    let machine = Machine::GEMINI;
+    let placement = Placement::new(Order::Block, RANKS, machine.per_node);
+    let setup = Setup::new(machine, placement);
+    let cases = [
+        (Algorithm::BarrierNodeAware, 0, true),
+        (Algorithm::GathervKnomial, 8, false),
+        (Algorithm::AllreduceRecursiveDoubling, 8, false),
+    ];
+    let parameters = Parameters {
+        radix: 4,
+        per_node: machine.per_node,
+        ..Parameters::NONE
+    };
+    let (start, mut failed) = (Instant::now(), false);
+    for (algorithm, bytes, flags) in cases {
+        let before = spent(start);
+        let work = Workload::new(algorithm.collective(), RANKS, bytes);
+        let setup = setup.with_flags(flags);
+        let report = match Simulation::new(&setup).work(&work, algorithm, &parameters) {
+            Ok(report) => report,
+            Err(why) => {
+                eprintln!("{algorithm}: {why}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let took = spent(start) - before;
+        println!(
+            "{algorithm}, {RANKS} ranks: {:.1} us simulated in {:.1} s of processor time",
+            report.last() as f64 / 1e6,
+            took.as_secs_f64(),
+        );
+        failed |= took > LIMIT;
+    }
+    if failed {
+        eprintln!("more than {LIMIT:?} of processor time");
+    }
+    ExitCode::from(u8::from(failed))
+}
