@@ -31,6 +31,28 @@ fn payloads_fall_with_the_job_at_the_sizes_that_are_documented() {
     }
 }
 
+/// Long messages that go through the buffers cost a copy on each side, from every size on.
+#[test]
+fn what_is_copied_costs_more() {
+    for engine_from in [0, 1024, 64 << 10] {
+        let cost = |zero_copy| {
+            let wanted = Wanted {
+                zero_copy,
+                engine_from,
+                ..Wanted::default()
+            };
+            Plan::new(64, wanted).limits().costs
+        };
+        let (without, with) = (cost(true), cost(false));
+        for len in [10_000, 100_000, 1 << 20] {
+            let copies = 200 * u128::from(len);
+            assert_eq!(with.get.ps(len), without.get.ps(len) + copies);
+            assert_eq!(with.put.ps(len), without.put.ps(len) + copies);
+            assert_eq!(with.frame, without.frame);
+        }
+    }
+}
+
 #[test]
 fn memory_of_64_and_of_100_000_ranks() {
     let small = usual(64);

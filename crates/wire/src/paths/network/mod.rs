@@ -222,20 +222,22 @@ impl Plan {
         let from = self.wanted.engine_from as u64;
         // A copy on each side, at 10 GB/s each.
         let copies = 200;
-        let get = Cost::line(3600, 400);
-        let put = Cost::line(5200, 400);
+        // Long messages are copied too where they go through the buffers.
+        let long = if self.wanted.zero_copy { 0 } else { copies };
+        let get = Cost::line(3600, 400 + long);
+        let put = Cost::line(5200, 400 + long);
         let frame = Cost::line(1700, 400 + copies);
         let (frame, get, put) = if from == 0 {
             (
                 Cost::line(2700, 170 + copies),
-                Cost::line(4600, 170),
-                Cost::line(6200, 160),
+                Cost::line(4600, 170 + long),
+                Cost::line(6200, 160 + long),
             )
         } else {
             (
                 frame.then(from, 2700, 170 + copies),
-                get.then(from, 4600, 170),
-                put.then(from, 6200, 160),
+                get.then(from, 4600, 170 + long),
+                put.then(from, 6200, 160 + long),
             )
         };
         Costs {
