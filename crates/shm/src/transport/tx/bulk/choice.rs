@@ -248,9 +248,11 @@ impl Table {
         self.spare(number, open);
         let class = &mut self.classes[number];
         class.give_up(open);
+        // In a dialogue the others are tried now and then, as below.
+        let dialogue = open.has(Road::Turn) && class.seen[Road::Turn.place()].known();
         let mut first = open
             .iter()
-            .filter(|&road| (road == Road::Turn) == in_turn)
+            .filter(|&road| !dialogue && (road == Road::Turn) == in_turn)
             .filter(|road| !class.seen[road.place()].known());
         if let Some(road) = first.next() {
             return road;
@@ -467,6 +469,12 @@ mod tests {
         let costs = [(Road::Turn, 30), (Road::Cache, 60), (Road::Single, 20)];
         let (taken, _) = run(&mut table, MIB, &costs, 20);
         assert_eq!(taken, [20, 0, 0, 0, 0, 0]);
+        let all = open(&costs.map(|cost| cost.0));
+        assert_eq!(
+            table.pick(MIB, all, false),
+            Road::Turn,
+            "nor where it was not yet filled"
+        );
         let (taken, _) = run(&mut table, MIB, &costs, 400);
         assert!(taken[1] > 0 && taken[3] > 200, "{taken:?}");
         let (taken, slowdown) = run(&mut table, MIB, &costs, 5000);
