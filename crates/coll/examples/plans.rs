@@ -258,7 +258,7 @@ fn beyond(algorithm: Algorithm) -> Vec<u32> {
             () => size,
         }
     };
-    (0..).zip([12, 12, 12, 14, 16, 18, 20]).map(drawn).collect()
+    (0..).zip([12, 12, 16, 20]).map(drawn).collect()
 }
 
 fn main() -> ExitCode {
