@@ -12,6 +12,7 @@ mod point;
 mod topology;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use cart::Cart;
 pub use graph::Graph;
@@ -41,7 +42,7 @@ use crate::scope::Scope;
 pub struct Comm<A: Access = Own> {
     pub(crate) raw: Communicator<A>,
     /// Of a [`Cart`] or a [`Graph`], and of what they are duplicated to.
-    topology: Option<Topology>,
+    topology: Option<Arc<Topology>>,
 }
 
 /// A communicator that several threads may use at once; each call takes its lane's lock.

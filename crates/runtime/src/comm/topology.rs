@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::raw::Neighbors;
 
 /// A rank's neighbours, and how their blocks are matched.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Topology {
     pub(crate) neighbors: Arc<Neighbors>,
     /// They are those of a grid: what goes down a dimension comes from above.
@@ -13,14 +13,14 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
-    pub(crate) fn new(sources: Vec<u32>, destinations: Vec<u32>, cartesian: bool) -> Self {
-        Self {
+    pub(crate) fn new(sources: Vec<u32>, destinations: Vec<u32>, cartesian: bool) -> Arc<Self> {
+        Arc::new(Self {
             neighbors: Arc::new(Neighbors {
                 sources,
                 destinations,
             }),
             cartesian,
-        }
+        })
     }
 
     /// Neighbours from which a rank receives.

@@ -24,6 +24,7 @@ mod slice;
 mod slices;
 
 use std::fmt;
+use std::sync::Arc;
 
 use oxmpi_coll::catalog::Call;
 
@@ -64,7 +65,7 @@ impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
     reason = "the trait is sealed: callers name `Collective`, never what is here"
 )]
 pub(crate) mod sealed {
-    use super::{Buffer, Buffers, Call, Result, Topology};
+    use super::{Arc, Buffer, Buffers, Call, Result, Topology};
 
     /// What an operation is, once it is known where it is called; `C` combines elements.
     pub trait Describe<B: Buffer, C> {
@@ -80,7 +81,7 @@ pub(crate) mod sealed {
     pub struct Place {
         pub(super) rank: u32,
         pub(super) size: u32,
-        pub(super) topology: Option<Topology>,
+        pub(super) topology: Option<Arc<Topology>>,
     }
 
     /// An operation of which all is known.
@@ -166,7 +167,7 @@ impl Place {
     }
 
     /// The neighbours.
-    fn topology(&self) -> Result<Topology> {
+    fn topology(&self) -> Result<Arc<Topology>> {
         self.topology.clone().ok_or_else(|| {
             self.refused("this communicator has no neighbours; make a Cart or a Graph of it")
         })
