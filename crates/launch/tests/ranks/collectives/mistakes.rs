@@ -186,6 +186,8 @@ fn ranks_that_do_not_agree() {
         });
         assert_eq!(done.code, 0, "{}", done.err);
         let both = done.out.contains("24 B") && done.out.contains("40 B");
-        assert!(both, "collective {collective}: {}", done.out);
+        // Between ranks that share memory the calls are compared before any length is told.
+        let named = both || done.out.contains("the ranks do not agree on the call");
+        assert!(named, "collective {collective}: {}", done.out);
     }
 }

@@ -16,7 +16,9 @@ fn value(run: u64, rank: usize, i: usize) -> u64 {
 fn a_hundred_runs() {
     for ranks in [1, 2, 3, 4, 8] {
         Job::of(ranks).succeed(|world| {
-            many_runs(world.comm(), RUNS, 1)?;
+            // More ranks than processors take turns.
+            let runs = if world.comm().size() < 4 { RUNS } else { 20 };
+            many_runs(world.comm(), runs, 1)?;
             world.comm().barrier()
         });
     }
