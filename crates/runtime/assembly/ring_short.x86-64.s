@@ -1,74 +1,95 @@
-# ring_short: 65 instructions, release, one codegen unit, target-cpu x86-64
+# ring_short: 85 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
-    mov r8d, esi
-    cmp qword ptr [rdi + 288], r8
+    mov eax, esi
+    cmp qword ptr [rdi + 288], rax
     jbe .L0
     push rbp
     push r15
     push r14
     push r12
     push rbx
-    mov r9, qword ptr [rdi + 280]
-    shl r8, 7
-    lea rbx, [r9 + r8]
-    mov eax, dword ptr [r9 + r8 + 16]
-    cmp dword ptr [r9 + r8 + 20], eax
+    mov r8, qword ptr [rdi + 280]
+    shl rax, 8
+    lea rbx, [r8 + rax]
+    mov r9d, dword ptr [r8 + rax + 4]
+    cmp r9d, dword ptr [r8 + rax]
     je .L1
 .L2:
-    and eax, dword ptr [rbx + 32]
-    mov r8, qword ptr [rbx]
-    shl rax, 7
+    movabs rax, 17179869184
     mov rcx, qword ptr [rcx]
-    mov qword ptr [r8 + rax + 16], rcx
-    mov ecx, dword ptr [rdx]
-    mov r9d, dword ptr [rdx + 4]
-    shl rcx, 32
-    or rcx, r9
-    mov qword ptr [r8 + rax + 8], rcx
+    cmp byte ptr [rbx + 72], 2
+    jne .L3
+    mov r8, qword ptr [rbx + 32]
+    mov qword ptr [r8 + 16], rcx
     mov ecx, dword ptr [rdx + 12]
     shl ecx, 16
     or ecx, dword ptr [rdx + 8]
-    mov edx, dword ptr [rbx + 16]
-    inc edx
-    mov dword ptr [rbx + 16], edx
-    shl rdx, 32
-    or rcx, rdx
-    mov qword ptr [r8 + rax], rcx
-    mov rax, qword ptr [rbx + 40]
+    mov r9d, dword ptr [rdx]
+    mov edx, dword ptr [rdx + 4]
+    shl r9, 32
+    or r9, rdx
+    mov qword ptr [r8 + 8], r9
+    mov edx, dword ptr [rbx]
+    mov byte ptr [rbx + 72], 0
+    mov dword ptr [rbx + 60], edx
+    inc dword ptr [rbx + 68]
+    add rax, qword ptr [rbx + 48]
+    mov qword ptr [rbx + 48], rax
+    add rcx, rax
+    mov qword ptr [r8], rcx
+    jmp .L4
+.L0:
+    xor eax, eax
+    ret
+.L3:
+    mov r8d, dword ptr [rbx + 56]
+    and r8d, dword ptr [rbx]
+    mov r9, qword ptr [rbx + 16]
+    shl r8, 7
+    mov qword ptr [r9 + r8 + 16], rcx
+    mov ecx, dword ptr [rdx + 12]
+    shl ecx, 16
+    or ecx, dword ptr [rdx + 8]
+    mov r10d, dword ptr [rdx]
+    mov edx, dword ptr [rdx + 4]
+    shl r10, 32
+    or r10, rdx
+    mov qword ptr [r9 + r8 + 8], r10
+    inc dword ptr [rbx]
+    add rax, qword ptr [rbx + 48]
+    mov qword ptr [rbx + 48], rax
+    add rcx, rax
+    mov qword ptr [r9 + r8], rcx
+.L4:
+    mov rax, qword ptr [rbx + 80]
     mov rcx, qword ptr [rax]
     mov al, 1
     test cl, 1
-    jne .L3
-.L4:
+    jne .L5
+.L6:
     pop rbx
     pop r12
     pop r14
     pop r15
     pop rbp
     ret
-.L0:
-    xor eax, eax
-    ret
 .L1:
-    mov r14, rcx
-    mov r15, rdx
-    mov r12, rdi
-    mov ebp, esi
+    mov r14, rdi
     mov rdi, rbx
+    mov ebp, esi
+    mov r12, rdx
+    mov r15, rcx
     call <oxmpi_shm::transport::link::Out::look>
-    test al, al
-    je .L5
-    mov eax, dword ptr [rbx + 16]
+    mov rcx, r15
+    mov rdx, r12
+    mov rdi, r14
     mov esi, ebp
-    mov rdi, r12
-    mov rdx, r15
-    mov rcx, r14
-    jmp .L2
-.L3:
+    test al, al
+    jne .L2
+    xor eax, eax
+    jmp .L6
+.L5:
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
     mov al, 1
-    jmp .L4
-.L5:
-    xor eax, eax
-    jmp .L4
+    jmp .L6

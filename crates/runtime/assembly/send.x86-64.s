@@ -1,4 +1,4 @@
-# send: 112 instructions, release, one codegen unit, target-cpu x86-64
+# send: 131 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -45,33 +45,55 @@
     jb .L3
     cmp qword ptr [rdi + 808], rax
     jbe .L2
-    mov r10, qword ptr [rdi + 800]
-    shl rax, 7
-    lea r15, [r10 + rax]
-    mov r9d, dword ptr [r10 + rax + 16]
-    cmp dword ptr [r10 + rax + 20], r9d
+    mov r9, qword ptr [rdi + 800]
+    shl rax, 8
+    lea r15, [r9 + rax]
+    mov r10d, dword ptr [r9 + rax + 4]
+    cmp r10d, dword ptr [r9 + rax]
     je .L4
 .L5:
-    and r9d, dword ptr [r15 + 32]
-    mov rax, qword ptr [r15]
-    shl r9, 7
-    mov rcx, qword ptr [r14]
-    mov qword ptr [rax + r9 + 16], rcx
-    mov qword ptr [rax + r9 + 8], r12
-    mov ecx, dword ptr [r15 + 16]
-    inc ecx
-    mov dword ptr [r15 + 16], ecx
-    shl rcx, 32
-    or rcx, 16777224
-    mov qword ptr [rax + r9], rcx
-    mov rax, qword ptr [r15 + 40]
+    mov rax, qword ptr [r14]
+    cmp byte ptr [r15 + 72], 2
+    jne .L6
+    mov rcx, qword ptr [r15 + 32]
+    mov qword ptr [rcx + 16], rax
+    mov qword ptr [rcx + 8], r12
+    mov eax, dword ptr [r15]
+    mov byte ptr [r15 + 72], 0
+    mov dword ptr [r15 + 60], eax
+    inc dword ptr [r15 + 68]
+    mov rax, qword ptr [r15 + 48]
+    movabs rsi, 17179869184
+    lea r8, [rax + rsi]
+    mov qword ptr [r15 + 48], r8
+    add rax, rsi
+    add rax, 16777224
+    mov qword ptr [rcx], rax
+    jmp .L7
+.L6:
+    mov ecx, dword ptr [r15 + 56]
+    and ecx, dword ptr [r15]
+    mov rsi, qword ptr [r15 + 16]
+    shl rcx, 7
+    mov qword ptr [rsi + rcx + 16], rax
+    mov qword ptr [rsi + rcx + 8], r12
+    inc dword ptr [r15]
+    mov rax, qword ptr [r15 + 48]
+    movabs r8, 17179869184
+    lea r9, [rax + r8]
+    mov qword ptr [r15 + 48], r9
+    add rax, r8
+    add rax, 16777224
+    mov qword ptr [rsi + rcx], rax
+.L7:
+    mov rax, qword ptr [r15 + 80]
     mov rax, qword ptr [rax]
     test al, 1
-    jne .L6
-.L7:
-    movabs rax, -9223372036854775789
+    jne .L8
+.L9:
+    movabs rax, -9223372036854775788
     mov qword ptr [rbx], rax
-    jmp .L8
+    jmp .L10
 .L3:
     add rdi, 24
     mov ebp, r8d
@@ -90,7 +112,7 @@
     mov rdi, rbx
     xor r9d, r9d
     call <oxmpi::raw::communicator::Communicator<A>::send>
-.L8:
+.L10:
     mov rax, rbx
     add rsp, 56
     pop rbx
@@ -103,22 +125,21 @@
 .L4:
     mov qword ptr [rsp + 16], rdi
     mov rdi, r15
-    mov dword ptr [rsp + 8], r8d
-    mov r13, rcx
-    mov dword ptr [rsp + 12], edx
-    mov rbp, rsi
+    mov dword ptr [rsp + 4], edx
+    mov ebp, r8d
+    mov qword ptr [rsp + 8], rcx
+    mov r13, rsi
     call <oxmpi_shm::transport::link::Out::look>
+    mov rsi, r13
+    mov rcx, qword ptr [rsp + 8]
+    mov r8d, ebp
     mov rdi, qword ptr [rsp + 16]
-    mov rsi, rbp
-    mov edx, dword ptr [rsp + 12]
-    mov rcx, r13
-    mov r8d, dword ptr [rsp + 8]
+    mov edx, dword ptr [rsp + 4]
     test al, al
-    je .L2
-    mov r9d, dword ptr [r15 + 16]
-    jmp .L5
-.L6:
+    jne .L5
+    jmp .L2
+.L8:
     add rdi, 520
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
-    jmp .L7
+    jmp .L9

@@ -12,7 +12,8 @@
 //!          link to this rank
 //! board:   a word per rank: whether it sleeps, and where it runs
 //! slots:   those of the rank's collectives
-//! ring:    a link's slots | its credits (word 0 slots, word 1 buffers)
+//! ring:    a link's slots | its credits (word 0 slots, word 1 buffers) | the slot that the pair's
+//!          two sides write in turn, in the ring of the lower rank's link
 //! buffers: a link's larger buffers | the one that the pair's two sides write in turn, its sender
 //!          first; those of all links are mapped when the first link is opened
 //! ```
@@ -32,12 +33,14 @@ use oxmpi_os::memory::{Mapping, Memfd};
 use crate::area::{self, Area};
 use crate::heap::Reach;
 use crate::node::collective::arena::{self, Cells, Slots};
-use crate::ring::{Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, Words, words_for};
+use crate::ring::{
+    Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, Words, dialogue_at, words_for,
+};
 
 pub(crate) const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
 /// second line, so the two directions use different sets of a first-level cache; with both in the
@@ -409,6 +412,16 @@ impl Segment {
         let skew = if from > to { SKEW } else { 0 };
         let at = self.layout.links_at() + self.link(from, to) * self.layout.ring_len();
         self.words(at + skew, self.layout.ring_words())
+    }
+
+    /// The slot that two ranks write in turn; a rank has none with itself.
+    pub(crate) fn dialogue(&self, one: u32, other: u32) -> Option<Mapped<'_>> {
+        if one == other {
+            return None;
+        }
+        let ring = self.ring(one.min(other), one.max(other));
+        // SAFETY: a ring's words have that slot.
+        Some(unsafe { ring.part(dialogue_at(self.layout.slots), STRIDE) })
     }
 
     /// First byte of the larger buffers of the link from one rank to another, unless they cannot be

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use loom::thread;
 use model::{Fences, Model};
 use oxmpi_shm::ring::{
-    Bell, Board, Counters, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver, Sender,
-    Share, Stage, TURNS, Turns, Void, Words,
+    Bell, Board, Counters, Dialogue, Doors, Drain, Exit, Fill, Gate, Knock, OFFER, Offer, Receiver,
+    STRIDE, Sender, Share, Stage, TURNS, Turns, Void, Words,
 };
 
 /// One message more than there are slots, with credits in between.
@@ -30,9 +30,9 @@ fn a_ring_delivers_in_order() {
         });
         let mut got = 0;
         let mut receive = |receiver: &mut Receiver<Model>| {
-            if let Some(head) = receiver.head() {
-                assert_eq!((head, receiver.get(0)), (got, u64::from(got) + 100));
-                receiver.advance();
+            if let Some((place, head)) = receiver.next() {
+                assert_eq!((head, receiver.get(&place, 0)), (got, u64::from(got) + 100));
+                receiver.advance(&place);
                 got += 1;
             }
         };
@@ -65,13 +65,13 @@ fn a_buffer_goes_over_and_back() {
             let buffers = buffers.clone();
             move || {
                 let mut turns = Turns::new();
-                if let Some(head) = other.1.head() {
+                if let Some((slot, head)) = other.1.next() {
                     let came = Turns::across(head as usize);
                     turns.check(came).unwrap();
                     // SAFETY: the checker itself reports a race.
                     assert_eq!(unsafe { buffers.get(place(true, came)) }, 7);
                     turns.gain(came);
-                    other.1.advance();
+                    other.1.advance(&slot);
                 }
                 let out = turns.next().unwrap();
                 // SAFETY: as above.
@@ -86,19 +86,104 @@ fn a_buffer_goes_over_and_back() {
         unsafe { buffers.set(place(false, out), 7) };
         turns.give(out);
         side.0.try_send(out as u32, &[]).unwrap();
-        if let Some(head) = side.1.head() {
+        if let Some((slot, head)) = side.1.next() {
             let came = Turns::across(head as usize);
             turns.check(came).unwrap();
             // SAFETY: as above.
             assert_eq!(unsafe { buffers.get(place(false, came)) }, 8);
             turns.gain(came);
-            side.1.advance();
+            side.1.advance(&slot);
             let out = turns.next().unwrap();
             assert_eq!(out, came, "what came last is written next");
             // SAFETY: as above.
             unsafe { buffers.set(place(false, out), 9) };
         }
         answering.join().unwrap();
+    });
+}
+
+/// One side of a pair of rings with a dialogue's slot.
+struct Side {
+    sender: Sender<Model>,
+    receiver: Receiver<Model>,
+    heard: u32,
+}
+
+impl Side {
+    fn pair() -> [Self; 2] {
+        let (there, back) = (Model::ring(2), Model::ring(2));
+        let slot = Model::new(STRIDE, |at| at < 2);
+        let side = |out: &Model, into: &Model, first| Self {
+            sender: Sender::new(out.clone(), 2).with(Dialogue::new(slot.clone(), first)),
+            receiver: Receiver::new(into.clone(), 2).with(Dialogue::new(slot.clone(), !first)),
+            heard: 0,
+        };
+        [side(&there, &back, true), side(&back, &there, false)]
+    }
+
+    /// True if it went into the dialogue's slot.
+    fn say(&mut self, what: u32) -> bool {
+        let place = match self.sender.is_in_turn() {
+            true => self.sender.place_in_turn(),
+            false => self.sender.place(),
+        };
+        self.sender.set(&place, 0, u64::from(what) + 100);
+        self.sender.publish(&place, what);
+        place.in_turn()
+    }
+
+    /// Messages say 0, 1, 2 in this order.
+    fn hear(&mut self) {
+        if let Some((place, head)) = self.receiver.next() {
+            assert_eq!(head, self.heard);
+            assert_eq!(self.receiver.get(&place, 0), u64::from(head) + 100);
+            self.heard += 1;
+            self.receiver.advance(&place);
+            if place.in_turn() {
+                self.sender.take_turn();
+            }
+        }
+    }
+}
+
+/// The slot of a dialogue goes over and back, and what goes through the rings meanwhile keeps its place.
+#[test]
+fn a_slot_in_turn_goes_over_and_back() {
+    loom::model(|| {
+        let [mut a, mut b] = Side::pair();
+        let answering = thread::spawn(move || {
+            b.hear();
+            b.say(0);
+            b.hear();
+            b
+        });
+        assert!(a.say(0));
+        a.hear();
+        let answered = a.sender.is_in_turn();
+        assert_eq!(a.say(1), answered);
+        let mut b = answering.join().unwrap();
+        for side in [&mut a, &mut b] {
+            side.hear();
+            side.hear();
+        }
+        assert_eq!((a.heard, b.heard), (1, 2));
+    });
+}
+
+/// What follows a message of the dialogue's slot through the ring does not overtake it.
+#[test]
+fn a_stream_stays_behind_the_slot_in_turn() {
+    loom::model(|| {
+        let [mut a, mut b] = Side::pair();
+        let sending = thread::spawn(move || {
+            assert!(a.say(0));
+            assert!(!a.say(1));
+            assert!(!a.say(2));
+        });
+        (0..2).for_each(|_| b.hear());
+        sending.join().unwrap();
+        (0..3).for_each(|_| b.hear());
+        assert_eq!(b.heard, 3);
     });
 }
 
@@ -117,7 +202,7 @@ fn no_message_is_slept_over() {
             }
         });
         bell.announce(&Fences);
-        let sleeps = receiver.head().is_none();
+        let sleeps = receiver.next().is_none();
         let rang = sending.join().unwrap();
         assert!(!sleeps || rang);
     });
@@ -136,8 +221,9 @@ fn no_credit_is_slept_over() {
         let receiving = thread::spawn({
             let bell = bell.clone();
             move || {
-                assert_eq!(receiver.head(), Some(0));
-                assert!(receiver.advance());
+                let (slot, head) = receiver.next().unwrap();
+                assert_eq!(head, 0);
+                assert!(receiver.advance(&slot));
                 bell.asleep(&Fences)
             }
         });
@@ -244,8 +330,9 @@ fn what_was_sent_is_there_before_the_exit() {
         });
         if exit.left() {
             for n in 0..2 {
-                assert_eq!(receiver.head(), Some(n));
-                receiver.advance();
+                let (slot, head) = receiver.next().unwrap();
+                assert_eq!(head, n);
+                receiver.advance(&slot);
             }
         }
         leaving.join().unwrap();
@@ -412,7 +499,7 @@ fn a_pushed_window_is_taken_or_comes_back() {
         let taking = thread::spawn({
             let words = words.clone();
             move || {
-                if other.1.head().is_none() {
+                if other.1.next().is_none() {
                     return;
                 }
                 let came = Offer::new(words.clone(), 0);
@@ -443,7 +530,7 @@ fn a_pushed_window_is_taken_or_comes_back() {
         // SAFETY: as above.
         unsafe { words.set(WINDOW + 1, 7) };
         fill.publish(1);
-        if let Some(whole) = side.1.head() {
+        if let Some((_, whole)) = side.1.next() {
             assert_eq!(out.is_taken(1), whole == 1);
             if out.is_taken(1) {
                 // SAFETY: as above.
@@ -702,7 +789,7 @@ fn a_rank_moves_while_it_is_rung() {
         bell.clear();
         board.place(ME, 4);
         bell.announce(&Fences);
-        let sleeps = receiver.head().is_none();
+        let sleeps = receiver.next().is_none();
         let rang = sending.join().unwrap();
         // SAFETY: the model has this word.
         let word = unsafe { words.load(ME, Ordering::Relaxed) };

@@ -10,6 +10,7 @@ const COLD: &[&str] = &[
     // Every quarter of a ring: credits are looked at, and go back.
     "Out::look",
     "Freed::tell",
+    "ShmTx<B>::told",
     // A communicator whose ranks are not its lane's in their order: they are looked up.
     "Group::link_of",
     // Nothing has come yet: looking for it.
@@ -17,7 +18,7 @@ const COLD: &[&str] = &[
     // Nothing has come, or not what is waited for: posting and waiting.
     "Communicator<A>::recv",
     // A body that is no word, or a message that has not come.
-    "ShmTx<B>::drain",
+    "ShmTx<B>::put_other",
     "::take_other",
     // The transport has something else to do.
     "Own::progress",

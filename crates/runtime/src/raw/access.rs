@@ -186,9 +186,7 @@ impl Reach for Own {
         unsafe { self.0.lane.usable() }?.received(request)
     }
 
-    // Out of line: what a call does while it waits takes no time. Cold, so that registers are given to
-    // the message that is there.
-    #[cold]
+    // Out of line: what a call does while it waits takes no time.
     #[inline(never)]
     fn recv_short(&self, source: Peer, context: u32, tag: Tag, body: RawBytes) -> Option<Status> {
         let source = Source::Peer(source);

@@ -9,6 +9,9 @@
 //! slots it has freed, once every quarter of the ring, to a line of its own: while messages flow
 //! it writes nothing that the sender reads.
 //!
+//! Two rings that lead to and fro may have one slot between them that both sides write in turn
+//! ([`Dialogue`]): an answer then moves one line and not two.
+//!
 //! Beside the rings, for bulk bytes: an [`Offer`] of one rank's bytes that one other may claim, and
 //! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side. For collectives:
 //! [`Steps`], the slots of one rank that all others read.
@@ -19,6 +22,7 @@
 
 mod board;
 mod credit;
+mod dialogue;
 mod exit;
 mod gate;
 mod offer;
@@ -35,13 +39,14 @@ mod words;
 
 pub use board::Board;
 pub use credit::{Freed, Granted};
+pub use dialogue::Dialogue;
 pub use exit::Exit;
 pub use gate::Gate;
 pub use offer::{OFFER, Offer, Share, Stage, Void};
 pub use opened::{Doors, Knock};
 pub use pipe::{Counters, Drain, Fill};
 pub use queue::{
-    BODY, CREDITS, Message, Place, Receiver, Refused, STRIDE, Sender, WIDE, words_for,
+    BODY, CREDITS, Message, Place, Receiver, Refused, STRIDE, Sender, WIDE, dialogue_at, words_for,
 };
 pub use sleep::{Barrier, Bell, Full};
 pub use steps::{Miss, Steps};

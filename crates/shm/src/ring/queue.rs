@@ -2,6 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
+use super::dialogue::{Dialogue, STEP, Turn};
 use super::{Corrupt, Freed, Granted, Words};
 
 /// Words from one slot to the next: 128 B.
@@ -17,9 +18,15 @@ pub const WIDE: usize = STRIDE - 1;
 /// others are free for resources that travel with it.
 pub const CREDITS: usize = STRIDE;
 
-/// Words that a ring of `slots` slots takes.
+/// Words that a ring of `slots` slots takes, with its credits and a slot for a [`Dialogue`].
 #[must_use]
 pub const fn words_for(slots: u32) -> usize {
+    dialogue_at(slots) + STRIDE
+}
+
+/// The first word of the slot for a [`Dialogue`] among those of a ring of `slots` slots.
+#[must_use]
+pub const fn dialogue_at(slots: u32) -> usize {
     slots as usize * STRIDE + CREDITS
 }
 
@@ -41,11 +48,13 @@ pub enum Refused {
     Corrupt(Corrupt),
 }
 
-/// A slot of a ring: where one message is written, or read. Found once for all of its words.
+/// A slot of a ring, or that of its dialogue: where one message is written, or read. Found once for all
+/// of its words.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<W> {
     /// The slot's words, [`STRIDE`] of them.
     words: W,
+    in_turn: bool,
 }
 
 impl<W: Words> Place<W> {
@@ -56,7 +65,25 @@ impl<W: Words> Place<W> {
         Self {
             // SAFETY: a slot's words, by the caller's word.
             words: unsafe { words.part(number as usize * STRIDE, STRIDE) },
+            in_turn: false,
         }
+    }
+
+    /// The slot of a dialogue, which has these words.
+    #[inline(always)]
+    fn of_dialogue(words: &W) -> Self {
+        Self {
+            // SAFETY: the ends of a ring have taken the words of one slot.
+            words: unsafe { words.part(0, STRIDE) },
+            in_turn: true,
+        }
+    }
+
+    /// Whether it is the dialogue's: who has read it may write it next.
+    #[inline(always)]
+    #[must_use]
+    pub const fn in_turn(&self) -> bool {
+        self.in_turn
     }
 
     /// The index among [`Place::words`] of body word `i`.
@@ -83,7 +110,11 @@ impl<W: Words> Place<W> {
 pub struct Sender<W> {
     words: W,
     mask: u32,
+    /// The number of the last message, in the upper half as in a slot's first word.
+    number: u64,
     slots: Granted,
+    turn: Turn,
+    dialogue: W,
 }
 
 /// The receiving end. There is one for a ring.
@@ -91,7 +122,10 @@ pub struct Sender<W> {
 pub struct Receiver<W> {
     words: W,
     mask: u32,
+    /// The number of the next message, in the upper half as in a slot's first word.
+    number: u64,
     slots: Freed,
+    dialogue: W,
 }
 
 fn check<W: Words>(words: &W, slots: u32) {
@@ -108,9 +142,43 @@ impl<W: Words> Sender<W> {
     pub fn new(words: W, slots: u32) -> Self {
         check(&words, slots);
         Self {
-            words,
             mask: slots - 1,
+            number: Dialogue::<W>::NONE,
             slots: Granted::new(slots, slots * STRIDE as u32),
+            turn: Turn::new(false, slots),
+            // SAFETY: `check` has counted these words.
+            dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
+            words,
+        }
+    }
+
+    /// This end, from which nothing was sent, with `dialogue`. The receiving end gets the same.
+    #[must_use]
+    pub fn with(self, dialogue: Dialogue<W>) -> Self {
+        Self {
+            number: dialogue.number(),
+            turn: Turn::new(dialogue.begins(), self.mask + 1),
+            dialogue: dialogue.into_words(),
+            ..self
+        }
+    }
+
+    /// What the other side wrote into the dialogue's slot is read: it is this side's turn.
+    #[inline(always)]
+    pub const fn take_turn(&mut self) {
+        self.turn.take(self.slots.used());
+    }
+
+    /// After a quarter of a ring has come this side tries again whether there is a dialogue. What the other
+    /// side wrote last into its slot is read, and goes.
+    pub fn try_turn(&mut self) {
+        if self.turn.retry(self.slots.used()) {
+            // SAFETY: a dialogue's words are those of a slot.
+            let word = unsafe { self.dialogue.load(0, Ordering::Relaxed) };
+            if word != 0 {
+                // SAFETY: as above.
+                unsafe { self.dialogue.store(0, 0, Ordering::Relaxed) };
+            }
         }
     }
 
@@ -140,7 +208,23 @@ impl<W: Words> Sender<W> {
         Ok(self.ready() || self.slots.look(&self.words)? != 0)
     }
 
-    /// The slot under construction. The caller has seen [`Sender::ready`].
+    /// Whether the next message may go into the dialogue's slot.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_in_turn(&self) -> bool {
+        self.turn.is_ours()
+    }
+
+    /// The dialogue's slot, for a message of [`BODY`] words at most: two lines that go to and fro are slower
+    /// than two rings. The caller has seen [`Sender::is_in_turn`].
+    #[inline(always)]
+    #[must_use]
+    pub fn place_in_turn(&self) -> Place<W> {
+        debug_assert!(self.is_in_turn());
+        Place::of_dialogue(&self.dialogue)
+    }
+
+    /// The ring's slot under construction. The caller has seen [`Sender::ready`].
     #[inline(always)]
     #[must_use]
     pub fn place(&self) -> Place<W> {
@@ -164,8 +248,13 @@ impl<W: Words> Sender<W> {
     /// One store. No atomic read-modify-write, no fence.
     #[inline(always)]
     pub fn publish(&mut self, place: &Place<W>, head: u32) {
-        self.slots.take(1);
-        let word = u64::from(self.slots.used()) << 32 | u64::from(head);
+        if place.in_turn {
+            self.turn.give(self.slots.used());
+        } else {
+            self.slots.take(1);
+        }
+        self.number = self.number.wrapping_add(STEP);
+        let word = self.number + u64::from(head);
         // SAFETY: a place has a slot's words.
         unsafe {
             place.words.store(0, word, Ordering::Release);
@@ -202,9 +291,22 @@ impl<W: Words> Receiver<W> {
     pub fn new(words: W, slots: u32) -> Self {
         check(&words, slots);
         Self {
-            words,
             mask: slots - 1,
+            number: Dialogue::<W>::NONE.wrapping_add(STEP),
             slots: Freed::new(slots, slots * STRIDE as u32),
+            // SAFETY: `check` has counted these words.
+            dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
+            words,
+        }
+    }
+
+    /// This end, from which nothing was received, with `dialogue`: that of the sending end.
+    #[must_use]
+    pub fn with(self, dialogue: Dialogue<W>) -> Self {
+        Self {
+            number: dialogue.number().wrapping_add(STEP),
+            dialogue: dialogue.into_words(),
+            ..self
         }
     }
 
@@ -214,7 +316,7 @@ impl<W: Words> Receiver<W> {
         &self.words
     }
 
-    /// The slot that comes next.
+    /// The ring's slot that comes next.
     #[inline(always)]
     #[must_use]
     pub fn place(&self) -> Place<W> {
@@ -222,37 +324,37 @@ impl<W: Words> Receiver<W> {
         unsafe { Place::new(&self.words, self.slots.freed() & self.mask) }
     }
 
-    /// The 32 bits of the next message, if it has come.
-    #[inline(always)]
-    #[must_use]
-    pub fn head(&self) -> Option<u32> {
-        self.head_at(&self.place())
-    }
-
-    /// As [`Receiver::head`], where `place` is the slot that comes next.
+    /// The next message's slot and its 32 bits, if it has come.
     ///
     /// # Cost
-    /// One load and a compare.
+    /// Two loads, each with a compare: of the ring's slot, and if it is not there of the dialogue's.
     #[inline(always)]
     #[must_use]
-    pub fn head_at(&self, place: &Place<W>) -> Option<u32> {
-        let word = Self::first_at(place);
-        let next = self.slots.freed().wrapping_add(1);
-        ((word >> 32) as u32 == next).then_some(word as u32)
+    pub fn next(&self) -> Option<(Place<W>, u32)> {
+        let place = self.place();
+        if let Some(head) = self.head_at(&place) {
+            return Some((place, head));
+        }
+        let place = Place::of_dialogue(&self.dialogue);
+        let head = self.head_at(&place)?;
+        Some((place, head))
     }
 
-    /// By how much the 32 bits of the next message, whose slot is `place`, exceed `least`, if it has
-    /// come and they do. Where `least` and the result together are beyond 32 bits, one of this is not
-    /// so: whoever takes small results only tells sequence and meaning by one compare.
+    /// The 32 bits of the next message, if it is in slot `place`.
+    #[inline(always)]
+    fn head_at(&self, place: &Place<W>) -> Option<u32> {
+        u32::try_from(self.ahead_at(place)).ok()
+    }
+
+    /// The 32 bits of the next message, if it is in slot `place`; something beyond 32 bits otherwise. So
+    /// one compare tells sequence and meaning.
     ///
     /// # Cost
     /// One load and a subtraction.
     #[inline(always)]
     #[must_use]
-    pub fn excess_at(&self, place: &Place<W>, least: u32) -> u64 {
-        let next = self.slots.freed().wrapping_add(1);
-        let first = u64::from(next) << 32 | u64::from(least);
-        Self::first_at(place).wrapping_sub(first)
+    pub fn ahead_at(&self, place: &Place<W>) -> u64 {
+        Self::first_at(place).wrapping_sub(self.number)
     }
 
     /// The first word of slot `place`: sequence above, the user's bits below.
@@ -262,23 +364,13 @@ impl<W: Words> Receiver<W> {
         unsafe { place.words.load(0, Ordering::Acquire) }
     }
 
-    /// Word `i` of the body of the message that [`Receiver::head`] has shown.
+    /// Word `i` of the body of the next message, which is in slot `place`.
     ///
     /// # Panics
     /// If `i` is not below [`WIDE`].
     #[inline(always)]
     #[must_use]
-    pub fn get(&self, i: usize) -> u64 {
-        self.get_at(&self.place(), i)
-    }
-
-    /// As [`Receiver::get`], where `place` is the message's slot.
-    ///
-    /// # Panics
-    /// As there.
-    #[inline(always)]
-    #[must_use]
-    pub fn get_at(&self, place: &Place<W>, i: usize) -> u64 {
+    pub fn get(&self, place: &Place<W>, i: usize) -> u64 {
         // SAFETY: a place has a slot's words; `i` is checked.
         unsafe { place.words.get(Place::<W>::body(i)) }
     }
@@ -290,37 +382,38 @@ impl<W: Words> Receiver<W> {
         self.words.prefetch(slot as usize * STRIDE);
     }
 
-    /// Drops the message that [`Receiver::head`] has shown. True if the sender was told that slots
-    /// are free: it may be waiting for that.
+    /// Drops the next message, which is in slot `place`. True if the sender was told that slots are free:
+    /// it may be waiting for that. Where the slot is the dialogue's, it is this side's turn.
     #[inline(always)]
-    pub fn advance(&mut self) -> bool {
-        self.slots.free_one(&self.words)
+    pub fn advance(&mut self, place: &Place<W>) -> bool {
+        self.number = self.number.wrapping_add(STEP);
+        !place.in_turn && self.slots.free_one(&self.words)
     }
 
-    /// Looks whether the next slot holds what it can hold: the next message, or the one of the
-    /// round before.
+    /// Looks whether the ring's next slot holds what it can hold: a message that came before, the next
+    /// one, or the one after it, where the next one is in the dialogue's slot.
     ///
     /// # Errors
     /// [`Corrupt`] otherwise.
     pub fn check(&self) -> Result<(), Corrupt> {
         // SAFETY: a place has a slot's words.
         let word = unsafe { self.place().words.load(0, Ordering::Relaxed) };
-        let next = self.slots.freed().wrapping_add(1);
-        let before = next.wrapping_sub(self.mask + 1);
-        let first_round = self.slots.freed() <= self.mask;
-        match (word >> 32) as u32 {
-            now if now == next || now == before => Ok(()),
-            0 if first_round => Ok(()),
-            _ => Err(Corrupt("a slot's sequence number")),
+        let number = word >> 32 << 32;
+        let ago = self.number.wrapping_add(STEP).wrapping_sub(number);
+        let untouched = word == 0 && self.slots.freed() <= self.mask;
+        if untouched || (ago.is_multiple_of(STEP) && ago <= u64::MAX / 2) {
+            Ok(())
+        } else {
+            Err(Corrupt("a slot's sequence number"))
         }
     }
 
     /// Receives one message.
     #[inline]
     pub fn try_recv(&mut self) -> Option<Message> {
-        let head = self.head()?;
-        let body = core::array::from_fn(|i| self.get(i));
-        self.advance();
+        let (place, head) = self.next()?;
+        let body = core::array::from_fn(|i| self.get(&place, i));
+        self.advance(&place);
         Some(Message { head, body })
     }
 }

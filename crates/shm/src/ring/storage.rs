@@ -23,6 +23,7 @@ const _: () = assert!(size_of::<Line>() == 8 * STRIDE && CREDITS == STRIDE);
 pub struct Storage<const SLOTS: usize> {
     slots: [Line; SLOTS],
     credits: Line,
+    dialogue: Line,
     taken: AtomicBool,
 }
 
@@ -34,6 +35,7 @@ impl<const SLOTS: usize> Storage<SLOTS> {
         Self {
             slots: [const { Line::new() }; SLOTS],
             credits: Line::new(),
+            dialogue: Line::new(),
             taken: AtomicBool::new(false),
         }
     }
@@ -46,8 +48,8 @@ impl<const SLOTS: usize> Storage<SLOTS> {
         }
         let slots = SLOTS as u32;
         let base = NonNull::from(self).cast();
-        // SAFETY: the slots and the credits stand at the start of `self` without a gap (`repr(C)`,
-        // equal alignment), hold atomics only, and outlive the borrow.
+        // SAFETY: the slots, the credits and the dialogue's slot stand at the start of `self` without a
+        // gap (`repr(C)`, equal alignment), hold atomics only, and outlive the borrow.
         let words = unsafe { Mapped::new(base, words_for(slots)) };
         Some((Sender::new(words, slots), Receiver::new(words, slots)))
     }

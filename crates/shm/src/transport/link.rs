@@ -8,7 +8,8 @@ use oxmpi_wire::{Header, Kind};
 use super::SHORT;
 use super::foreign::Foreign;
 use crate::ring::{
-    Bell, Corrupt, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns, words_for,
+    Bell, Corrupt, Dialogue, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns,
+    words_for,
 };
 use crate::segment::Segment;
 
@@ -35,8 +36,9 @@ pub(super) enum State {
     Lost,
 }
 
-/// The sending side. What a short message needs lies in its first line.
-#[repr(C, align(64))]
+/// The sending side. What a short message needs lies in its first two lines, and a link is found by a
+/// shift.
+#[repr(C, align(256))]
 pub(super) struct Out {
     pub(super) ring: Sender<Mapped<'static>>,
     pub(super) bell: Bell<Mapped<'static>>,
@@ -65,6 +67,10 @@ impl Out {
         // SAFETY: as above.
         let bell = unsafe { segment.bell(to).detach() };
         let mut ring = Sender::new(words, layout.slots);
+        // SAFETY: as above.
+        if let Some(dialogue) = unsafe { dialogue(segment, me, to) } {
+            ring = ring.with(dialogue);
+        }
         ring.slots().freeze();
         Self {
             ring,
@@ -111,6 +117,13 @@ impl Out {
         // SAFETY: a slot's bytes behind its first two words are mapped shared memory, and the ring's
         // words are aligned.
         unsafe { Foreign::aligned(slot.words().address(at), SHORT) }
+    }
+
+    /// Publishes the short message in `slot`, whose body is there.
+    #[inline(always)]
+    pub(super) fn publish(&mut self, slot: &Place<Mapped<'static>>, compact: u32, envelope: u64) {
+        self.ring.set(slot, 0, envelope);
+        self.ring.publish(slot, compact);
     }
 
     /// The next buffer's number.
@@ -234,8 +247,13 @@ impl In {
         let layout = segment.layout();
         // SAFETY: alive by the caller's word.
         let words = unsafe { segment.ring(from, me).detach() };
+        let mut ring = Receiver::new(words, layout.slots);
+        // SAFETY: as above.
+        if let Some(dialogue) = unsafe { dialogue(segment, from, me) } {
+            ring = ring.with(dialogue);
+        }
         Self {
-            ring: Receiver::new(words, layout.slots),
+            ring,
             peer: from,
             state: State::Open,
             buffers: Freed::new(layout.buffers, credits(layout.slots)),
@@ -307,6 +325,17 @@ impl In {
     pub(super) fn size(&self) -> u32 {
         self.size
     }
+}
+
+/// The dialogue of a pair of ranks as the link `from` one `to` the other has it; the lower rank begins.
+/// A rank has none with itself.
+///
+/// # Safety
+/// The caller keeps `segment` alive as long as the result.
+unsafe fn dialogue(segment: &Segment, from: u32, to: u32) -> Option<Dialogue<Mapped<'static>>> {
+    let words = segment.dialogue(from, to)?;
+    // SAFETY: alive by the caller's word.
+    Some(Dialogue::new(unsafe { words.detach() }, from < to))
 }
 
 /// The word of the buffers' credits: beside the ring's.

@@ -25,7 +25,7 @@ mod tests;
 mod tx;
 mod windows;
 
-use crate::ring::WIDE;
+use crate::ring::{BODY, WIDE};
 
 pub(crate) use gates::Company;
 pub use gates::Gates;
@@ -37,6 +37,9 @@ pub use tx::{ShmSlot, ShmTx};
 
 /// Longest body in a slot, in bytes: its two lines less sequence and envelope.
 const SHORT: usize = (WIDE - 1) * 8;
+
+/// Longest body in a slot's first line.
+const ONE_LINE: usize = (BODY - 1) * 8;
 
 /// Operations that one rank may have under way.
 const OPERATIONS: usize = 256;

@@ -15,7 +15,7 @@ use super::gates::Gates;
 use super::link::{In, State};
 use super::tx::{ShmTx, Wait};
 use super::{Expedited, SHORT};
-use crate::ring::{BODY, Corrupt, Doors, Mapped};
+use crate::ring::{BODY, Corrupt, Doors, Mapped, Place};
 use crate::segment::Segment;
 
 /// Empty polls between two looks at the peers' processes: about a millisecond of spinning.
@@ -27,6 +27,9 @@ const AHEAD: u32 = 3;
 
 /// Short naps between two looks: some milliseconds.
 const NAPS: u32 = 64;
+
+/// The 32 bits of a message of one word.
+const WORD: u64 = Header::PLAIN as u64 + 8;
 
 /// What a direct look finds at the head of a ring.
 enum Next {
@@ -105,30 +108,41 @@ impl<B: Bytes> ShmRx<B> {
     /// Hands over the next arrival of `link`, if there is one.
     #[inline(always)]
     fn one<S: Sink<ShmTx<B>>>(link: &mut In, tx: &mut ShmTx<B>, sink: &mut S) -> bool {
-        let slot = link.ring.place();
-        let Some(compact) = link.ring.head_at(&slot) else {
+        let Some((slot, compact)) = link.ring.next() else {
             return false;
         };
-        let envelope = Envelope::unpack(link.ring.get_at(&slot, 0));
+        let envelope = Envelope::unpack(link.ring.get(&slot, 0));
         match Header::plain(compact, SHORT as u32) {
             Some(len) => {
                 let mut body = link.short(&slot, len as usize);
                 if !sink.expected(Peer(link.peer), envelope, &mut body) {
-                    Self::other(link, compact, envelope, tx, sink);
+                    Self::other(link, slot, compact, envelope, tx, sink);
                 }
             }
-            None => Self::other(link, compact, envelope, tx, sink),
+            None => Self::other(link, slot, compact, envelope, tx, sink),
         }
-        if link.ring.advance() {
-            tx.wake_if_asleep(link.peer);
-        }
+        Self::advance(link, tx, &slot);
         true
+    }
+
+    /// Gives the slot of the next message back, which is read. True if the sender was told.
+    #[inline(always)]
+    fn advance(link: &mut In, tx: &mut ShmTx<B>, slot: &Place<Mapped<'static>>) -> bool {
+        let told = link.ring.advance(slot);
+        if slot.in_turn() {
+            tx.back(link.peer).ring.take_turn();
+        }
+        if told {
+            tx.told(link.peer);
+        }
+        told
     }
 
     /// Hands over an arrival that is no plain message in its slot, or that nobody expects.
     #[inline(never)]
     fn other<S: Sink<ShmTx<B>>>(
         link: &mut In,
+        slot: Place<Mapped<'static>>,
         compact: u32,
         envelope: Envelope,
         tx: &mut ShmTx<B>,
@@ -136,13 +150,13 @@ impl<B: Bytes> ShmRx<B> {
     ) {
         let short = (compact & 0xffff) as usize <= SHORT;
         let done = match Header::expand(compact, envelope) {
-            Ok(head) if head.kind == Kind::Transport => Self::control(link, tx, sink),
+            Ok(head) if head.kind == Kind::Transport => Self::control(link, &slot, tx, sink),
             Ok(head) if short => {
-                let mut body = link.short(&link.ring.place(), head.len as usize);
+                let mut body = link.short(&slot, head.len as usize);
                 sink.frame(tx, Peer(link.peer), &head, &mut body);
                 Ok(())
             }
-            Ok(head) => Self::buffered(link, tx, &head, sink),
+            Ok(head) => Self::buffered(link, &slot, tx, &head, sink),
             Err(_) => Err(Corrupt("a frame's header")),
         };
         if let Err(corrupt) = done {
@@ -156,30 +170,32 @@ impl<B: Bytes> ShmRx<B> {
         if link.state != State::Open {
             return Next::Other;
         }
-        let slot = link.ring.place();
-        let Some(compact) = link.ring.head_at(&slot) else {
+        let Some((slot, compact)) = link.ring.next() else {
             return Next::Nothing;
         };
-        let envelope = link.ring.get_at(&slot, 0);
+        let envelope = link.ring.get(&slot, 0);
         let Some(len) = Header::plain(compact, SHORT as u32) else {
             return Next::Other;
         };
         if u64::from(len) > body.len() || !wanted.takes(envelope) {
             return Next::Other;
         }
-        if len != 8 || !body.fill_word(link.ring.get_at(&slot, 1)) {
+        if len != 8 || !body.fill_word(link.ring.get(&slot, 1)) {
             body.fill(0, &mut link.short(&slot, len as usize));
         }
-        Next::Taken(Self::taken(link, tx, envelope, len))
+        Next::Taken(Self::taken(link, tx, &slot, envelope, len))
     }
 
     /// What a direct look has taken from `link` gives its slot back.
     #[inline(always)]
-    fn taken(link: &mut In, tx: &mut ShmTx<B>, envelope: u64, len: u32) -> Short {
-        let told = link.ring.advance();
-        if told {
-            tx.wake_if_asleep(link.peer);
-        }
+    fn taken(
+        link: &mut In,
+        tx: &mut ShmTx<B>,
+        slot: &Place<Mapped<'static>>,
+        envelope: u64,
+        len: u32,
+    ) -> Short {
+        let told = Self::advance(link, tx, slot);
         Short {
             from: Peer(link.peer),
             tag: envelope as u32,
@@ -245,6 +261,7 @@ impl<B: Bytes> ShmRx<B> {
 
     fn buffered<S: Sink<ShmTx<B>>>(
         link: &mut In,
+        slot: &Place<Mapped<'static>>,
         tx: &mut ShmTx<B>,
         head: &Header,
         sink: &mut S,
@@ -252,7 +269,7 @@ impl<B: Bytes> ShmRx<B> {
         if head.len > link.size() {
             return Err(Corrupt("a frame longer than a buffer"));
         }
-        let (buffer, len) = (link.ring.get(1), head.len as usize);
+        let (buffer, len) = (link.ring.get(slot, 1), head.len as usize);
         if let Some((turn, mut body)) = link.in_turn(&tx.back(link.peer).turns, buffer, len)? {
             sink.frame(tx, Peer(link.peer), head, &mut body);
             // Only now: an answer from inside the arrival must not overwrite it.
@@ -269,10 +286,11 @@ impl<B: Bytes> ShmRx<B> {
 
     fn control<S: Sink<ShmTx<B>>>(
         link: &mut In,
+        slot: &Place<Mapped<'static>>,
         tx: &mut ShmTx<B>,
         sink: &mut S,
     ) -> Result<(), Corrupt> {
-        let words: [u64; BODY] = std::array::from_fn(|i| link.ring.get(i));
+        let words: [u64; BODY] = std::array::from_fn(|i| link.ring.get(slot, i));
         let control = Control::parse(&words).ok_or(Corrupt("a transport frame"))?;
         let peer = link.peer;
         let mut done = None;
@@ -423,7 +441,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Whether something came that a poll would hand over.
     fn something(&self) -> bool {
         self.doors.knocked()
-            || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.head().is_some())
+            || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
             || self.waits.iter().any(Wait::is_over)
     }
 
@@ -529,6 +547,8 @@ impl<B: Bytes> Rx for ShmRx<B> {
         self.usual(tx, from, wanted, body.clone(), sink)
     }
 
+    /// Looks into the ring only: what is in a dialogue's slot has mostly been waited for.
+    ///
     /// # Cost
     /// One line read.
     #[inline(always)]
@@ -541,17 +561,20 @@ impl<B: Bytes> Rx for ShmRx<B> {
     ) -> Option<Short> {
         let link = self.links.get_mut(from.0 as usize)?;
         let slot = link.ring.place();
-        match link.ring.excess_at(&slot, Header::PLAIN) {
-            8 => {}
-            // What has not come exceeds all lengths.
-            len if len > SHORT as u64 => return None,
-            _ => return Self::take_other(link, tx, wanted, body.clone()),
+        let ahead = link.ring.ahead_at(&slot);
+        if ahead != WORD {
+            let is_plain = |head| Header::plain(head, SHORT as u32).is_some();
+            return if u32::try_from(ahead).is_ok_and(is_plain) {
+                Self::take_other(link, tx, wanted, body.clone())
+            } else {
+                None
+            };
         }
-        let envelope = link.ring.get_at(&slot, 0);
-        if !wanted.takes(envelope) || !body.fill_word(link.ring.get_at(&slot, 1)) {
+        let envelope = link.ring.get(&slot, 0);
+        if !wanted.takes(envelope) || !body.fill_word(link.ring.get(&slot, 1)) {
             return None;
         }
-        Some(Self::taken(link, tx, envelope, 8))
+        Some(Self::taken(link, tx, &slot, envelope, 8))
     }
 
     /// # Cost

@@ -87,7 +87,8 @@ impl Victim {
         for (i, word) in body.iter().enumerate() {
             self.write(at + 1 + i, *word);
         }
-        self.write(at, (n as u64 + 1) << 32 | u64::from(compact));
+        // The numbers of the higher rank's messages: 7, 11, 15 ...
+        self.write(at, (4 * n as u64 + 7) << 32 | u64::from(compact));
     }
 }
 
@@ -196,7 +197,8 @@ fn a_sequence_that_cannot_be_is_found() {
 #[test]
 fn credits_that_cannot_be_end_the_link() {
     let mut victim = Victim::new();
-    for _ in 0..LAYOUT.slots {
+    // One more than the ring holds: the first goes where both sides write in turn.
+    for _ in 0..=LAYOUT.slots {
         victim
             .tx
             .short(Peer(1), &eager(0), &RawBytes::empty())
@@ -276,6 +278,7 @@ fn a_flood_of_pulls_is_bounded() {
 enum Step {
     Ring(usize, u64),
     Credits(usize, u64),
+    Dialogue(usize, u64),
     Frame(u32, u32, u32, [u64; 7]),
     Send(usize),
     Get,
@@ -285,12 +288,13 @@ fn step() -> impl Strategy<Value = Step> {
     let word = prop_oneof![
         0..8u64,
         any::<u64>(),
-        (0..8u64, 0..300u64).prop_map(|(h, l)| h << 32 | l)
+        (0..32u64, 0..300u64).prop_map(|(h, l)| h << 32 | 1 << 24 | l)
     ];
     let ring = LAYOUT.slots as usize * crate::ring::STRIDE;
     prop_oneof![
         (0..ring, word.clone()).prop_map(|(at, w)| Step::Ring(at, w)),
         (0..2usize, 0..12u64).prop_map(|(at, w)| Step::Credits(at, w)),
+        (0..crate::ring::STRIDE, word.clone()).prop_map(|(at, w)| Step::Dialogue(at, w)),
         (0..8u32, 0..3u32, 0..300u32, proptest::array::uniform7(word))
             .prop_map(|(kind, flags, len, body)| Step::Frame(kind, flags, len, body)),
         (0..=128usize).prop_map(Step::Send),
@@ -316,6 +320,7 @@ proptest! {
                     let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
                     put(victim.segment.ring(0, 1), credits + at, word);
                 }
+                Step::Dialogue(at, word) => put(victim.segment.dialogue(0, 1).unwrap(), at, word),
                 Step::Frame(kind, flags, len, body) => {
                     victim.message(n, compact(kind, flags, len), &body);
                 }

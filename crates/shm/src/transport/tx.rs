@@ -17,7 +17,7 @@ use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
 use super::region::Regions;
 use super::windows::Windows;
-use super::{Expedited, OPERATIONS, SHORT, limits};
+use super::{Expedited, ONE_LINE, OPERATIONS, SHORT, limits};
 use crate::ring::{Corrupt, Mapped, Place, Words};
 use crate::segment::Segment;
 
@@ -95,6 +95,14 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
+    /// What follows when `peer` was told that slots are free.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn told(&mut self, peer: u32) {
+        self.out[peer as usize].ring.try_turn();
+        self.wake_if_asleep(peer);
+    }
+
     #[cold]
     #[inline(never)]
     fn wake(&self, peer: u32) {
@@ -125,10 +133,19 @@ impl<B: Bytes> ShmTx<B> {
         Err(Busy)
     }
 
-    /// Moves a short message's body to its slot, of whatever length.
+    /// The rest of [`Tx::put_short`] for bodies that are no word; there is room.
     #[inline(never)]
-    fn drain<C: Bytes>(mut to: Foreign<'_>, len: u32, body: C) {
-        body.drain(0, len as usize, &mut to);
+    fn put_other<C: Bytes>(&mut self, to: Peer, compact: u32, envelope: u64, body: C) {
+        let out = &mut self.out[to.0 as usize];
+        let len = body.len() as usize;
+        let slot = if out.ring.is_in_turn() && len <= ONE_LINE {
+            out.ring.place_in_turn()
+        } else {
+            out.ring.place()
+        };
+        body.drain(0, len, &mut out.short(&slot));
+        out.publish(&slot, compact, envelope);
+        self.wake_if_asleep(to.0);
     }
 
     /// Whether there is room for one more slot, and for a buffer if asked. Opens the link.
@@ -415,13 +432,20 @@ impl<B: Bytes> Tx for ShmTx<B> {
         if !out.ring.ready() && !out.look() {
             return false;
         }
-        let slot = out.ring.place();
-        match body.word() {
-            Some(word) => out.ring.set(&slot, 1, word),
-            None => Self::drain(out.short(&slot), head.len, body.clone()),
+        let Some(word) = body.word() else {
+            // By value: what a call sees by reference would be kept in memory on the short road too.
+            self.put_other(to, head.compact(), head.envelope.packed(), body.clone());
+            return true;
+        };
+        if out.ring.is_in_turn() {
+            let slot = out.ring.place_in_turn();
+            out.ring.set(&slot, 1, word);
+            out.publish(&slot, head.compact(), head.envelope.packed());
+        } else {
+            let slot = out.ring.place();
+            out.ring.set(&slot, 1, word);
+            out.publish(&slot, head.compact(), head.envelope.packed());
         }
-        out.ring.set(&slot, 0, head.envelope.packed());
-        out.ring.publish(&slot, head.compact());
         if out.bell.asleep(&Expedited) {
             self.wake(to.0);
         }
