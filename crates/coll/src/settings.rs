@@ -127,30 +127,7 @@ pub const SETTINGS: &[Setting] = &{
     rows
 };
 
-const SIZES: [Setting; 5] = [
-    Setting {
-        name: "allreduce_ring_from",
-        aliases: &[],
-        default: "64KiB",
-        kind: "bytes",
-        level: Level::Tuning,
-        short: "the shortest vector for which allreduce chooses the ring",
-        long: "Shorter vectors are served by recursive doubling. See allreduce_ring_chunk for many \
-               ranks.",
-        check: |text| size(text).map(drop),
-    },
-    Setting {
-        name: "allreduce_ring_chunk",
-        aliases: &[],
-        default: "4KiB",
-        kind: "bytes",
-        level: Level::Tuning,
-        short: "the shortest share of one rank for which allreduce chooses the ring",
-        long: "The ring cuts the vector into one share for each rank and takes two rounds for \
-               each. With shares shorter than this the rounds cost more than the smaller volume \
-               saves.",
-        check: |text| size(text).map(drop),
-    },
+const SIZES: [Setting; 3] = [
     Setting {
         name: "allreduce_ring_segment",
         aliases: &[],
@@ -236,14 +213,6 @@ mod tests {
     fn the_table_and_the_tuning_have_the_same_defaults() {
         assert!(SETTINGS.iter().all(|row| (row.check)(row.default).is_ok()));
         let tuning = Tuning::default();
-        assert_eq!(
-            size(row("allreduce_ring_from").default),
-            Ok(tuning.ring_from_bytes)
-        );
-        assert_eq!(
-            size(row("allreduce_ring_chunk").default),
-            Ok(tuning.ring_chunk_bytes)
-        );
         assert_eq!(
             size(row("allreduce_ring_segment").default),
             Ok(tuning.ring_segment_bytes)

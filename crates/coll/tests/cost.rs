@@ -84,7 +84,7 @@ fn forms_are_near_the_simulation() {
             at(0.95)
         );
         println!("{line}");
-        if !(0.9..=1.15).contains(&at(0.5)) || at(0.05) < 0.33 || at(0.95) > 2.2 {
+        if !(0.9..=1.15).contains(&at(0.5)) || at(0.05) < 0.33 || at(0.95) > 2.5 {
             far.push(line);
         }
     }

@@ -683,7 +683,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
-        cost: cost::prefix,
+        cost: cost::scan,
     };
     ExscanDoubling123(exscan::Doubling123): Row {
         collective: Collective::Exscan,
@@ -692,7 +692,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| exscan::Doubling123::rounds(call.size).into(),
-        cost: cost::prefix,
+        cost: cost::exscan_doubling,
     };
     ExscanShift(exscan::Shift): Row {
         collective: Collective::Exscan,
@@ -701,7 +701,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
         rounds: |call, _| exscan::Shift::rounds(call.size).into(),
-        cost: cost::prefix,
+        cost: cost::exscan_shift,
     };
 }
 

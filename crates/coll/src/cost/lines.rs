@@ -40,10 +40,7 @@ impl Line {
 
     /// What each message after the first one adds: the slowest place on the line.
     fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
-        let stop = |way| {
-            let path = model.path(way);
-            path.send + path.recv + work
-        };
+        let stop = |way| model.both(way, bytes).saturating_add(work);
         let waits = bytes > model.machine.eager;
         // A long message is fetched before the next step, and where it is reduced the next one is
         // fetched after that.
@@ -125,21 +122,45 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     first.saturating_add(pace).saturating_add(model.copy(block))
 }
 
-/// Allreduce around a ring: once with reductions, once without.
+/// Allreduce around a ring: once with reductions, once without. Of a chunk in segments one is
+/// reduced while the next one travels.
 pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let chunk = call.bytes().div_ceil(call.size.into());
-    let segments = chunk.div_ceil(parameters.segment.max(1)).clamp(1, 64);
-    let work = model.reduce(chunk / segments);
+    let longest = parameters.segment.max(1);
+    let segments = chunk.div_ceil(longest).clamp(1, 64);
     let segment = chunk.div_ceil(segments);
-    let extra = (segments - 1) * Line::of(model).pace(model, segment, work);
-    let rounds = u64::from(call.size) - 1;
-    match segments {
-        1 => around(model, chunk, work).saturating_add(around(model, chunk, 0)),
-        _ => {
-            let once = around(model, segment, work).saturating_add(around(model, segment, 0));
-            once.saturating_add(extra.saturating_mul(2 * rounds))
-        }
+    let reduce = model.reduce(segment);
+    let whole = |bytes| {
+        let once = around(model, bytes, model.reduce(bytes));
+        once.saturating_add(around(model, bytes, 0))
+    };
+    if segments == 1 {
+        return whole(chunk);
     }
+    let rounds = u64::from(call.size) - 1;
+    let line = Line::of(model);
+    let way = if line.far > 0 {
+        Way::Network
+    } else {
+        Way::Node
+    };
+    let step = model
+        .hop(Way::Node, segment)
+        .max(model.hop(way, segment))
+        .max(reduce);
+    let first = step
+        .saturating_mul(rounds * segments)
+        .saturating_add(reduce);
+    let busy = model
+        .both(Way::Node, segment)
+        .saturating_mul(rounds * segments);
+    let load = match way {
+        Way::Network => model.load(chunk).saturating_mul(rounds),
+        Way::Node => 0,
+    };
+    let segmented = first.saturating_add(line.along(model, segment, 0).max(load).max(busy));
+    // A chunk that is just too long for one message gains by that; a longer one never costs less.
+    segmented.max(whole(longest))
 }
 
 /// The messages of a rank that talks to every other one directly.
@@ -163,17 +184,10 @@ impl Peers {
         }
     }
 
-    /// The processor's time for all of them, at one end or both.
-    fn processor(&self, model: &Model, both: bool) -> u64 {
-        let of = |way| {
-            let path = model.path(way);
-            if both {
-                path.send + path.recv
-            } else {
-                path.send.max(path.recv)
-            }
-        };
-        of(Way::Node) * self.near + of(Way::Network) * self.far
+    /// The processor's time for all of them.
+    fn processor(&self, each: impl Fn(Way) -> u64) -> u64 {
+        let near = each(Way::Node).saturating_mul(self.near);
+        near.saturating_add(each(Way::Network).saturating_mul(self.far))
     }
 
     const fn last(&self) -> Way {
@@ -215,7 +229,14 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
             model.hop(Way::Network, bytes),
         );
         let end = model.end(peers.last());
-        let processor = peers.processor(model, true) + end;
+        // What comes before there is a receive for it is copied once more.
+        let beyond = (peers.near + peers.far).saturating_sub(window.into());
+        let early = match window {
+            1 => 0,
+            _ => beyond.saturating_mul(model.copy(bytes.min(model.machine.eager))),
+        };
+        let each = peers.processor(|way| model.both(way, bytes));
+        let processor = each.saturating_add(early).saturating_add(end);
         flight.max(load.saturating_add(end)).max(processor)
     };
     time(full).max(time(last))
@@ -237,11 +258,14 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
     everyone(model, block, parameters.window).saturating_add(model.copy(block))
 }
 
-/// Reduce-scatter with a message from each rank to every other one, one at a time, each reduced.
+/// Reduce-scatter with a message from each rank to every other one, one at a time, each reduced; the
+/// sums of what comes from below and from above are joined in the end.
 pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
-    let work = model.reduce(block).saturating_mul(u64::from(call.size) - 1);
-    everyone(model, block, 1).saturating_add(work)
+    let work = model.reduce(block).saturating_mul(u64::from(call.size));
+    everyone(model, block, 1)
+        .saturating_add(work)
+        .saturating_add(model.copy(block))
 }
 
 /// One rank and all others, a window at a time: who waits is asked.
@@ -264,7 +288,11 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
     let flight = peers.flight(parameters.window, turn(Way::Node), turn(Way::Network));
     let load = model.load(bytes).saturating_mul(peers.far);
     let signals = ask * beyond * model.path(peers.last()).send;
-    let processor = peers.processor(model, false) + signals;
+    let each = |way| match asked {
+        true => model.receive(way, bytes),
+        false => model.path(way).send,
+    };
+    let processor = peers.processor(each).saturating_add(signals);
     let end = model.end(peers.last());
     flight
         .max(load.saturating_add(end))

@@ -27,8 +27,8 @@ pub(crate) use nodes::{
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
     allreduce_doubling, allreduce_gather_reduce, allreduce_multiplying, allreduce_rabenseifner,
-    alltoall_bruck, census, dissemination, pipeline, prefix, reduce_rabenseifner,
-    reduce_scatter_circulant, reduce_scatter_halving,
+    alltoall_bruck, census, dissemination, exscan_doubling, exscan_shift, pipeline,
+    reduce_rabenseifner, reduce_scatter_circulant, reduce_scatter_halving, scan,
 };
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
@@ -42,6 +42,9 @@ pub struct Model {
     pub machine: Machine,
     /// Where the ranks are.
     pub place: Placement,
+    /// Whether a rank's processor copies what comes from its node, one message after another; else
+    /// such copies overlap with everything.
+    pub serial_copies: bool,
 }
 
 /// The way of a message.
@@ -54,9 +57,21 @@ enum Way {
 }
 
 impl Model {
-    /// Ranks on a machine.
+    /// Ranks on a machine, whose copies inside a node overlap.
     pub const fn new(machine: Machine, place: Placement) -> Self {
-        Model { machine, place }
+        Model {
+            machine,
+            place,
+            serial_copies: false,
+        }
+    }
+
+    /// Says whether each rank's processor copies what comes from its node.
+    pub const fn with_serial_copies(self, serial_copies: bool) -> Self {
+        Model {
+            serial_copies,
+            ..self
+        }
     }
 
     /// The most elements of a vector or block of which all times fit into 64 bits.
@@ -102,10 +117,23 @@ impl Model {
         network.gap.max(bytes.saturating_mul(network.byte))
     }
 
+    /// The receiver's processor for one message.
+    fn receive(&self, way: Way, bytes: u64) -> u64 {
+        let copied = match way {
+            Way::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
+            _ => 0,
+        };
+        copied.saturating_add(self.path(way).recv)
+    }
+
+    /// The processor for one message sent and one received.
+    fn both(&self, way: Way, bytes: u64) -> u64 {
+        self.receive(way, bytes).saturating_add(self.path(way).send)
+    }
+
     /// From the start of one message to the start of the next that goes the same way.
     fn gap(&self, way: Way, bytes: u64) -> u64 {
-        let path = self.path(way);
-        let processor = path.send.max(path.recv);
+        let processor = self.path(way).send.max(self.receive(way, bytes));
         match way {
             Way::Node => processor,
             Way::Network => processor.max(self.load(bytes)),

@@ -10,12 +10,18 @@ use crate::placement::{Order, Placement};
 
 /// One rank of each node, which has the adapter to itself.
 fn leaders(model: &Model, nodes: u32) -> Model {
-    Model::new(model.machine, Placement::new(Order::Block, nodes, 1))
+    Model {
+        place: Placement::new(Order::Block, nodes, 1),
+        ..*model
+    }
 }
 
 /// The ranks of one node.
 fn inside(model: &Model, ranks: u32) -> Model {
-    Model::new(model.machine, Placement::new(Order::Block, ranks, ranks))
+    Model {
+        place: Placement::new(Order::Block, ranks, ranks),
+        ..*model
+    }
 }
 
 /// The same call among the leaders, and inside a node, each with who takes part.
@@ -69,13 +75,16 @@ fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
         return 0;
     }
     let path = model.machine.node;
-    let each = (path.send + path.recv).saturating_mul(messages.into());
+    let each = model.both(Way::Node, bytes).saturating_mul(messages.into());
     let waves = if bytes > model.machine.eager {
         u64::from(messages).div_ceil(8)
     } else {
         1
     };
-    let copied = bytes.saturating_mul(path.byte).saturating_mul(waves);
+    let copied = match model.serial_copies {
+        true => 0,
+        false => bytes.saturating_mul(path.byte).saturating_mul(waves),
+    };
     each.saturating_add(path.latency).saturating_add(copied)
 }
 
@@ -147,7 +156,7 @@ pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &
     if nodes > 1 {
         rounds.add(Round {
             distance: ranks,
-            leave: u64::from(ranks.min(nodes - 1)),
+            far: u64::from(ranks.min(nodes - 1)),
             messages: 1,
             bytes: crossing,
             work: 0,

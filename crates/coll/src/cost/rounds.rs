@@ -13,9 +13,9 @@ use crate::tree::levels;
 pub(super) struct Rounds<'a> {
     model: &'a Model,
     time: u64,
-    /// The most that a crossing from one node to the next adds to a round in which some stay, and
-    /// the distance that such rounds cover together.
-    crossing: u64,
+    /// The most that a crossing from one node to the next adds to a round in which some stay, and to
+    /// another one; and the distance that such rounds cover together.
+    crossing: [u64; 2],
     covered: u64,
     /// What is left to do when the last message of a round has been sent.
     tail: u64,
@@ -26,8 +26,8 @@ pub(super) struct Rounds<'a> {
 pub(super) struct Round {
     /// How far away the peers are.
     pub(super) distance: u32,
-    /// Ranks of a node that send to other nodes.
-    pub(super) leave: u64,
+    /// Messages that leave a node.
+    pub(super) far: u64,
     /// Messages of each rank that are under way together.
     pub(super) messages: u32,
     /// Bytes of each.
@@ -41,7 +41,7 @@ impl<'a> Rounds<'a> {
         Rounds {
             model,
             time: 0,
-            crossing: 0,
+            crossing: [0; 2],
             covered: 0,
             tail: 0,
         }
@@ -53,7 +53,7 @@ impl<'a> Rounds<'a> {
     pub(super) fn add(&mut self, round: Round) {
         let Round {
             distance,
-            leave,
+            far,
             messages,
             bytes,
             work,
@@ -64,33 +64,40 @@ impl<'a> Rounds<'a> {
             u64::from(messages).saturating_sub(1),
         );
         let along = |way| {
-            let path = model.path(way);
-            one * model.hop(way, bytes) + more * (path.send + path.recv)
+            let (send, receive) = (model.path(way).send, model.receive(way, bytes));
+            let flight = one * model.hop(way, bytes) + more * send.max(receive);
+            flight.max(u64::from(messages) * (send + receive))
         };
-        let all = u64::from(model.place.per_node().min(model.place.size()));
-        let way = if leave == all && leave > 0 {
+        let all = u64::from(messages) * u64::from(model.place.per_node().min(model.place.size()));
+        // With several messages the way is that of most.
+        let most = if messages > 1 { all * 3 / 4 } else { all };
+        let way = if far >= most && far > 0 {
             Way::Network
         } else {
             Way::Node
         };
-        let load = leave * u64::from(messages) * model.load(bytes);
+        let load = far.saturating_mul(model.load(bytes));
         let alone = along(way).saturating_add(work);
-        self.time = self.time.saturating_add(alone.max(load));
+        let added = alone.max(load);
+        self.time = self.time.saturating_add(added);
         let others = load.saturating_sub(model.load(bytes));
         self.tail = others.min(model.hop(Way::Network, 0));
-        if way == Way::Node && leave > 0 {
-            let more = along(Way::Network).saturating_sub(along(Way::Node));
-            self.crossing = self.crossing.max(more);
+        if way == Way::Node && far > 0 {
+            let crossed = along(Way::Network).saturating_add(work).max(load);
+            let more = crossed.saturating_sub(added);
+            let [most, second] = self.crossing;
+            self.crossing = [most.max(more), second.max(most.min(more))];
             self.covered += u64::from(distance);
         }
     }
 
-    /// Adds a round over a distance.
+    /// Adds a round over a distance or, with several messages, over so many multiples of it.
     pub(super) fn shift(&mut self, distance: u32, messages: u32, bytes: u64, work: u64) {
-        let leave = self.model.leaving(distance);
+        let leaving = |times| self.model.leaving(distance * times);
+        let far = (1..=messages).map(leaving).sum();
         self.add(Round {
             distance,
-            leave,
+            far,
             messages,
             bytes,
             work,
@@ -99,10 +106,10 @@ impl<'a> Rounds<'a> {
 
     /// Adds a round of pairs so far apart.
     pub(super) fn pairs(&mut self, distance: u32, bytes: u64, work: u64) {
-        let leave = self.model.parting(distance);
+        let far = self.model.parting(distance);
         self.add(Round {
             distance,
-            leave,
+            far,
             messages: 1,
             bytes,
             work,
@@ -118,8 +125,12 @@ impl<'a> Rounds<'a> {
     fn crossings(&self) -> u64 {
         let place = self.model.place;
         let around = self.covered * u64::from(place.nodes());
-        let times = around.div_ceil(place.size().into()).min(2);
-        self.crossing.saturating_mul(times)
+        let [most, second] = self.crossing;
+        match around.div_ceil(place.size().into()) {
+            0 => 0,
+            1 => most,
+            _ => most.saturating_add(second),
+        }
     }
 
     pub(super) fn time(&self) -> u64 {
@@ -187,6 +198,9 @@ fn scatter_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
         let (from, to) = (skips.skip(k), skips.skip(k + 1));
         let bytes = block.saturating_mul((to - from).into());
         rounds.shift(from, 1, bytes, model.reduce(bytes));
+    }
+    if !size.is_multiple_of(2) {
+        rounds.work(model.copy(block));
     }
 }
 
@@ -295,10 +309,15 @@ pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model:
         let ranks = model.place.per_node();
         let inside = model.place.order() == Order::Block
             && ranks.is_multiple_of(distance.saturating_mul(radix));
-        let leave = if inside { 0 } else { model.leaving(distance) };
+        let leaving = |times: u32| model.leaving((distance * times).min(call.size - 1));
+        let far = if inside {
+            0
+        } else {
+            (1..radix).map(leaving).sum()
+        };
         rounds.add(Round {
             distance,
-            leave,
+            far,
             messages: radix - 1,
             bytes: call.bytes(),
             work,
@@ -405,20 +424,38 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
         .saturating_add(rounds.tail)
 }
 
-/// Scan and exscan by doubling: the highest rank waits for the whole way.
-pub(crate) fn prefix(call: &Call, _: &Parameters, model: &Model) -> u64 {
+/// Sums of the ranks below, each round reaching twice as far.
+fn prefix(call: &Call, count: u32, model: &Model) -> u64 {
     let mut rounds = Rounds::new(model);
     let reduce = model.reduce(call.bytes());
     rounds.work(model.copy(call.bytes()));
-    let count = match call.collective {
-        crate::catalog::Collective::Scan => levels(call.size),
-        _ => exscan::Doubling123::rounds(call.size),
-    };
     for round in 0..count {
         let distance = (1_u32 << round.min(31)).min(call.size - 1);
         rounds.shift(distance, 1, call.bytes(), reduce);
     }
     rounds.time()
+}
+
+/// Scan by doubling.
+pub(crate) fn scan(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    prefix(call, levels(call.size), model)
+}
+
+/// Exscan by 123-doubling: beyond two rounds, one of them reduces twice.
+pub(crate) fn exscan_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let rounds = exscan::Doubling123::rounds(call.size);
+    let twice = if rounds > 2 {
+        model.reduce(call.bytes())
+    } else {
+        0
+    };
+    prefix(call, rounds, model).saturating_add(twice)
+}
+
+/// Exscan by a shift and a scan.
+pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let first = model.both(Way::Node, 0);
+    prefix(call, exscan::Shift::rounds(call.size), model).saturating_add(first)
 }
 
 /// Alltoall by Bruck's algorithm: blocks are packed before each phase and unpacked after it.

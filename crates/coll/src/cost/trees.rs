@@ -3,6 +3,7 @@
 use super::rounds::regather;
 use super::{Model, Way};
 use crate::catalog::{Call, Collective, Parameters};
+use crate::placement::Order;
 use crate::tree::levels_of;
 
 /// What travels along the edges of a tree.
@@ -14,6 +15,8 @@ struct Tree<'a> {
     fixed: u64,
     /// The processor's work on what one child brings.
     work: u64,
+    /// Whether messages go up.
+    up: bool,
 }
 
 impl Tree<'_> {
@@ -58,23 +61,40 @@ impl Tree<'_> {
 
     /// From one child to the next.
     fn gap(&self, way: Way, ranks: u64) -> u64 {
+        let bytes = self.bytes(ranks);
         let load = match way {
-            Way::Network => self.model.load(self.bytes(ranks)),
+            Way::Network => self.model.load(bytes),
             Way::Node => 0,
         };
-        let path = self.model.path(way);
-        load.max(path.send.max(path.recv + self.work))
+        let processor = match self.up {
+            true => self.model.receive(way, bytes).saturating_add(self.work),
+            false => self.model.path(way).send,
+        };
+        load.max(processor)
+    }
+
+    /// The time of the tree of all ranks. Where nodes are not whole subtrees, a way crosses from node
+    /// to node once more at its end.
+    fn time(&self) -> u64 {
+        let place = self.model.place;
+        let (size, ranks) = (place.size(), place.per_node());
+        let whole = ranks.is_multiple_of(self.radix.pow(ranks.ilog(self.radix)));
+        let straddles = place.order() == Order::Block && place.nodes() > 1 && !whole;
+        let once = |way| self.model.hop(way, self.bytes(1));
+        let more = once(Way::Network).saturating_sub(once(Way::Node));
+        let cut = self.of(size);
+        cut.saturating_add(if straddles { more } else { 0 })
     }
 
     /// The time of a tree of `size` ranks: the subtree of the farthest child may be cut short.
-    fn time(&self, size: u32) -> u64 {
+    fn of(&self, size: u32) -> u64 {
         let Some(level) = levels_of(size, self.radix).checked_sub(1) else {
             return 0;
         };
         let weight = u64::from(self.radix).pow(level);
         let children = u64::from(size).div_ceil(weight) - 1;
         let last = u64::from(size) - children * weight;
-        let (below, cut) = (self.full(level), self.time(last as u32));
+        let (below, cut) = (self.full(level), self.of(last as u32));
         self.level(weight, children, last, below, cut)
     }
 }
@@ -91,8 +111,9 @@ pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         each: 0,
         fixed: call.bytes(),
         work: 0,
+        up: false,
     };
-    tree.time(call.size)
+    tree.time()
 }
 
 /// Reduce up a tree: whole vectors, each reduced.
@@ -103,20 +124,22 @@ pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64
         each: 0,
         fixed: call.bytes(),
         work: model.reduce(call.bytes()),
+        up: true,
     };
-    tree.time(call.size)
+    tree.time()
 }
 
 /// Barrier up and down a tree.
-pub(crate) fn barrier_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let tree = Tree {
         model,
         radix: radix(parameters),
         each: 0,
         fixed: 0,
         work: 0,
+        up: true,
     };
-    2 * tree.time(call.size)
+    2 * tree.time()
 }
 
 /// Scatter down a tree: blocks for all ranks of a subtree. A block beyond the cutoff of scatterv
@@ -131,8 +154,9 @@ pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u6
         each: with_length(call),
         fixed: 0,
         work: 0,
+        up: false,
     };
-    tree.time(call.size)
+    tree.time()
 }
 
 /// Gather up a tree: blocks of all ranks of a subtree. A block beyond the cutoff of gatherv goes
@@ -147,9 +171,9 @@ pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64
         each: with_length(call),
         fixed: 0,
         work: 0,
+        up: true,
     };
-    tree.time(call.size)
-        .saturating_add(model.copy(call.bytes()))
+    tree.time().saturating_add(model.copy(call.bytes()))
 }
 
 /// The bytes of a block, and of its length where that travels with it.
@@ -168,6 +192,7 @@ pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u
         each: call.bytes().div_ceil(call.size.into()),
         fixed: 0,
         work: 0,
+        up: false,
     };
-    tree.time(call.size).saturating_add(regather(call, model))
+    tree.time().saturating_add(regather(call, model))
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
-use oxmpi_coll::choice::{Tuning, choose};
+use oxmpi_coll::choice::choose;
 use oxmpi_coll::sim::{Classical, Counts, Offload, Report, Setup, Simulation, Workload, shifts};
 
 use super::options::{Options, Which};
@@ -12,8 +12,8 @@ use super::options::{Options, Which};
 /// What is simulated against what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contender {
-    /// An algorithm of the catalog.
-    Catalog(Algorithm),
+    /// An algorithm of the catalog, with parameters where it was chosen with some.
+    Catalog(Algorithm, Parameters),
     /// What other libraries do.
     Classical(Classical),
     /// What a network could do.
@@ -26,7 +26,7 @@ const CLASSICAL: &str = "classical";
 impl Contender {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Contender::Catalog(algorithm) => algorithm.name(),
+            Contender::Catalog(algorithm, _) => algorithm.name(),
             Contender::Classical(_) => CLASSICAL,
             Contender::Offload(Offload::InNetwork) => "in-network",
             Contender::Offload(Offload::NicAtomic) => "nic-atomic",
@@ -45,7 +45,8 @@ impl Contender {
             Collective::Allreduce => &[Offload::InNetwork],
             _ => &[],
         };
-        let planned = collective.algorithms().map(Contender::Catalog);
+        let planned = collective.algorithms();
+        let planned = planned.map(|one| Contender::Catalog(one, Parameters::NONE));
         let classical = classical.map(Contender::Classical);
         let offload = offload.iter().copied().map(Contender::Offload);
         planned.chain(classical).chain(offload).collect()
@@ -92,12 +93,12 @@ pub(super) fn contenders(options: &Options, work: &Workload) -> Result<Vec<Conte
     let all = || Contender::all(options.collective).into_iter();
     Ok(match &options.which {
         Which::Chosen => {
-            let choice = choose(&call, &Tuning::default()).map_err(|why| why.to_string())?;
-            vec![Contender::Catalog(choice.algorithm)]
+            let choice = choose(&call, &options.tuning()).map_err(|why| why.to_string())?;
+            vec![Contender::Catalog(choice.algorithm, choice.parameters)]
         }
         Which::All => all()
             .filter(|contender| match contender {
-                Contender::Catalog(algorithm) => algorithm.suits(&call).is_ok(),
+                Contender::Catalog(algorithm, _) => algorithm.suits(&call).is_ok(),
                 Contender::Classical(_) | Contender::Offload(_) => true,
             })
             .collect(),
@@ -140,13 +141,13 @@ fn simulate(options: &Options, work: &Workload, contender: Contender) -> Result<
             let simulation = Simulation::new(&setup).watch(&mut watch);
             simulation.run_classical(classical, work.bytes())
         }
-        Contender::Catalog(algorithm) => {
+        Contender::Catalog(algorithm, chosen) => {
             let setup = if shifts(algorithm) {
                 setup.by_symmetry().unwrap_or(setup)
             } else {
                 setup
             };
-            planned(&setup, work, algorithm, &options.parameters(), &mut watch)
+            planned(&setup, work, algorithm, &options.over(chosen), &mut watch)
         }
     }
     .map_err(failed)

@@ -13,7 +13,7 @@ pub(super) fn schedule(options: &Options) -> Result<String, String> {
     let (ranks, bytes) = options.points().next().ok_or("there is nothing to write")?;
     let work = Workload::new(options.collective, ranks, bytes);
     let found = contenders(options, &work)?;
-    let [Contender::Catalog(algorithm)] = found[..] else {
+    let [Contender::Catalog(algorithm, chosen)] = found[..] else {
         return Err("--goal writes the plans of one algorithm: name it with --algorithm".into());
     };
     let mut text = String::new();
@@ -22,7 +22,7 @@ pub(super) fn schedule(options: &Options) -> Result<String, String> {
         &options.machine,
         &work,
         algorithm,
-        &options.parameters(),
+        &options.over(chosen),
     )
     .map_err(|why| format!("{} {}: {why}", options.collective, algorithm.name()))?;
     Ok(text)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 use oxmpi_coll::catalog::{Collective, Parameters};
+use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup};
 use oxmpi_text::size;
 
@@ -104,13 +105,28 @@ impl Options {
         self.ranks.iter().flat_map(sizes)
     }
 
-    /// What the algorithms are told.
-    pub(super) fn parameters(&self) -> Parameters {
+    /// What an algorithm is told: what the user says, else what it was chosen with.
+    pub(super) fn over(&self, chosen: Parameters) -> Parameters {
         Parameters {
-            radix: self.radix,
+            radix: if self.radix == 0 {
+                chosen.radix
+            } else {
+                self.radix
+            },
             per_node: self.per_node,
             order: self.order,
-            ..Parameters::NONE
+            ..chosen
+        }
+    }
+
+    /// What the choice goes by.
+    pub(super) fn tuning(&self) -> Tuning {
+        Tuning {
+            machine: self.machine,
+            per_node: self.per_node,
+            order: self.order,
+            serial_copies: self.serial_copies,
+            ..Tuning::default()
         }
     }
 

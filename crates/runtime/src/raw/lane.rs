@@ -13,6 +13,7 @@ use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
 use oxmpi_wire::{Envelope, Fault, Peer, Rx, Short, Wanted};
 
+use super::choices::Choices;
 use super::collective::{Collectives, Troubles};
 use super::communicator::{Claimed, OpenRequest};
 use super::group::Group;
@@ -59,6 +60,8 @@ pub struct Lane {
     pids: Vec<u32>,
     /// The memory that ranks allocate, if there is any.
     reach: Option<Reach>,
+    /// What serves collectives.
+    pub(super) choices: Choices,
 }
 
 /// A communicator's team between its collectives.
@@ -125,6 +128,7 @@ impl Lane {
             gates: rx.gates(),
             teams: [const { Place::Unmade }; collective::PLACES],
             rx,
+            choices: Choices::new(policy.tuning),
             policy,
             looks: LOOKS,
             patience,

@@ -8,6 +8,7 @@
 mod access;
 mod barrier;
 mod cell;
+mod choices;
 mod collective;
 mod communicator;
 mod group;

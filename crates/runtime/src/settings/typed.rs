@@ -68,8 +68,6 @@ impl Values {
     /// Which algorithms collectives take.
     pub fn tuning(&self) -> Tuning {
         let mut tuning = Tuning {
-            ring_from_bytes: self.parse("allreduce_ring_from", size),
-            ring_chunk_bytes: self.parse("allreduce_ring_chunk", size),
             ring_segment_bytes: self.parse("allreduce_ring_segment", size),
             gatherv_short_bytes: self.parse("gatherv_short", size),
             scatterv_short_bytes: self.parse("scatterv_short", size),

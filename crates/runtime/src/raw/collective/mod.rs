@@ -21,7 +21,6 @@ mod tests;
 mod trouble;
 
 use oxmpi_coll::catalog::{AnyPlan, Call};
-use oxmpi_coll::choice::choose;
 
 pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use self::meeting::Meeting;
@@ -59,13 +58,9 @@ impl<A: Access> Communicator<A> {
     /// The plan for a call, if its communicator's collectives go on.
     #[inline]
     fn plan(&self, call: &Call) -> Result<AnyPlan> {
-        let tuning = self.meeting().if_sound(|lane| lane.policy().tuning)?;
-        choose(call, &tuning)
-            .and_then(|mut choice| {
-                // A lane reaches the ranks of one node.
-                choice.parameters.per_node = self.group().size();
-                choice.plan(call)
-            })
+        let choice = self.meeting().if_sound(|lane| lane.choices.choose(call))?;
+        choice
+            .and_then(|choice| choice.plan(call))
             .map_err(|why| self.refused(&why))
     }
 

@@ -1,0 +1,75 @@
+//! What may serve a call: algorithms with parameters.
+
+use super::{Choice, Tuning};
+use crate::catalog::{Algorithm, Call, Parameters, Unsuited};
+
+/// The most candidates of a collective.
+pub(super) const MOST: usize = 64;
+
+pub(super) type Candidates = heapless::Vec<Choice, MOST>;
+
+const RADIXES: [u32; 4] = [2, 3, 4, 8];
+
+const BLOCKS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
+
+/// Every algorithm that suits the call, with each of its parameters.
+///
+/// # Errors
+///
+/// Why the last one does not suit, where none does.
+pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Unsuited> {
+    let mut all = Candidates::new();
+    let mut why = Unsuited::None {
+        collective: call.collective,
+    };
+    for algorithm in call.collective.algorithms() {
+        match algorithm.suits(call) {
+            Ok(()) => variants(algorithm, call, tuning, &mut all),
+            Err(reason) => why = reason,
+        }
+    }
+    if all.is_empty() { Err(why) } else { Ok(all) }
+}
+
+/// Adds an algorithm with the parameters that it may be given. A radix beyond the group's size, and
+/// one that means another algorithm of the list, adds nothing.
+fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
+    let own = algorithm.row().parameters;
+    let base = tuning.choice(algorithm, call.size).parameters;
+    let radixes = if own.radix > 0 { &RADIXES[..] } else { &[0] };
+    let blocks = if own.blocks > 0 { &BLOCKS[..] } else { &[0] };
+    for &radix in radixes.iter().filter(|&&radix| radix <= call.size.max(2)) {
+        for &blocks in blocks {
+            let choice = Choice {
+                algorithm,
+                parameters: Parameters {
+                    radix,
+                    blocks,
+                    ..base
+                },
+            };
+            // A test sees that there is room for all.
+            let _ = all.push(choice);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, candidates};
+    use crate::catalog::{Call, Collective};
+    use crate::choice::Tuning;
+
+    #[test]
+    fn there_is_room_for_all_candidates() {
+        for collective in Collective::ALL {
+            let call = Call {
+                collective,
+                ..Call::barrier(0, 64).exactly()
+            };
+            if let Ok(candidates) = candidates(&call, &Tuning::default()) {
+                assert!(candidates.len() < MOST, "{collective}");
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The tables of one group, each made when the first call of its kind comes.
+
+use alloc::boxed::Box;
+
+use super::{Choice, Table, Tuning};
+use crate::catalog::{Call, Collective, Unsuited};
+
+/// Kinds of calls of one collective: by what the operation may do, or by whether they are in place.
+const KINDS: usize = 3;
+
+/// Tables for all collectives of one group.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    tuning: Tuning,
+    by_kind: [Option<Box<Table>>; Collective::ALL.len() * KINDS],
+}
+
+impl Tables {
+    /// None yet.
+    pub fn new(tuning: Tuning) -> Self {
+        Tables {
+            tuning,
+            by_kind: [const { None }; Collective::ALL.len() * KINDS],
+        }
+    }
+
+    /// What serves the call. All calls are of groups of one size.
+    ///
+    /// # Errors
+    ///
+    /// As [`Table::new`].
+    ///
+    /// # Cost
+    ///
+    /// A few compares; at the first call of a kind that of [`Table::new`], and an allocation.
+    #[inline]
+    pub fn choose(&mut self, call: &Call) -> Result<&Choice, Unsuited> {
+        let slot = &mut self.by_kind[kind(call)];
+        let table = match slot {
+            Some(table) => table,
+            None => make(slot, call, &self.tuning)?,
+        };
+        Ok(table.choice(call.bytes()))
+    }
+}
+
+#[cold]
+fn make<'a>(
+    slot: &'a mut Option<Box<Table>>,
+    call: &Call,
+    tuning: &Tuning,
+) -> Result<&'a mut Box<Table>, Unsuited> {
+    Table::new(call, tuning).map(|table| slot.insert(Box::new(table)))
+}
+
+/// The place of a call's table.
+#[inline]
+const fn kind(call: &Call) -> usize {
+    let kind = match call.collective {
+        Collective::Alltoall | Collective::Alltoallv => call.in_place as usize,
+        _ => call.commutative as usize + call.exact as usize,
+    };
+    call.collective as usize * KINDS + kind
+}

@@ -1,0 +1,175 @@
+use super::{Rule, Table, Tables, Tuning, choose};
+use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
+use crate::machine::Machine;
+
+fn algorithm(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {
+    choose(call, tuning).map(|choice| choice.algorithm)
+}
+
+/// A call of the collective by all of `size` ranks, where ranks give lengths that all know.
+fn call(collective: Collective, size: u32) -> Call {
+    Call {
+        collective,
+        ..Call::barrier(0, size)
+    }
+}
+
+fn machines() -> impl Iterator<Item = Tuning> {
+    Machine::NAMED.into_iter().map(|(_, _, machine)| Tuning {
+        machine,
+        per_node: machine.per_node,
+        ..Tuning::default()
+    })
+}
+
+#[test]
+fn a_longer_vector_never_goes_back_nor_costs_less() {
+    for tuning in machines() {
+        for collective in Collective::ALL {
+            for size in [1, 2, 3, 4, 7, 8, 16, 17, 48, 100, 1000, 4096] {
+                let call = call(collective, size);
+                let Ok(table) = Table::new(&call, &tuning) else {
+                    continue;
+                };
+                let steps = table.steps();
+                assert!(steps.len() < super::STEPS);
+                assert!(steps.is_sorted_by(|one, next| one.from < next.from));
+                for (at, step) in steps.iter().enumerate() {
+                    let later = &steps[at + 1..];
+                    assert!(later.iter().all(|other| other.choice != step.choice));
+                }
+                let cost = |bytes| {
+                    let call = Call {
+                        count: bytes,
+                        ..call
+                    };
+                    let choice = table.choice(bytes);
+                    choice
+                        .algorithm
+                        .cost(&call, &choice.parameters, &tuning.model(size))
+                };
+                let around = |step: &super::Step| [step.from.saturating_sub(1), step.from];
+                for [before, after] in steps[1..].iter().map(around) {
+                    let (less, more) = (cost(before), cost(after));
+                    assert!(less <= more, "{collective}, {size} ranks, {after} B");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn only_what_suits_is_chosen() {
+    for tuning in machines() {
+        for size in 1..70 {
+            for bytes in [0, 8, 4096, 1 << 20, 1 << 40] {
+                let ordered = Call::allreduce(0, size, bytes / 8, 8).with_commutative(false);
+                let chosen = algorithm(&ordered, &tuning).expect("something suits");
+                assert_eq!(chosen.suits(&ordered), Ok(()));
+                let within = Call::alltoall(0, size, bytes).with_in_place(true);
+                let chosen = algorithm(&within, &tuning).expect("something suits");
+                assert_eq!(chosen.suits(&within), Ok(()));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rank_and_root_chooses_the_same() {
+    let tuning = Tuning::default();
+    for bytes in [8, 5000, 1 << 20] {
+        let chosen = choose(&Call::bcast(0, 13, 0, bytes), &tuning);
+        for rank in 0..13 {
+            assert_eq!(choose(&Call::bcast(rank, 13, 5, bytes), &tuning), chosen);
+        }
+        // Only the root knows what others give.
+        let chosen = choose(&Call::gatherv(0, 13, 0, 0), &tuning);
+        assert_eq!(choose(&Call::gatherv(3, 13, 0, bytes), &tuning), chosen);
+    }
+}
+
+#[test]
+fn tables_that_are_kept_say_the_same() {
+    let tuning = Tuning::default();
+    let mut tables = Tables::new(tuning);
+    for _ in 0..2 {
+        for bytes in [0, 8, 1 << 10, 1 << 14, 1 << 24] {
+            for call in [
+                Call::barrier(2, 6),
+                Call::bcast(2, 6, 1, bytes),
+                Call::allreduce(2, 6, bytes, 1),
+                Call::allreduce(2, 6, bytes, 1).exactly(),
+                Call::allreduce(2, 6, bytes, 1).with_commutative(false),
+                Call::alltoall(2, 6, bytes),
+                Call::alltoall(2, 6, bytes).with_in_place(true),
+            ] {
+                assert_eq!(tables.choose(&call).copied(), choose(&call, &tuning));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_taken_where_it_suits() {
+    let mut tuning = Tuning::default();
+    tuning.forced.set(Algorithm::AllreduceRing);
+    let call = Call::allreduce(0, 4, 1, 8);
+    assert_eq!(algorithm(&call, &tuning), Ok(Algorithm::AllreduceRing));
+    let ordered = call.with_commutative(false);
+    assert_ne!(algorithm(&ordered, &tuning), Ok(Algorithm::AllreduceRing));
+    tuning.forced.unset(call.collective);
+    assert_ne!(algorithm(&call, &tuning), Ok(Algorithm::AllreduceRing));
+}
+
+#[test]
+fn a_rule_holds_within_its_bounds() {
+    const RULES: &[Rule] = &[
+        Rule {
+            algorithm: Algorithm::BcastChain,
+            parameters: Parameters {
+                blocks: 5,
+                ..Parameters::NONE
+            },
+            bytes: (100, 200),
+            ranks: (4, 8),
+        },
+        Rule {
+            algorithm: Algorithm::BcastScatterAllgather,
+            parameters: Parameters::NONE,
+            bytes: (150, u64::MAX),
+            ranks: (2, 8),
+        },
+    ];
+    let usual = Tuning::default();
+    let tuning = Tuning {
+        rules: RULES,
+        ..usual
+    };
+    let chosen = |size, bytes| choose(&Call::bcast(0, size, 0, bytes), &tuning).expect("it suits");
+    for bytes in [100, 150, 200] {
+        let choice = chosen(8, bytes);
+        assert_eq!(
+            (choice.algorithm, choice.parameters.blocks),
+            (Algorithm::BcastChain, 5)
+        );
+    }
+    for bytes in [201, 1 << 30] {
+        assert_eq!(chosen(8, bytes).algorithm, Algorithm::BcastScatterAllgather);
+    }
+    for (size, bytes) in [(8, 99), (8, 0), (9, 150), (9, 1 << 30)] {
+        let call = Call::bcast(0, size, 0, bytes);
+        assert_eq!(choose(&call, &tuning), choose(&call, &usual));
+    }
+    assert_eq!(chosen(3, 150).algorithm, Algorithm::BcastScatterAllgather);
+}
+
+#[test]
+fn a_wrong_call_is_refused() {
+    let tuning = Tuning::default();
+    let wrong = |call: Call| choose(&call, &tuning).expect_err("the call is wrong");
+    let rank = |rank, size| Unsuited::Rank { rank, size };
+    assert_eq!(wrong(Call::barrier(3, 3)), rank(3, 3));
+    assert_eq!(wrong(Call::barrier(0, 0)), rank(0, 0));
+    let root = Unsuited::Root { root: 7, size: 3 };
+    assert_eq!(wrong(Call::bcast(0, 3, 7, 1)), root);
+}
