@@ -7,6 +7,8 @@
 //! machine, the properties of the operation; of lengths those that all ranks are given.
 
 mod candidates;
+#[cfg(feature = "json")]
+mod json;
 mod rules;
 mod table;
 #[cfg(feature = "alloc")]
@@ -14,6 +16,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "json")]
+pub use json::{BadRules, read_rules};
 pub use rules::{RULES, Rule};
 pub use table::{STEPS, Step, Table};
 #[cfg(feature = "alloc")]
@@ -41,6 +45,8 @@ pub struct Tuning {
     pub order: Order,
     /// Whether a rank's processor copies what comes from its node; see [`Model::serial_copies`].
     pub serial_copies: bool,
+    /// Whether messages without elements are flags; see [`Model::flags`].
+    pub flags: bool,
     /// Messages of the ring carry at most this many bytes, up to 64 messages for a chunk.
     pub ring_segment_bytes: u64,
     /// Gatherv sends blocks of at most this many bytes through its tree.
@@ -61,7 +67,9 @@ impl Tuning {
 
     /// The costs in a group.
     pub fn model(&self, size: u32) -> Model {
-        Model::new(self.machine, self.placement(size)).with_serial_copies(self.serial_copies)
+        Model::new(self.machine, self.placement(size))
+            .with_serial_copies(self.serial_copies)
+            .with_flags(self.flags)
     }
 
     /// An algorithm with the parameters that the tuning gives it in a group; 0 stands for the
@@ -100,6 +108,7 @@ impl Default for Tuning {
             per_node: 0,
             order: Order::Block,
             serial_copies: true,
+            flags: false,
             ring_segment_bytes: 1 << 20,
             gatherv_short_bytes: 16 << 10,
             scatterv_short_bytes: 16 << 10,

@@ -290,7 +290,7 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
     let signals = ask * beyond * model.path(peers.last()).send;
     let each = |way| match asked {
         true => model.receive(way, bytes),
-        false => model.path(way).send,
+        false => model.send(way, bytes),
     };
     let processor = peers.processor(each).saturating_add(signals);
     let end = model.end(peers.last());

@@ -45,6 +45,9 @@ pub struct Model {
     /// Whether a rank's processor copies what comes from its node, one message after another; else
     /// such copies overlap with everything.
     pub serial_copies: bool,
+    /// Whether messages without elements are flags put into the receiver's memory, for which both
+    /// processors pay what they pay inside a node.
+    pub flags: bool,
 }
 
 /// The way of a message.
@@ -63,6 +66,7 @@ impl Model {
             machine,
             place,
             serial_copies: false,
+            flags: false,
         }
     }
 
@@ -84,6 +88,11 @@ impl Model {
         ((1 << 60) / each).max(1)
     }
 
+    /// Says whether messages without elements are flags.
+    pub const fn with_flags(self, flags: bool) -> Self {
+        Model { flags, ..self }
+    }
+
     const fn path(&self, way: Way) -> Path {
         match way {
             Way::Node => self.machine.node,
@@ -94,7 +103,7 @@ impl Model {
     /// One message alone, from when its sender turns to it until its receiver has it. A long one is
     /// announced, and fetched over the network after one more message.
     fn hop(&self, way: Way, bytes: u64) -> u64 {
-        let path = self.path(way);
+        let path = self.ends(way, bytes);
         let once = path.send + path.latency + path.recv;
         let travel = bytes.saturating_mul(path.byte);
         let before = match way {
@@ -103,6 +112,20 @@ impl Model {
             Way::Network => once + path.send + path.latency,
         };
         travel.saturating_add(once + before)
+    }
+
+    /// A way with what the processors pay for a message of so many bytes.
+    const fn ends(&self, way: Way, bytes: u64) -> Path {
+        let (path, node) = (self.path(way), self.machine.node);
+        if self.flags && bytes == 0 {
+            Path {
+                send: node.send,
+                recv: node.recv,
+                ..path
+            }
+        } else {
+            path
+        }
     }
 
     /// What is left of a message's way when its sender has sent it and an adapter has carried it.
@@ -123,17 +146,23 @@ impl Model {
             Way::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
             _ => 0,
         };
-        copied.saturating_add(self.path(way).recv)
+        copied.saturating_add(self.ends(way, bytes).recv)
+    }
+
+    /// The sender's processor for one message.
+    const fn send(&self, way: Way, bytes: u64) -> u64 {
+        self.ends(way, bytes).send
     }
 
     /// The processor for one message sent and one received.
     fn both(&self, way: Way, bytes: u64) -> u64 {
-        self.receive(way, bytes).saturating_add(self.path(way).send)
+        self.receive(way, bytes)
+            .saturating_add(self.send(way, bytes))
     }
 
     /// From the start of one message to the start of the next that goes the same way.
     fn gap(&self, way: Way, bytes: u64) -> u64 {
-        let processor = self.path(way).send.max(self.receive(way, bytes));
+        let processor = self.send(way, bytes).max(self.receive(way, bytes));
         match way {
             Way::Node => processor,
             Way::Network => processor.max(self.load(bytes)),

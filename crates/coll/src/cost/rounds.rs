@@ -64,7 +64,7 @@ impl<'a> Rounds<'a> {
             u64::from(messages).saturating_sub(1),
         );
         let along = |way| {
-            let (send, receive) = (model.path(way).send, model.receive(way, bytes));
+            let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
             let flight = one * model.hop(way, bytes) + more * send.max(receive);
             flight.max(u64::from(messages) * (send + receive))
         };

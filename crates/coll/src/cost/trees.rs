@@ -68,7 +68,7 @@ impl Tree<'_> {
         };
         let processor = match self.up {
             true => self.model.receive(way, bytes).saturating_add(self.work),
-            false => self.model.path(way).send,
+            false => self.model.send(way, bytes),
         };
         load.max(processor)
     }

@@ -126,6 +126,7 @@ impl Options {
             per_node: self.per_node,
             order: self.order,
             serial_copies: self.serial_copies,
+            flags: self.flags,
             ..Tuning::default()
         }
     }

@@ -42,8 +42,12 @@ impl Policy {
             layout: values.layout(1),
             heap: values.heap(),
             roads: values.roads(),
-            tuning: values.tuning(),
             node_collectives: values.node_collectives(),
+            tuning: Tuning {
+                // Read once in a process, and kept as long as it runs.
+                rules: values.rules().map_err(wrong)?.leak(),
+                ..values.tuning()
+            },
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
         };

@@ -215,6 +215,9 @@ fn variable_of<'a>(environment: &'a [(String, String)], variable: &str) -> Optio
 }
 
 fn no_such_parameter(name: &str, origin: &str) -> String {
+    if let Some(why) = oxmpi_coll::settings::no_such_hardware(name) {
+        return format!("ignored: {origin}: {why}");
+    }
     format!(
         "ignored: {origin}: the MCA parameter `{name}` of Open MPI has no meaning here (oxmpi settings lists what has)"
     )

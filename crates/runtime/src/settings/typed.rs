@@ -1,13 +1,18 @@
 //! Values as the types of the crates that own their rows.
 
+use std::fs::File;
+use std::io::Read as _;
+
 use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::choice::{Rule, Tuning, read_rules};
+use oxmpi_coll::machine::Machine;
+use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
 use oxmpi_wire::paths::{Switches, network, settings as paths};
 
 use super::value::Refused;
-use super::{Origin, Values};
+use super::{BadSetting, Origin, Values};
 
 impl Values {
     /// Where ranks are placed. With `pin_compat=intel-2021` values are read as that launcher reads them, also those that
@@ -65,25 +70,70 @@ impl Values {
         }
     }
 
-    /// Which algorithms collectives take.
+    /// Which algorithms collectives take, but for [`Values::rules`].
     pub fn tuning(&self) -> Tuning {
         let mut tuning = Tuning {
             ring_segment_bytes: self.parse("allreduce_ring_segment", size),
             gatherv_short_bytes: self.parse("gatherv_short", size),
             scatterv_short_bytes: self.parse("scatterv_short", size),
+            machine: self.machine(),
+            flags: self.parse("coll_flags", switch),
             ..Tuning::default()
         };
+        let mut forced = tuning.forced;
+        self.parse("coll_plain", |text| {
+            plain(text, |collective| forced.set(textbook(collective)))
+        });
+        tuning.forced = forced;
         let served = |collective: &Collective| collective.algorithms().next().is_some();
         for collective in Collective::ALL.into_iter().filter(served) {
             let row = format!("{}_algorithm", collective.name());
-            let asked = self.parse(&row, |text| {
-                oxmpi_coll::settings::algorithm(collective, text)
-            });
+            let asked = self.parse(&row, |text| algorithm(collective, text));
             if let Some(algorithm) = asked {
                 tuning.forced.set(algorithm);
             }
         }
         tuning
+    }
+
+    /// The rules of the file that `coll_rules` names; none where it names none.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is longer than 1 MiB, or has what is no rule.
+    pub fn rules(&self) -> Result<Vec<Rule>, BadSetting> {
+        const LONGEST: u64 = 1 << 20;
+        let value = self.get("coll_rules");
+        if value.text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let bad = |why: String| BadSetting {
+            origin: value.origin.clone(),
+            why: format!("{}: {why}", value.text),
+        };
+        let mut text = String::new();
+        let file = File::open(&value.text).map_err(|why| bad(why.to_string()))?;
+        let read = file.take(LONGEST + 1).read_to_string(&mut text);
+        read.map_err(|why| bad(why.to_string()))?;
+        if text.len() as u64 > LONGEST {
+            return Err(bad("longer than 1 MiB, which no file of rules is".into()));
+        }
+        read_rules(&text).map_err(|why| bad(why.to_string()))
+    }
+
+    /// What things cost, for the choice of algorithms.
+    fn machine(&self) -> Machine {
+        let mut machine = self.parse("coll_machine", coll::machine);
+        let node = &mut machine.node;
+        if let Some(latency) = self.parse("coll_node_latency", coll::latency) {
+            node.latency = latency;
+        }
+        if let Some(overhead) = self.parse("coll_node_overhead", coll::latency) {
+            (node.send, node.recv) = (overhead, overhead);
+        }
+        if let Some(byte) = self.parse("coll_node_bandwidth", coll::bandwidth) {
+            node.byte = byte;
+        }
+        machine
     }
 
     /// The switch points between the paths of a message that somebody has set.

@@ -1,6 +1,16 @@
 //! The settings of collectives: their rows in the table of settings, and their grammar.
 
-use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
+mod aliases;
+mod costs;
+mod plain;
+
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size, switch};
+
+use aliases::aliases;
+pub use aliases::no_such_hardware;
+use costs::COSTS;
+pub use costs::{bandwidth, latency, machine};
+pub use plain::{plain, textbook};
 
 use crate::catalog::{Algorithm, Collective};
 
@@ -48,13 +58,14 @@ macro_rules! collectives {
         /// One row for each collective.
         const ALGORITHMS: [Setting; Collective::ALL.len()] = [$(Setting {
             name: concat!($name, "_algorithm"),
-            aliases: &[],
+            aliases: aliases(Collective::$collective),
             default: AUTO,
             kind: "word",
             level: Level::Tuning,
             short: concat!("which algorithm serves ", $name),
-            long: "`auto` goes by size and number of ranks. An algorithm that is asked for by its \
-                   name serves every call that it suits; others are served as with `auto`. Every \
+            long: "`auto` goes by what each would cost; `oxmpi explain` says which that is. An \
+                   algorithm that is asked for by its name serves every call that it suits; others \
+                   are served as with `auto`. Sizes and parameters can be told by coll_rules. Every \
                    rank must be told the same.",
             check: |text| algorithm(Collective::$collective, text).map(drop),
         },)*];
@@ -107,10 +118,10 @@ const SERVED: usize = {
 };
 
 /// The rows of collectives in the table of settings. Those that end in `_algorithm` are read by
-/// [`algorithm`], one for each collective that has an algorithm; the others are sizes in bytes: the
+/// [`algorithm`], one for each collective that has an algorithm; the others are
 /// fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &{
-    let mut rows = [SIZES[0]; SERVED + SIZES.len()];
+    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + WISHES.len()];
     let (mut at, mut next) = (0, 0);
     while at < Collective::ALL.len() {
         if algorithms(Collective::ALL[at]) > 0 {
@@ -121,11 +132,61 @@ pub const SETTINGS: &[Setting] = &{
     }
     at = 0;
     while at < SIZES.len() {
-        rows[next + at] = SIZES[at];
-        at += 1;
+        rows[next] = SIZES[at];
+        (at, next) = (at + 1, next + 1);
+    }
+    at = 0;
+    while at < COSTS.len() {
+        rows[next] = COSTS[at];
+        (at, next) = (at + 1, next + 1);
+    }
+    at = 0;
+    while at < WISHES.len() {
+        rows[next] = WISHES[at];
+        (at, next) = (at + 1, next + 1);
     }
     rows
 };
+
+/// What a user can wish of all collectives.
+const WISHES: [Setting; 3] = [
+    Setting {
+        name: "coll_rules",
+        aliases: &[],
+        default: "",
+        kind: "path",
+        level: Level::Tuning,
+        short: "a JSON file of rules: which algorithm serves which sizes on how many ranks",
+        long: "docs/formats.md describes it. A rule serves the calls that its algorithm suits; what \
+               NAME_algorithm asks for is stronger. Every rank must be given the same.",
+        check: |_| Ok(()),
+    },
+    Setting {
+        name: "coll_plain",
+        aliases: &[Alias::new(Product::CrayMpich, "MPICH_COLL_OPT_OFF")],
+        default: "none",
+        kind: "list",
+        level: Level::Tuning,
+        short: "collectives that the textbook's algorithms serve, whatever others would cost",
+        long: "Names with commas, such as bcast,allgather, also as MPI_Bcast; `all` or `none`. To see \
+               whether a fault or a time comes of the choice. NAME_algorithm is stronger. Every rank \
+               must be told the same.",
+        check: |text| plain(text, drop),
+    },
+    Setting {
+        name: "coll_flags",
+        aliases: &[Alias::new(Product::CrayMpich, "MPICH_USE_DMAPP_COLL")],
+        default: "off",
+        kind: "switch",
+        level: Level::Tuning,
+        short: "whether barrier and allreduce between nodes signal by flags in the other's memory",
+        long: "Flags are written by the network and match nothing, which halves a barrier's time. \
+               This version has no network that could, so that it moves the choice of algorithms \
+               only, as `oxmpi explain` shows it; inside a node signals are flags anyway. Off by \
+               default, as in Cray MPICH.",
+        check: |text| switch(text).map(drop),
+    },
+];
 
 const SIZES: [Setting; 3] = [
     Setting {

@@ -1,0 +1,311 @@
+//! Rules as a JSON file tells them: `docs/formats.md`, `oxmpi-coll-rules`.
+//!
+//! ```
+//! use oxmpi_coll::choice::{Tuning, choose, read_rules};
+//! use oxmpi_coll::catalog::{Algorithm, Call};
+//!
+//! let rules = read_rules(
+//!     r#"{"version": 1, "rules": [
+//!         {"collective": "allreduce", "bytes": "64KiB..", "ranks": "2..16", "algorithm": "ring", "segment": "256KiB"}
+//!     ]}"#,
+//! )?;
+//! let tuning = Tuning { rules: rules.leak(), ..Tuning::default() };
+//! let choice = choose(&Call::allreduce(0, 8, 1 << 20, 8), &tuning).expect("it suits");
+//! assert_eq!(choice.algorithm, Algorithm::AllreduceRing);
+//! assert_eq!(choice.parameters.segment, 256 << 10);
+//!
+//! let wrong = read_rules(r#"{"version": 1, "rules": [{"collective": "allreduce", "algorithm": "rinng"}]}"#);
+//! let why = wrong.unwrap_err().to_string();
+//! assert!(why.starts_with("algorithm: allreduce has no `rinng`; did you mean `ring`?"), "{why}");
+//! # Ok::<(), oxmpi_coll::choice::BadRules>(())
+//! ```
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use oxmpi_text::{nearest, size, whole};
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::rules::{RULES, Rule};
+use crate::catalog::{Algorithm, Collective, Parameters};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// What is wrong in a file of rules: the field, what was expected, and the line and column at which
+/// reading stopped.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct BadRules(String);
+
+/// Reads rules.
+///
+/// # Errors
+///
+/// What is no JSON, a field that is missing or unknown, a word or a number that no rule can have, an
+/// algorithm or parameter that the collective or the algorithm has not, and more than [`RULES`] rules
+/// for one collective.
+pub fn read_rules(text: &str) -> Result<Vec<Rule>, BadRules> {
+    let file: File = serde_json::from_str(text).map_err(|why| BadRules(why.to_string()))?;
+    if file.version != VERSION {
+        let found = file.version;
+        return Err(BadRules(format!(
+            "version is {found}: this program reads version {VERSION}"
+        )));
+    }
+    let of = |collective| {
+        let is_one = |rule: &&Rule| rule.algorithm.collective() == collective;
+        file.rules.iter().map(|one| &one.0).filter(is_one).count()
+    };
+    if let Some(collective) = Collective::ALL.into_iter().find(|&one| of(one) > RULES) {
+        return Err(BadRules(format!(
+            "rules: {collective} has {} of them, and {RULES} are the most for one collective",
+            of(collective)
+        )));
+    }
+    Ok(file.rules.into_iter().map(|one| one.0).collect())
+}
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    rules: Vec<Checked>,
+}
+
+/// A rule that can be.
+#[derive(Deserialize)]
+#[serde(try_from = "Told")]
+struct Checked(Rule);
+
+/// A rule as it is told.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    collective: String,
+    algorithm: String,
+    bytes: Option<String>,
+    ranks: Option<String>,
+    radix: Option<u32>,
+    blocks: Option<u32>,
+    window: Option<u32>,
+    segment: Option<String>,
+    cutoff: Option<String>,
+}
+
+impl TryFrom<Told> for Checked {
+    type Error = String;
+
+    fn try_from(told: Told) -> Result<Self, String> {
+        let collective = collective(&told.collective)?;
+        let algorithm = algorithm(collective, &told.algorithm)?;
+        let own = algorithm.row().parameters;
+        let number = |name: &str, told: Option<u32>, own: u32, range: (u32, u32)| {
+            let Some(value) = told else { return Ok(0) };
+            takes(algorithm, name, own > 0)?;
+            let (least, most) = range;
+            if (least..=most).contains(&value) {
+                Ok(value)
+            } else {
+                Err(format!("{name}: {value} is not from {least} to {most}"))
+            }
+        };
+        let length = |name: &str, told: Option<&String>, own: u64| {
+            let Some(text) = told else { return Ok(0) };
+            takes(algorithm, name, own > 0)?;
+            match bytes(text).map_err(|why| format!("{name}: {why}"))? {
+                0 => Err(format!("{name}: 0 bytes are too few")),
+                bytes => Ok(bytes),
+            }
+        };
+        let parameters = Parameters {
+            radix: number("radix", told.radix, own.radix, (2, 256))?,
+            blocks: number("blocks", told.blocks, own.blocks, (1, 1 << 24))?,
+            window: number("window", told.window, own.window, (1, 64))?,
+            segment: length("segment", told.segment.as_ref(), own.segment)?,
+            cutoff: length("cutoff", told.cutoff.as_ref(), own.cutoff)?,
+            ..Parameters::NONE
+        };
+        let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
+        let ranks = range(&all(&told.ranks), 1, u32::MAX.into(), ranks);
+        let (fewest, most) = ranks.map_err(|why| format!("ranks: {why}"))?;
+        let bytes = range(&all(&told.bytes), 0, u64::MAX, bytes);
+        Ok(Checked(Rule {
+            algorithm,
+            parameters,
+            bytes: bytes.map_err(|why| format!("bytes: {why}"))?,
+            ranks: (fewest as u32, most as u32),
+        }))
+    }
+}
+
+fn collective(name: &str) -> Result<Collective, String> {
+    let found = Collective::ALL.into_iter().find(|one| one.name() == name);
+    found.ok_or_else(|| {
+        let names = Collective::ALL.map(Collective::name);
+        format!(
+            "collective: `{name}` is none{} There are {}",
+            meant(name, &names),
+            names.join(", ")
+        )
+    })
+}
+
+fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
+    let found = collective.algorithms().find(|one| one.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = collective.algorithms().map(Algorithm::name).collect();
+        format!(
+            "algorithm: {collective} has no `{name}`{} It has {}",
+            meant(name, &names),
+            names.join(", ")
+        )
+    })
+}
+
+fn meant(name: &str, known: &[&'static str]) -> String {
+    let near = nearest(name, known.iter().copied());
+    near.map_or_else(|| ".".into(), |near| format!("; did you mean `{near}`?"))
+}
+
+/// Refuses a parameter that the algorithm does not take.
+fn takes(algorithm: Algorithm, name: &str, does: bool) -> Result<(), String> {
+    if does {
+        return Ok(());
+    }
+    let own = algorithm.row().parameters;
+    let all = [
+        ("radix", own.radix > 0),
+        ("blocks", own.blocks > 0),
+        ("window", own.window > 0),
+        ("segment", own.segment > 0),
+        ("cutoff", own.cutoff > 0),
+    ];
+    let taken: Vec<_> = all
+        .into_iter()
+        .filter(|one| one.1)
+        .map(|one| one.0)
+        .collect();
+    let taken = match taken[..] {
+        [] => "nothing".into(),
+        _ => taken.join(", "),
+    };
+    Err(format!("{name}: {algorithm} takes none; it takes {taken}"))
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    size(text).map_err(|why| why.show(text).to_string())
+}
+
+fn ranks(text: &str) -> Result<u64, String> {
+    let expected = "a number of ranks, from 1 to 4294967295";
+    let read = whole(text, 1..=u64::from(u32::MAX), expected);
+    read.map_err(|why| why.show(text).to_string())
+}
+
+/// Reads `A..B`, `A..`, `..B`, `..` or `A`, both ends included.
+fn range(
+    text: &str,
+    least: u64,
+    most: u64,
+    read: impl Fn(&str) -> Result<u64, String>,
+) -> Result<(u64, u64), String> {
+    let Some((from, to)) = text.split_once("..") else {
+        return read(text).map(|one| (one, one));
+    };
+    let end = |text: &str, open: u64| match text.trim() {
+        "" => Ok(open),
+        text => read(text),
+    };
+    let (from, to) = (end(from, least)?, end(to, most)?);
+    if from > to {
+        return Err(format!("`{text}` goes down: write the smaller end first"));
+    }
+    Ok((from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::ToString;
+
+    use super::read_rules;
+    use crate::catalog::Algorithm;
+
+    #[test]
+    fn what_is_left_out_is_everything() {
+        let rules = read_rules(
+            r#"{"version": 1, "rules": [
+                {"collective": "bcast", "algorithm": "chain", "blocks": 7, "bytes": "..8KiB"},
+                {"collective": "barrier", "algorithm": "knomial", "ranks": "5", "radix": 3}
+            ]}"#,
+        )
+        .expect("the rules are right");
+        let [bcast, barrier] = rules[..] else {
+            panic!("two rules");
+        };
+        assert_eq!(bcast.algorithm, Algorithm::BcastChain);
+        assert_eq!((bcast.bytes, bcast.ranks), ((0, 8192), (1, u32::MAX)));
+        assert_eq!(bcast.parameters.blocks, 7);
+        assert_eq!((barrier.bytes, barrier.ranks), ((0, u64::MAX), (5, 5)));
+    }
+
+    #[test]
+    fn an_error_names_the_field_and_the_line_and_what_is_right() {
+        let rule = |fields: &str| format!("{{\"version\": 1, \"rules\": [\n{{{fields}}}]}}");
+        let ring = r#""collective": "allreduce", "algorithm": "ring""#;
+        for (text, said) in [
+            (
+                rule(r#""collective": "bcst", "algorithm": "chain""#),
+                "did you mean `bcast`?",
+            ),
+            (
+                rule(r#""collective": "bcast", "algorithm": "ring""#),
+                "It has binomial,",
+            ),
+            (
+                rule(&format!("{ring}, \"radix\": 4")),
+                "allreduce ring takes none; it takes segment",
+            ),
+            (
+                rule(&format!("{ring}, \"segment\": \"0\"")),
+                "segment: 0 bytes",
+            ),
+            (rule(&format!("{ring}, \"bytes\": \"64X\"")), "bytes: "),
+            (
+                rule(&format!("{ring}, \"bytes\": \"2..1\"")),
+                "smaller end first",
+            ),
+            (
+                rule(&format!("{ring}, \"ranks\": \"0\"")),
+                "from 1 to 4294967295",
+            ),
+            (
+                rule(&format!("{ring}, \"rank\": \"1\"")),
+                "expected one of `collective`",
+            ),
+            (
+                rule(r#""collective": "bcast""#),
+                "missing field `algorithm`",
+            ),
+        ] {
+            let why = read_rules(&text).unwrap_err().to_string();
+            assert!(why.contains(said) && why.contains("line 2"), "{why}");
+        }
+        let many = [&*format!("{{{ring}}}"); 9].join(",");
+        for (text, said) in [
+            (r#"{"version": 2, "rules": []}"#, "reads version 1"),
+            (
+                &*format!("{{\"version\": 1, \"rules\": [{many}]}}"),
+                "8 are the most",
+            ),
+            ("", "EOF"),
+        ] {
+            let why = read_rules(text).unwrap_err().to_string();
+            assert!(why.contains(said), "{why}");
+        }
+    }
+}

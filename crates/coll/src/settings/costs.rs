@@ -1,0 +1,107 @@
+//! What things cost on the machine, as settings.
+
+use oxmpi_text::{Error, Level, Setting, Span, Words, duration, size};
+
+use crate::machine::Machine;
+
+/// The word that leaves a cost to the machine.
+const AUTO: &str = "auto";
+
+const MACHINES: Words = Words(&{
+    let mut names = [""; Machine::NAMED.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Machine::NAMED[at].0;
+        at += 1;
+    }
+    names
+});
+
+/// The machine of that name.
+///
+/// # Errors
+///
+/// What is none; the error lists those there are.
+pub fn machine(text: &str) -> Result<Machine, Error> {
+    MACHINES.find(text).map(|at| Machine::NAMED[at].2)
+}
+
+/// A duration in picoseconds, to one second; none for `auto`.
+///
+/// # Errors
+///
+/// Anything else.
+pub fn latency(text: &str) -> Result<Option<u64>, Error> {
+    if text == AUTO {
+        return Ok(None);
+    }
+    let expected = "auto, or a duration to 1s";
+    match duration(text)? {
+        ns @ 0..=1_000_000_000 => Ok(Some(ns * 1000)),
+        _ => Err(Error::new(Span::whole(text), expected)),
+    }
+}
+
+/// Bytes a second as picoseconds for one byte, at least 1; none for `auto`.
+///
+/// # Errors
+///
+/// What is no size, and less than 10 MB a second.
+pub fn bandwidth(text: &str) -> Result<Option<u64>, Error> {
+    if text == AUTO {
+        return Ok(None);
+    }
+    let expected = "auto, or bytes a second, at least 10M";
+    match size(text)? {
+        bytes @ 10_000_000.. => Ok(Some((1_000_000_000_000 / bytes).max(1))),
+        _ => Err(Error::new(Span::whole(text), expected)),
+    }
+}
+
+/// The rows of costs.
+pub(super) const COSTS: [Setting; 4] = [
+    Setting {
+        name: "coll_machine",
+        aliases: &[],
+        default: "zen4",
+        kind: "word",
+        level: Level::Tuning,
+        short: "the machine by whose costs algorithms are chosen",
+        long: "What a message, a byte, a copy and a reduction cost, in a node and between nodes. \
+               `oxmpi sim --help` names the machines, docs/simulations has their numbers. Every \
+               rank must be told the same.",
+        check: |text| machine(text).map(drop),
+    },
+    Setting {
+        name: "coll_node_latency",
+        aliases: &[],
+        default: AUTO,
+        kind: "duration",
+        level: Level::Expert,
+        short: "how long a message travels inside a node, for the choice of algorithms",
+        long: "`auto` is what coll_machine says. Every rank must be told the same.",
+        check: |text| latency(text).map(drop),
+    },
+    Setting {
+        name: "coll_node_overhead",
+        aliases: &[],
+        default: AUTO,
+        kind: "duration",
+        level: Level::Expert,
+        short: "how long a processor is busy with one end of a message inside a node",
+        long: "For the choice of algorithms. `auto` is what coll_machine says. Every rank must be \
+               told the same.",
+        check: |text| latency(text).map(drop),
+    },
+    Setting {
+        name: "coll_node_bandwidth",
+        aliases: &[],
+        default: AUTO,
+        kind: "bytes",
+        level: Level::Expert,
+        short: "bytes a second from rank to rank inside a node, for the choice of algorithms",
+        long: "Reductions are taken to be as fast, copies within a rank four times as fast. `auto` is \
+               what coll_machine says. Every rank must be told the same.",
+        check: |text| bandwidth(text).map(drop),
+    },
+];
