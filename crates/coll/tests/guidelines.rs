@@ -3,6 +3,7 @@
 //! is taken. Hunold and Traeff, "Tuning MPI collectives by verifying performance guidelines", 2018.
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
 
 /// Picoseconds of the best algorithm, and which one it is.
@@ -113,4 +114,129 @@ fn fewer_ranks_are_not_slower() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Picoseconds of the chosen algorithm.
+fn chosen(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> u64 {
+    let placement = Placement::new(Order::Block, ranks, machine.per_node);
+    let setup = Setup::new(machine, placement);
+    let work = Workload::new(collective, ranks, bytes);
+    let tuning = Tuning {
+        machine,
+        per_node: machine.per_node,
+        serial_copies: false,
+        ..Tuning::default()
+    };
+    let choice = choose(&work.call(0).expect("a call"), &tuning).expect("something suits");
+    let report = Simulation::new(&setup).work(&work, choice.algorithm, &choice.parameters);
+    report.expect("a time").last()
+}
+
+/// Powers of two and the three numbers after each.
+const GROUPS: [u32; 22] = [
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 32, 33, 34, 35, 64, 65, 66, 67,
+];
+
+const ALL_SIZES: [u64; 6] = [8, 512, 8 << 10, 64 << 10, 512 << 10, 4 << 20];
+
+/// How often a rule holds, and the worst cell in which it does not.
+#[derive(Default)]
+struct Tally {
+    cells: u32,
+    broken: u32,
+    worst: f64,
+    at: String,
+}
+
+impl Tally {
+    fn hold(&mut self, part: u64, whole: u64, at: impl Fn() -> String) {
+        self.cells += 1;
+        let over = part as f64 / whole.max(1) as f64;
+        if over > 1.0 {
+            self.broken += 1;
+            if over > self.worst {
+                (self.worst, self.at) = (over, at());
+            }
+        }
+    }
+
+    /// Prints what was found, and holds it against the most that may be broken, in percent.
+    fn settle(&self, rule: &str, most: u32) {
+        let &Tally {
+            cells,
+            broken,
+            worst,
+            ref at,
+        } = self;
+        let line = format!(
+            "{rule}: {broken} of {cells} cells are broken, the worst {worst:.2} times: {at}"
+        );
+        println!("{line}");
+        assert!(100 * broken <= most * cells, "{line}");
+    }
+}
+
+#[test]
+fn what_is_chosen_for_a_part_is_not_slower_than_for_the_whole() {
+    let (mut gather, mut bcast) = (Tally::default(), Tally::default());
+    let mut allreduce = Tally::default();
+    for (name, _, machine) in Machine::NAMED {
+        for ranks in GROUPS {
+            for bytes in ALL_SIZES {
+                let time = |collective, bytes| chosen(machine, collective, ranks, bytes);
+                let at = || format!("{name}, {ranks} ranks, {bytes} B");
+                let share = bytes.div_ceil(ranks.into());
+                gather.hold(
+                    time(Collective::Gather, bytes),
+                    time(Collective::Allgather, bytes),
+                    at,
+                );
+                bcast.hold(
+                    time(Collective::Bcast, bytes),
+                    time(Collective::Scatter, share) + time(Collective::Allgather, share),
+                    at,
+                );
+                allreduce.hold(
+                    time(Collective::Allreduce, bytes),
+                    time(Collective::Reduce, bytes) + time(Collective::Bcast, bytes),
+                    at,
+                );
+            }
+        }
+    }
+    gather.settle("gather <= allgather", 100);
+    bcast.settle("bcast <= scatter + allgather", 100);
+    allreduce.settle("allreduce <= reduce + bcast", 100);
+}
+
+#[test]
+fn what_is_chosen_for_fewer_ranks_is_not_slower() {
+    for collective in [
+        Collective::Barrier,
+        Collective::Bcast,
+        Collective::Gather,
+        Collective::Scatter,
+        Collective::Allgather,
+        Collective::Alltoall,
+        Collective::Reduce,
+        Collective::Allreduce,
+        Collective::ReduceScatterBlock,
+    ] {
+        let mut tally = Tally::default();
+        for (name, _, machine) in Machine::NAMED {
+            for bytes in ALL_SIZES {
+                let times = GROUPS.map(|ranks| chosen(machine, collective, ranks, bytes));
+                for (at, pair) in GROUPS
+                    .windows(2)
+                    .enumerate()
+                    .filter(|(_, pair)| pair[0] + 1 == pair[1])
+                {
+                    let what =
+                        || format!("{name}, {} ranks against {}, {bytes} B", pair[0], pair[1]);
+                    tally.hold(times[at], times[at + 1] + times[at + 1] / 20, what);
+                }
+            }
+        }
+        tally.settle(&format!("{collective} of p <= 1.05 of p + 1"), 100);
+    }
 }

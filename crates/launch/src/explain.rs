@@ -1,8 +1,10 @@
-//! `oxmpi explain`: which path a message takes, by its size and its peer, and why.
+//! `oxmpi explain`: which path a message takes, by its size and its peer, and why; which algorithm
+//! serves a collective (`collective`).
 //!
 //! Nothing is started and nothing measured: what is printed is the table that a lane makes from
 //! costs and settings when it is set up, made here from the same functions.
 
+mod collective;
 mod network;
 mod peers;
 mod show;
@@ -13,12 +15,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use oxmpi::settings::{Sources, TABLE, resolve};
+use oxmpi::settings::{Sources, TABLE, Values, resolve};
 
 use crate::complain::{self, USAGE};
 
 const HELP: &str = "\
 Usage: oxmpi explain [-n RANKS] [--json]
+       oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
+
+The second form says which algorithm serves a collective; `oxmpi explain allreduce --help` says more. The first:
 
 Prints which path a message takes, by its size, to each kind of peer: this rank itself, a rank of the
 same node, a rank of another node. And why: a path ends where it reaches no further, where the next
@@ -69,14 +74,20 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
 
 /// What to print.
 fn run(arguments: Vec<OsString>) -> Result<String, String> {
+    if let Some(word) = arguments
+        .first()
+        .filter(|word| collective::is_collective(word))
+    {
+        let help = format!("oxmpi explain {} --help", word.display());
+        let said = values().and_then(|values| collective::run(arguments, &values));
+        return said.map_err(|why| complain::with_help(why, &help));
+    }
     let options =
         parse(arguments).map_err(|why| complain::with_help(why, "oxmpi explain --help"))?;
     if options.help {
         return Ok(HELP.into());
     }
-    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    values.warnings.iter().for_each(complain::error);
+    let values = values()?;
     let explained = Explained {
         peers: peers::all(&values, options.ranks),
         mailboxes: options
@@ -88,6 +99,14 @@ fn run(arguments: Vec<OsString>) -> Result<String, String> {
     } else {
         show::text(&explained)
     })
+}
+
+/// The settings of this process, after their warnings.
+fn values() -> Result<Values, String> {
+    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
+    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    values.warnings.iter().for_each(complain::error);
+    Ok(values)
 }
 
 fn parse(arguments: Vec<OsString>) -> Result<Options, lexopt::Error> {

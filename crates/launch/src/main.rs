@@ -58,7 +58,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "explain",
-        about: "which path a message takes, by its size and its peer, and why",
+        about: "which path a message takes and which algorithm serves a collective, and why",
         main: explain::main,
     },
     Command {

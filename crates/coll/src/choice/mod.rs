@@ -174,3 +174,22 @@ impl Choice {
 pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, Unsuited> {
     Table::new(call, tuning).map(|table| *table.choice(call.bytes()))
 }
+
+/// What may serve the call, each with the time that it is expected to take, in picoseconds, in the
+/// order of the catalog.
+///
+/// # Errors
+///
+/// As [`choose`].
+pub fn expected(
+    call: &Call,
+    tuning: &Tuning,
+) -> Result<impl Iterator<Item = (Choice, u64)>, Unsuited> {
+    let model = tuning.model(call.size);
+    let call = *call;
+    let cost = move |choice: Choice| {
+        let time = choice.algorithm.cost(&call, &choice.parameters, &model);
+        (choice, time)
+    };
+    Ok(candidates::candidates(&call, tuning)?.into_iter().map(cost))
+}

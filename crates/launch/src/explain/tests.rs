@@ -116,7 +116,7 @@ fn wrong_words_are_refused_with_what_is_right() {
         (vec!["-n", "0"], "from 1 to 4294967295"),
         (vec!["-n", "many"], "from 1 to 4294967295"),
         (vec!["--jsn"], "--jsn"),
-        (vec!["allreduce"], "allreduce"),
+        (vec!["alreduce"], "alreduce"),
     ] {
         let why = run(words.into_iter().map(Into::into).collect()).unwrap_err();
         assert!(

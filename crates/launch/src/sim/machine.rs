@@ -34,7 +34,7 @@ struct Costs {
 ///
 /// # Errors
 /// A sentence that says what is wrong and which machines there are.
-pub(super) fn find(named: &str) -> Result<(String, Machine), String> {
+pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
     if let Some(machine) = Machine::named(named) {
         return Ok((named.into(), machine));
     }

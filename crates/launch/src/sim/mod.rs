@@ -6,7 +6,7 @@
 mod experiment;
 mod goal;
 mod help;
-mod machine;
+pub(crate) mod machine;
 mod options;
 mod plot;
 mod show;

@@ -14,6 +14,7 @@ mod cpuinfo;
 mod frames;
 mod openmp;
 mod pmi;
+mod rules;
 mod settings;
 mod synthetic;
 mod sysfs;
@@ -24,6 +25,7 @@ pub use cpuinfo::cpuinfo;
 pub use frames::frames;
 pub use openmp::openmp;
 pub use pmi::pmi;
+pub use rules::rules;
 pub use settings::settings;
 pub use synthetic::synthetic;
 pub use sysfs::sysfs;
@@ -39,6 +41,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("frames", frames),
     ("openmp", openmp),
     ("pmi", pmi),
+    ("rules", rules),
     ("settings", settings),
     ("synthetic", synthetic),
     ("sysfs", sysfs),

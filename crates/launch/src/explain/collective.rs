@@ -1,0 +1,162 @@
+//! `oxmpi explain COLLECTIVE`: which algorithm serves a call, what it is expected to cost, and why no
+//! other one does.
+//!
+//! Nothing is started and nothing measured: the table of choices is made here from the functions and
+//! settings from which a job makes it.
+
+mod options;
+mod show;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+
+use oxmpi::settings::{Origin, Values};
+use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::choice::{Choice, Step, Table, Tuning, expected};
+use oxmpi_coll::placement::Order;
+
+use options::Options;
+
+pub(super) use options::is_collective;
+
+/// Everything that is printed.
+struct Explained {
+    options: Options,
+    machine: String,
+    per_node: u32,
+    call: Call,
+    /// What serves the call, and its expected picoseconds.
+    chosen: (Choice, u64),
+    /// Why it does.
+    why: String,
+    /// The fastest with its best parameters for each other algorithm that suits.
+    others: Vec<(Choice, u64)>,
+    /// Algorithms that do not suit, and what they need.
+    unsuited: Vec<(&'static str, String)>,
+    /// What serves which sizes, and its expected picoseconds at the first of them.
+    steps: Vec<(Step, u64)>,
+}
+
+impl Explained {
+    /// How ranks are dealt to nodes.
+    const fn placement(&self) -> &'static str {
+        match self.options.order {
+            Order::Block => "block",
+            Order::Cyclic => "cyclic",
+        }
+    }
+}
+
+/// What to print for these arguments, whose first one names a collective.
+///
+/// # Errors
+/// A sentence about what is wrong in them, or in the settings.
+pub(super) fn run(arguments: Vec<OsString>, values: &Values) -> Result<String, String> {
+    let options = match options::parse(arguments)? {
+        Some(options) => options,
+        None => return Ok(options::HELP.into()),
+    };
+    let explained = explain(options, values)?;
+    Ok(if explained.options.json {
+        show::json(&explained)
+    } else {
+        show::text(&explained)
+    })
+}
+
+fn explain(options: Options, values: &Values) -> Result<Explained, String> {
+    let rules = values.rules().map_err(|bad| bad.to_string())?;
+    let (machine, costs, per_node) = options.machine(values)?;
+    let tuning = Tuning {
+        // Kept as long as the process runs, as in a job.
+        rules: rules.leak(),
+        machine: costs,
+        per_node,
+        order: options.order,
+        ..values.tuning()
+    };
+    let call = options.call()?;
+    let refused = |why: oxmpi_coll::catalog::Unsuited| why.to_string();
+    let table = Table::new(&call, &tuning).map_err(refused)?;
+    let cost = |call: &Call, choice: &Choice| {
+        let model = tuning.model(call.size);
+        choice.algorithm.cost(call, &choice.parameters, &model)
+    };
+    let choice = *table.choice(call.bytes());
+    let chosen = (choice, cost(&call, &choice));
+    let mut others: Vec<(Choice, u64)> = Vec::new();
+    for (other, time) in expected(&call, &tuning).map_err(refused)? {
+        let same = |one: &&mut (Choice, u64)| one.0.algorithm == other.algorithm;
+        match others.iter_mut().find(same) {
+            Some(known) if known.1 <= time => {}
+            Some(known) => *known = (other, time),
+            None => others.push((other, time)),
+        }
+    }
+    others.retain(|(other, _)| other.algorithm != choice.algorithm);
+    others.sort_by_key(|&(_, time)| time);
+    let unsuited = call.collective.algorithms().filter_map(|one| {
+        let why = one.suits(&call).err()?;
+        Some((one.name(), why.to_string()))
+    });
+    let at = |step: &Step| {
+        let mut call = call;
+        call.count = step.from.div_ceil(call.element_bytes);
+        call
+    };
+    let steps = table.steps().iter();
+    let steps = steps.map(|step| (*step, cost(&at(step), &step.choice)));
+    let why = why(values, &tuning, &call, chosen, &others);
+    Ok(Explained {
+        machine,
+        per_node,
+        call,
+        chosen,
+        why,
+        unsuited: unsuited.collect(),
+        steps: steps.collect(),
+        others,
+        options,
+    })
+}
+
+/// Why the chosen one serves the call.
+fn why(
+    values: &Values,
+    tuning: &Tuning,
+    call: &Call,
+    chosen: (Choice, u64),
+    others: &[(Choice, u64)],
+) -> String {
+    let algorithm = chosen.0.algorithm;
+    if tuning.forced.get(call.collective) == Some(algorithm) {
+        let own = values.get(&format!("{}_algorithm", call.collective.name()));
+        let told = match own.origin {
+            Origin::Default => values.get("coll_plain"),
+            _ => own,
+        };
+        return format!(
+            "asked for: {} = {} ({})",
+            told.setting.name, told.text, told.origin
+        );
+    }
+    let by_rule = tuning.rules.iter().any(|rule| {
+        let (shortest, longest) = rule.bytes;
+        let (fewest, most) = rule.ranks;
+        rule.algorithm == algorithm
+            && (shortest..=longest).contains(&call.bytes())
+            && (fewest..=most).contains(&call.size)
+    });
+    match others.first() {
+        _ if by_rule => format!("asked for by a rule in {}", values.get("coll_rules").text),
+        None => "no other algorithm suits".into(),
+        _ if call.collective == Collective::Barrier => "expected to be the fastest".into(),
+        Some((_, time)) if *time < chosen.1 => {
+            "the best choice over all sizes: a longer vector never goes back to an algorithm that a \
+             shorter one has left"
+                .into()
+        }
+        Some(_) => "expected to be the fastest".into(),
+    }
+}

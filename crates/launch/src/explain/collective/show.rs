@@ -1,0 +1,151 @@
+//! The explanation of a collective as text and as JSON.
+
+use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::choice::Choice;
+use oxmpi_text::Size;
+use serde_json::{Value, json};
+
+use super::Explained;
+use crate::table::aligned;
+
+/// Picoseconds as microseconds.
+fn micros(picoseconds: u64) -> String {
+    format!("{:.3} us", picoseconds as f64 / 1e6)
+}
+
+/// The parameters that the algorithm takes, each with its value.
+fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
+    let own = choice.algorithm.row().parameters;
+    let used = choice.parameters.over(own);
+    let all = [
+        ("radix", own.radix.into(), used.radix.into()),
+        ("blocks", own.blocks.into(), used.blocks.into()),
+        ("window", own.window.into(), used.window.into()),
+        ("segment", own.segment, used.segment),
+        ("cutoff", own.cutoff, used.cutoff),
+        ("per_node", own.per_node.into(), used.per_node.into()),
+    ];
+    let taken = all.into_iter().filter(|&(_, own, _)| own > 0);
+    taken.map(|(name, _, used)| (name, used)).collect()
+}
+
+fn with_parameters(choice: &Choice) -> String {
+    let told = parameters(choice);
+    let told = told.iter().map(|(name, value)| format!("{name} {value}"));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn text(explained: &Explained) -> String {
+    let Explained {
+        options,
+        call,
+        chosen: (choice, time),
+        ..
+    } = explained;
+    let of = match options.collective {
+        Collective::Barrier => String::new(),
+        _ => format!(" of {}", Size(options.bytes)),
+    };
+    let mut text = format!(
+        "{}{of} on {} ranks: {}, {}\n  {}\n",
+        options.collective,
+        call.size,
+        choice.algorithm.name(),
+        micros(*time),
+        explained.why
+    );
+    if let Some((next, later)) = explained.others.first() {
+        text += &format!(
+            "  next best: {}, {}\n",
+            next.algorithm.name(),
+            micros(*later)
+        );
+    }
+    text += &format!(
+        "  costs: {}, {} ranks a node, {} placement\n\n",
+        explained.machine,
+        explained.per_node,
+        explained.placement()
+    );
+    let head = [
+        "algorithm",
+        "parameters",
+        "expected",
+        "times the chosen",
+        "for",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    let all = std::iter::once(&explained.chosen).chain(&explained.others);
+    rows.extend(all.map(|(one, took)| {
+        vec![
+            one.algorithm.name().into(),
+            with_parameters(one),
+            micros(*took),
+            format!("{:.2}", *took as f64 / (*time).max(1) as f64),
+            one.algorithm.about().into(),
+        ]
+    }));
+    text += &aligned(&rows);
+    if !explained.unsuited.is_empty() {
+        text += "\nnot suited:\n";
+        for (_, why) in &explained.unsuited {
+            text += &format!("  {why}\n");
+        }
+    }
+    if options.collective != Collective::Barrier {
+        text += "\nby size:\n";
+        let head = ["from", "algorithm", "parameters", "expected there"];
+        let mut rows = vec![head.map(String::from).to_vec()];
+        rows.extend(explained.steps.iter().map(|(step, took)| {
+            vec![
+                format!("{} B", step.from),
+                step.choice.algorithm.name().into(),
+                with_parameters(&step.choice),
+                micros(*took),
+            ]
+        }));
+        text += &aligned(&rows);
+    }
+    text
+}
+
+/// The format `oxmpi-explain-collective` of docs/formats.md.
+pub(super) fn json(explained: &Explained) -> String {
+    let one = |choice: &Choice, time: u64| {
+        let parameters = parameters(choice).into_iter();
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), Value::from(value)));
+        json!({
+            "algorithm": choice.algorithm.name(),
+            "parameters": Value::Object(parameters.collect()),
+            "expected_ps": time,
+        })
+    };
+    let others = explained
+        .others
+        .iter()
+        .map(|(choice, time)| one(choice, *time));
+    let unsuited = explained.unsuited.iter();
+    let unsuited = unsuited.map(|(name, why)| json!({"algorithm": name, "why": why}));
+    let steps = explained.steps.iter().map(|(step, time)| {
+        let mut row = one(&step.choice, *time);
+        row["from_bytes"] = step.from.into();
+        row
+    });
+    let (choice, time) = &explained.chosen;
+    let whole = json!({
+        "format": "oxmpi-explain-collective",
+        "version": 1,
+        "collective": explained.options.collective.name(),
+        "bytes": explained.options.bytes,
+        "ranks": explained.call.size,
+        "per_node": explained.per_node,
+        "placement": explained.placement(),
+        "machine": explained.machine,
+        "chosen": one(choice, *time),
+        "why": explained.why,
+        "others": others.collect::<Vec<_>>(),
+        "unsuited": unsuited.collect::<Vec<_>>(),
+        "by_size": steps.collect::<Vec<_>>(),
+    });
+    format!("{whole:#}\n")
+}

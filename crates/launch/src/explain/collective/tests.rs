@@ -1,0 +1,94 @@
+//! What is said of a call, for settings given here.
+
+use oxmpi::settings::{Sources, TABLE, Values, resolve};
+
+use super::run;
+
+fn values(environment: &[(&str, &str)]) -> Values {
+    let own = |&(name, value): &(&str, &str)| (name.into(), value.into());
+    let sources = Sources {
+        environment: environment.iter().map(own).collect(),
+        ..Sources::default()
+    };
+    resolve(TABLE, &sources).unwrap()
+}
+
+fn said(words: &str, environment: &[(&str, &str)]) -> Result<String, String> {
+    let words = words.split_whitespace().map(Into::into).collect();
+    run(words, &values(environment))
+}
+
+fn json(words: &str, environment: &[(&str, &str)]) -> serde_json::Value {
+    let text = said(&format!("{words} --json"), environment).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_call_has_a_choice_a_next_best_and_switch_points() {
+    let text = said("allreduce 64KiB -n 96 --machine gemini", &[]).unwrap();
+    for part in [
+        "allreduce of 64KiB on 96 ranks: ",
+        "next best: ",
+        "costs: gemini, 16 ranks a node, block placement",
+        "allreduce census needs an operation that gives the same bits in every order",
+        "by size:",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let read = json("allreduce 64KiB -n 96 --machine gemini", &[]);
+    assert_eq!(read["format"], "oxmpi-explain-collective");
+    let time = |row: &serde_json::Value| row["expected_ps"].as_u64().unwrap();
+    let others = read["others"].as_array().unwrap();
+    assert!(others.is_sorted_by_key(time));
+    let steps = read["by_size"].as_array().unwrap();
+    assert_eq!(steps[0]["from_bytes"], 0);
+    assert!(steps.len() > 1 && steps.is_sorted_by_key(time));
+}
+
+#[test]
+fn what_is_asked_for_is_said_to_be() {
+    let forced = json("bcast 8 -n 4", &[("I_MPI_ADJUST_BCAST", "8")]);
+    assert_eq!(forced["chosen"]["algorithm"], "knomial");
+    assert_eq!(
+        forced["why"],
+        "asked for: bcast_algorithm = knomial (I_MPI_ADJUST_BCAST)"
+    );
+    let plain = json("gatherv 8 -n 4", &[("MPICH_COLL_OPT_OFF", "1")]);
+    assert_eq!(plain["chosen"]["algorithm"], "linear");
+    assert_eq!(
+        plain["why"],
+        "asked for: coll_plain = 1 (MPICH_COLL_OPT_OFF)"
+    );
+}
+
+#[test]
+fn flags_make_a_barrier_cheaper() {
+    let words = "barrier -n 12288 --machine gemini";
+    let time = |environment: &[(&str, &str)]| {
+        let read = json(words, environment);
+        read["chosen"]["expected_ps"].as_u64().unwrap()
+    };
+    assert!(time(&[("MPICH_USE_DMAPP_COLL", "1")]) < time(&[]));
+}
+
+#[test]
+fn wrong_words_are_refused_with_what_is_right() {
+    for (words, right) in [
+        (
+            "allreduce -n 4",
+            "how many bytes? Say oxmpi explain allreduce 64KiB",
+        ),
+        ("allreduce 8", "Say -n 96"),
+        ("allreduce 8X -n 4", "8X"),
+        ("allreduce 8 9 -n 4", "one size"),
+        ("barrier 8 -n 4", "has no size"),
+        ("barrier -n 0", "from 1 to 4294967295"),
+        ("barrier -n 4 --machine gemnii", "did you mean `gemini`?"),
+        ("barrier -n 4 --placement round", "block or cyclic"),
+        ("neighbor_allgather 8 -n 4", "neighbours"),
+        ("allreduce 8 -n 4 --exact --ordered", "do not go together"),
+    ] {
+        let why = said(words, &[]).unwrap_err();
+        assert!(why.contains(right), "{words}: {why}");
+    }
+}
