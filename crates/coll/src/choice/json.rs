@@ -1,4 +1,4 @@
-//! Rules as a JSON file tells them: `docs/formats.md`, `oxmpi-coll-rules`.
+//! Rules as a JSON file tells them: `docs/formats.md`.
 //!
 //! ```
 //! use oxmpi_coll::choice::{Tuning, choose, read_rules};
