@@ -164,13 +164,14 @@ fn ranks_that_do_not_agree() {
             let mut mine = vec![1u64; 3 + 2 * comm.rank()];
             let mut all = [0; 10];
             let all = &mut all[..2 * mine.len()];
+            let wide = all.to_vec();
             let at_root = (comm.rank() == 0).then_some(&mut *all);
             let result = match collective.as_str() {
                 "0" => comm.bcast(&mut mine, 0),
                 "1" => comm.gather(&mine, at_root, 0),
                 "2" => comm.scatter(at_root.as_deref(), &mut mine, 0),
                 "3" => comm.allgather(&mine, all),
-                "4" => comm.alltoall(&all.to_vec(), all),
+                "4" => comm.alltoall(&wide, all),
                 "5" => comm.allreduce_in_place(&mut mine, Op::SUM),
                 "6" => comm.reduce_in_place(&mut mine, Op::SUM, 0),
                 _ => comm.scan_in_place(&mut mine, Op::SUM),

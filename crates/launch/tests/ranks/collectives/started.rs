@@ -1,5 +1,5 @@
 //! Nonblocking collectives: each against what its blocking form promises, several at once, beside
-//! messages and blocking ones, forgotten, dropped and left by an error.
+//! messages and blocking ones, not waited for and left by an error.
 
 use oxmpi::collective::{self, Blocks};
 use oxmpi::{Access, Comm, Error, Grid, Op, Request, Result, Test, World};
@@ -211,18 +211,18 @@ fn tested_until_they_end() {
     }
 }
 
-/// What is dropped or forgotten ends with the scope.
+/// What nobody waits for ends with the scope.
 #[test]
-fn dropped_and_forgotten() {
+fn not_waited_for() {
     for ranks in [1, 4] {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (size, mine) = (comm.size(), vec![comm.rank(); 2000]);
             for _ in 0..10 {
-                let (mut dropped, mut forgotten) = (vec![0; 2000 * size], vec![0; 2000 * size]);
+                let (mut first, mut second) = (vec![0; 2000 * size], vec![0; 2000 * size]);
                 comm.scope(|s| {
-                    drop(s.start(collective::allgather(&mine, &mut dropped))?);
-                    std::mem::forget(s.start(collective::allgather(&mine, &mut forgotten))?);
+                    s.start(collective::allgather(&mine, &mut first))?;
+                    s.start(collective::allgather(&mine, &mut second))?;
                     Ok(())
                 })?;
                 let is_whole = |all: &[usize]| {
@@ -230,7 +230,7 @@ fn dropped_and_forgotten() {
                         .enumerate()
                         .all(|(rank, block)| block == [rank; 2000])
                 };
-                assert!(is_whole(&dropped) && is_whole(&forgotten));
+                assert!(is_whole(&first) && is_whole(&second));
             }
             comm.barrier()
         });
