@@ -37,13 +37,13 @@
     mov edi, dword ptr [r13 + 504]
     or edi, dword ptr [rsi + 8*rax + 4]
     jne .L3
-    cmp qword ptr [r13 + 1568], rax
+    cmp qword ptr [r13 + 1672], rax
     jbe .L3
     mov r10d, ebp
     add r10, rcx
     lea rsi, [r13 + 520]
     mov qword ptr [rsp + 56], rsi
-    mov rsi, qword ptr [r13 + 1560]
+    mov rsi, qword ptr [r13 + 1664]
     shl rax, 7
     lea r11, [rsi + rax]
     mov edi, dword ptr [rsi + rax + 56]
