@@ -139,6 +139,20 @@ impl Collective {
         )
     }
 
+    /// Whether every rank knows the length on which its cost depends.
+    pub const fn has_known_length(self) -> bool {
+        let by_pairs = matches!(
+            self,
+            Collective::Gatherv | Collective::Scatterv | Collective::Alltoallv
+        );
+        !by_pairs && !self.is_neighborhood()
+    }
+
+    /// Whether all ranks are in place where one is, since input and output are as long.
+    pub const fn is_in_place_everywhere(self) -> bool {
+        matches!(self, Collective::Alltoall | Collective::Alltoallv)
+    }
+
     /// The algorithms that implement it.
     pub fn algorithms(self) -> impl Iterator<Item = Algorithm> {
         Algorithm::ALL

@@ -132,6 +132,11 @@ impl TryFrom<Told> for Checked {
         let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
         let ranks = range(&all(&told.ranks), 1, u32::MAX.into(), ranks);
         let (fewest, most) = ranks.map_err(|why| format!("ranks: {why}"))?;
+        if told.bytes.is_some() && !collective.has_known_length() {
+            return Err(format!(
+                "bytes: {collective} has lengths that not all ranks know, so its rules are for all"
+            ));
+        }
         let bytes = range(&all(&told.bytes), 0, u64::MAX, bytes);
         Ok(Checked(Rule {
             algorithm,
@@ -286,6 +291,10 @@ mod tests {
             (
                 rule(&format!("{ring}, \"rank\": \"1\"")),
                 "expected one of `collective`",
+            ),
+            (
+                rule(r#""collective": "gatherv", "algorithm": "linear", "bytes": "1..""#),
+                "bytes: gatherv has lengths that not all ranks know",
             ),
             (
                 rule(r#""collective": "bcast""#),

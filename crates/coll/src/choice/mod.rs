@@ -56,6 +56,18 @@ pub struct Tuning {
 }
 
 impl Tuning {
+    /// Whether the user asks for an algorithm for the collective on groups of so many ranks, be it
+    /// for some sizes only. All ranks find the same.
+    ///
+    /// # Cost
+    ///
+    /// A compare, and a few for each rule.
+    #[inline]
+    pub fn asks_for(&self, collective: Collective, size: u32) -> bool {
+        let by_rule = |rule: &Rule| rule.speaks_of(collective, size);
+        self.forced.get(collective).is_some() || self.rules.iter().any(by_rule)
+    }
+
     /// Where the ranks of a group are.
     fn placement(&self, size: u32) -> Placement {
         let per_node = match self.per_node {

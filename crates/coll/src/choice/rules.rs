@@ -1,7 +1,7 @@
 //! What the user asks for on some sizes of some groups.
 
 use super::Choice;
-use crate::catalog::{Algorithm, Call, Parameters};
+use crate::catalog::{Algorithm, Call, Collective, Parameters};
 
 /// The most rules for one collective: so many always find room in a table.
 pub const RULES: usize = 8;
@@ -14,17 +14,32 @@ pub struct Rule {
     pub algorithm: Algorithm,
     /// Its parameters; 0 stands for the default. Ranks of a node and their order are not looked at.
     pub parameters: Parameters,
-    /// Bytes of the shortest and the longest vector or block, both included.
+    /// Bytes of the shortest and the longest vector or block, both included. Not looked at in
+    /// collectives whose lengths [not all ranks know](Collective::has_known_length).
     pub bytes: (u64, u64),
     /// Ranks of the smallest and the largest group, both included.
     pub ranks: (u32, u32),
 }
 
 impl Rule {
-    /// Whether it speaks of calls like this one, of some length.
-    pub(super) fn meets(&self, call: &Call) -> bool {
+    /// Whether it speaks of the collective on groups of so many ranks, with some length.
+    pub fn speaks_of(&self, collective: Collective, size: u32) -> bool {
         let (fewest, most) = self.ranks;
-        (fewest..=most).contains(&call.size) && self.algorithm.suits(call).is_ok()
+        self.algorithm.collective() == collective && (fewest..=most).contains(&size)
+    }
+
+    /// Whether it serves calls like this one, of some length.
+    pub(super) fn meets(&self, call: &Call) -> bool {
+        self.speaks_of(call.collective, call.size) && self.algorithm.suits(call).is_ok()
+    }
+
+    /// The bytes from which and up to which it serves: all ranks find the same.
+    pub(super) const fn lengths(&self) -> (u64, u64) {
+        if self.algorithm.collective().has_known_length() {
+            self.bytes
+        } else {
+            (0, u64::MAX)
+        }
     }
 
     /// The algorithm with the rule's parameters, and the usual ones where it says nothing.

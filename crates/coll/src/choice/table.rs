@@ -3,7 +3,7 @@
 
 use super::candidates::{Candidates, MOST, candidates};
 use super::{Choice, Tuning};
-use crate::catalog::{Call, Collective, Unsuited};
+use crate::catalog::{Call, Unsuited};
 use crate::cost::Model;
 
 /// The most choices in a table.
@@ -34,7 +34,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table for calls like this one; its length is not looked at.
+    /// The table for calls like this one. It is the same for all that are of one collective, by
+    /// groups of one size, whose operations may do the same and, in an alltoall, that are in place
+    /// or not: their rank, root, length and elements are not looked at. So all ranks have the same.
     ///
     /// # Errors
     ///
@@ -45,6 +47,7 @@ impl Table {
     ///
     /// Some hundred microseconds, and 20 KiB of stack. Nothing is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+        let call = &pattern(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
             return Ok(Table::of(tuning.choice(forced, call.size)));
@@ -53,7 +56,7 @@ impl Table {
         for rule in tuning.rules.iter().rev() {
             if rule.meets(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
-                table.overlay(rule.bytes, rule.choice(usual));
+                table.overlay(rule.lengths(), rule.choice(usual));
             }
         }
         Ok(table)
@@ -92,7 +95,7 @@ impl Table {
             model: tuning.model(call.size),
             candidates,
         };
-        if is_known_to_all(call.collective) {
+        if call.collective.has_known_length() {
             return Ok(contest.table());
         }
         let cost = |choice: &&Choice| contest.cost(choice, UNKNOWN);
@@ -133,18 +136,21 @@ impl Table {
     }
 }
 
-/// Whether every rank knows the length that the call's cost depends on.
-const fn is_known_to_all(collective: Collective) -> bool {
-    !matches!(
-        collective,
-        Collective::Gatherv
-            | Collective::Scatterv
-            | Collective::Alltoallv
-            | Collective::NeighborAllgather
-            | Collective::NeighborAllgatherv
-            | Collective::NeighborAlltoall
-            | Collective::NeighborAlltoallv
-    )
+/// What stands for all calls that have one table: every rank makes it from its own call, in which
+/// rank, root and neighbours may differ, or that need not be the first one on every rank. What is
+/// wrong stays, so that it is refused.
+fn pattern(call: &Call) -> Call {
+    let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
+    let in_place = call.collective.is_in_place_everywhere() && call.in_place;
+    Call {
+        collective: call.collective,
+        remote: call.remote,
+        root: or_wrong(call.root),
+        commutative: call.commutative,
+        exact: call.exact && call.commutative,
+        in_place,
+        ..Call::barrier(or_wrong(call.rank), call.size)
+    }
 }
 
 /// Candidates that are compared.
@@ -156,8 +162,9 @@ struct Contest<'a> {
 
 impl Contest<'_> {
     fn cost(&self, choice: &Choice, bytes: u64) -> u64 {
+        // The elements of a pattern are bytes.
         let call = Call {
-            count: bytes.div_ceil(self.call.element_bytes.max(1)),
+            count: bytes,
             ..*self.call
         };
         choice

@@ -53,12 +53,13 @@ fn make<'a>(
     Table::new(call, tuning).map(|table| slot.insert(Box::new(table)))
 }
 
-/// The place of a call's table.
+/// The place of a call's table: calls with one place have equal tables.
 #[inline]
 const fn kind(call: &Call) -> usize {
-    let kind = match call.collective {
-        Collective::Alltoall | Collective::Alltoallv => call.in_place as usize,
-        _ => call.commutative as usize + call.exact as usize,
+    let kind = if call.collective.is_in_place_everywhere() {
+        call.in_place as usize
+    } else {
+        call.commutative as usize * (1 + call.exact as usize)
     };
     call.collective as usize * KINDS + kind
 }

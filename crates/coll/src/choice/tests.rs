@@ -88,6 +88,78 @@ fn every_rank_and_root_chooses_the_same() {
     }
 }
 
+/// The table that one rank makes from its own call, whichever comes first there, is every rank's.
+#[test]
+fn a_table_is_that_of_all_calls_of_its_kind() {
+    for tuning in machines() {
+        for collective in Collective::ALL {
+            for size in [2, 3, 8, 13, 64] {
+                for one in [
+                    call(collective, size),
+                    call(collective, size).exactly(),
+                    call(collective, size).with_commutative(false),
+                ] {
+                    let table = Table::new(&one, &tuning);
+                    for element_bytes in [0, 2, 8, 1000, 1 << 20] {
+                        let other = Call {
+                            rank: size - 1,
+                            root: size / 2,
+                            count: 77,
+                            element_bytes,
+                            in_place: !collective.is_in_place_everywhere(),
+                            sources: 3,
+                            destinations: 9,
+                            cartesian: true,
+                            ..one
+                        };
+                        assert_eq!(Table::new(&other, &tuning), table, "{other:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_operation_in_no_order_is_not_exact() {
+    let mut tables = Tables::new(Tuning::default());
+    for call in [
+        Call::allreduce(0, 6, 8, 8),
+        Call::allreduce(0, 6, 8, 8)
+            .exactly()
+            .with_commutative(false),
+    ] {
+        let chosen = tables.choose(&call).copied().expect("something suits");
+        assert_eq!(chosen.algorithm.suits(&call), Ok(()));
+        assert_eq!(Ok(chosen), choose(&call, &Tuning::default()));
+    }
+}
+
+#[test]
+fn a_rule_for_lengths_that_not_all_know_is_for_all() {
+    const RULES: &[Rule] = &[Rule {
+        algorithm: Algorithm::GathervLinear,
+        parameters: Parameters {
+            window: 3,
+            ..Parameters::NONE
+        },
+        bytes: (100, 200),
+        ranks: (1, 8),
+    }];
+    let tuning = Tuning {
+        rules: RULES,
+        ..Tuning::default()
+    };
+    let mut tables = Tables::new(tuning);
+    for bytes in [0, 150, 1 << 20] {
+        let chosen = tables.choose(&Call::gatherv(1, 8, 0, bytes));
+        assert_eq!(chosen.map(|one| one.parameters.window), Ok(3), "{bytes} B");
+    }
+    assert!(tuning.asks_for(Collective::Gatherv, 8));
+    assert!(!tuning.asks_for(Collective::Gatherv, 9));
+    assert!(!tuning.asks_for(Collective::Scatterv, 8));
+}
+
 #[test]
 fn tables_that_are_kept_say_the_same() {
     let tuning = Tuning::default();
