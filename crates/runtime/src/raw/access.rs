@@ -114,7 +114,7 @@ pub(crate) mod sealed {
         /// One turn of [`Reach::until`], for callers that look for themselves.
         ///
         /// # Errors
-        /// As there.
+        /// When the lane has ended: another thread, or an operation of this one's, has left.
         fn turn(&self, waiter: &mut Waiter) -> Result<()>;
 
         /// A new wait.
@@ -208,6 +208,12 @@ impl Reach for Own {
     #[inline]
     fn until<R>(&self, mut ready: impl FnMut(&mut Lane) -> Option<R>) -> Result<R> {
         let mut lane = self.0.lane.borrow();
+        if lane.collectives.are_open() {
+            // What came before this wait may be for one of them, and the first turn may sleep.
+            drop(lane);
+            collective::drive(self);
+            lane = self.0.lane.borrow();
+        }
         let mut waiter = lane.waiter();
         let end = EndOfProcess;
         let result = loop {
@@ -232,6 +238,8 @@ impl Reach for Own {
 
     fn turn(&self, waiter: &mut Waiter) -> Result<()> {
         let mut lane = self.0.lane.borrow();
+        // An operation of this thread's may have left the world.
+        lane.check()?;
         lane.turn(waiter);
         let collectives = lane.collectives.are_open();
         drop(lane);

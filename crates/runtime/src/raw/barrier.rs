@@ -41,7 +41,7 @@ impl<A: Access> Communicator<A> {
             Some(Ok(())) => Some(None),
             Some(Err(failure)) => Some(Some(Stopped::Here(failure))),
             None => {
-                let cause = collective::look(lane, self.collective_context())?;
+                let cause = collective::look(lane, self.collective_context(), self.group())?;
                 lane.give_up(gate);
                 Some(Some(Stopped::Elsewhere(cause)))
             }

@@ -473,7 +473,7 @@ impl<A: Access> Communicator<A> {
         let collectives = self.access.with(|lane| {
             lane.check_process()?;
             lane.take_back(request);
-            Ok(lane.collectives.are_open())
+            Ok(lane.collectives.are_under_way())
         })?;
         if collectives {
             collective::take_back(&self.access, request);

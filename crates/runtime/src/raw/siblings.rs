@@ -121,27 +121,28 @@ pub(super) fn any() -> bool {
 #[cold]
 pub(super) fn drive() {
     // At the thread's end its variables are gone before the last of its lanes may be.
-    let _ = OWN.try_with(|lanes| {
-        for lane in lanes.borrow().iter().filter_map(rc::Weak::upgrade) {
-            let collectives = lane.lane.try_borrow().is_some_and(|mut lane| lane.go_on());
-            if collectives {
-                collective::drive(&Own(lane));
-            }
-        }
+    let own = OWN.try_with(|lanes| {
+        let lanes = lanes.borrow();
+        let lanes = lanes.iter().filter_map(rc::Weak::upgrade);
+        let open = |lane: &Rc<OwnLane>| lane.lane.try_borrow().is_some_and(|mut lane| lane.go_on());
+        lanes.filter(open).collect::<Vec<_>>()
     });
-    let _ = COPY.try_with(|copy| {
-        // In use: a lane whose last owner is the loop below drives the others as it leaves.
-        let Ok(mut copy) = copy.try_borrow_mut() else {
-            return;
-        };
+    let shared = COPY.try_with(|copy| {
+        // In use: a lane whose last owner is the walk below drives the others as it leaves.
+        let mut copy = copy.try_borrow_mut().ok()?;
         copy.renew();
-        for lane in copy.lanes.iter().filter_map(sync::Weak::upgrade) {
-            let collectives = lane.lane.try_lock().is_ok_and(|mut lane| lane.go_on());
-            if collectives {
-                collective::drive(&Shared(lane));
-            }
-        }
+        let lanes = copy.lanes.iter().filter_map(sync::Weak::upgrade);
+        let open = |lane: &Arc<SharedLane>| lane.lane.try_lock().is_ok_and(|mut lane| lane.go_on());
+        Some(lanes.filter(open).collect::<Vec<_>>())
     });
+    // What runs here may be an operation of the user's, which may make lanes and wait: no list is
+    // held. The vectors take memory only where there is a collective.
+    for lane in own.into_iter().flatten() {
+        collective::drive(&Own(lane));
+    }
+    for lane in shared.into_iter().flatten().flatten() {
+        collective::drive(&Shared(lane));
+    }
 }
 
 impl ListCopy {

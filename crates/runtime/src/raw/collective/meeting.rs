@@ -36,6 +36,8 @@ impl<A: Access> Meeting<'_, A> {
     /// Judges a message that has ended and should have had so many bytes.
     pub(super) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
         match outcome {
+            // Nobody took it back but the lane, when the world ended.
+            Ok(status) if status.cancelled => Err(Error::Ended),
             Ok(status) if status.len == bytes => Ok(()),
             Ok(status) => Err(self.disagree(status.source, status.len, bytes)),
             Err(Failure::Truncated { peer, sent, .. }) => Err(self.disagree(peer, sent, bytes)),

@@ -256,13 +256,14 @@ impl<A: Access> Driver for Caller<'_, A> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, mut awaited: Awaited) -> Result<()> {
-        let (access, context) = (
+        let (access, context, group) = (
             self.communicator.access(),
             self.communicator.collective_context(),
+            self.communicator.group(),
         );
         let come = access.until(|lane| match lane.has_come(&mut awaited) {
             Some(come) => Some(come.map_err(Stop::Here)),
-            None => look(lane, context).map(|cause| Err(Stop::Told(cause))),
+            None => look(lane, context, group).map(|cause| Err(Stop::Told(cause))),
         })?;
         self.looks = access.with(|lane| {
             lane.forget_awaited();

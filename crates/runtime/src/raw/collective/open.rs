@@ -56,10 +56,15 @@ pub(crate) struct Collectives {
 }
 
 impl Collectives {
-    /// Whether one is under way.
+    /// Whether one waits to be advanced.
     #[inline]
     pub(crate) fn are_open(&self) -> bool {
         !self.open.is_empty()
+    }
+
+    /// Whether one is under way, also where somebody advances it now.
+    pub(crate) fn are_under_way(&self) -> bool {
+        !self.open.is_empty() || !self.out.is_empty()
     }
 
     /// Takes out the next one to be advanced.
@@ -199,26 +204,23 @@ fn give_up<A: Access>(access: &A, mut open: Box<Open>) {
     end(access, open, Ok(Status::own(true)));
 }
 
-/// Tells how one has ended, and lets go of it.
+/// Tells how one has ended, and keeps it if it is persistent, both at once: whoever sees the end may
+/// start it again. Another one's memory is given back.
 fn end<A: Access>(access: &A, mut open: Box<Open>, outcome: Outcome) {
-    if let Some(request) = open.request.take() {
-        access.with(|lane| {
+    let over = access.with(|lane| {
+        if let Some(request) = open.request.take() {
             lane.collectives.ends(request);
             lane.end_own(request, outcome);
-        });
-    }
-    put_away(access, open);
-}
-
-/// Keeps a persistent one, and gives another one's memory back.
-fn put_away<A: Access>(access: &A, mut open: Box<Open>) {
-    if open.kept.is_some() {
-        return access.with(|lane| lane.collectives.keep(open));
-    }
-    let rooms = open.run.vacate();
-    access.with(|lane| lane.return_rooms(rooms));
+        }
+        if open.kept.is_some() {
+            lane.collectives.keep(open);
+            return None;
+        }
+        lane.return_rooms(open.run.vacate());
+        Some(open)
+    });
     // Its operation is dropped last, while no lane is held: it is the user's.
-    drop(open);
+    drop(over);
 }
 
 impl Open {

@@ -77,7 +77,9 @@ impl<A: Access> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<Box<Open>> {
-        run.furnish(self.meeting(), &buffers, rooms)?;
+        // It has its number, so the other ranks go on to wait for this one.
+        run.furnish(self.meeting(), &buffers, rooms)
+            .map_err(|error| self.meeting().end_for(error))?;
         Ok(Box::new(Open {
             request: None,
             run,

@@ -6,10 +6,11 @@
 //! collective of the communicator is begun any more where this is known.
 
 use oxmpi_coll::plan::TAGS;
-use oxmpi_wire::engine::{Mode, Outcome, Source, Tag};
+use oxmpi_wire::engine::{Mode, Source, Tag};
 use oxmpi_wire::{Envelope, Fault, Peer};
 
 use super::super::access::Access;
+use super::super::group::Group;
 use super::super::lane::Lane;
 use super::meeting::Meeting;
 use crate::data::{source, target};
@@ -104,8 +105,8 @@ impl Troubles {
     }
 }
 
-/// Looks whether another rank tells of trouble with collectives of the context.
-pub(crate) fn look(lane: &mut Lane, context: u32) -> Option<Cause> {
+/// Looks whether another rank of the group tells of trouble with collectives of the context.
+pub(crate) fn look(lane: &mut Lane, context: u32, group: &Group) -> Option<Cause> {
     let known = lane.troubles.of(context);
     if known.is_some() {
         return known;
@@ -114,12 +115,22 @@ pub(crate) fn look(lane: &mut Lane, context: u32) -> Option<Cause> {
     let Some(Ok(told)) = lane.probe(Source::Any, context, Tag::Exact(TAG)) else {
         return None;
     };
-    let mut notice: Notice = [told.source.0, 0];
+    let mut notice: Box<Notice> = Box::new([0; 2]);
     let from = Source::Peer(told.source);
-    let request = lane.irecv(from, context, Tag::Exact(TAG), target(&mut notice));
-    // It is here in full, so the receive has ended; whatever it brought, there is trouble.
-    let _ended: Option<Outcome> = lane.test(request);
-    lane.troubles.note(context, Cause::heard(notice));
+    let request = lane.irecv(from, context, Tag::Exact(TAG), target(&mut *notice));
+    let ended = lane.test(request);
+    let cause = match ended {
+        Some(Ok(status)) if status.len == size_of::<Notice>() as u64 => Cause::heard(*notice),
+        // Whatever it brings, who sends it has failed.
+        _ => Cause::Failed {
+            rank: group.rank_of(told.source.0).unwrap_or_default(),
+        },
+    };
+    if ended.is_none() {
+        // Only offered: the peer may send this rank nothing unasked, as so much waits here.
+        lane.detach(request, notice);
+    }
+    lane.troubles.note(context, cause);
     lane.troubles.of(context)
 }
 
@@ -148,7 +159,7 @@ impl<A: Access> Meeting<'_, A> {
     /// # Errors
     /// What it tells, in terms of this rank.
     pub(crate) fn look(&self) -> Result<()> {
-        match self.access.with(|lane| look(lane, self.context)) {
+        match (self.access).with(|lane| look(lane, self.context, self.group)) {
             None => Ok(()),
             Some(cause) => Err(self.error(cause)),
         }
@@ -200,7 +211,7 @@ impl<A: Access> Meeting<'_, A> {
         };
         self.access.with(|lane| {
             // What another rank told meanwhile comes first.
-            let told = lane.check().is_err() || look(lane, self.context).is_some();
+            let told = lane.check().is_err() || look(lane, self.context, self.group).is_some();
             if told || !lane.troubles.note(self.context, cause) {
                 return;
             }

@@ -3,6 +3,7 @@
 mod arena;
 mod job;
 mod started;
+mod threads;
 mod troubles;
 
 use oxmpi_coll::catalog::{Algorithm, Call};

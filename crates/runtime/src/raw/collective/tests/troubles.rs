@@ -3,13 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
+use oxmpi_wire::Status;
 
 use super::job::job;
-use crate::data::target;
+use crate::data::{source, target};
+use crate::envelope::{Source, Tag};
 use crate::error::{Error, Result};
 use crate::op::custom;
 use crate::raw::collective::{Area, Buffers};
-use crate::raw::{Communicator, Own, RawRequest};
+use crate::raw::{Communicator, Group, Mode, Own, RawRequest};
 
 const SIZE: u32 = 5;
 
@@ -105,6 +107,86 @@ fn ranks_that_do_not_agree_all_get_an_error() {
         let request = comm.start(call, buffers, None).expect("it starts");
         comm.wait(request)
             .expect_err("the blocks are not of one length");
+        is_over(comm);
+    });
+}
+
+/// A rank with so much of a peer's in its queue that the peer may send it nothing unasked: what the
+/// peer tells comes as an offer, and as that of the right rank.
+#[test]
+fn a_rank_that_keeps_much_of_a_peer_learns_of_its_trouble() {
+    const BYTES: usize = 1024;
+    const MESSAGES: usize = 2048;
+    job(3, |comm| {
+        let link = comm.group().rank();
+        let group = Group::subset(vec![2, 1, 0], 3, 2 - link);
+        let reversed = Communicator::new(comm.access().clone(), 2, group);
+        let (mut body, mut word) = ([1u8; BYTES], [0u8]);
+        let error = if link == 2 {
+            let send = |tag| comm.isend(source(&body), 0, tag, Mode::Standard);
+            let tags = std::iter::repeat_n(5, MESSAGES).chain([6]);
+            let sent: Vec<_> = tags.map(send).collect();
+            let held = comm.recv(target(&mut word), Source::Rank(0), Tag::Is(7));
+            held.expect("link 0 sends");
+            let started = reversed.start(Call::barrier(0, 3), nothing(), None);
+            let taken_back = reversed.cancel(started.expect("it starts"));
+            assert!(taken_back.expect("it is under way").is_none());
+            let error = reversed.barrier().expect_err("out of step");
+            for request in sent {
+                comm.wait(request.expect("it starts"))
+                    .expect("it is received");
+            }
+            error
+        } else {
+            if link == 0 {
+                comm.probe(Source::Rank(2), Tag::Is(6)).expect("it comes");
+                comm.send(source(&word), 2, 7, Mode::Standard)
+                    .expect("link 2 receives");
+            }
+            reversed.barrier().expect_err("link 2 does not come")
+        };
+        let text = error.to_string();
+        assert!(link == 2 || is_told_of(&error, 0), "{text}");
+        if link == 0 {
+            for tag in std::iter::repeat_n(5, MESSAGES).chain([6]) {
+                comm.recv(target(&mut body), Source::Rank(2), Tag::Is(tag))
+                    .expect("it was sent");
+                assert_eq!(body, [1; BYTES]);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_message_that_was_taken_back_counts_as_none() {
+    job(1, |comm| {
+        let ended = comm.meeting().ended(Ok(Status::own(true)), 0);
+        assert!(matches!(ended, Err(Error::Ended)), "{ended:?}");
+    });
+}
+
+/// A rank that has no memory for its part fails before it sends anything.
+#[test]
+fn no_memory_on_one_rank_ends_the_collective_on_all() {
+    job(SIZE, |comm| {
+        let rank = comm.group().rank();
+        let element = if rank == 2 { 1 << 60 } else { 8 };
+        let call = Call::allreduce(rank, SIZE, 2, element).with_in_place(true);
+        let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
+        let mut values = [u64::from(rank); 2];
+        let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut values)));
+        let operation = Box::new(custom(|a: u64, b: u64| a + b));
+        let started = comm.start_plan(&call, plan.expect("it suits"), buffers, Some(operation));
+        let error = match started {
+            Err(error) if rank == 2 => error,
+            Ok(request) => comm.wait(request).expect_err("rank 2 does not come"),
+            Err(error) => error,
+        };
+        let text = error.to_string();
+        assert!(
+            is_told_of(&error, 2) || rank == 2 && text.contains("no memory"),
+            "{text}"
+        );
         is_over(comm);
     });
 }

@@ -1,0 +1,93 @@
+//! Collectives of a lane that threads share: one thread waits or takes back what another advances.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
+use oxmpi_os::RawBytes;
+
+use super::job::job;
+use crate::data::target;
+use crate::envelope::{Source, Tag};
+use crate::op::custom;
+use crate::raw::collective::{Area, Buffers};
+use crate::raw::{Communicator, Mode, Shared};
+
+/// Times a persistent collective is run.
+const RUNS: usize = 2000;
+
+/// Does the work while another thread drives the communicator's lane.
+fn beside_a_driver(shared: &Communicator<Shared>, work: impl FnOnce()) {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // Nobody sends it.
+                let found = shared.iprobe(Source::Rank(0), Tag::Is(1));
+                assert!(found.expect("nobody is lost").is_none());
+            }
+        });
+        work();
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn who_sees_the_end_of_a_persistent_one_may_start_it_again() {
+    job(2, |comm| {
+        let shared = comm.share().expect("the ranks agree");
+        let call = Call::barrier(comm.group().rank(), 2);
+        let buffers = Buffers::new(Area::empty(), Area::empty());
+        let prepared = shared.prepare(call, buffers, None).expect("it suits");
+        beside_a_driver(&shared, || {
+            for _ in 0..RUNS {
+                let request = prepared.start().expect("it has ended");
+                shared.wait(request).expect("it ends well");
+            }
+        });
+    });
+}
+
+/// Of four ranks the last two never come, so it ends only if it is taken back.
+#[test]
+fn one_that_another_thread_advances_can_be_taken_back() {
+    const SIZE: u32 = 4;
+    job(SIZE, |comm| {
+        let rank = comm.group().rank();
+        let shared = comm.share().expect("the ranks agree");
+        let mut value = [u64::from(rank)];
+        let call = Call::allreduce(rank, SIZE, 1, 8).with_in_place(true);
+        let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
+        let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
+        let (entered, is_out) = channel();
+        let operation = Box::new(custom(move |a: u64, b: u64| {
+            let _heard = entered.send(());
+            (0..1000).for_each(|_| thread::yield_now());
+            a + b
+        }));
+        let start = || shared.start_plan(&call, plan.expect("it suits"), buffers, Some(operation));
+        let error = match rank {
+            0 => {
+                let request = start().expect("it starts");
+                beside_a_driver(&shared, || {
+                    comm.send(RawBytes::empty(), 1, 2, Mode::Standard)
+                        .expect("rank 1 receives");
+                    is_out.recv().expect("the driver advances it");
+                    let taken_back = shared.cancel(request).expect("it is under way");
+                    assert!(taken_back.is_none());
+                });
+                return;
+            }
+            1 => {
+                let go = comm.recv(RawBytes::empty(), Source::Rank(0), Tag::Is(2));
+                go.expect("rank 0 sends");
+                let request = start().expect("it starts");
+                shared.wait(request).expect_err("not all come")
+            }
+            _ => shared.barrier().expect_err("rank 0 does not come"),
+        };
+        let text = error.to_string();
+        assert!(text.contains("the part of rank 0 failed"), "{text}");
+    });
+}
