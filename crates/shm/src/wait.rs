@@ -225,7 +225,7 @@ impl Waiter {
     }
 }
 
-/// Sleeps until a peer sends or a barrier is over, for [`NAP`] at most.
+/// Sleeps until a peer sends, or a barrier or a collective of the node goes on, for [`NAP`] at most.
 #[cold]
 #[inline(never)]
 fn sleep<B: Bytes>(rx: &mut ShmRx<B>, gates: &Gates) {

@@ -52,7 +52,8 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
 
     const FINISHED: usize = SLOTS * STRIDE;
 
-    /// Whether the slot of `step` may be written, when all have finished the steps up to `finished`.
+    /// Whether the slot of `step` may be written, when all have finished the steps up to `finished`,
+    /// as [`Steps::finished`] tells.
     #[inline(always)]
     #[must_use]
     pub const fn is_free(step: u64, finished: u64) -> bool {
@@ -133,12 +134,19 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         tells
     }
 
-    /// Up to which step the rank has finished, as far as it told.
+    /// Up to which step the rank has finished, as far as it told, `own` being the last step that the
+    /// one who asks has finished.
+    ///
+    /// # Errors
+    /// When it cannot be so far: nobody writes a slot that the asking rank may still read.
     #[inline]
-    #[must_use]
-    pub fn finished(&self) -> u64 {
+    pub fn finished(&self, own: u64) -> Result<u64, Corrupt> {
         // SAFETY: as above.
-        unsafe { self.words.load(Self::FINISHED, Ordering::Acquire) }
+        let finished = unsafe { self.words.load(Self::FINISHED, Ordering::Acquire) };
+        if finished > own + SLOTS as u64 {
+            return Err(Corrupt("the last step that a rank has finished"));
+        }
+        Ok(finished)
     }
 }
 

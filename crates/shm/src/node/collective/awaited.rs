@@ -15,8 +15,8 @@ pub struct Awaited {
 enum What {
     /// They publish a step of a call with this mark.
     Published { step: u64, mark: u16 },
-    /// They finish a step, so that its slot may be written again.
-    Finished(u64),
+    /// They finish a step, so that its slot may be written again; this rank's last is `own`.
+    Finished { step: u64, own: u64 },
 }
 
 /// Why it never comes.
@@ -39,9 +39,9 @@ impl Awaited {
         }
     }
 
-    /// They finish `step`.
-    pub(super) const fn finished(place: usize, step: u64, missing: u64) -> Self {
-        let what = What::Finished(step);
+    /// They finish `step`; the last one that this rank has finished is `own`.
+    pub(super) const fn finished(place: usize, step: u64, own: u64, missing: u64) -> Self {
+        let what = What::Finished { step, own };
         Self {
             place,
             what,
@@ -77,13 +77,64 @@ impl Awaited {
     fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, Never> {
         let slots = segment.slots(rank, self.place);
         match self.what {
-            What::Finished(step) => Ok(slots.finished() >= step),
+            What::Finished { step, own } => match slots.finished(own) {
+                Ok(finished) => Ok(finished >= step),
+                Err(corrupt) => Err(Never::Corrupt(corrupt)),
+            },
             What::Published { step, mark } => match slots.look(step, mark) {
                 Ok(()) => Ok(true),
                 Err(Miss::Early) => Ok(false),
                 Err(Miss::Differs) => Err(Never::Differs),
                 Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use oxmpi_os::memory::Memfd;
+
+    use super::super::arena::{SLOTS, Slots};
+    use super::super::team::Team;
+    use super::{Awaited, Never};
+    use crate::ring::Words;
+    use crate::segment::{Layout, Segment};
+
+    /// A rank that tells that it is further than it can be lets nobody write what is being read.
+    #[test]
+    fn what_no_rank_can_have_finished_is_no_room() {
+        let layout = Layout::new(3);
+        let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
+        let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
+        let mut team = Team::new(&segment, 0, 0..3, 0).expect("there is memory");
+        team.step = 40;
+        let most = team.step + SLOTS as u64;
+        let told = |rank, step: u64| {
+            let finished = Slots::<()>::WORDS - crate::ring::STRIDE;
+            let slots = segment.slots(rank, 0);
+            // SAFETY: the last line's word.
+            unsafe {
+                slots
+                    .words()
+                    .store(finished, step, core::sync::atomic::Ordering::Release)
+            };
+        };
+        told(1, most);
+        told(2, 32);
+        team.learn();
+        assert_eq!(team.finished, 32);
+        told(2, most);
+        let come = Awaited::finished(0, 33, 40, 0b110).look(&segment);
+        assert_eq!(come, Ok(()));
+        for wrong in [most + 1, u64::MAX - 1, u64::MAX] {
+            told(1, wrong);
+            team.learn();
+            assert_eq!(team.finished, 32, "{wrong}");
+            let come = Awaited::finished(0, 33, 40, 0b110).look(&segment);
+            assert!(matches!(come, Err((1, Never::Corrupt(_)))), "{come:?}");
         }
     }
 }

@@ -147,8 +147,9 @@ impl<'a, D: Driver> Run<'a, D> {
     fn wait_for_room(&mut self, step: u64) -> Result<(), D::Error> {
         let oldest = self.number(step) - SLOTS as u64;
         let team = &self.team;
-        let awaited = Awaited::finished(team.place, oldest, team.others);
+        let awaited = Awaited::finished(team.place, oldest, team.step, team.others);
         self.driver.wait(awaited)?;
+        self.team.finished = self.team.finished.max(oldest);
         self.team.learn();
         Ok(())
     }
@@ -284,13 +285,14 @@ impl<'a, D: Driver> Run<'a, D> {
 }
 
 impl Team {
-    /// Looks how far all others have come.
+    /// Looks how far all others have come. Who tells what cannot be has come no further: whoever
+    /// waits for it finds that out.
     #[cold]
     #[inline(never)]
     pub(super) fn learn(&mut self) {
         let others = self.members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != self.me);
-        let finished = others.map(|(_, member)| member.slots.finished());
+        let finished = others.map(|(_, member)| member.slots.finished(self.step).unwrap_or(0));
         self.finished = finished.min().unwrap_or(self.step).max(self.finished);
     }
 }
