@@ -23,11 +23,12 @@ impl<A: Access> Communicator<A> {
     pub(crate) fn barrier(&self) -> Result<()> {
         let entered = self.access().with(|lane| {
             lane.check()?;
-            let forced = lane.policy().tuning.forced.get(Collective::Barrier);
+            let tuning = &lane.policy().tuning;
+            let asked = tuning.asks_for(Collective::Barrier, self.group().size());
             let context = self.collective_context();
             let broken = lane.troubles.of(context).is_some();
             let gate = lane.gate(self.context());
-            let gate = gate.filter(|_| forced.is_none() && !broken);
+            let gate = gate.filter(|_| !asked && !broken);
             Ok(gate.map(|gate| (gate, lane.enter(gate, self.others()))))
         })?;
         let gate = match entered {

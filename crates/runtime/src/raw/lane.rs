@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_os::fork::ForkGuard;
 use oxmpi_shm::heap::{Heap, Reach};
@@ -531,18 +531,18 @@ impl Lane {
         }
     }
 
-    /// Lends the team of the communicator of this context, for one call. Communicators with the same
-    /// context have no rank in common.
+    /// Lends the team of the communicator of this context, for one call; what the user asks an
+    /// algorithm for has none. Communicators with the same context have no rank in common.
     ///
     /// # Errors
     /// When the lane may not be used.
-    pub(super) fn lend_team(&mut self, context: u32, call: Collective) -> Result<Lent> {
+    pub(super) fn lend_team(&mut self, context: u32, call: &Call) -> Result<Lent> {
         self.check()?;
-        let forced = self.policy.tuning.forced.get(call).is_some();
+        let asked = self.policy.tuning.asks_for(call.collective, call.size);
         let looks = self.looks;
         let place = self.teams.get_mut((context / Self::CONTEXTS) as usize);
         Ok(match place {
-            Some(place) if !forced => match std::mem::replace(place, Place::Away) {
+            Some(place) if !asked => match std::mem::replace(place, Place::Away) {
                 Place::Here(team) => Lent::Team(team, looks),
                 Place::Away => Lent::Away,
                 Place::None => {

@@ -27,7 +27,7 @@ impl<A: Access> Comm<A> {
     /// When a rank that this one waits for is lost.
     ///
     /// # Cost
-    /// ceil(log2 p) rounds of empty messages.
+    /// Inside a node a flag for each rank, without messages; else ceil(log2 p) rounds of empty ones.
     pub fn barrier(&self) -> Result<()> {
         self.raw.barrier()
     }

@@ -92,19 +92,24 @@ impl<S> Blocks<'_, S> {
         if use_ == Use::Written {
             apart(&ranges).map_err(wrong)?;
         }
-        let of = |range: &Range<usize>| {
-            let element = size_of::<T>();
-            let (start, len) = (range.start * element, range.len() * element);
-            bytes.part(start as u64, len as u64, 0, 1)
-        };
         let places = ranges
             .iter()
-            .map(|range| of(range).unwrap_or(RawBytes::empty()));
+            .map(|range| part(&bytes, range, size_of::<T>()));
         Ok(Cut {
             places: places.collect(),
             held,
         })
     }
+}
+
+/// The bytes of elements of a buffer; of no elements none, wherever they start.
+fn part(bytes: &RawBytes, range: &Range<usize>, element: usize) -> RawBytes {
+    if range.is_empty() {
+        return RawBytes::empty();
+    }
+    let (start, len) = (range.start * element, range.len() * element);
+    let part = bytes.part(start as u64, len as u64, 0, 1);
+    part.unwrap_or(RawBytes::empty())
 }
 
 /// The elements of each block, or what is wrong with them.
@@ -164,8 +169,21 @@ fn apart(ranges: &[Range<usize>]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart, ranges};
+    use super::{apart, part, ranges};
+    use oxmpi_os::RawBytes;
+    use oxmpi_wire::Bytes;
     use proptest::prelude::*;
+
+    #[test]
+    fn an_empty_block_may_start_anywhere() {
+        let (counts, starts) = ([0, 2, 0], [usize::MAX, 1, 1 << 62]);
+        let ranges = ranges(&counts, Some(&starts), 3, 4).expect("within bounds");
+        let mut values = [0_u64; 4];
+        // SAFETY: initialised, and nobody reads or writes it through this.
+        let bytes = unsafe { RawBytes::new(values.as_mut_ptr().cast(), 32) };
+        let lens = ranges.iter().map(|range| part(&bytes, range, 8).len());
+        assert_eq!(lens.collect::<Vec<_>>(), [0, 16, 0]);
+    }
 
     #[test]
     fn wrong_blocks_are_named() {

@@ -7,7 +7,7 @@ use super::slice::{Held, Lend, Slice};
 use super::{Collective, Described, Place};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::op::Reduction;
 use crate::raw::{self, Access, Area};
 
@@ -58,7 +58,7 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
 ) -> impl Collective<(I::Buffer, &'buf mut [T]), R::Combine> {
     move |place: Place| {
         let reduction = op.reduces()?;
-        let call = cut_for_all(&place, counts, size_of::<T>())?;
+        let (call, _) = cut_for_all(&place, counts, size_of::<T>())?;
         let blocks = Blocks::packed(values, counts);
         let what = "the values";
         let Cut { places, held } = blocks.cut(&place, what, place.size as usize, Use::Read)?;
@@ -81,9 +81,10 @@ pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
 ) -> impl Collective<&'buf mut [T], R::Combine> {
     move |place: Place| {
         let reduction = op.reduces()?;
-        let call = cut_for_all(&place, counts, size_of::<T>())?.with_in_place(true);
+        let (call, total) = cut_for_all(&place, counts, size_of::<T>())?;
+        let call = call.with_in_place(true);
         let Held { bytes, count, held } = values.lend();
-        place.count("the values", count, counts.iter().sum())?;
+        place.count("the values", count, total)?;
         let lengths = counts.iter().map(|&count| count as u64).collect();
         let input = Area::Blocks(raw::Blocks::counted(lengths));
         let output = Area::Whole(bytes);
@@ -91,14 +92,19 @@ pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
     }
 }
 
-/// The call of a reduce_scatter with a count for each rank.
-fn cut_for_all(place: &Place, counts: &[usize], element: usize) -> Result<Call> {
+/// The call of a reduce_scatter with a count for each rank, and all their elements.
+fn cut_for_all(place: &Place, counts: &[usize], element: usize) -> Result<(Call, usize)> {
     place.count("the list of counts", counts.len(), place.size as usize)?;
-    let total = counts
-        .iter()
-        .fold(0u64, |sum, &n| sum.saturating_add(n as u64));
-    let element = element as u64;
-    Ok(Call::reduce_scatter(place.rank, place.size, total, element))
+    let mut all = counts.iter();
+    let total = all.try_fold(0, |sum: usize, &count| sum.checked_add(count));
+    let total = total.ok_or_else(|| Error::Blocks {
+        rank: place.rank as usize,
+        what: "the values",
+        why: "the counts add up to more elements than any memory holds".to_owned(),
+    })?;
+    let (count, element) = (total as u64, element as u64);
+    let call = Call::reduce_scatter(place.rank, place.size, count, element);
+    Ok((call, total))
 }
 
 impl<A: Access> Comm<A> {
@@ -156,5 +162,28 @@ impl<A: Access> Comm<A> {
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::reduce_scatter_in_place(values, counts, op))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Place;
+    use super::cut_for_all;
+
+    #[test]
+    fn counts_beyond_all_memory_are_refused() {
+        let place = Place {
+            rank: 1,
+            size: 2,
+            topology: None,
+        };
+        let why = cut_for_all(&place, &[usize::MAX, 2], 8).expect_err("too many");
+        assert_eq!(
+            why.to_string(),
+            "on rank 1, in the blocks of the values: the counts add up to more elements than any \
+             memory holds"
+        );
+        let (_, total) = cut_for_all(&place, &[3, 2], 8).expect("right");
+        assert_eq!(total, 5);
     }
 }

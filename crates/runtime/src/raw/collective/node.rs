@@ -1,7 +1,8 @@
 //! Collectives of ranks that share a node: by their team's flags and buffers, without messages.
 //!
 //! A communicator's team is made at its first collective, by all ranks at once: either all have one
-//! or none has, and then messages do it. What the user forces an algorithm for goes by messages too.
+//! or none has, and then messages do it. What the user asks an algorithm for, by a setting or by a rule
+//! that speaks of groups of this size, goes by messages too.
 
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::plan::Side;
@@ -30,11 +31,12 @@ impl<A: Access> Communicator<A> {
         if call.size < 2 || call.remote > 0 || !is_served(call.collective) {
             return Ok(false);
         }
-        let (team, looks) = match self.lend(call.collective)? {
+        let (team, looks) = match self.lend(call)? {
             Lent::Team(team, looks) => (team, looks),
             Lent::None | Lent::Unmade => return Ok(false),
             Lent::Away => {
-                let why = "another thread is in a collective of this communicator";
+                let why = "one is under way on this communicator, in another thread or in whose \
+                           operation this one is called";
                 return Err(self.refused(&why));
             }
         };
@@ -54,11 +56,11 @@ impl<A: Access> Communicator<A> {
 
     /// Lends the communicator's team, which is made at first.
     #[inline]
-    fn lend(&self, collective: Collective) -> Result<Lent> {
+    fn lend(&self, call: &Call) -> Result<Lent> {
         let lend = || {
             let (context, ours) = (self.context(), self.collective_context());
             self.access().with(|lane| match lane.troubles.of(ours) {
-                None => lane.lend_team(context, collective),
+                None => lane.lend_team(context, call),
                 Some(_) => Ok(Lent::None),
             })
         };
