@@ -86,7 +86,7 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Wakes those of `peers`, bit by bit, that sleep: see [`ShmTx::wake_if_asleep`].
+    /// Wakes those of `peers`, bit by bit, that sleep.
     #[inline]
     pub fn wake_those_asleep(&self, mut peers: u64) {
         while peers != 0 {
