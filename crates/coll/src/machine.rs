@@ -1,6 +1,6 @@
 //! What a machine costs: the constants of every simulation and of the choice of algorithms, in one place.
 //!
-//! The three networks are published measurements, rounded; the single node was measured with this library. Times are in
+//! The three networks are published measurements, rounded; the single node is estimated, not fitted. Times are in
 //! picoseconds, so that sums are exact and a run gives the same numbers on every machine.
 
 /// One way between two ranks, as the parameters of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating
@@ -66,7 +66,7 @@ impl Machine {
     /// One node: shared memory between ranks that have a processor each. What its network costs is that of
     /// [`Machine::NDR`].
     ///
-    /// Measured with `oxmpi bench` between two processors of an AMD Zen 4 that share a cache, and rounded.
+    /// Estimated from latencies seen between two processors of an AMD Zen 4 that share a cache; not a fit.
     pub const ZEN4: Machine = Machine {
         network: Machine::NDR.network,
         node: path(40_000, 15_000, 15_000, 0, 60),
