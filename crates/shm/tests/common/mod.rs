@@ -70,11 +70,18 @@ impl Rank {
     }
 
     /// Polls until `enough` says so.
+    ///
+    /// Death is looked for once in many polls, and on a busy machine a yield may take milliseconds:
+    /// so only some polls yield.
     pub(crate) fn until(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) {
-        let start = Instant::now();
+        const YIELD: usize = 64;
+        let (start, mut idle) = (Instant::now(), 0_usize);
         while !enough(&self.log.0) {
             if self.poll() == 0 {
-                thread::yield_now();
+                idle += 1;
+                if idle.is_multiple_of(YIELD) {
+                    thread::yield_now();
+                }
             }
             assert!(start.elapsed() < WATCHDOG, "{what}: {:?}", self.log.0);
         }
