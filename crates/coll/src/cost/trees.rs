@@ -145,35 +145,40 @@ pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) 
 /// Scatter down a tree: blocks for all ranks of a subtree. A block beyond the cutoff of scatterv
 /// goes straight.
 pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    if parameters.cutoff > 0 && call.bytes() > parameters.cutoff {
-        return super::scatter_linear(call, parameters, model);
+    match is_short(call, parameters) {
+        true => blocks(call, parameters, model, false),
+        false => super::scatter_linear(call, parameters, model),
     }
-    let tree = Tree {
-        model,
-        radix: radix(parameters),
-        each: with_length(call),
-        fixed: 0,
-        work: 0,
-        up: false,
-    };
-    tree.time()
 }
 
 /// Gather up a tree: blocks of all ranks of a subtree. A block beyond the cutoff of gatherv goes
 /// straight.
 pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    if parameters.cutoff > 0 && call.bytes() > parameters.cutoff {
-        return super::gather_linear(call, parameters, model);
+    match is_short(call, parameters) {
+        true => {
+            let up = blocks(call, parameters, model, true);
+            up.saturating_add(model.copy(call.bytes()))
+        }
+        false => super::gather_linear(call, parameters, model),
     }
+}
+
+/// Whether a block goes through the tree.
+fn is_short(call: &Call, parameters: &Parameters) -> bool {
+    parameters.cutoff == 0 || call.bytes() <= parameters.cutoff
+}
+
+/// Blocks for or of all ranks of a subtree.
+fn blocks(call: &Call, parameters: &Parameters, model: &Model, up: bool) -> u64 {
     let tree = Tree {
         model,
         radix: radix(parameters),
         each: with_length(call),
         fixed: 0,
         work: 0,
-        up: true,
+        up,
     };
-    tree.time().saturating_add(model.copy(call.bytes()))
+    tree.time()
 }
 
 /// The bytes of a block, and of its length where that travels with it.

@@ -14,6 +14,7 @@ mod alltoall;
 mod barrier;
 mod bcast;
 mod blocks;
+mod elementwise;
 mod gather;
 mod neighbor;
 mod reduce;

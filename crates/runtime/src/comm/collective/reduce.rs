@@ -2,6 +2,7 @@
 
 use oxmpi_coll::catalog::Call;
 
+use super::elementwise::{apart, in_place};
 use super::slice::{Held, Lend, Slice};
 use super::{Collective, Described, Place};
 use crate::comm::Comm;
@@ -68,16 +69,7 @@ pub fn allreduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     result: &mut [T],
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    move |place: Place| {
-        let reduction = op.reduces()?;
-        let (values, result) = (values.lend(), result.lend());
-        place.count("the result", result.count, values.count)?;
-        let (count, element) = (values.count as u64, size_of::<T>() as u64);
-        let call = Call::allreduce(place.rank, place.size, count, element);
-        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        let held = (values.held, result.held);
-        Ok(Described::reducing(call, input, output, held, reduction))
-    }
+    apart(Call::allreduce, values, result, op)
 }
 
 /// As [`allreduce`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
@@ -85,14 +77,7 @@ pub fn allreduce_in_place<T: Data, R: Reduction<T>>(
     values: &mut [T],
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {
-    move |place: Place| {
-        let reduction = op.reduces()?;
-        let Held { bytes, count, held } = values.lend();
-        let (count, element) = (count as u64, size_of::<T>() as u64);
-        let call = Call::allreduce(place.rank, place.size, count, element).with_in_place(true);
-        let (input, output) = (Area::empty(), Area::Whole(bytes));
-        Ok(Described::reducing(call, input, output, held, reduction))
-    }
+    in_place(Call::allreduce, values, op)
 }
 
 impl<A: Access> Comm<A> {

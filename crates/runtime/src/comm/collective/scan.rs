@@ -2,17 +2,15 @@
 
 use oxmpi_coll::catalog::Call;
 
-use super::slice::{Held, Lend, Slice};
-use super::{Collective, Described, Place};
+use super::Collective;
+use super::elementwise::{apart, in_place};
+use super::slice::Slice;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::{Access, Area};
+use crate::raw::Access;
 use crate::value::Value;
-
-/// [`Call::scan`] or [`Call::exscan`].
-type Of = fn(u32, u32, u64, u64) -> Call;
 
 /// Reduces the values of this rank and all below it, element by element, into `result`
 /// (`MPI_Iscan`).
@@ -48,39 +46,6 @@ pub fn exscan_in_place<T: Data, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {
     in_place(Call::exscan, values, op)
-}
-
-fn apart<T: Data, I: Slice<T>, R: Reduction<T>>(
-    of: Of,
-    values: I,
-    result: &mut [T],
-    op: R,
-) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
-    move |place: Place| {
-        let reduction = op.reduces()?;
-        let (values, result) = (values.lend(), result.lend());
-        place.count("the result", result.count, values.count)?;
-        let (count, element) = (values.count as u64, size_of::<T>() as u64);
-        let call = of(place.rank, place.size, count, element);
-        let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        let held = (values.held, result.held);
-        Ok(Described::reducing(call, input, output, held, reduction))
-    }
-}
-
-fn in_place<T: Data, R: Reduction<T>>(
-    of: Of,
-    values: &mut [T],
-    op: R,
-) -> impl Collective<&mut [T], R::Combine> {
-    move |place: Place| {
-        let reduction = op.reduces()?;
-        let Held { bytes, count, held } = values.lend();
-        let (count, element) = (count as u64, size_of::<T>() as u64);
-        let call = of(place.rank, place.size, count, element).with_in_place(true);
-        let (input, output) = (Area::empty(), Area::Whole(bytes));
-        Ok(Described::reducing(call, input, output, held, reduction))
-    }
 }
 
 impl<A: Access> Comm<A> {
