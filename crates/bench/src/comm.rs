@@ -53,10 +53,11 @@ pub trait Comm: Sized {
     /// What the transport reports.
     fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<(), Self::Error>;
 
-    /// Splits into disjoint communicators: ranks that give the same `group` form one, numbered in
-    /// the order of their old ranks; `None` belongs to none. Collective.
+    /// Splits into disjoint communicators: ranks that give the same `group` form one, numbered by
+    /// their `key`, those of one key in the order of their old ranks; `None` belongs to none.
+    /// Collective.
     ///
     /// # Errors
     /// What the transport reports.
-    fn split(&mut self, group: Option<u32>) -> Result<Option<Self>, Self::Error>;
+    fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>, Self::Error>;
 }

@@ -120,7 +120,7 @@ pub fn run<C: Comm>(
 
     let mut worst: f64 = 0.0;
     for table in tables(plan, ranks) {
-        let group = world.split((rank < table.processes).then_some(0))?;
+        let group = world.split((rank < table.processes).then_some(0), 0)?;
         if rank == 0 {
             observer.table(&table);
         }

@@ -150,9 +150,9 @@ impl Comm for Faulty {
         }
         Ok(())
     }
-    fn split(&mut self, group: Option<u32>) -> Result<Option<Self>, ThreadError> {
+    fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>, ThreadError> {
         let (rank, length, spoiled) = (self.rank, self.length, self.spoiled.clone());
-        let part = self.inner.split(group)?;
+        let part = self.inner.split(group, key)?;
         Ok(part.map(|inner| Faulty {
             inner,
             rank,

@@ -202,18 +202,24 @@ impl Comm for Threads {
         (1..self.size()).try_for_each(|rank| self.send(&sum, rank, REDUCE))
     }
 
-    /// Every rank tells every rank its group.
-    fn split(&mut self, group: Option<u32>) -> Result<Option<Self>, ThreadError> {
+    /// Every rank tells every rank its group and key.
+    fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>, ThreadError> {
         let mine = group.map_or(u64::MAX, u64::from).to_le_bytes();
+        let words = [mine, u64::from(key).to_le_bytes()];
         for rank in 0..self.size() {
-            self.send(&mine, rank, SPLIT)?;
+            self.send(words.as_flattened(), rank, SPLIT)?;
         }
-        let mut members = Vec::new();
+        let mut keyed = Vec::new();
         for rank in 0..self.size() {
-            if self.take(Source::Rank(rank), SPLIT)? == mine {
-                members.push(self.members[rank]);
+            let mut theirs = [[0; 8]; 2];
+            self.recv(theirs.as_flattened_mut(), Source::Rank(rank), SPLIT)?;
+            if theirs[0] == mine {
+                keyed.push((u64::from_le_bytes(theirs[1]), self.members[rank]));
             }
         }
+        // Stable: those of one key stay in the order of their ranks.
+        keyed.sort_by_key(|&(key, _)| key);
+        let members: Vec<usize> = keyed.into_iter().map(|(_, member)| member).collect();
         self.splits += 1;
         if group.is_none() {
             return Ok(None);

@@ -60,8 +60,9 @@ impl Comm for Bound {
         self.comm.allreduce_into(from, into, Op::SUM)
     }
 
-    fn split(&mut self, group: Option<u32>) -> Result<Option<Self>> {
-        let part = self.comm.split(group, 0)?;
+    fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>> {
+        // Keys are ranks of a job, of which there are fewer than 2^31.
+        let part = self.comm.split(group, key as i32)?;
         Ok(part.map(|comm| Bound {
             comm,
             start: self.start,
