@@ -20,11 +20,12 @@ use programs::Implementation;
 use rounds::Run;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use works::Work;
+use works::{Asked, Work};
 
 pub(crate) const VERB: Verb = Verb {
     name: "compare",
-    usage: "[--what LIST] [--sizes LIST] [--rounds N] [--against LIST] [--lock FILE] [--publish]",
+    usage: "[--what LIST] [--sizes LIST] [--operations LIST] [--ranks LIST] [--rounds N] [--against LIST] \
+            [--lock FILE] [--publish]",
     summary: "The same kernels on MPICH, Open MPI and Intel MPI, interleaved with ours",
     help: "
 Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
@@ -34,9 +35,14 @@ changed is dropped, and only runs with the same answer are compared. A peer that
 is skipped, and it says so.
 
   --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, crowd, barrier,
-                 memory, threads, init, start; all by default
-  --sizes LIST   message lengths of pingpong and rewritten in bytes;
-                 8,64,1024,8192,65536,1048576,4194304 by default
+                 collectives, memory, threads, init, start; all by default
+  --sizes LIST   message lengths in bytes of pingpong and rewritten, by default
+                 8,64,1024,8192,65536,1048576,4194304, and of collectives, by default
+                 8,1024,65536,1048576
+  --operations LIST
+                 of collectives, any of barrier, bcast, reduce, allreduce, allgather, alltoall,
+                 gather, scatter, reduce_scatter_block; all by default
+  --ranks LIST   of works of several numbers of ranks, only these
   --rounds N     runs to keep of each; 5 by default
   --against LIST any of mpich, openmpi, openmpi-ucx, intel, floor; all by default
   --lock FILE    lock FILE, as flock(1) does, for each round, so that all who do so take turns
@@ -45,13 +51,14 @@ is skipped, and it says so.
 pingpong is one way between two ranks; rewritten the same with the message written before each send,
 cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
 those of the Intel MPI Benchmarks; rate is one message of a window of 64; crowd is 8 B between two of 4
-and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; memory is what 8 ranks
+and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; collectives are those of
+the Intel MPI Benchmarks, 2, 4 and 8 ranks, the time of the slowest rank; memory is what 8 ranks
 have after joining; threads is ours alone, a rank that sends to itself by one thread and by two; init is
 joining and leaving, 2 ranks; start is the whole command that runs `true` twice. The floor is what two
 processes reach without MPI (crates/bench/peers/floor), in the same rounds.
 
-Each work's tables are followed by a summary: every aim for messages between two ranks, the figure, its bound,
-and whether it is met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
+Each work's tables are followed by a summary: every aim, the figure, its bound, and whether it is
+met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
 jobs of more ranks than processors leave that class.",
     run,
 };
@@ -70,7 +77,7 @@ struct Options {
 impl Options {
     fn parse(arguments: &[String]) -> Result<Options> {
         let mut what = "all".to_owned();
-        let mut sizes = "8,64,1024,8192,65536,1048576,4194304".to_owned();
+        let mut asked = Asked::default();
         let (mut rounds, mut against, mut lock, mut publish) = (5, None, None, false);
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
@@ -82,18 +89,16 @@ impl Options {
             };
             match word.as_str() {
                 "--what" => what = value()?,
-                "--sizes" => sizes = value()?,
-                "--rounds" => {
-                    let text = value()?;
-                    rounds = text
-                        .parse()
-                        .ok()
-                        .filter(|&rounds| rounds > 0)
-                        .ok_or_else(|| format!("--rounds '{text}': a whole number above 0"))?;
+                "--sizes" => asked.sizes = list(&value()?),
+                "--operations" => asked.operations = value()?,
+                "--ranks" => {
+                    let numbers = list(&value()?).into_iter();
+                    asked.ranks = numbers
+                        .map(|number| whole(word, &number))
+                        .collect::<Result<_>>()?;
                 }
-                "--against" => {
-                    against = Some(value()?.split(',').map(String::from).collect());
-                }
+                "--rounds" => rounds = whole(word, &value()?)?,
+                "--against" => against = Some(list(&value()?)),
                 "--lock" => lock = Some(value()?.into()),
                 "--publish" => publish = true,
                 other => {
@@ -103,12 +108,17 @@ impl Options {
                 }
             }
         }
-        for size in sizes.split(',') {
+        for size in &asked.sizes {
             if !size.parse().is_ok_and(|bytes: u32| bytes <= 1 << 30) {
                 return Err(format!("--sizes '{size}': whole numbers up to 1073741824").into());
             }
         }
-        let sizes: Vec<String> = sizes.split(',').map(String::from).collect();
+        for name in asked.operations.split(',') {
+            if !works::COLLECTIVES.split(',').any(|known| known == name) {
+                let why = format!("--operations '{name}': there are {}", works::COLLECTIVES);
+                return Err(why.into());
+            }
+        }
         let mut works = Vec::new();
         for word in what.split(',') {
             let names = if word == "all" {
@@ -117,7 +127,7 @@ impl Options {
                 &[word][..]
             };
             for name in names {
-                works.extend(Work::named(name, &sizes)?);
+                works.extend(Work::named(name, &asked)?);
             }
         }
         Ok(Options {
@@ -128,6 +138,17 @@ impl Options {
             publish,
         })
     }
+}
+
+/// The words between commas.
+fn list(text: &str) -> Vec<String> {
+    text.split(',').map(String::from).collect()
+}
+
+/// The number of an option.
+fn whole(option: &str, text: &str) -> Result<usize> {
+    let number = text.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| format!("{option} '{text}': a whole number above 0").into())
 }
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {

@@ -50,7 +50,7 @@ pub(crate) fn tables(work: &Work, implementations: &[Implementation], runs: &[Ru
 fn table(text: &mut String, title: &str, work: &Work, names: &[&str], figures: &Figures<'_>) {
     let (cells, unit) = figures.cells(work.name, work.ranks);
     let lengths = cells.iter().all(|cell| cell.kernel == work.name);
-    let width = if lengths { 20 } else { 48 };
+    let width = if lengths { 20 } else { 36 };
     let title = format!("{title}, {}", unit.shown());
     _ = write!(
         text,
@@ -70,7 +70,10 @@ fn table(text: &mut String, title: &str, work: &Work, names: &[&str], figures: &
         let label = if lengths {
             cell.bytes.to_string()
         } else {
-            cell.kernel.clone()
+            match cell.bytes {
+                0 => cell.kernel.clone(),
+                bytes => format!("{} {bytes} B", cell.kernel),
+            }
         };
         _ = write!(text, "{label:>width$}");
         let number = |figure: Option<f64>| {

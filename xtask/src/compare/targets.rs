@@ -1,7 +1,10 @@
-//! What a message between two ranks is to reach, against the best peer and against the bare machine, and
+//! What is to be reached, against the best peer and against the bare machine, and
 //! whether it does.
 //!
-//! The numbers are those under which the project states its aims for messages between two ranks.
+//! The numbers up to 7 are those under which the project states its aims for messages between two ranks;
+//! 8 are those of [`collectives`].
+
+mod collectives;
 
 use super::figures::{Cell, Figures};
 use std::fmt::Write;
@@ -116,6 +119,7 @@ pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
     crowds(&mut aims);
     memory(&mut aims);
     threads(&mut aims);
+    collectives::aims(&mut aims);
     aims.list
 }
 

@@ -6,7 +6,6 @@ use super::placement::tag;
 use super::programs::Implementation;
 use super::rounds::Run;
 use super::targets::{Verdict, summary, targets};
-use super::works::Work;
 use super::{Options, tables};
 
 fn options(line: &str) -> super::Result<Options> {
@@ -28,6 +27,8 @@ fn arguments_are_checked() {
         ("--rounds 0", "a whole number above 0"),
         ("--rounds", "needs a value"),
         ("--sizes 8,x", "'x'"),
+        ("--ranks 2,0", "a whole number above 0"),
+        ("--operations bcast,scan", "'scan'"),
         ("--what pingpong,latency", "'latency'"),
         ("--what all,everything", "'everything'"),
         ("--fast", "'--fast'"),
@@ -35,6 +36,18 @@ fn arguments_are_checked() {
         let error = options(line).unwrap_err().to_string();
         assert!(error.contains(part), "{line}: {error}");
     }
+}
+
+#[test]
+fn collectives_are_asked_by_operation_length_and_ranks() {
+    let given =
+        options("--what collectives --operations bcast,gather --sizes 8 --ranks 2,8").unwrap();
+    let ranks: Vec<usize> = given.works.iter().map(|work| work.ranks).collect();
+    assert_eq!(ranks, [2, 8]);
+    assert_eq!(given.works[0].arguments, ["bcast,gather", "8"]);
+    let own = options("--what collectives").unwrap();
+    let lengths: Vec<u64> = own.works[2].lengths().collect();
+    assert_eq!(lengths, [8, 1024, 65536, 1048576]);
 }
 
 #[test]
@@ -110,7 +123,7 @@ const SHORT: (&str, u64) = ("pingpong", 8);
 
 #[test]
 fn tables_take_medians_within_a_placement_and_show_losses() {
-    let works = Work::named("pingpong", &["8".into()]).unwrap();
+    let works = options("--what pingpong --sizes 8").unwrap().works;
     let all = ["oxmpi", "mpich", "openmpi", "floor"].map(implementation);
     let near = Some("near");
     let mut runs = Vec::new();
@@ -241,6 +254,26 @@ fn bandwidth_is_held_against_the_best_method_and_patterns_know_noise() {
 }
 
 #[test]
+fn collectives_need_the_geometric_mean_and_each_cell() {
+    let with = |ratios: [f64; 2]| -> Vec<Run> {
+        let cells = [("bcast", 8), ("alltoall", 1048576)];
+        let both = cells.into_iter().zip(ratios).flat_map(|(cell, ratio)| {
+            [
+                run("oxmpi", Some("near"), cell, 1000.0 * ratio),
+                run("intel", Some("near"), cell, 1000.0),
+            ]
+        });
+        both.collect()
+    };
+    let mean = "collectives, 2 ranks geometric mean over the best peer, 2 of 33 cells";
+    assert_eq!(verdict(&with([1.1, 0.5]), 8, mean), Verdict::Met);
+    assert_eq!(verdict(&with([1.1, 0.52]), 8, mean), Verdict::Missed);
+    let cell = "alltoall 1048576 B, 2 ranks 1.10 x intel";
+    assert_eq!(verdict(&with([0.1, 1.1]), 8, cell), Verdict::Met);
+    assert_eq!(verdict(&with([0.1, 1.11]), 8, cell), Verdict::Missed);
+}
+
+#[test]
 fn memory_is_of_the_largest_rank_and_counts_shared_memory_once() {
     let line = |rank, private, from, to| {
         format!(
@@ -281,7 +314,7 @@ fn the_summary_states_every_aim_and_says_when_runs_are_few() {
     assert!(text.starts_with("Aims; placement near; medians; the best of intel\n"));
     assert!(text.contains("1 met, 0 missed"), "{text}");
     assert!(!text.contains("sendrecv"), "not asked for: {text}");
-    for number in 1..=7 {
+    for number in 1..=8 {
         let list = targets(&figures);
         assert!(list.iter().any(|target| target.number == number));
     }

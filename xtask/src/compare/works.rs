@@ -21,8 +21,33 @@ pub(crate) struct Work {
 /// The work, and its program, that peers do not have.
 pub(crate) const OURS_ALONE: &str = "threads";
 
+/// The collectives of the Intel MPI Benchmarks that are compared.
+pub(crate) const COLLECTIVES: &str =
+    "barrier,bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block";
+
+/// What the options ask of the works that can be asked for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Message lengths; each work's own where there are none.
+    pub(crate) sizes: Vec<String>,
+    /// The operations of `collectives`, with commas between.
+    pub(crate) operations: String,
+    /// Numbers of ranks; all where there are none.
+    pub(crate) ranks: Vec<usize>,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self {
+            sizes: Vec::new(),
+            operations: COLLECTIVES.into(),
+            ranks: Vec::new(),
+        }
+    }
+}
+
 /// Every word of `--what`.
-pub(crate) const NAMES: [&str; 13] = [
+pub(crate) const NAMES: [&str; 14] = [
     "pingpong",
     "rewritten",
     "cold",
@@ -32,6 +57,7 @@ pub(crate) const NAMES: [&str; 13] = [
     "rate",
     "crowd",
     "barrier",
+    "collectives",
     "memory",
     "threads",
     "init",
@@ -39,8 +65,15 @@ pub(crate) const NAMES: [&str; 13] = [
 ];
 
 impl Work {
-    /// What a word of `--what` means; `sizes` are those of `--sizes`.
-    pub(crate) fn named(name: &str, sizes: &[String]) -> Result<Vec<Work>> {
+    /// What a word of `--what` means.
+    pub(crate) fn named(name: &str, asked: &Asked) -> Result<Vec<Work>> {
+        let mut works = Work::all_named(name, asked)?;
+        works.retain(|work| asked.ranks.is_empty() || asked.ranks.contains(&work.ranks));
+        Ok(works)
+    }
+
+    /// As [`Work::named`], of all numbers of ranks.
+    fn all_named(name: &str, asked: &Asked) -> Result<Vec<Work>> {
         let work = |name, title, program, arguments: &[&str], ranks| Work {
             name,
             title,
@@ -49,26 +82,36 @@ impl Work {
             ranks,
             placed: true,
         };
-        let sized = |mut work: Work| {
-            work.arguments.extend_from_slice(sizes);
+        let sized = |mut work: Work, own: &str| {
+            match asked.sizes.is_empty() {
+                true => work.arguments.extend(own.split(',').map(String::from)),
+                false => work.arguments.extend_from_slice(&asked.sizes),
+            }
             work
         };
+        let messages = "8,64,1024,8192,65536,1048576,4194304";
         let patterns = ["8", "65536", "1048576"];
         Ok(match name {
-            "pingpong" => vec![sized(work(
-                "pingpong",
-                "PingPong one way, source untouched",
-                "pingpong",
-                &[],
-                2,
-            ))],
-            "rewritten" => vec![sized(work(
-                "rewritten",
-                "PingPong one way, source rewritten before each send",
-                "pingpong",
-                &["rewritten"],
-                2,
-            ))],
+            "pingpong" => vec![sized(
+                work(
+                    "pingpong",
+                    "PingPong one way, source untouched",
+                    "pingpong",
+                    &[],
+                    2,
+                ),
+                messages,
+            )],
+            "rewritten" => vec![sized(
+                work(
+                    "rewritten",
+                    "PingPong one way, source rewritten before each send",
+                    "pingpong",
+                    &["rewritten"],
+                    2,
+                ),
+                messages,
+            )],
             "cold" => vec![work(
                 "cold",
                 "PingPong one way, out of cache",
@@ -104,6 +147,17 @@ impl Work {
                 (8, "Barrier, on 2 processors"),
             ]
             .map(|(ranks, title)| work("barrier", title, "barrier", &[], ranks))
+            .to_vec(),
+            "collectives" => [
+                (2, "Collectives, the slowest rank"),
+                (4, "Collectives, the slowest rank, on 2 processors"),
+                (8, "Collectives, the slowest rank, on 2 processors"),
+            ]
+            .map(|(ranks, title)| {
+                let operations = [asked.operations.as_str()];
+                let work = work("collectives", title, "collectives", &operations, ranks);
+                sized(work, "8,1024,65536,1048576")
+            })
             .to_vec(),
             "memory" => vec![Work {
                 placed: false,
@@ -148,7 +202,8 @@ impl Work {
     pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
         match self.name {
             OURS_ALONE => implementation.name == OURS,
-            "crowd" | "barrier" if self.crowded() => {
+            "collectives" if implementation.bare() => false,
+            "crowd" | "barrier" | "collectives" if self.crowded() => {
                 !implementation.bare() && !implementation.collapses
             }
             "memory" | "init" => !implementation.bare(),

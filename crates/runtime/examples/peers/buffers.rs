@@ -6,36 +6,36 @@ use std::ops::{Deref, DerefMut};
 const PAGE: usize = 4096;
 
 /// Memory that begins at a page.
-pub(crate) struct Pages {
-    memory: Vec<u8>,
+pub(crate) struct Pages<T = u8> {
+    memory: Vec<T>,
     first: usize,
-    bytes: usize,
+    length: usize,
 }
 
-impl Pages {
+impl<T: Copy + Default> Pages<T> {
     /// Zeros.
-    pub(crate) fn new(bytes: usize) -> Self {
-        let memory = vec![0; bytes + PAGE];
+    pub(crate) fn new(length: usize) -> Self {
+        let memory = vec![T::default(); length + PAGE / size_of::<T>()];
         let first = memory.as_ptr().align_offset(PAGE);
         Self {
             memory,
             first,
-            bytes,
+            length,
         }
     }
 }
 
-impl Deref for Pages {
-    type Target = [u8];
+impl<T> Deref for Pages<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[u8] {
-        &self.memory[self.first..][..self.bytes]
+    fn deref(&self) -> &[T] {
+        &self.memory[self.first..][..self.length]
     }
 }
 
-impl DerefMut for Pages {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.memory[self.first..][..self.bytes]
+impl<T> DerefMut for Pages<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.memory[self.first..][..self.length]
     }
 }
 

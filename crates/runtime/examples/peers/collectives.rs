@@ -1,145 +1,220 @@
 //! The twin of `crates/bench/peers/collectives.c`: collectives of the Intel MPI Benchmarks,
-//! `collectives OPERATION BYTES...`.
+//! `collectives OPERATION,.. BYTES...`.
 //!
-//! The root changes from call to call; reductions add f64. Bytes are those of the vector in bcast,
-//! reduce and allreduce, and of one rank's block in the others. One line for each length: nanoseconds of one
-//! call, the longest time of all ranks (t_max of IMB).
+//! The root changes from call to call; reductions add floats. Bytes are those of one rank's block in
+//! allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
+//! blocks of at least one element. One line for each operation and length: nanoseconds of one call on
+//! the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
 
 mod blocks;
+mod buffers;
 mod report;
 
+use buffers::Pages;
 use oxmpi::{Comm, Op, Result, World};
 
 /// What a rank gives and gets.
 struct Vectors {
-    input: Vec<f64>,
-    output: Vec<f64>,
+    input: Pages<f32>,
+    output: Pages<f32>,
+}
+
+/// Where an element of a result comes from.
+enum Source {
+    /// What one rank gives at a place.
+    Rank(usize, usize),
+    /// The sum of what all give at a place.
+    All(usize),
+}
+
+/// A rank after the last call.
+#[derive(Clone, Copy)]
+struct Place {
+    rank: usize,
+    root: usize,
+    /// Elements of a vector, or of a block of it.
+    count: usize,
 }
 
 /// One collective, as the command line names it.
 struct Operation {
     name: &'static str,
-    run: fn(&Comm, &mut Vectors, usize) -> Result<()>,
+    call: fn(&Comm, &mut Vectors, usize) -> Result<()>,
     /// Whether input and output have a block for each rank.
-    blocks: [bool; 2],
-    /// What the first element is afterwards on `rank` of `size`, the last root having been `root`.
-    result: fn(rank: usize, size: usize, root: usize) -> Option<f64>,
+    many: [bool; 2],
+    /// Whether the bytes are of all blocks.
+    divided: bool,
+    /// Where an element of the output comes from; nothing: this rank gets none.
+    source: fn(Place, usize) -> Option<Source>,
 }
 
-/// What `rank` gives.
-fn value(rank: usize) -> f64 {
-    (rank + 1) as f64
-}
-
-fn sum(size: usize) -> f64 {
-    (0..size).map(value).sum()
+/// The element at place `at` of what `rank` gives: sums of many are exact.
+fn element_of(rank: usize, at: usize) -> f32 {
+    (rank * 3 + at % 1021) as f32
 }
 
 const OPERATIONS: &[Operation] = &[
     Operation {
-        name: "barrier",
-        run: |comm, _, _| comm.barrier(),
-        blocks: [false, false],
-        result: |_, _, _| None,
+        name: BARRIER,
+        call: |comm, _, _| comm.barrier(),
+        many: [false, false],
+        divided: false,
+        source: |_, _| None,
     },
     Operation {
         name: "bcast",
-        run: |comm, vectors, root| {
+        call: |comm, vectors, root| {
             let message = match comm.rank() == root {
                 true => &mut vectors.input,
                 false => &mut vectors.output,
             };
             comm.bcast(message, root)
         },
-        blocks: [false, false],
-        result: |rank, _, root| (rank != root).then(|| value(root)),
+        many: [false, false],
+        divided: false,
+        source: |place, at| (place.rank != place.root).then_some(Source::Rank(place.root, at)),
     },
     Operation {
         name: "reduce",
-        run: |comm, Vectors { input, output }, root| {
+        call: |comm, Vectors { input, output }, root| {
             let result = (comm.rank() == root).then_some(&mut output[..]);
             comm.reduce_into(input, result, Op::SUM, root)
         },
-        blocks: [false, false],
-        result: |rank, size, root| (rank == root).then(|| sum(size)),
+        many: [false, false],
+        divided: false,
+        source: |place, at| (place.rank == place.root).then_some(Source::All(at)),
     },
     Operation {
         name: "allreduce",
-        run: |comm, Vectors { input, output }, _| comm.allreduce_into(input, output, Op::SUM),
-        blocks: [false, false],
-        result: |_, size, _| Some(sum(size)),
+        call: |comm, Vectors { input, output }, _| comm.allreduce_into(input, output, Op::SUM),
+        many: [false, false],
+        divided: false,
+        source: |_, at| Some(Source::All(at)),
     },
     Operation {
         name: "allgather",
-        run: |comm, Vectors { input, output }, _| comm.allgather(input, output),
-        blocks: [false, true],
-        result: |_, _, _| Some(value(0)),
+        call: |comm, Vectors { input, output }, _| comm.allgather(input, output),
+        many: [false, true],
+        divided: false,
+        source: |Place { count, .. }, at| Some(Source::Rank(at / count, at % count)),
     },
     Operation {
         name: "alltoall",
-        run: |comm, Vectors { input, output }, _| comm.alltoall(input, output),
-        blocks: [true, true],
-        result: |_, _, _| Some(value(0)),
+        call: |comm, Vectors { input, output }, _| comm.alltoall(input, output),
+        many: [true, true],
+        divided: false,
+        source: |Place { rank, count, .. }, at| {
+            Some(Source::Rank(at / count, rank * count + at % count))
+        },
     },
     Operation {
         name: "gather",
-        run: |comm, Vectors { input, output }, root| {
+        call: |comm, Vectors { input, output }, root| {
             let all = (comm.rank() == root).then_some(&mut output[..]);
             comm.gather(input, all, root)
         },
-        blocks: [false, true],
-        result: |rank, _, root| (rank == root).then(|| value(0)),
+        many: [false, true],
+        divided: false,
+        source: |Place { rank, root, count }, at| {
+            (rank == root).then_some(Source::Rank(at / count, at % count))
+        },
     },
     Operation {
         name: "scatter",
-        run: |comm, Vectors { input, output }, root| {
+        call: |comm, Vectors { input, output }, root| {
             let all = (comm.rank() == root).then_some(&input[..]);
             comm.scatter(all, output, root)
         },
-        blocks: [true, false],
-        result: |_, _, root| Some(value(root)),
+        many: [true, false],
+        divided: false,
+        source: |Place { rank, root, count }, at| Some(Source::Rank(root, rank * count + at)),
     },
     Operation {
-        name: "reduce_scatter",
-        run: |comm, Vectors { input, output }, _| comm.reduce_scatter_block(input, output, Op::SUM),
-        blocks: [true, false],
-        result: |_, size, _| Some(sum(size)),
+        name: "reduce_scatter_block",
+        call: |comm, Vectors { input, output }, _| {
+            comm.reduce_scatter_block(input, output, Op::SUM)
+        },
+        many: [true, false],
+        divided: true,
+        source: |Place { rank, count, .. }, at| Some(Source::All(rank * count + at)),
     },
 ];
 
+/// The one that has no bytes.
+const BARRIER: &str = "barrier";
+
+/// Whether the output is what the last call must leave there.
+fn is_right(
+    source: fn(Place, usize) -> Option<Source>,
+    place: Place,
+    size: usize,
+    output: &[f32],
+) -> bool {
+    output
+        .iter()
+        .enumerate()
+        .all(|(at, &element)| match source(place, at) {
+            None => true,
+            Some(Source::Rank(rank, at)) => element == element_of(rank, at),
+            Some(Source::All(at)) => {
+                element == (0..size).map(|rank| element_of(rank, at)).sum::<f32>()
+            }
+        })
+}
+
+fn measure(comm: &Comm, operation: &Operation, bytes: usize) -> Result<()> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut count = bytes / size_of::<f32>();
+    if operation.divided {
+        count = (count / size).max(1);
+    }
+    let [given, got] = operation
+        .many
+        .map(|many| if many { size * count } else { count });
+    let mut vectors = Vectors {
+        input: Pages::new(given),
+        output: Pages::new(got),
+    };
+    for (at, element) in vectors.input.iter_mut().enumerate() {
+        *element = element_of(rank, at);
+    }
+    vectors.output.fill(-1.0);
+    let mut root = 0;
+    let mut measured = blocks::measure(
+        comm,
+        size,
+        &mut vectors,
+        |vectors, times| {
+            (0..times).try_for_each(|_| {
+                root = (root + 1) % size;
+                (operation.call)(comm, vectors, root)
+            })
+        },
+        |vectors| vectors.output.fill(-1.0),
+    )?;
+    measured.nanoseconds = comm.allreduce(&measured.nanoseconds, Op::MAX)?;
+    let place = Place { rank, root, count };
+    let right = is_right(operation.source, place, size, &vectors.output);
+    report::report(operation.name, comm, bytes, &measured, 1.0, right);
+    Ok(())
+}
+
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let world = World::init()?;
-    let comm = world.comm();
-    let (rank, size) = (comm.rank(), comm.size());
-    let name = std::env::args().nth(1).unwrap_or_default();
-    let operation = OPERATIONS.iter().find(|operation| operation.name == name);
-    let names: Vec<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
-    let operation = operation.ok_or_else(|| format!("one of {names:?}, not {name:?}"))?;
-    for bytes in std::env::args().skip(2) {
-        let bytes = bytes.parse()?;
-        let count = bytes / size_of::<f64>();
-        let [given, got] = (operation.blocks).map(|each| if each { size * count } else { count });
-        let mut vectors = Vectors {
-            input: vec![value(rank); given],
-            output: vec![0.0; got],
+    let names = std::env::args().nth(1).unwrap_or_default();
+    let lengths = buffers::lengths(1)?;
+    for operation in OPERATIONS {
+        if !names.split(',').any(|name| name == operation.name) {
+            continue;
+        }
+        let lengths = if operation.name == BARRIER {
+            &[0][..]
+        } else {
+            &lengths
         };
-        let mut root = 0;
-        let mut measured = blocks::measure(
-            comm,
-            size,
-            &mut vectors,
-            |vectors, times| {
-                (0..times).try_for_each(|_| {
-                    root = (root + 1) % size;
-                    (operation.run)(comm, vectors, root)
-                })
-            },
-            |vectors| vectors.output.fill(0.0),
-        )?;
-        measured.nanoseconds = comm.allreduce(&measured.nanoseconds, Op::MAX)?;
-        let expected = (operation.result)(rank, size, root);
-        let right = expected.is_none_or(|expected| vectors.output.first() == Some(&expected));
-        report::report(operation.name, comm, bytes, &measured, 1.0, right);
+        for &bytes in lengths {
+            measure(world.comm(), operation, bytes)?;
+        }
     }
     Ok(())
 }
