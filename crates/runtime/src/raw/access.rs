@@ -119,6 +119,22 @@ pub(crate) mod sealed {
 
         /// A new wait.
         fn waiter(&self) -> Waiter;
+
+        /// Leaves the other ranks: everything sent goes out first, and what another thread
+        /// advances comes back. No lane is held meanwhile but by its turns.
+        ///
+        /// # Panics
+        /// As [`Lane::begin_leaving`].
+        fn leave(&self) {
+            if !self.with(Lane::begin_leaving) {
+                return;
+            }
+            let mut waiter = self.waiter();
+            while !self.with(Lane::try_leave) {
+                // An error: another thread has left, which the next look sees.
+                let _ended = self.turn(&mut waiter);
+            }
+        }
     }
 }
 

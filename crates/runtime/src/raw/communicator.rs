@@ -131,7 +131,7 @@ impl<A: Access> Communicator<A> {
     /// Leaves the other ranks in order, on this lane and on all that threads share; later calls
     /// give [`Error::Ended`].
     pub(crate) fn leave(&self) {
-        self.access.with(Lane::leave);
+        self.access.leave();
         siblings::leave();
     }
 

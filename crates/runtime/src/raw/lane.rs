@@ -659,25 +659,52 @@ impl Lane {
         self.rx.napped();
     }
 
-    /// Leaves the other ranks: everything sent goes out first. Later calls give [`Error::Ended`].
-    pub(super) fn leave(&mut self) {
-        if self.ended || self.fork.forked() {
-            return;
+    /// Begins to leave the other ranks: no collective is advanced any more. False where the lane
+    /// was left, or is a forked process's copy.
+    ///
+    /// # Panics
+    /// As [`Collectives::close`].
+    pub(super) fn begin_leaving(&mut self) -> bool {
+        let stays = self.ended || self.fork.forked();
+        if !stays {
+            self.collectives.close();
         }
+        !stays
+    }
+
+    /// Leaves, if all that was sent has gone out and nothing uses a caller's buffer any more; later
+    /// calls give [`Error::Ended`]. Whether the lane is left.
+    pub(super) fn try_leave(&mut self) -> bool {
+        if self.ended {
+            return true;
+        }
+        // One that another thread advances is a request that has not ended: it writes its buffers
+        // until it is put back.
         for request in self.collectives.end() {
             self.engine.end_own(request, Ok(Status::own(true)));
         }
-        let mut waiter = self.waiter();
-        while !self.engine.retire(&mut self.tx, &RawBytes::empty()) {
-            self.turn(&mut waiter);
-            if siblings::any() {
-                siblings::drive();
-            }
+        if !self.engine.retire(&mut self.tx, &RawBytes::empty()) {
+            return false;
         }
         self.reap();
         self.ended = true;
         self.usable = ForkGuard::closed();
         self.tx.depart();
+        true
+    }
+
+    /// Leaves, where nobody else has the lane.
+    fn leave_alone(&mut self) {
+        if !self.begin_leaving() {
+            return;
+        }
+        let mut waiter = self.waiter();
+        while !self.try_leave() {
+            self.turn(&mut waiter);
+            if siblings::any() {
+                siblings::drive();
+            }
+        }
     }
 
     /// The first of two contexts that this rank does not use yet.
@@ -721,7 +748,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.leave();
+            self.leave_alone();
         } else if !self.ended && !self.fork.forked() {
             // A panicking thread must not wait for anyone, and nobody for it: the process may live
             // on where the lane was not the world's.

@@ -12,6 +12,7 @@ use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{self, Arc, Mutex, PoisonError};
 
+use super::access::sealed::Reach;
 use super::access::{Own, Shared};
 use super::cell::LaneCell;
 use super::collective;
@@ -162,7 +163,6 @@ pub(super) fn leave() {
         .unwrap_or_else(PoisonError::into_inner)
         .clone();
     for lane in lanes.iter().filter_map(sync::Weak::upgrade) {
-        let mut lane = lane.lane.lock().unwrap_or_else(PoisonError::into_inner);
-        lane.leave();
+        Shared(lane).leave();
     }
 }

@@ -116,7 +116,7 @@ impl<A: Access> Blocking<'_, A> {
         let mut waiter = access.waiter();
         while !self.run.advance(self.meeting, buffers, operation)? {
             // An awaited message is looked for first.
-            if !self.run.is_fresh() {
+            if !self.run.take_fresh() {
                 self.meeting.look()?;
                 access.turn(&mut waiter)?;
             }

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{self, ThreadId};
 
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
@@ -37,13 +38,25 @@ pub(super) struct Open {
     pub(super) kept: Option<u32>,
 }
 
+/// One that is taken out of its lane, to be advanced.
+#[derive(Debug)]
+struct Out {
+    request: OpenRequest,
+    context: u32,
+    kept: Option<u32>,
+    /// Who advances it.
+    by: ThreadId,
+    /// Whether it was taken back meanwhile.
+    taken_back: bool,
+}
+
 /// The collectives of a lane.
 #[derive(Debug, Default)]
 pub(crate) struct Collectives {
     /// Those under way; the next to be advanced comes first.
     open: VecDeque<Box<Open>>,
-    /// Those that are taken out to be advanced, and whether they were taken back meanwhile.
-    out: Vec<(OpenRequest, bool)>,
+    /// Those that are taken out to be advanced.
+    out: Vec<Out>,
     /// Persistent ones between two runs.
     #[expect(
         clippy::vec_box,
@@ -53,6 +66,8 @@ pub(crate) struct Collectives {
     /// Why some failed that nobody has asked for yet.
     errors: Vec<(u32, Error)>,
     next_error: u32,
+    /// The lane is being left: none is advanced any more.
+    closed: bool,
 }
 
 impl Collectives {
@@ -70,9 +85,19 @@ impl Collectives {
     /// Takes out the next one to be advanced.
     fn next(&mut self) -> Option<Box<Open>> {
         let open = self.open.pop_front()?;
-        self.out
-            .extend(open.request.map(|request| (request, false)));
+        self.goes_out(&open);
         Some(open)
+    }
+
+    /// This thread advances one.
+    fn goes_out(&mut self, open: &Open) {
+        self.out.extend(open.request.map(|request| Out {
+            request,
+            context: open.context,
+            kept: open.kept,
+            by: thread::current().id(),
+            taken_back: false,
+        }));
     }
 
     /// Puts one back that was advanced; gives it again if it was taken back meanwhile.
@@ -87,14 +112,14 @@ impl Collectives {
 
     /// One is advanced no more. Whether it was taken back meanwhile.
     fn ends(&mut self, request: OpenRequest) -> bool {
-        let at = self.out.iter().position(|out| out.0 == request);
-        at.is_some_and(|at| self.out.swap_remove(at).1)
+        let at = self.out.iter().position(|out| out.request == request);
+        at.is_some_and(|at| self.out.swap_remove(at).taken_back)
     }
 
     /// Takes out the one that is this request. One that somebody is advancing now is marked.
     fn take(&mut self, request: OpenRequest) -> Option<Box<Open>> {
-        if let Some(out) = self.out.iter_mut().find(|out| out.0 == request) {
-            out.1 = true;
+        if let Some(out) = self.out.iter_mut().find(|out| out.request == request) {
+            out.taken_back = true;
         }
         let mut all = self.open.iter();
         let at = all.position(|open| open.request == Some(request))?;
@@ -110,8 +135,12 @@ impl Collectives {
 
     /// The request of a persistent one, if it is under way.
     pub(super) fn request(&self, context: u32, number: u32) -> Option<OpenRequest> {
-        let mut all = self.open.iter();
-        all.find(|open| open.is(context, number))?.request
+        let mut out = self.out.iter();
+        let out = out.find(|out| (out.context, out.kept) == (context, Some(number)));
+        out.map(|out| out.request).or_else(|| {
+            let mut all = self.open.iter();
+            all.find(|open| open.is(context, number))?.request
+        })
     }
 
     /// Keeps one until it is asked for by [`Collectives::take_kept`], or as long as the lane lives.
@@ -119,8 +148,22 @@ impl Collectives {
         self.kept.push(open);
     }
 
-    /// The requests of all, which do not go on: the lane ends. Their buffers are their callers'
-    /// when all messages of the lane have ended.
+    /// Advances none any more: the lane is being left. Those that are out come back, or end.
+    ///
+    /// # Panics
+    /// If this thread has one out: an operation of a collective cannot leave the job, whose end waits
+    /// for the collective's.
+    pub(crate) fn close(&mut self) {
+        let me = thread::current().id();
+        assert!(
+            self.out.iter().all(|out| out.by != me),
+            "an operation of a collective that was started cannot leave the job"
+        );
+        self.closed = true;
+    }
+
+    /// The requests of all that are not out, which do not go on: the lane ends. Their buffers are
+    /// their callers' when all messages of the lane have ended.
     pub(crate) fn end(&mut self) -> impl Iterator<Item = OpenRequest> {
         let first = self.kept.len();
         self.kept.extend(self.open.drain(..));
@@ -146,7 +189,10 @@ impl Collectives {
 /// Advances every collective that is under way on the lane, once.
 #[cold]
 pub(crate) fn drive<A: Access>(access: &A) {
-    let next = |lane: &mut Lane| lane.is_usable().then(|| lane.collectives.next());
+    let next = |lane: &mut Lane| {
+        let usable = lane.is_usable() && !lane.collectives.closed;
+        usable.then(|| lane.collectives.next())
+    };
     let count = access.with(|lane| lane.collectives.open.len());
     for _ in 0..count {
         let Some(open) = access.with(next).flatten() else {
@@ -158,13 +204,19 @@ pub(crate) fn drive<A: Access>(access: &A) {
 
 /// Starts one: from now on it is a request.
 pub(super) fn begin<A: Access>(access: &A, mut open: Box<Open>) -> OpenRequest {
-    let request = access.with(|lane| {
+    let (request, open) = access.with(|lane| {
         let request = lane.begin_own();
-        lane.collectives.out.push((request, false));
-        request
+        open.request = Some(request);
+        if lane.collectives.closed {
+            lane.collectives.open.push_back(open);
+            return (request, None);
+        }
+        lane.collectives.goes_out(&open);
+        (request, Some(open))
     });
-    open.request = Some(request);
-    advance(access, open);
+    if let Some(open) = open {
+        advance(access, open);
+    }
     request
 }
 

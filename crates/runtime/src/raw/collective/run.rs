@@ -84,7 +84,7 @@ impl Run {
     /// Whether something may come sooner on the direct road than by a turn of the lane. Once for
     /// each receive: a turn would take it the longer way.
     #[inline]
-    pub(super) const fn is_fresh(&mut self) -> bool {
+    pub(super) const fn take_fresh(&mut self) -> bool {
         std::mem::replace(&mut self.state.fresh, false)
     }
 

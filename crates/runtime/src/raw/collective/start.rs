@@ -4,6 +4,7 @@ use oxmpi_coll::catalog::{AnyPlan, Call};
 
 use super::super::access::Access;
 use super::super::communicator::{Communicator, RawRequest};
+use super::super::lane::Lane;
 use super::super::scratch::Rooms;
 use super::buffers::Buffers;
 use super::open::{self, Open, OwnOperation};
@@ -133,6 +134,14 @@ impl<A: Access> Drop for Persistent<'_, A> {
         let context = self.communicator.collective_context();
         if let Some(request) = access.with(|lane| lane.collectives.request(context, self.number)) {
             open::take_back(access, request);
+            // One that another thread advances is given up when that comes back.
+            let over = |lane: &mut Lane| {
+                let over = lane.collectives.request(context, self.number).is_none();
+                over.then_some(())
+            };
+            if access.until(over).is_err() {
+                return;
+            }
         }
         drop(self.take());
     }

@@ -1,5 +1,6 @@
 //! Collectives of a lane that threads share: one thread waits or takes back what another advances.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -11,6 +12,7 @@ use super::job::job;
 use crate::data::target;
 use crate::envelope::{Source, Tag};
 use crate::op::custom;
+use crate::raw::access::sealed::Reach;
 use crate::raw::collective::{Area, Buffers};
 use crate::raw::{Communicator, Mode, Shared};
 
@@ -89,5 +91,43 @@ fn one_that_another_thread_advances_can_be_taken_back() {
         };
         let text = error.to_string();
         assert!(text.contains("the part of rank 0 failed"), "{text}");
+    });
+}
+
+/// Leaving while another thread is inside an operation waits until that has come back.
+#[test]
+fn a_lane_is_left_after_what_another_thread_advances() {
+    const SIZE: u32 = 2;
+    job(SIZE, |comm| {
+        let rank = comm.group().rank();
+        let shared = comm.share().expect("the ranks agree");
+        let mut value = [u64::from(rank)];
+        let call = Call::allreduce(rank, SIZE, 1, 8).with_in_place(true);
+        let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
+        let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
+        let (entered, is_out) = channel();
+        let come_back = Arc::new(AtomicBool::new(false));
+        let comes_back = Arc::clone(&come_back);
+        let operation = Box::new(custom(move |a: u64, b: u64| {
+            let _heard = entered.send(());
+            (0..1000).for_each(|_| thread::yield_now());
+            comes_back.store(true, Ordering::Relaxed);
+            a + b
+        }));
+        let request = shared
+            .start_plan(&call, plan.expect("it suits"), buffers, Some(operation))
+            .expect("it starts");
+        if rank == 1 {
+            shared.wait(request).expect("rank 0 has sent its part");
+            return;
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| while shared.iprobe(Source::Rank(1), Tag::Is(1)).is_ok() {});
+            is_out.recv().expect("the thread advances it");
+            shared.access().leave();
+            assert!(come_back.load(Ordering::Relaxed));
+        });
+        // Well, if that was its last step.
+        let _ended = shared.wait(request);
     });
 }
