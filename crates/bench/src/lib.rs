@@ -10,6 +10,8 @@ extern crate std;
 mod buffers;
 mod comm;
 pub mod kernels;
+#[cfg(feature = "alloc")]
+pub mod listing;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;

@@ -12,6 +12,7 @@
 mod cpuid;
 mod cpuinfo;
 mod frames;
+mod listing;
 mod openmp;
 mod pmi;
 mod rules;
@@ -23,6 +24,7 @@ mod xml;
 pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
 pub use frames::frames;
+pub use listing::listing;
 pub use openmp::openmp;
 pub use pmi::pmi;
 pub use rules::rules;
@@ -39,6 +41,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("cpuid", cpuid),
     ("cpuinfo", cpuinfo),
     ("frames", frames),
+    ("listing", listing),
     ("openmp", openmp),
     ("pmi", pmi),
     ("rules", rules),

@@ -1,0 +1,159 @@
+//! What stands above the first table: when, where and how the benchmarks ran.
+
+use super::lines::{Kind, Lines};
+use super::{Error, shown};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Words that the line between the first two rules has.
+const SUITE: &str = "MPI Benchmarks";
+
+/// When, where and how; a text that the listing does not have is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Name, version and part of the program.
+    pub suite: String,
+    /// When it began.
+    pub date: String,
+    /// The processor's kind, such as `x86_64`.
+    pub machine: String,
+    /// The operating system.
+    pub system: String,
+    /// Its release.
+    pub release: String,
+    /// Its version.
+    pub version: String,
+    /// The version of the MPI standard.
+    pub mpi_version: String,
+    /// The level of thread support.
+    pub thread_level: String,
+    /// The command with its arguments.
+    pub command: String,
+    /// Lengths of messages.
+    pub lengths: Lengths,
+    /// The datatype of messages.
+    pub datatype: String,
+    /// The datatype of reductions.
+    pub reduction_datatype: String,
+    /// The operation of reductions.
+    pub operation: String,
+    /// Names of the benchmarks, in the order they run.
+    pub benchmarks: Vec<String>,
+    /// Other lines that say something, in order.
+    pub notes: Vec<String>,
+}
+
+/// Lengths of messages, as the header tells them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lengths {
+    /// It does not.
+    #[default]
+    Unknown,
+    /// The least and the largest, in bytes.
+    Within(u64, u64),
+    /// The user gave them.
+    UserDefined,
+}
+
+/// Reads up to the first table.
+pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, Error> {
+    let mut header = Header {
+        suite: suite(lines)?,
+        ..Header::default()
+    };
+    let (mut least, mut largest) = (None, None);
+    while let Some(line) = lines.peek() {
+        let text = match line.kind {
+            Kind::Rule => break,
+            Kind::Comment(text) => text,
+            Kind::Blank => {
+                lines.next();
+                continue;
+            }
+            Kind::Text(text) => {
+                let why = "where the header's lines begin with '#'";
+                return Err(line.error(format!("'{}' {why}", shown(text))));
+            }
+        };
+        if text == super::LAST {
+            break;
+        }
+        lines.next();
+        let (key, value) = match text.split_once(':') {
+            Some((key, value)) => (key.trim_end(), value.trim_start()),
+            None => (text, ""),
+        };
+        let bytes = || {
+            value
+                .parse::<u64>()
+                .map_err(|_| line.error(format!("'{}' is no number of bytes", shown(value))))
+        };
+        let field = match key {
+            "Calling sequence was" => {
+                lines.skip_blanks();
+                header.command = lines.comment().unwrap_or_default().into();
+                continue;
+            }
+            "List of Benchmarks to run" => {
+                lines.skip_blanks();
+                let names = core::iter::from_fn(|| lines.comment()).take_while(|n| !n.is_empty());
+                header.benchmarks = names.map(String::from).collect();
+                continue;
+            }
+            "Message lengths were user defined" => {
+                header.lengths = Lengths::UserDefined;
+                continue;
+            }
+            "Minimum message length in bytes" => {
+                least = Some(bytes()?);
+                continue;
+            }
+            "Maximum message length in bytes" => {
+                largest = Some(bytes()?);
+                continue;
+            }
+            "Date" => &mut header.date,
+            "Machine" => &mut header.machine,
+            "System" => &mut header.system,
+            "Release" => &mut header.release,
+            "Version" => &mut header.version,
+            "MPI Version" => &mut header.mpi_version,
+            "MPI Thread Environment" => &mut header.thread_level,
+            "MPI_Datatype" => &mut header.datatype,
+            "MPI_Datatype for reductions" => &mut header.reduction_datatype,
+            "MPI_Op" => &mut header.operation,
+            "" => continue,
+            _ => {
+                header.notes.push(text.into());
+                continue;
+            }
+        };
+        *field = value.into();
+    }
+    if let (Some(least), Some(largest)) = (least, largest) {
+        header.lengths = Lengths::Within(least, largest);
+    }
+    Ok(header)
+}
+
+/// The program's name between two rules, after whatever stands before.
+fn suite(lines: &mut Lines<'_>) -> Result<String, Error> {
+    while let Some(line) = lines.next() {
+        if line.kind != Kind::Rule {
+            continue;
+        }
+        let Some(name) = lines.comment().filter(|name| name.contains(SUITE)) else {
+            continue;
+        };
+        if lines.next().is_some_and(|line| line.kind == Kind::Rule) {
+            return Ok(name.into());
+        }
+    }
+    Err(Error {
+        line: 1,
+        why: format!(
+            "no listing: nowhere are there a rule '#-----', a line with '{SUITE}', and a rule"
+        ),
+    })
+}

@@ -1,0 +1,128 @@
+//! The lines between two rules above a table.
+
+use super::lines::{Kind, Line, Lines};
+use super::{Error, shown};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Who ran what.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heading {
+    /// The benchmark's name, without `Multi-`.
+    pub benchmark: String,
+    /// Whether several groups may run it at once: the multiple mode.
+    pub multiple: bool,
+    /// Ranks that take part, in each group.
+    pub processes: usize,
+    /// Ranks that wait in a barrier.
+    pub waiting: usize,
+    /// The ranks of each group, where several run at once.
+    pub groups: Vec<Vec<usize>>,
+    /// The ranks that take part, row by row of the map, where the listing tells.
+    pub order: Vec<Vec<usize>>,
+    /// Other lines that say something, in order.
+    pub notes: Vec<String>,
+}
+
+/// Reads from one rule past the next.
+pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, Error> {
+    let mut heading = Heading::default();
+    let mut count = None;
+    let mut ordered = false;
+    let first = lines.next();
+    loop {
+        let Some(line) = lines.next() else {
+            return Err(lines.ended("the listing ends in a heading"));
+        };
+        let text = match line.kind {
+            Kind::Rule => break,
+            Kind::Comment("") => continue,
+            Kind::Comment(text) => text,
+            Kind::Blank | Kind::Text(_) => {
+                return Err(line.error("a heading ends with a rule '#-----'"));
+            }
+        };
+        if let Some(name) = text.strip_prefix("Benchmarking ") {
+            let plain = name.strip_prefix("Multi-");
+            heading.multiple = plain.is_some();
+            heading.benchmark = plain.unwrap_or(name).into();
+        } else if let Some(rest) = text.strip_prefix("#processes =") {
+            let (number, rest) = rest.split_once(';').unwrap_or((rest, ""));
+            heading.processes = whole(&line, number)?;
+            ordered = rest.contains("rank order");
+        } else if let Some(rest) = text.strip_prefix("Group ") {
+            let (number, ranks) = rest.split_once(':').unwrap_or((rest, ""));
+            let number = whole(&line, number)?;
+            if number != heading.groups.len() {
+                let expected = heading.groups.len();
+                return Err(line.error(format!("group {number} where {expected} comes next")));
+            }
+            heading.groups.push(numbers(&line, ranks)?);
+        } else if let Some(rest) = text.strip_prefix('(') {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            match words[..] {
+                [number, "groups", "of", size, ..] => {
+                    count = Some(whole(&line, number)?);
+                    heading.processes = whole(&line, size)?;
+                }
+                [number, "additional", ..] => heading.waiting = whole(&line, number)?,
+                _ => heading.notes.push(text.into()),
+            }
+        } else if text.starts_with(|c: char| c.is_ascii_digit()) {
+            let ranks = numbers(&line, text)?;
+            match heading.groups.last_mut() {
+                Some(group) => group.extend(ranks),
+                None if ordered => heading.order.push(ranks),
+                None => return Err(line.error("numbers of ranks, without a group they are of")),
+            }
+        } else {
+            heading.notes.push(text.into());
+        }
+    }
+    let first = first.as_ref().map_or(1, |line| line.number);
+    complete(&heading, count).map_err(|why| Error { line: first, why })?;
+    Ok(heading)
+}
+
+/// Whether the parts of a heading are there and fit each other.
+fn complete(heading: &Heading, count: Option<usize>) -> Result<(), String> {
+    if heading.benchmark.is_empty() {
+        return Err("the heading has no line '# Benchmarking NAME'".into());
+    }
+    if heading.processes == 0 {
+        return Err(format!(
+            "the heading of {} tells no number of processes",
+            shown(&heading.benchmark)
+        ));
+    }
+    let listed = heading.groups.len();
+    if count.is_some_and(|count| count != listed) {
+        let count = count.unwrap_or_default();
+        return Err(format!(
+            "the heading says {count} groups and lists {listed}"
+        ));
+    }
+    let size = heading.processes;
+    if let Some(group) = heading.groups.iter().find(|group| group.len() != size) {
+        let found = group.len();
+        return Err(format!("a group of {found} ranks among groups of {size}"));
+    }
+    let ordered: usize = heading.order.iter().map(Vec::len).sum();
+    if !heading.order.is_empty() && ordered != size {
+        return Err(format!("the order of {size} processes lists {ordered}"));
+    }
+    Ok(())
+}
+
+fn whole(line: &Line<'_>, text: &str) -> Result<usize, Error> {
+    let text = text.trim();
+    text.parse()
+        .map_err(|_| line.error(format!("'{}' is no whole number", shown(text))))
+}
+
+fn numbers(line: &Line<'_>, text: &str) -> Result<Vec<usize>, Error> {
+    text.split_whitespace()
+        .map(|word| whole(line, word))
+        .collect()
+}

@@ -1,0 +1,127 @@
+//! Reads listings of the Intel MPI Benchmarks: what the original prints, and what prints like it.
+//!
+//! ```text
+//! lines    the text as numbered lines, each a rule, a comment, a blank, or text
+//! header   what stands above the first table: when, where and how
+//! heading  the lines between two rules above a table: benchmark, processes, groups
+//! table    columns and rows
+//! ```
+//!
+//! ```
+//! use oxmpi_bench::listing::{Column, Listing};
+//!
+//! let text = "\
+//! ##----------------------------------------
+//! ##    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
+//! ##----------------------------------------
+//! ## Date                  : Sat Nov 21 07:03:22 2026
+//!
+//! ## List of Benchmarks to run:
+//!
+//! ## PingPong
+//!
+//! ##---------------------------------------------------
+//! ## Benchmarking PingPong
+//! ## #processes = 2
+//! ##---------------------------------------------------
+//!        #bytes #repetitions      t[usec]   Mbytes/sec
+//!            64         1000         0.11       584.93
+//! ";
+//! let listing = Listing::parse(text)?;
+//! let table = &listing.tables[0];
+//! assert_eq!((table.heading.benchmark.as_str(), table.heading.processes), ("PingPong", 2));
+//! assert_eq!(table.value(&table.rows[0], &Column::Time), Some(0.11));
+//! # Ok::<(), oxmpi_bench::listing::Error>(())
+//! ```
+
+mod header;
+mod heading;
+mod lines;
+mod table;
+
+pub use header::{Header, Lengths};
+pub use heading::Heading;
+pub use table::{Column, Row, Table};
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use lines::{Kind, Lines};
+
+/// A listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// What stands above the first table.
+    pub header: Header,
+    /// The tables, in the order they were printed.
+    pub tables: Vec<Table>,
+    /// Whether the last line is there, by which the program says that it got to its end.
+    pub finished: bool,
+}
+
+impl Listing {
+    /// Reads a listing. Text before its first line, such as a launcher's, is skipped, and so is what
+    /// follows its last.
+    ///
+    /// # Errors
+    /// The first line that does not fit, and what would have fitted.
+    pub fn parse(text: &str) -> Result<Listing, Error> {
+        let mut lines = Lines::new(text);
+        let header = header::read(&mut lines)?;
+        let mut tables = Vec::new();
+        let mut finished = false;
+        while let Some(line) = lines.peek() {
+            match line.kind {
+                Kind::Rule => tables.push(table::read(&mut lines)?),
+                Kind::Comment(LAST) => {
+                    finished = true;
+                    break;
+                }
+                Kind::Blank | Kind::Comment(_) => _ = lines.next(),
+                Kind::Text(text) => {
+                    return Err(line.error(format!(
+                        "'{}' stands in no table; a line outside of tables begins with '#'",
+                        shown(text)
+                    )));
+                }
+            }
+        }
+        Ok(Listing {
+            header,
+            tables,
+            finished,
+        })
+    }
+}
+
+/// The last line, without its `#`.
+const LAST: &str = "All processes entering MPI_Finalize";
+
+/// A listing that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// What is wrong with it, and what would be right.
+    pub why: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// The beginning of a text, for errors.
+fn shown(text: &str) -> &str {
+    let text = text.trim();
+    text.char_indices()
+        .nth(40)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests;
