@@ -10,15 +10,16 @@
 //! With a period of `m` the first `m` ranks are run, and the plan of each is turned by multiples of
 //! `m`: even and odd ranks, or the ranks of one node for those of all.
 
-use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::case::Case;
 use super::contract::Task;
 use super::fault::{Fault, Kind};
-use super::memory::{Run, Sum, resolve};
+use super::memory::{Run, resolve};
+
 use super::ranks::Ranks;
+use super::sums::{Sum, Sums};
 use super::{Contract, Report, prove};
 use crate::catalog::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
@@ -89,16 +90,16 @@ impl Turn {
     }
 
     /// What a message holds, turned.
-    pub(super) fn runs(&self, runs: Vec<Run>, by: u32) -> Vec<Run> {
+    pub(super) fn runs(&self, runs: Vec<Run>, by: u32, sums: &mut Sums) -> Vec<Run> {
         if by == 0 {
             return runs;
         }
         let mut turned = Vec::with_capacity(runs.len() + 1);
         for run in runs {
-            let sum = Rc::new(Sum {
-                ranks: self.ranks(&run.sum.ranks, by),
-                ..(*run.sum).clone()
-            });
+            let held = sums.get(run.sum);
+            let ranks = self.ranks(&held.ranks, by);
+            let sum = Sum { ranks, ..*held };
+            let sum = sums.name(sum);
             if !self.input {
                 turned.push(Run { sum, ..run });
                 continue;
@@ -108,7 +109,7 @@ impl Turn {
             let before = run.count.min(around - source);
             let pieces = [(0, before, source), (before, run.count - before, 0)];
             for (at, count, source) in pieces.into_iter().filter(|piece| piece.1 > 0) {
-                let (first, sum) = (run.first + at, Rc::clone(&sum));
+                let first = run.first + at;
                 turned.push(Run {
                     first,
                     count,

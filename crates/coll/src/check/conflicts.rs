@@ -55,7 +55,7 @@ impl Touch {
                 (None, None) => true,
                 (Some(place), None) => place.meets(&other.span),
                 (None, Some(place)) => place.meets(&self.span),
-                (Some(one), Some(other)) => one.blocks().any(|block| other.meets(&block)),
+                (Some(one), Some(other)) => one.overlaps(other),
             }
     }
 }

@@ -1,99 +1,22 @@
 //! One rank's buffers, holding symbols instead of numbers.
 
-use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::alike::Turn;
 use super::contract::{Blocks, Contract, Task};
 use super::fault::Kind;
-use super::ranks::Ranks;
+use super::sums::{Name, Sums};
 use crate::plan::{Buf, Part, Side};
-
-/// A reduced value: who contributed, and in which tree of operations.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) ranks: Ranks,
-    /// A digest of the tree of operations. Equal digests on two ranks mean that the results have
-    /// the same bits, for any operation: an operation that commutes is only taken to give the same
-    /// bits either way round, not to associate.
-    pub(super) tree: u64,
-    /// Whether it is not data but the root's counts, as numbers.
-    pub(super) counts: bool,
-}
-
-impl Sum {
-    /// What one rank gives.
-    fn leaf(rank: u32) -> Rc<Sum> {
-        Sum::named(rank, rank)
-    }
-
-    /// What one rank gives, under a name.
-    fn named(rank: u32, name: u32) -> Rc<Sum> {
-        Rc::new(Sum {
-            ranks: Ranks::one(rank),
-            tree: mix(u64::from(name), 0),
-            counts: false,
-        })
-    }
-
-    /// The counts that one rank is given.
-    fn counts(rank: u32) -> Rc<Sum> {
-        Rc::new(Sum {
-            ranks: Ranks::one(rank),
-            tree: mix(u64::from(rank), 1),
-            counts: true,
-        })
-    }
-
-    fn join(left: &Sum, right: &Sum, commutative: bool) -> Result<Rc<Sum>, Kind> {
-        if left.counts || right.counts {
-            return Err(Kind::Numbers);
-        }
-        if !left.ranks.is_disjoint(&right.ranks) {
-            return Err(Kind::Twice {
-                one: left.ranks.clone(),
-                other: right.ranks.clone(),
-            });
-        }
-        Ok(Rc::new(if commutative {
-            let (low, high) = (left.tree.min(right.tree), left.tree.max(right.tree));
-            Sum {
-                ranks: left.ranks.union(&right.ranks),
-                tree: mix(low, high),
-                counts: false,
-            }
-        } else {
-            Sum {
-                ranks: left.ranks.then(&right.ranks),
-                tree: mix(left.tree, right.tree),
-                counts: false,
-            }
-        }))
-    }
-}
-
-/// A digest of an ordered pair (the finaliser of a 64-bit multiplicative hash, twice).
-fn mix(left: u64, right: u64) -> u64 {
-    let scramble = |x: u64| {
-        let x = (x ^ (x >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (x >> 32)
-    };
-    scramble(
-        scramble(left.wrapping_add(1))
-            .rotate_left(17)
-            .wrapping_add(right),
-    )
-}
 
 /// Consecutive elements with values of the same kind: position `first + i` holds the sum of source
 /// element `source + i`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) source: u64,
-    pub(super) sum: Rc<Sum>,
+    pub(super) sum: Name,
 }
 
 impl Run {
@@ -110,7 +33,7 @@ impl Run {
             first: first - range.start + to,
             count,
             source,
-            sum: Rc::clone(&self.sum),
+            sum: self.sum,
         }
     }
 
@@ -141,9 +64,9 @@ struct Field {
 impl Field {
     /// Puts what a rank gives into the range. Where rank 0 stands for all and bits matter, each
     /// block's leaves are named by how far the rank is above the block, which turning leaves alone.
-    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>) {
+    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>, sums: &mut Sums) {
         let Some(turn) = leaves else {
-            return self.fill(range, Sum::leaf(rank));
+            return self.fill(range, sums.leaf(rank));
         };
         for block in 0..turn.size {
             let start = range.start + u64::from(block) * turn.block;
@@ -151,14 +74,14 @@ impl Field {
                 first: start,
                 count: turn.block.min(range.end.saturating_sub(start)),
                 source: start - range.start,
-                sum: Sum::named(rank, rank + (turn.size - block)),
+                sum: sums.leaf_as(rank, rank + (turn.size - block)),
             };
             push(&mut self.runs, run);
         }
     }
 
     /// Puts a rank's elements, from the first on, into the range.
-    fn fill(&mut self, range: Range<u64>, sum: Rc<Sum>) {
+    fn fill(&mut self, range: Range<u64>, sum: Name) {
         let whole = Run {
             first: range.start,
             count: range.end - range.start,
@@ -248,17 +171,17 @@ pub(super) struct Memory {
     counts: Field,
     /// The blocks of input and output.
     blocks: [Blocks; 2],
-    commutative: bool,
 }
 
 impl Memory {
-    /// What `rank` has at the start. Where operations commute, reductions are taken as sets.
+    /// What `rank` has at the start.
     pub(super) fn new(
         rank: u32,
         task: &Task,
         scratch: u64,
         contract: &Contract,
         turn: Option<Turn>,
+        sums: &mut Sums,
     ) -> Self {
         let gaps = contract.followed.is_some();
         let field = |len| Field {
@@ -272,15 +195,14 @@ impl Memory {
             scratch: field(scratch),
             counts: field(8 * task.arrays.sends.len() as u64),
             blocks: task.blocks.clone(),
-            commutative: contract.commutative,
         };
         let leaves = turn.filter(|_| contract.same_bits);
         if contract.follows(rank) {
-            memory.input.give(0..task.input, rank, leaves);
-            memory.output.give(task.held.clone(), rank, leaves);
+            memory.input.give(0..task.input, rank, leaves, sums);
+            memory.output.give(task.held.clone(), rank, leaves, sums);
         }
         let numbers = 0..memory.counts.len;
-        memory.counts.fill(numbers, Sum::counts(rank));
+        memory.counts.fill(numbers, sums.counts(rank));
         memory
     }
 
@@ -342,7 +264,13 @@ impl Memory {
     }
 
     /// Reduces one part into another.
-    pub(super) fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Kind> {
+    pub(super) fn reduce(
+        &mut self,
+        from: Part,
+        into: Part,
+        side: Side,
+        sums: &mut Sums,
+    ) -> Result<(), Kind> {
         let (operand, target) = (self.read(from)?, self.read(into)?);
         let mut result = Vec::new();
         for a in &operand {
@@ -359,12 +287,10 @@ impl Memory {
                         other: b.source,
                     });
                 }
-                let (left, right) = if side == Side::Left {
-                    (&a.sum, &b.sum)
-                } else {
-                    (&b.sum, &a.sum)
+                let sum = match side {
+                    Side::Left => sums.join(a.sum, b.sum)?,
+                    Side::Right => sums.join(b.sum, a.sum)?,
                 };
-                let sum = Sum::join(left, right, self.commutative)?;
                 push(&mut result, Run { sum, ..b });
             }
         }
@@ -395,6 +321,23 @@ impl Place {
     pub(super) fn meets(&self, range: &Range<u64>) -> bool {
         self.blocks()
             .any(|block| block.start.max(range.start) < block.end.min(range.end))
+    }
+
+    /// Whether some element belongs to both places, which are in one buffer.
+    pub(super) fn overlaps(&self, other: &Place) -> bool {
+        let own = self.blocks().map(|block| (block.start, block.end, false));
+        let others = other.blocks().map(|block| (block.start, block.end, true));
+        let mut blocks: Vec<_> = own
+            .chain(others)
+            .filter(|block| block.0 < block.1)
+            .collect();
+        blocks.sort_unstable();
+        let mut ends = [0; 2];
+        blocks.into_iter().any(|(start, end, whose)| {
+            let [mine, theirs] = [whose, !whose].map(usize::from);
+            ends[mine] = end.max(ends[mine]);
+            start < ends[theirs]
+        })
     }
 
     /// Does something with each block of consecutive elements, and where it stands in the message.

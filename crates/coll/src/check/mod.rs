@@ -38,6 +38,7 @@ mod memory;
 mod network;
 mod rank;
 mod ranks;
+mod sums;
 
 use alloc::vec::Vec;
 
@@ -52,8 +53,10 @@ use crate::catalog::{Algorithm, Call, Parameters};
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{Buf, Learned, Part, Plan};
 use alike::Turn;
+use memory::Run;
 use network::World;
 use rank::Rank;
+use sums::Sums;
 
 /// What a proved collective costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +195,7 @@ fn check_results<P: Plan>(
             }));
         }
         for expected in &task.expected {
-            check_expected(rank, expected).map_err(fault)?;
+            check_expected(rank, expected, &world.sums).map_err(fault)?;
         }
         if contract.same_bits {
             let output = rank
@@ -202,7 +205,10 @@ fn check_results<P: Plan>(
             let first = first.get_or_insert_with(|| output.clone());
             // Where rank 0 stands for all, its blocks stand for the same block of the others.
             let other = match turned {
-                true => output.iter().find(|run| run.sum.tree != output[0].sum.tree),
+                true => {
+                    let tree = |run: &Run| world.sums.get(run.sum).tree;
+                    output.iter().find(|run| tree(run) != tree(&output[0]))
+                }
                 false => {
                     let mut pairs = output.iter().zip(first.iter());
                     pairs.find(|(run, first)| run != first).map(|(run, _)| run)
@@ -217,7 +223,7 @@ fn check_results<P: Plan>(
 }
 
 /// Compares some elements of one rank's output with what they must hold.
-fn check_expected(rank: &mut Rank, expected: &Expected) -> Result<(), Kind> {
+fn check_expected(rank: &mut Rank, expected: &Expected, sums: &Sums) -> Result<(), Kind> {
     let start = expected.elements.start;
     let part = Part::new(Buf::Out, start, expected.elements.end - start);
     let held = rank.memory.read(part)?;
@@ -229,13 +235,14 @@ fn check_expected(rank: &mut Rank, expected: &Expected) -> Result<(), Kind> {
         }
         next = run.end();
         let (element, source) = (start + run.first, expected.source + run.first);
-        if run.sum.counts {
+        let sum = sums.get(run.sum);
+        if sum.counts {
             return Err(Kind::Numbers);
         }
-        if run.sum.ranks != expected.ranks {
+        if sum.ranks != expected.ranks {
             return Err(Kind::Wrong {
                 element,
-                found: run.sum.ranks.clone(),
+                found: sum.ranks.clone(),
                 expected: expected.ranks.clone(),
             });
         }

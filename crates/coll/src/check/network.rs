@@ -4,7 +4,6 @@
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::{HashMap, HashSet};
 
 use super::alike::Turn;
@@ -13,31 +12,12 @@ use super::fault::{Fault, Kind};
 use super::memory::{Memory, Run};
 use super::rank::Rank;
 use super::ranks::Ranks;
+use super::sums::{State, Sums};
 use crate::exec::{Driver, Size};
 use crate::plan::{Buf, Part, Side, TAGS};
 
 /// A message's sender, receiver and tag.
 type Key = (u32, u32, u32);
-
-/// A hash of few small numbers that nobody chose to collide: one multiplication each.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0.rotate_left(23) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-type State = BuildHasherDefault<Mix>;
 
 /// Names a message under way: an index into [`World::ends`].
 pub(super) type Ticket = u32;
@@ -86,6 +66,7 @@ pub(super) struct World<'a> {
     /// How others differ from the first ranks, where these stand for all.
     turn: Option<Turn>,
     pub(super) ranks: Vec<Rank>,
+    pub(super) sums: Sums,
     ends: Vec<End>,
     free: Vec<Ticket>,
     waiting: HashMap<Key, Queue, State>,
@@ -110,8 +91,9 @@ impl<'a> World<'a> {
         turn: Option<Turn>,
         scratch: impl Iterator<Item = u64>,
     ) -> Self {
+        let mut sums = Sums::new(contract.commutative);
         let rank = |((number, task), scratch): ((u32, &super::Task), u64)| {
-            let memory = Memory::new(number, task, scratch, contract, turn);
+            let memory = Memory::new(number, task, scratch, contract, turn, &mut sums);
             let heard = if contract.barrier {
                 Ranks::one(number)
             } else {
@@ -126,6 +108,7 @@ impl<'a> World<'a> {
             turn,
             ready: (0..ranks.len() as u32).collect(),
             ranks,
+            sums,
             ends: Vec::new(),
             free: Vec::new(),
             waiting: HashMap::default(),
@@ -254,7 +237,7 @@ impl<'a> World<'a> {
         let letter = self.ends[sender as usize].letter.take();
         let mut letter = letter.unwrap_or_else(|| unreachable!("a message is carried once"));
         if let Some(turn) = self.turn {
-            letter.runs = turn.runs(letter.runs, letter.turned);
+            letter.runs = turn.runs(letter.runs, letter.turned, &mut self.sums);
             letter.heard = turn.ranks(&letter.heard, letter.turned);
         }
         self.rank(from).note_sent(sent_in, round, sent.len());
@@ -358,7 +341,9 @@ impl Driver for View<'_, '_> {
 
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Kind> {
         same_length(from, into)?;
-        self.me().memory.reduce(from, into, side)
+        let World { ranks, sums, .. } = &mut *self.world;
+        let memory = &mut ranks[self.rank as usize].memory;
+        memory.reduce(from, into, side, sums)
     }
 
     fn size(&mut self, from: u32, tag: u32) -> Result<Size, Kind> {
@@ -383,14 +368,11 @@ impl Driver for View<'_, '_> {
         for run in self.me().memory.read(from)? {
             let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
             let (start, end) = (whole(run.source), whole(run.source + run.count));
-            let numbers = start.zip(end).filter(|_| run.sum.counts);
+            let held = self.world.sums.get(run.sum);
+            let numbers = start.zip(end).filter(|_| held.counts);
             let (start, end) = numbers.ok_or(Kind::Numbers)?;
             let tasks = &self.world.contract.tasks;
-            let owner = run
-                .sum
-                .ranks
-                .first()
-                .and_then(|rank| tasks.get(rank as usize));
+            let owner = held.ranks.first().and_then(|rank| tasks.get(rank as usize));
             let sends = owner.map(|task| &task.arrays.sends);
             let sends = sends
                 .filter(|sends| end <= sends.len())

@@ -12,17 +12,18 @@ pub(crate) enum Division {
     Cut(u64),
     /// So many elements each.
     Equal(u64),
-    /// As [`Given::sends`](crate::plan::Given::sends) says.
-    Sends,
-    /// As [`Given::recvs`](crate::plan::Given::recvs) says.
-    Recvs,
+    /// As [`Given::sends`](crate::plan::Given::sends) says, so many elements in all.
+    Sends(u64),
+    /// As [`Given::recvs`](crate::plan::Given::recvs) says, so many elements in all.
+    Recvs(u64),
 }
 
 /// Blocks as one rank counts them.
 ///
 /// # Cost
 ///
-/// Where the caller gives the lengths, each question is a sum over them; else constant.
+/// Where the caller gives the lengths, a sum over those of the blocks asked for; [`Turned::natural`]
+/// adds those before the first of them. Else constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
     pub(crate) circle: Circle,
@@ -31,13 +32,19 @@ pub(crate) struct Turned {
 
 impl Turned {
     /// The elements of all blocks.
-    pub(crate) fn total(&self, known: &Known<'_>) -> u64 {
-        self.before(self.circle.size(), known)
+    pub(crate) fn total(&self) -> u64 {
+        match self.blocks {
+            Division::Cut(count) | Division::Sends(count) | Division::Recvs(count) => count,
+            Division::Equal(count) => u64::from(self.circle.size()) * count,
+        }
     }
 
     /// The elements of blocks `from` to `to`, at most the number of ranks.
     pub(crate) fn len(&self, from: u32, to: u32, known: &Known<'_>) -> u64 {
-        self.until(to, known) - self.until(from, known)
+        let (start, count) = (self.circle.above(from), to - from);
+        let to_end = count.min(self.circle.size() - start);
+        let around = self.between(0, count - to_end, known);
+        self.between(start, start + to_end, known) + around
     }
 
     /// Blocks `from` to `to` in a buffer that begins with this rank's block, at element `base`.
@@ -55,27 +62,24 @@ impl Turned {
 
     /// Blocks `from` to `to` in a buffer that begins with rank 0's block; they may go around.
     pub(crate) fn natural(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
-        let first = self.before(self.circle.above(from), known);
-        Part::new(buf, first, self.len(from, to, known)).around(self.total(known))
+        let first = self.between(0, self.circle.above(from), known);
+        Part::new(buf, first, self.len(from, to, known)).around(self.total())
     }
 
-    /// The elements from rank 0's block on before block `block`, counted on around the circle.
-    fn until(&self, block: u32, known: &Known<'_>) -> u64 {
-        let (rank, size) = (self.circle.rank(), self.circle.size());
-        if block <= size - rank {
-            self.before(rank + block, known)
-        } else {
-            self.total(known) + self.before(block - (size - rank), known)
-        }
-    }
-
-    /// The elements of the blocks of the ranks below `rank`.
-    fn before(&self, rank: u32, known: &Known<'_>) -> u64 {
+    /// The elements of the blocks of ranks `from` to `to`.
+    fn between(&self, from: u32, to: u32, known: &Known<'_>) -> u64 {
+        let given = |lengths: &[u64]| {
+            let lengths = lengths.get(from as usize..to as usize);
+            lengths.unwrap_or_default().iter().sum()
+        };
         match self.blocks {
-            Division::Cut(count) => piece(0, count, self.circle.size(), rank).0,
-            Division::Equal(count) => u64::from(rank) * count,
-            Division::Sends => known.given.sends.iter().take(rank as usize).sum(),
-            Division::Recvs => known.given.recvs.iter().take(rank as usize).sum(),
+            Division::Cut(count) => {
+                let start = |rank| piece(0, count, self.circle.size(), rank).0;
+                start(to) - start(from)
+            }
+            Division::Equal(count) => u64::from(to - from) * count,
+            Division::Sends(_) => given(known.given.sends),
+            Division::Recvs(_) => given(known.given.recvs),
         }
     }
 }
@@ -98,9 +102,9 @@ mod tests {
             let circle = Circle::new(rank, 5);
             let view = Turned {
                 circle,
-                blocks: Division::Sends,
+                blocks: Division::Sends(16),
             };
-            assert_eq!(view.total(&known), 16);
+            assert_eq!(view.total(), 16);
             for from in 0..=5 {
                 let mut len = 0;
                 for to in from..=5 {

@@ -94,7 +94,7 @@ impl Gather {
     /// The places of blocks `from` to `to`.
     fn place(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
         match self.view.blocks {
-            Division::Recvs => {
+            Division::Recvs(_) => {
                 let first = Buf::OutBlock(self.view.circle.above(from));
                 Part::new(first, 0, self.view.len(from, to, known))
             }

@@ -15,7 +15,7 @@ use crate::plan::{Acts, Known, Plan};
 ///
 /// # Cost
 ///
-/// Where the blocks are given, each step sums over their lengths.
+/// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circulant {
     scatter: Scatter,
@@ -28,7 +28,7 @@ impl Circulant {
                 view: Turned {
                     circle: Circle::of(call),
                     blocks: match call.collective {
-                        Collective::ReduceScatter => Division::Sends,
+                        Collective::ReduceScatter => Division::Sends(call.count),
                         _ => Division::Equal(call.count),
                     },
                 },

@@ -19,7 +19,7 @@ pub const MAX_SIZE: u32 = 1 << 30;
 ///
 /// # Cost
 ///
-/// Where the blocks are given, each step sums over their lengths.
+/// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairwise {
     view: Turned,
@@ -34,7 +34,7 @@ impl Pairwise {
             view: Turned {
                 circle: Circle::of(call),
                 blocks: match call.collective {
-                    Collective::ReduceScatter => Division::Sends,
+                    Collective::ReduceScatter => Division::Sends(call.count),
                     _ => Division::Equal(call.count),
                 },
             },
