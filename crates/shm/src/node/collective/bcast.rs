@@ -26,6 +26,7 @@ impl Team {
         let pieces = Pieces::new(len, 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Bcast, root, len), pieces.inline);
         for step in 0..pieces.steps() {
+            run.one_writes(step, root);
             if me == root {
                 run.room(step)?;
                 run.write(step, 0, bytes, pieces.part(step));

@@ -26,6 +26,7 @@ impl Team {
         let pieces = Pieces::new(block, 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Gather, root, block), pieces.inline);
         for step in 0..pieces.steps() {
+            run.other_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
                 run.wait_for_all(step)?;

@@ -40,6 +40,7 @@ mod run;
 mod scatter;
 mod share;
 mod team;
+mod turns;
 
 pub use awaited::{Awaited, Never};
 pub use reduce::Operands;

@@ -59,6 +59,7 @@ impl Team {
         let pieces = Pieces::new(len, 1, self.cell, operands.element);
         let mut run = Run::new(self, driver, (Kind::Reduce, root, len), pieces.inline);
         for step in 0..pieces.steps() {
+            run.other_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
                 run.wait_for_all(step)?;

@@ -8,7 +8,8 @@ use oxmpi_wire::{Bytes, Take};
 use super::arena::{SLOTS, Slots};
 use super::awaited::Awaited;
 use super::pieces::Pieces;
-use super::team::{Driver, Team};
+use super::team::{Driver, Member, Team};
+use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::transport::foreign::Foreign;
 
@@ -25,7 +26,7 @@ pub(super) struct Run<'a, D> {
 }
 
 /// From so many bytes on what is written goes past the caches: lines that readers have in theirs are
-/// dear to take away and to send again. Between two Zen 4 processors far from each other a broadcast
+/// dear to take away and to send again, unless the two [write in turn](super::turns). Between two Zen 4 processors far from each other a broadcast
 /// of 4 KiB took 1.2 us so, and 2.6 through the caches; of 16 KiB 2.6 and 9.9.
 const STREAMED: usize = 2 << 10;
 
@@ -87,10 +88,47 @@ impl<'a, D: Driver> Run<'a, D> {
             unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
         } else {
             assert!(at + len <= self.team.cell);
-            let cell = number as usize % SLOTS * self.team.cell;
-            // SAFETY: within a cell of the rank, which is mapped as long as the team lives.
-            unsafe { Foreign::new(member.cells.wrapping_add(cell + at), len) }
+            let (member, cell) = self.cell(rank, number);
+            let first = member.cells.wrapping_add(cell * self.team.cell);
+            // SAFETY: within a cell of a rank, which is mapped as long as the team lives.
+            unsafe { Foreign::new(first.wrapping_add(at), len) }
         }
+    }
+
+    /// The cell that `rank` writes in the step of this number: whose it is, and which one.
+    #[inline(always)]
+    fn cell(&self, rank: usize, number: u64) -> (&Member, usize) {
+        let members = &self.team.members;
+        match &self.team.turns {
+            None => (&members[rank], number as usize % SLOTS),
+            Some(turns) => {
+                let (owner, cell) = turns.place(turns.cell(number, rank));
+                (&members[owner], cell)
+            }
+        }
+    }
+
+    /// Whether what this rank writes in `step` goes past the caches.
+    #[inline(always)]
+    fn is_streamed(&self, step: u64, len: usize) -> bool {
+        let (number, me) = (self.number(step), self.team.me);
+        let is_own = |turns: &Turns| turns.cell(number, me).is_own;
+        len >= STREAMED && !self.team.turns.as_ref().is_some_and(is_own)
+    }
+
+    /// In `step` only `writer` writes, where there are two ranks.
+    #[inline(always)]
+    pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
+        let number = self.number(step);
+        if let Some(turns) = self.team.turns.as_mut().filter(|_| !self.inline) {
+            turns.one_writes(number, writer);
+        }
+    }
+
+    /// As [`Run::one_writes`], the writer being the other one.
+    #[inline(always)]
+    pub(super) fn other_writes(&mut self, step: u64, reader: usize) {
+        self.one_writes(step, usize::from(reader == 0));
     }
 
     /// Writes `len` bytes of `bytes`, from byte `from` on, to byte `at` of this rank's payload.
@@ -103,10 +141,10 @@ impl<'a, D: Driver> Run<'a, D> {
         (from, len): (u64, usize),
     ) {
         let mut payload = self.payload(self.team.me, step, at, len);
-        if len < STREAMED {
-            bytes.drain(from, len, &mut payload);
-        } else {
+        if self.is_streamed(step, len) {
             bytes.drain(from, len, &mut payload.past_caches());
+        } else {
+            bytes.drain(from, len, &mut payload);
         }
     }
 
@@ -254,7 +292,8 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// Every rank writes in every step, by `write`, as far ahead as there is room; and reads what all
+    /// Every rank writes in every step, by `write`, as far ahead as there is room, but less than a
+    /// ring of slots before it reads; and reads what all
     /// have written, by `read`.
     ///
     /// # Errors
@@ -267,9 +306,18 @@ impl<'a, D: Driver> Run<'a, D> {
         mut read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
         let (steps, mut written) = (pieces.steps(), 0);
+        let in_turn = !self.inline;
+        if let Some(turns) = self.team.turns.as_mut().filter(|_| in_turn) {
+            turns.begin_exchange(steps);
+        }
         for step in 0..steps {
-            while written < steps && (written == step || self.is_free(written)) {
+            let ahead = steps.min(step + SLOTS as u64);
+            while written < ahead && (written == step || self.is_free(written)) {
                 self.room(written)?;
+                let number = self.number(written);
+                if let Some(turns) = self.team.turns.as_mut().filter(|_| in_turn) {
+                    turns.both_write(number);
+                }
                 write(self, written);
                 self.publish(written);
                 written += 1;
@@ -279,6 +327,9 @@ impl<'a, D: Driver> Run<'a, D> {
             self.wake_all();
             read(self, step);
             self.finish(step);
+        }
+        if let Some(turns) = &mut self.team.turns {
+            turns.end_exchange();
         }
         Ok(())
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::arena::{self, PLACES, SLOTS, Slots};
+use super::arena::{self, PLACES, Slots};
 use super::awaited::Awaited;
+use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::segment::Segment;
 
@@ -50,6 +51,8 @@ pub struct Team {
     pub(super) finished: u64,
     /// Bytes of a cell.
     pub(super) cell: usize,
+    /// Which cells are written, where there are two ranks; else each slot has its own.
+    pub(super) turns: Option<Turns>,
     /// Room of this rank's own, for operands on their way.
     pub(super) rooms: Box<[Room; 3]>,
     /// Keeps what the members point to.
@@ -111,13 +114,13 @@ impl Team {
         if place >= PLACES || on_node > arena::RANKS {
             return None;
         }
-        let cell = arena::cell(on_node);
-        limit::check((SLOTS * cell) as u64).ok()?;
-        let cells = segment.cells()?;
+        let (cells, cell) = (arena::cells(on_node), arena::cell(on_node));
+        limit::check((cells * cell) as u64).ok()?;
+        let arena = segment.cells()?;
         let member = |rank| Member {
             // SAFETY: the team keeps the segment.
             slots: unsafe { segment.slots(rank, place).detach() },
-            cells: cells.first(rank, place),
+            cells: arena.first(rank, place),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
@@ -125,12 +128,13 @@ impl Team {
         let others = others.filter(|&(rank, _)| rank != me);
         Some(Self {
             others: others.fold(0, |all, (_, member)| all | 1 << member.rank),
-            members,
             me,
             place,
             step: 0,
             finished: 0,
             cell,
+            turns: (members.len() == 2).then(|| Turns::new(cells as u16)),
+            members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),
             _segment: Arc::clone(segment),
         })
