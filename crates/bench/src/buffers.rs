@@ -1,15 +1,33 @@
-//! Message buffers, aligned as every benchmark aligns them.
+//! Message buffers, aligned as every benchmark aligns them, and the places in them that one message
+//! after the other takes.
 
+use crate::kernels::Room;
 use zerocopy::FromBytes;
 
 /// What message buffers are aligned to, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;
 
-/// A pair of buffers for one sample: what this rank sends, and where it receives.
+/// The buffers of one sample: what this rank sends, where it receives, and the lengths of blocks.
+///
+/// Each repetition takes its [`Turn`] of them. In cache, all turns have the same place; off cache,
+/// messages walk through a larger buffer.
 #[derive(Debug)]
 pub struct Buffers<'a> {
-    out: &'a mut [u8],
-    into: &'a mut [u8],
+    out: Walk<'a>,
+    into: Walk<'a>,
+    counts: &'a mut [usize],
+    turns: usize,
+}
+
+/// The buffers of one repetition. Kernels use each slice whole.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// The bytes to send.
+    pub out: &'a mut [u8],
+    /// The room to receive into.
+    pub into: &'a mut [u8],
+    /// A number for each rank, where the kernel's [`Room`] asks for them.
+    pub counts: &'a mut [usize],
 }
 
 /// A buffer does not start at a multiple of [`ALIGNMENT`] bytes.
@@ -27,92 +45,196 @@ impl core::fmt::Display for Unaligned {
 
 impl core::error::Error for Unaligned {}
 
-impl<'a> Buffers<'a> {
-    /// Takes the caller's memory. Kernels use each slice whole: its length is the message's length.
-    ///
-    /// # Errors
-    /// [`Unaligned`] when a slice that is not empty starts elsewhere than at a cache line.
-    pub fn new(out: &'a mut [u8], into: &'a mut [u8]) -> Result<Self, Unaligned> {
-        let aligned =
-            |slice: &[u8]| slice.is_empty() || slice.as_ptr().addr().is_multiple_of(ALIGNMENT);
-        if aligned(out) && aligned(into) {
-            Ok(Buffers { out, into })
+/// How messages are kept out of the cache (`-off_cache`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OffCache {
+    /// Size of the last level of cache in bytes.
+    pub cache: usize,
+    /// Size of a cache line in bytes.
+    pub line: usize,
+}
+
+impl OffCache {
+    /// Bytes that messages of `length` walk through: twice the cache or twice the message, whichever
+    /// is larger; none for messages that touch none.
+    pub fn space(self, length: usize) -> usize {
+        if length == 0 {
+            0
         } else {
-            Err(Unaligned)
+            self.cache.max(length).saturating_mul(2)
         }
     }
 
-    /// The bytes to send, and the room to receive into.
-    pub fn bytes(&mut self) -> (&mut [u8], &mut [u8]) {
-        (self.out, self.into)
-    }
-
-    /// The same as single-precision numbers; up to three bytes at the end are left out.
-    ///
-    /// # Cost
-    /// A few instructions: no number is touched.
-    pub fn floats(&mut self) -> (&mut [f32], &mut [f32]) {
-        (floats(self.out), floats(self.into))
+    /// Bytes from the start of one message to the start of the next: at least two lines lie between.
+    fn stride(self, length: usize) -> usize {
+        (length + 2 * self.line).next_multiple_of(ALIGNMENT)
     }
 }
 
-/// `new` has checked the alignment and the length is a multiple of four, so the cast holds; were it
-/// refused, the empty slice would fail the kernel's proof of data.
+impl<'a> Buffers<'a> {
+    /// Takes the caller's memory, with one place for all turns: the length of a slice is the
+    /// message's length. `counts` has as many numbers as the kernel's [`Room`] says.
+    ///
+    /// # Errors
+    /// [`Unaligned`] when a slice of bytes that is not empty starts elsewhere than at a cache line.
+    pub fn new(
+        out: &'a mut [u8],
+        into: &'a mut [u8],
+        counts: &'a mut [usize],
+    ) -> Result<Self, Unaligned> {
+        let aligned =
+            |slice: &[u8]| slice.is_empty() || slice.as_ptr().addr().is_multiple_of(ALIGNMENT);
+        if !aligned(out) || !aligned(into) {
+            return Err(Unaligned);
+        }
+        Ok(Self::aligned(out, into, counts))
+    }
+
+    /// As [`Buffers::new`], of slices that start at a cache line.
+    pub(crate) fn aligned(out: &'a mut [u8], into: &'a mut [u8], counts: &'a mut [usize]) -> Self {
+        Buffers {
+            out: Walk::still(out),
+            into: Walk::still(into),
+            counts,
+            turns: 0,
+        }
+    }
+
+    /// Lets messages of the lengths in `room` walk through the memory, as far as there is any, and
+    /// start again at its beginning.
+    ///
+    /// # Panics
+    /// When there is less memory than `room`.
+    #[must_use]
+    pub fn off_cache(mut self, room: Room, off_cache: OffCache) -> Self {
+        for (walk, length) in [(&mut self.out, room.out), (&mut self.into, room.into)] {
+            assert!(length <= walk.space.len(), "{length} bytes have no room");
+            walk.length = length;
+            walk.stride = if length == 0 {
+                0
+            } else {
+                off_cache.stride(length)
+            };
+        }
+        self
+    }
+
+    /// Turns taken since the buffers were filled: the number of the next repetition.
+    pub fn turns(&self) -> usize {
+        self.turns
+    }
+
+    /// The buffers of the next repetition.
+    ///
+    /// # Cost
+    /// A few instructions: an addition, a comparison and the checks of bounds for each buffer.
+    #[inline]
+    pub fn turn(&mut self) -> Turn<'_> {
+        self.turns += 1;
+        Turn {
+            out: self.out.step(),
+            into: self.into.step(),
+            counts: self.counts,
+        }
+    }
+
+    /// The buffers that repetition number `turn` had, as they are now.
+    pub fn of(&mut self, turn: usize) -> Turn<'_> {
+        Turn {
+            out: self.out.of(turn),
+            into: self.into.of(turn),
+            counts: self.counts,
+        }
+    }
+
+    /// The buffers of the last repetition; before the first, its own.
+    pub fn last(&mut self) -> Turn<'_> {
+        self.of(self.turns.saturating_sub(1))
+    }
+
+    /// Copies what the first turn's place holds to all places, and starts with it again.
+    pub(crate) fn restart(&mut self) {
+        self.out.restart();
+        self.into.restart();
+        self.turns = 0;
+    }
+}
+
+impl<'a> Turn<'a> {
+    /// What to send, and where to receive, as single-precision numbers; up to three bytes at the end
+    /// are left out.
+    ///
+    /// # Cost
+    /// A few instructions: no number is touched.
+    #[inline]
+    pub fn floats(self) -> (&'a mut [f32], &'a mut [f32]) {
+        (floats(self.out), floats(self.into))
+    }
+
+    /// As [`Turn::floats`], with the numbers.
+    #[inline]
+    pub fn counted_floats(self) -> (&'a mut [f32], &'a mut [f32], &'a mut [usize]) {
+        (floats(self.out), floats(self.into), self.counts)
+    }
+}
+
+/// Every place is aligned and the length is a multiple of four, so the cast holds; were it refused,
+/// the empty slice would fail the kernel's proof of data.
+#[inline]
 fn floats(bytes: &mut [u8]) -> &mut [f32] {
     let whole = bytes.len() / 4 * 4;
     <[f32]>::mut_from_bytes(&mut bytes[..whole]).unwrap_or_default()
 }
 
-#[cfg(feature = "alloc")]
-pub use owned::Memory;
+/// Messages of one length, each `stride` bytes after the one before it, until the space is used up;
+/// then from its beginning.
+#[derive(Debug)]
+struct Walk<'a> {
+    space: &'a mut [u8],
+    length: usize,
+    /// 0: all have one place.
+    stride: usize,
+    /// Where the next one starts.
+    next: usize,
+}
 
-#[cfg(feature = "alloc")]
-mod owned {
-    use super::Buffers;
-    use alloc::{vec, vec::Vec};
-    use zerocopy::{FromBytes, Immutable, IntoBytes};
-
-    /// 4 KiB at a multiple of 4 KiB.
-    #[derive(Clone, FromBytes, IntoBytes, Immutable)]
-    #[repr(C, align(4096))]
-    struct Page([u8; 4096]);
-
-    /// Memory for the largest message of a run, allocated once; both buffers start at a page.
-    pub struct Memory {
-        out: Vec<Page>,
-        into: Vec<Page>,
-    }
-
-    impl core::fmt::Debug for Memory {
-        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            write!(
-                f,
-                "Memory {{ out: {} pages, into: {} pages }}",
-                self.out.len(),
-                self.into.len()
-            )
+impl<'a> Walk<'a> {
+    fn still(space: &'a mut [u8]) -> Self {
+        Walk {
+            length: space.len(),
+            space,
+            stride: 0,
+            next: 0,
         }
     }
 
-    impl Memory {
-        /// Room for messages of up to `out` bytes sent and `into` bytes received.
-        pub fn new(out: usize, into: usize) -> Self {
-            let pages = |bytes: usize| vec![Page([0; 4096]); bytes.div_ceil(4096)];
-            Memory {
-                out: pages(out),
-                into: pages(into),
-            }
+    #[inline]
+    fn step(&mut self) -> &mut [u8] {
+        let (start, end) = (self.next, self.next + self.length);
+        self.next += self.stride;
+        if self.next + self.length > self.space.len() {
+            self.next = 0;
         }
+        &mut self.space[start..end]
+    }
 
-        /// The first `out` and `into` bytes of the two buffers, at most what there is.
-        pub fn buffers(&mut self, out: usize, into: usize) -> Buffers<'_> {
-            let sent = self.out.as_mut_bytes();
-            let received = self.into.as_mut_bytes();
-            let (out, into) = (out.min(sent.len()), into.min(received.len()));
-            Buffers {
-                out: &mut sent[..out],
-                into: &mut received[..into],
-            }
+    fn of(&mut self, turn: usize) -> &mut [u8] {
+        let start = turn % self.places() * self.stride;
+        &mut self.space[start..start + self.length]
+    }
+
+    fn places(&self) -> usize {
+        let further = (self.space.len() - self.length).checked_div(self.stride);
+        1 + further.unwrap_or(0)
+    }
+
+    fn restart(&mut self) {
+        for place in 1..self.places() {
+            self.space.copy_within(..self.length, place * self.stride);
         }
+        self.next = 0;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,16 +12,19 @@ mod comm;
 pub mod kernels;
 #[cfg(feature = "alloc")]
 pub mod listing;
+#[cfg(feature = "alloc")]
+mod memory;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
+mod plain;
 #[cfg(feature = "report")]
 pub mod report;
 #[cfg(feature = "alloc")]
 pub mod suite;
 
-#[cfg(feature = "alloc")]
-pub use buffers::Memory;
-pub use buffers::{ALIGNMENT, Buffers, Unaligned};
-pub use comm::{Comm, Source};
+pub use buffers::{ALIGNMENT, Buffers, OffCache, Turn, Unaligned};
+pub use comm::{Blocks, Comm, Source};
 pub use kernels::Kernel;
+#[cfg(feature = "alloc")]
+pub use memory::Memory;

@@ -5,7 +5,7 @@
 //! the repetitions are timed in up to [`BLOCKS`] blocks of equal length, so that a sample has a least,
 //! a median and a largest value besides its average.
 
-use crate::kernels::{Kernel, Sample};
+use crate::kernels::{Class, Info, Kernel, Sample};
 use crate::{Buffers, Comm, Source};
 
 /// The most blocks a sample is timed in.
@@ -83,10 +83,18 @@ impl Default for Lengths {
 }
 
 impl Lengths {
-    /// 0, then each power of two that holds at least one item of `item` bytes.
-    pub fn of(self, item: usize) -> impl Iterator<Item = usize> + Clone {
+    /// A kernel's lengths: 0, then each power of two that holds at least one of its items; of a
+    /// kernel without data only 0.
+    pub fn of(self, kernel: &Info) -> impl Iterator<Item = usize> + Clone {
+        let item = kernel.item;
         let powers = (self.min_log..=self.max_log).map(|log| 1usize << log);
-        core::iter::once(0).chain(powers.filter(move |&bytes| bytes >= item))
+        let powers = powers.filter(move |&bytes| bytes >= item);
+        let number = if kernel.class == Class::Synchronisation {
+            1
+        } else {
+            usize::MAX
+        };
+        core::iter::once(0).chain(powers).take(number)
     }
 
     /// The largest length in bytes.
@@ -139,16 +147,13 @@ pub fn sample<C: Comm>(
     bytes: usize,
     buffers: &mut Buffers<'_>,
 ) -> Result<Timing, C::Error> {
-    let place = |seed| Sample {
-        rank: comm.rank(),
-        ranks: comm.size(),
-        seed,
-    };
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let place = |seed| Sample { rank, ranks, seed };
     let (before, after) = (place(bytes as u32), place(!(bytes as u32)));
 
     kernel.fill(before, buffers);
     kernel.repeat(comm, method.warm_up.max(1), buffers)?;
-    let early = kernel.check(before, buffers);
+    let early = kernel.check(comm, before, buffers)?;
 
     let wanted = method.repetitions(bytes);
     // The faster of two trials: one may be disturbed, and would cut the repetitions for nothing.
@@ -178,7 +183,7 @@ pub fn sample<C: Comm>(
         timing.nanoseconds[block] = now - last;
         last = now;
     }
-    timing.defect = early.max(kernel.check(after, buffers));
+    timing.defect = early.max(kernel.check(comm, after, buffers)?);
     Ok(timing)
 }
 

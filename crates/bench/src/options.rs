@@ -130,7 +130,7 @@ pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Request, Op
         }
     }
     if kernels.is_empty() {
-        kernels.extend_from_slice(Kernel::ALL);
+        kernels.extend(Kernel::by_default());
     }
     Ok(Request::Run(Plan {
         kernels,

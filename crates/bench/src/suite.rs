@@ -3,7 +3,7 @@
 //! Groups are the guide's: the first 2, 4, 8 ... ranks, then all. Ranks outside wait in a barrier of the
 //! whole job. Rank 0 hears of every table and row through an [`Observer`].
 
-use crate::kernels::{Active, Class, Kernel};
+use crate::kernels::{Active, Class, Kernel, Room};
 use crate::method::{BLOCKS, Lengths, Method, Timing, sample};
 use crate::{Comm, Memory, Source};
 use alloc::vec::Vec;
@@ -115,8 +115,7 @@ pub fn run<C: Comm>(
         .kernels
         .iter()
         .map(|k| (k.info().room)(plan.lengths.largest(), ranks));
-    let (out, into) = rooms.fold((0, 0), |(out, into), r| (out.max(r.out), into.max(r.into)));
-    let mut memory = Memory::new(out, into);
+    let mut memory = Memory::new(rooms.fold(Room::default(), Room::max), None);
 
     let mut worst: f64 = 0.0;
     for table in tables(plan, ranks) {
@@ -125,9 +124,9 @@ pub fn run<C: Comm>(
             observer.table(&table);
         }
         if let Some(mut group) = group {
-            for bytes in plan.lengths.of(table.kernel.info().item) {
+            for bytes in plan.lengths.of(table.kernel.info()) {
                 let room = (table.kernel.info().room)(bytes, table.processes);
-                let mut buffers = memory.buffers(room.out, room.into);
+                let mut buffers = memory.buffers(room);
                 let timing = sample(table.kernel, &mut group, &plan.method, bytes, &mut buffers)?;
                 if let Some(timings) = gather(&mut group, &timing)? {
                     let row = summarise(table.kernel, bytes, &timings);

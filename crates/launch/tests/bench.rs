@@ -51,9 +51,20 @@ fn pinning_tables_and_json_are_written() {
 }
 
 #[test]
-fn any_number_of_ranks_takes_part() {
-    for (ranks, tables) in [(1, 1), (3, 3), (4, 3), (8, 4)] {
-        let output = bench(&format!("-n {ranks} -iter 20 -msglog 12"));
+fn every_kernel_brings_right_data_to_1_to_8_ranks() {
+    for (ranks, groups) in [
+        (1, 1),
+        (2, 1),
+        (3, 2),
+        (4, 2),
+        (5, 3),
+        (6, 3),
+        (7, 3),
+        (8, 3),
+    ] {
+        let pairs = if ranks > 1 { 2 } else { 0 };
+        let tables = pairs + 16 * groups;
+        let output = bench(&format!("-n {ranks} -iter 9 -msglog 6:12"));
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{ranks} ranks: {err}");
         assert_eq!(

@@ -1,4 +1,6 @@
 //! A communicator between threads of one process: one channel into each rank.
+//!
+//! It is a transport and no more: its collectives are those that [`Comm`] brings along.
 
 use oxmpi_bench::{Comm, Source};
 use std::cell::RefCell;
@@ -53,10 +55,8 @@ impl std::fmt::Display for ThreadError {
     }
 }
 
-/// Tags of the communicator's own messages.
-const BARRIER: u32 = u32::MAX;
-const REDUCE: u32 = u32::MAX - 1;
-const SPLIT: u32 = u32::MAX - 2;
+/// Tag of the messages that split a communicator.
+const SPLIT: u32 = u32::MAX;
 
 /// Runs `body` on `ranks` threads, each with its rank of a new world, and returns what they return
 /// in the order of ranks.
@@ -159,47 +159,20 @@ impl Comm for Threads {
         Ok(())
     }
 
-    /// Dissemination: after round r each rank has heard of 2^r others.
-    fn barrier(&mut self) -> Result<(), ThreadError> {
-        let mut far = 1;
-        while far < self.size() {
-            self.send(&[], (self.rank + far) % self.size(), BARRIER)?;
-            let from = (self.rank + self.size() - far) % self.size();
-            self.recv(&mut [], Source::Rank(from), BARRIER)?;
-            far *= 2;
+    /// A send takes a copy and never waits.
+    fn exchange<const N: usize>(
+        &mut self,
+        sends: [(&[u8], usize); N],
+        receives: [(&mut [u8], Source); N],
+        tag: u32,
+    ) -> Result<(), ThreadError> {
+        for (bytes, to) in sends {
+            self.send(bytes, to, tag)?;
+        }
+        for (into, from) in receives {
+            self.recv(into, from, tag)?;
         }
         Ok(())
-    }
-
-    /// Through rank 0, which adds.
-    fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<(), ThreadError> {
-        let bytes = |numbers: &[f32]| -> Vec<u8> {
-            numbers
-                .iter()
-                .flat_map(|number| number.to_le_bytes())
-                .collect()
-        };
-        let numbers = |data: Vec<u8>| -> Vec<f32> {
-            data.as_chunks()
-                .0
-                .iter()
-                .map(|&word| f32::from_le_bytes(word))
-                .collect()
-        };
-        if self.rank != 0 {
-            self.send(&bytes(from), 0, REDUCE)?;
-            into.copy_from_slice(&numbers(self.take(Source::Rank(0), REDUCE)?));
-            return Ok(());
-        }
-        into.copy_from_slice(from);
-        for rank in 1..self.size() {
-            let theirs = numbers(self.take(Source::Rank(rank), REDUCE)?);
-            into.iter_mut()
-                .zip(theirs)
-                .for_each(|(sum, number)| *sum += number);
-        }
-        let sum = bytes(into);
-        (1..self.size()).try_for_each(|rank| self.send(&sum, rank, REDUCE))
     }
 
     /// Every rank tells every rank its group and key.

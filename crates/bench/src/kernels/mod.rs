@@ -1,67 +1,45 @@
 //! The kernels: one file each, one line each in the list below.
 //!
-//! A kernel is a module with four items: `INFO` describes it, `fill` prepares its buffers, `repeat`
-//! is the timed loop, and `check` proves afterwards that the data arrived. Neither `fill` nor `check`
-//! runs inside a timed part.
+//! A kernel is a module with four items: `INFO` describes it, `fill` prepares the buffers of a
+//! repetition, `repeat` is the timed loop, and `check` proves afterwards that the data arrived.
+//! Neither `fill` nor `check` runs inside a timed part. A kernel that moves no data has no `fill`, and
+//! its `check` calls the operation once more to see it do its work.
+//!
+//! A vector variant (`Gatherv`) has blocks of the same lengths as the plain one, so that the two
+//! differ by what the library does only: it shares `fill` and `check` with it.
 
+mod allgather;
+mod allgatherv;
 mod allreduce;
+mod alltoall;
+mod alltoallv;
+mod barrier;
+mod bcast;
+mod exchange;
+mod gather;
+mod gatherv;
+mod info;
 mod pattern;
+mod pingping;
+mod pingping_specific_source;
 mod pingpong;
+mod pingpong_specific_source;
+mod reduce;
+mod reduce_scatter;
+mod reduce_scatter_block;
+mod roots;
+mod scatter;
+mod scatterv;
+mod sendrecv;
 
 #[cfg(test)]
 mod tests;
 
 use crate::{Buffers, Comm};
+pub use info::{Active, Class, Info, Room};
 
-/// What a kernel measures, which decides the columns of its table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// One message at a time between two ranks: one time, and throughput.
-    SingleTransfer,
-    /// All ranks transfer at once: least, largest and average time over ranks, and throughput.
-    ParallelTransfer,
-    /// A collective operation: least, largest and average time over ranks.
-    Collective,
-}
-
-/// How many ranks of a group take part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Active {
-    /// Two, whatever the job's size.
-    Two,
-    /// All; the suite runs it on growing groups.
-    All,
-}
-
-/// Lengths in bytes of a rank's two buffers for one message length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    /// What a rank sends from.
-    pub out: usize,
-    /// What a rank receives into.
-    pub into: usize,
-}
-
-/// What the suite, the options and the reports need to know about a kernel.
-#[derive(Debug)]
-pub struct Info {
-    /// Its name in the Intel MPI Benchmarks.
-    pub name: &'static str,
-    /// One line for lists.
-    pub about: &'static str,
-    /// Which columns it prints.
-    pub class: Class,
-    /// Who takes part.
-    pub active: Active,
-    /// Size of one item in bytes: lengths below it, except 0, are left out.
-    pub item: usize,
-    /// Messages that follow each other in one repetition; the reported time is one message's.
-    pub trips: u32,
-    /// Messages that leave or enter one rank, counted in the throughput; 0 when none is reported.
-    pub messages: u32,
-    /// The room it needs for messages of so many bytes among so many ranks.
-    pub room: fn(bytes: usize, ranks: usize) -> Room,
-}
+/// Tag of the kernels' own messages.
+const TAG: u32 = 1;
 
 /// Which sample a buffer belongs to: the pattern differs for each, so that data left over from
 /// another sample or rank is seen.
@@ -76,29 +54,41 @@ pub struct Sample {
 }
 
 macro_rules! catalog {
-    ($($kernel:ident in $module:ident),+ $(,)?) => {
+    (
+        with data: $($kernel:ident in $module:ident),+;
+        without: $($bare:ident in $still:ident),+;
+    ) => {
         /// A benchmark kernel of the MPI-1 part.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Kernel {
-            $(#[doc = concat!("See the module `", stringify!($module), "`.")] $kernel),+
+            $(#[doc = concat!("See the module `", stringify!($module), "`.")] $kernel,)+
+            $(#[doc = concat!("See the module `", stringify!($still), "`.")] $bare,)+
         }
 
         impl Kernel {
-            /// All kernels, in the order in which they run by default.
-            pub const ALL: &[Kernel] = &[$(Kernel::$kernel),+];
+            /// All kernels, in the order in which they run.
+            pub const ALL: &[Kernel] = &[$(Kernel::$kernel,)+ $(Kernel::$bare,)+];
 
             /// Describes the kernel.
             pub fn info(self) -> &'static Info {
-                match self { $(Kernel::$kernel => &$module::INFO),+ }
+                match self {
+                    $(Kernel::$kernel => &$module::INFO,)+
+                    $(Kernel::$bare => &$still::INFO,)+
+                }
             }
 
             /// Writes this rank's pattern into what it sends, and something else into where it
-            /// receives.
+            /// receives, at every place of the buffers; repetitions are counted from here on.
             pub fn fill(self, sample: Sample, buffers: &mut Buffers<'_>) {
-                match self { $(Kernel::$kernel => $module::fill(sample, buffers)),+ }
+                let first = buffers.of(0);
+                match self {
+                    $(Kernel::$kernel => $module::fill(sample, first),)+
+                    $(Kernel::$bare => {})+
+                }
+                buffers.restart();
             }
 
-            /// Runs the measured pattern `times` times.
+            /// Runs the measured pattern `times` times more. Collective.
             ///
             /// # Errors
             /// The first error of the communicator.
@@ -111,21 +101,60 @@ macro_rules! catalog {
                 times: u32,
                 buffers: &mut Buffers<'_>,
             ) -> Result<(), C::Error> {
-                match self { $(Kernel::$kernel => $module::repeat(comm, times, buffers)),+ }
+                match self {
+                    $(Kernel::$kernel => $module::repeat(comm, times, buffers),)+
+                    $(Kernel::$bare => $still::repeat(comm, times),)+
+                }
             }
 
-            /// The largest difference between what was received and what should have been: 0 when
-            /// all is right, infinity when a value is not a number.
-            pub fn check(self, sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-                match self { $(Kernel::$kernel => $module::check(sample, buffers)),+ }
+            /// The largest difference between what was last received, since the buffers were filled,
+            /// and what should have been: 0 when all is right, infinity when a value is not a number.
+            /// Of a barrier, by how many microseconds a rank was let go too early. Collective.
+            ///
+            /// A repetition without data for this rank, as a Gather has for all but its root, leaves
+            /// that of an earlier one to look at.
+            ///
+            /// # Errors
+            /// The first error of the communicator.
+            pub fn check<C: Comm>(
+                self,
+                comm: &mut C,
+                sample: Sample,
+                buffers: &mut Buffers<'_>,
+            ) -> Result<f64, C::Error> {
+                match self {
+                    $(Kernel::$kernel => Ok($module::check(sample, buffers)),)+
+                    $(Kernel::$bare => $still::check(comm),)+
+                }
             }
         }
     };
 }
 
+// The order of the Intel MPI Benchmarks 2021.
 catalog! {
-    PingPong in pingpong,
-    Allreduce in allreduce,
+    with data:
+        PingPong in pingpong,
+        PingPongSpecificSource in pingpong_specific_source,
+        PingPing in pingping,
+        PingPingSpecificSource in pingping_specific_source,
+        Sendrecv in sendrecv,
+        Exchange in exchange,
+        Allreduce in allreduce,
+        Reduce in reduce,
+        ReduceScatter in reduce_scatter,
+        ReduceScatterBlock in reduce_scatter_block,
+        Allgather in allgather,
+        Allgatherv in allgatherv,
+        Gather in gather,
+        Gatherv in gatherv,
+        Scatter in scatter,
+        Scatterv in scatterv,
+        Alltoall in alltoall,
+        Alltoallv in alltoallv,
+        Bcast in bcast;
+    without:
+        Barrier in barrier;
 }
 
 impl Kernel {
@@ -135,5 +164,11 @@ impl Kernel {
             .iter()
             .copied()
             .find(|kernel| kernel.info().name.eq_ignore_ascii_case(name))
+    }
+
+    /// The kernels that run when none is named, in their order.
+    pub fn by_default() -> impl Iterator<Item = Kernel> + Clone {
+        let all = Self::ALL.iter().copied();
+        all.filter(|kernel| kernel.info().by_default)
     }
 }

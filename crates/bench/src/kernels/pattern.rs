@@ -2,6 +2,27 @@
 
 use super::Sample;
 
+/// A part of what a rank sends: from place `first` on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    /// The rank that sends it.
+    pub(super) from: usize,
+    /// Its place in what that rank sends.
+    pub(super) first: usize,
+}
+
+impl Piece {
+    /// All that `from` sends.
+    pub(super) const fn all(from: usize) -> Self {
+        Piece { from, first: 0 }
+    }
+
+    /// Its bytes.
+    fn bytes(self, sample: Sample) -> impl Iterator<Item = u8> {
+        (self.first..).map(move |at| byte(sample.seed, self.from, at))
+    }
+}
+
 /// The byte at place `at` of what `rank` sends.
 ///
 /// Multiplicative hashing by the golden ratio (Knuth, The Art of Computer Programming, volume 3,
@@ -12,39 +33,72 @@ fn byte(seed: u32, rank: usize, at: usize) -> u8 {
 }
 
 /// Fills what `sample.rank` sends.
-pub(super) fn fill_bytes(sample: Sample, out: &mut [u8]) {
-    for (at, slot) in out.iter_mut().enumerate() {
-        *slot = byte(sample.seed, sample.rank, at);
+pub(super) fn fill(sample: Sample, out: &mut [u8]) {
+    for (slot, byte) in out.iter_mut().zip(Piece::all(sample.rank).bytes(sample)) {
+        *slot = byte;
     }
 }
 
-/// Fills a receive buffer with what can nowhere be right: the complement of what `from` sends.
-pub(super) fn spoil_bytes(sample: Sample, from: usize, into: &mut [u8]) {
-    for (at, slot) in into.iter_mut().enumerate() {
-        *slot = !byte(sample.seed, from, at);
+/// Fills a receive buffer with what can nowhere be right: the complement of what should come.
+pub(super) fn spoil(sample: Sample, piece: Piece, into: &mut [u8]) {
+    for (slot, byte) in into.iter_mut().zip(piece.bytes(sample)) {
+        *slot = !byte;
     }
 }
 
-/// The largest difference to what `from` sent.
-pub(super) fn differ_bytes(sample: Sample, from: usize, into: &[u8]) -> f64 {
-    let worst = into
-        .iter()
-        .enumerate()
-        .map(|(at, &value)| value.abs_diff(byte(sample.seed, from, at)))
-        .max();
+/// The largest difference to what should have come.
+pub(super) fn differ(sample: Sample, piece: Piece, into: &[u8]) -> f64 {
+    let pairs = into.iter().zip(piece.bytes(sample));
+    let worst = pairs.map(|(value, byte)| value.abs_diff(byte)).max();
     f64::from(worst.unwrap_or(0))
 }
 
-/// The number at place `at` of what `rank` gives to a reduction: a whole number below 320, so that
-/// sums over up to 50,000 ranks are exact in single precision, in any order.
+/// Spoils a receive buffer of equally long blocks, the n-th of which should get `piece(n)`.
+pub(super) fn spoil_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into: &mut [u8]) {
+    let blocks = into.chunks_mut(block(sample, into.len()));
+    blocks
+        .enumerate()
+        .for_each(|(rank, block)| spoil(sample, piece(rank), block));
+}
+
+/// The largest difference in such blocks.
+pub(super) fn differ_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into: &[u8]) -> f64 {
+    let blocks = into.chunks(block(sample, into.len())).enumerate();
+    let worst = blocks.map(|(rank, block)| differ(sample, piece(rank), block));
+    worst.fold(0.0, f64::max)
+}
+
+/// The length of each rank's block; 1 where there are none, so that slices can be cut by it.
+fn block(sample: Sample, length: usize) -> usize {
+    (length / sample.ranks).max(1)
+}
+
+/// Fills what a rank gives to a reduction, and its room for the sums with what is no number.
+pub(super) fn fill_numbers(sample: Sample, out: &mut [f32], into: &mut [f32]) {
+    for (at, slot) in out.iter_mut().enumerate() {
+        *slot = number(sample.seed, sample.rank, at);
+    }
+    into.fill(f32::NAN);
+}
+
+/// The largest difference to the sums of all ranks' numbers from place `first` on.
+pub(super) fn differ_sums(sample: Sample, first: usize, into: &[f32]) -> f64 {
+    let sums = (first..).map(|at| sum(sample.seed, sample.ranks, at));
+    let pairs = into.iter().zip(sums);
+    pairs.fold(0.0, |worst, (&got, want)| farther(worst, got, want))
+}
+
+/// The number at place `at` of what `rank` gives to a reduction: a whole number from 1 to 319, so
+/// that one that is missing is seen, and sums over up to 50,000 ranks are exact in single precision,
+/// in any order.
 pub(super) fn number(seed: u32, rank: usize, at: usize) -> f32 {
-    f32::from(byte(seed, 0, at)) + (rank % 64) as f32
+    f32::from(byte(seed, 0, at)) + (1 + rank % 64) as f32
 }
 
 /// The sum of [`number`] over all ranks.
 pub(super) fn sum(seed: u32, ranks: usize, at: usize) -> f32 {
     let (rounds, rest) = (ranks / 64, ranks % 64);
-    let offsets = rounds * (63 * 64 / 2) + rest * rest.saturating_sub(1) / 2;
+    let offsets = rounds * (64 * 65 / 2) + rest * (rest + 1) / 2;
     ranks as f32 * f32::from(byte(seed, 0, at)) + offsets as f32
 }
 

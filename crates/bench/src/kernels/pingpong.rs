@@ -2,30 +2,20 @@
 //!
 //! Receives accept any source, as the Intel MPI Benchmarks User Guide says of PingPong.
 
-use super::{Active, Class, Info, Room, Sample, pattern};
+use super::pattern::{self, Piece};
+use super::{Info, Sample, TAG};
+use crate::buffers::Turn;
 use crate::{Buffers, Comm, Source};
 
-const TAG: u32 = 1;
-
 pub(super) const INFO: Info = Info {
-    name: "PingPong",
-    about: "one message to and fro between two ranks",
-    class: Class::SingleTransfer,
-    active: Active::Two,
-    item: 1,
     trips: 2,
-    messages: 1,
-    room: |bytes, _| Room {
-        out: bytes,
-        into: bytes,
-    },
+    ..Info::transfer("PingPong", "one message to and fro between two ranks", 1)
 };
 
 /// Each rank sends its own pattern, so a message that is sent back unread is seen.
-pub(super) fn fill(sample: Sample, buffers: &mut Buffers<'_>) {
-    let (out, into) = buffers.bytes();
-    pattern::fill_bytes(sample, out);
-    pattern::spoil_bytes(sample, 1 - sample.rank, into);
+pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
+    pattern::fill(sample, turn.out);
+    pattern::spoil(sample, Piece::all(1 - sample.rank), turn.into);
 }
 
 pub(super) fn repeat<C: Comm>(
@@ -33,15 +23,26 @@ pub(super) fn repeat<C: Comm>(
     times: u32,
     buffers: &mut Buffers<'_>,
 ) -> Result<(), C::Error> {
-    let (out, into) = buffers.bytes();
+    to_and_fro(comm, Source::Any, times, buffers)
+}
+
+/// The loop, with receives that accept messages from `source`.
+pub(super) fn to_and_fro<C: Comm>(
+    comm: &mut C,
+    source: Source,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
     if comm.rank() == 0 {
         for _ in 0..times {
+            let Turn { out, into, .. } = buffers.turn();
             comm.send(out, 1, TAG)?;
-            comm.recv(into, Source::Any, TAG)?;
+            comm.recv(into, source, TAG)?;
         }
     } else {
         for _ in 0..times {
-            comm.recv(into, Source::Any, TAG)?;
+            let Turn { out, into, .. } = buffers.turn();
+            comm.recv(into, source, TAG)?;
             comm.send(out, 0, TAG)?;
         }
     }
@@ -49,6 +50,6 @@ pub(super) fn repeat<C: Comm>(
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    let (_, into) = buffers.bytes();
-    pattern::differ_bytes(sample, 1 - sample.rank, into)
+    let peer = Piece::all(1 - sample.rank);
+    pattern::differ(sample, peer, buffers.last().into)
 }

@@ -1,4 +1,7 @@
-use super::{Sample, pattern};
+use super::pattern::Piece;
+use super::{Kernel, Sample, pattern, roots};
+use crate::Memory;
+use std::vec::Vec;
 
 #[test]
 fn sums_are_those_of_the_ranks_numbers() {
@@ -19,38 +22,105 @@ fn the_largest_sum_is_exact() {
     assert!(50_000.0 * 320.0 < (1u32 << f32::MANTISSA_DIGITS) as f32);
 }
 
+const SAMPLE: Sample = Sample {
+    rank: 0,
+    ranks: 4,
+    seed: 3,
+};
+
 #[test]
 fn spoiled_buffers_differ_everywhere() {
-    let sample = Sample {
-        rank: 0,
-        ranks: 2,
-        seed: 3,
-    };
     let mut right = [0; 512];
-    pattern::fill_bytes(sample, &mut right);
+    pattern::fill(SAMPLE, &mut right);
     let mut spoiled = [0; 512];
-    pattern::spoil_bytes(sample, 0, &mut spoiled);
+    pattern::spoil(SAMPLE, Piece::all(0), &mut spoiled);
     assert!(right.iter().zip(&spoiled).all(|(a, b)| a != b));
-    assert_eq!(pattern::differ_bytes(sample, 0, &right), 0.0);
+    assert_eq!(pattern::differ(SAMPLE, Piece::all(0), &right), 0.0);
     for at in 0..512 {
         let mut one = right;
         one[at] ^= 1;
-        assert_eq!(pattern::differ_bytes(sample, 0, &one), 1.0);
+        assert_eq!(pattern::differ(SAMPLE, Piece::all(0), &one), 1.0);
     }
 }
 
 #[test]
 fn another_rank_or_seed_or_place_is_seen() {
-    let sample = Sample {
-        rank: 1,
-        ranks: 2,
-        seed: 3,
-    };
+    let sample = Sample { rank: 1, ..SAMPLE };
     let mut data = [0; 64];
-    pattern::fill_bytes(sample, &mut data);
-    assert!(pattern::differ_bytes(sample, 0, &data) > 0.0);
-    assert!(pattern::differ_bytes(Sample { seed: 4, ..sample }, 1, &data) > 0.0);
-    assert!(pattern::differ_bytes(sample, 1, &data[1..]) > 0.0);
+    pattern::fill(sample, &mut data);
+    assert!(pattern::differ(sample, Piece::all(0), &data) > 0.0);
+    let other = Sample { seed: 4, ..sample };
+    assert!(pattern::differ(other, Piece::all(1), &data) > 0.0);
+    assert!(pattern::differ(sample, Piece::all(1), &data[1..]) > 0.0);
+    let piece = Piece { from: 1, first: 1 };
+    assert_eq!(pattern::differ(sample, piece, &data[1..]), 0.0);
+}
+
+#[test]
+fn blocks_are_told_apart() {
+    let mut all = [0; 64];
+    for (rank, block) in all.chunks_mut(16).enumerate() {
+        pattern::fill(Sample { rank, ..SAMPLE }, block);
+    }
+    assert_eq!(pattern::differ_blocks(SAMPLE, Piece::all, &all), 0.0);
+    let (low, high) = all.split_at_mut(32);
+    low[..16].swap_with_slice(&mut high[16..]);
+    assert!(pattern::differ_blocks(SAMPLE, Piece::all, &all) > 0.0);
+}
+
+/// Against a count of the turns.
+#[test]
+fn roots_turn_and_are_found_again() {
+    for ranks in 1..6 {
+        let all: Vec<usize> = roots::from(0, ranks).take(20).collect();
+        assert_eq!(all, (0..20).map(|turn| turn % ranks).collect::<Vec<_>>());
+        for turn in 0..20 {
+            assert!(
+                roots::from(turn, ranks)
+                    .take(9)
+                    .eq((turn..turn + 9).map(|n| n % ranks))
+            );
+            for rank in 0..ranks {
+                let last = all[..turn].iter().rposition(|&root| root == rank);
+                assert_eq!(
+                    roots::last_of(rank, ranks, turn),
+                    last,
+                    "{rank} of {ranks}, {turn}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_found_in_any_case_and_two_run_only_when_named() {
+    for &kernel in Kernel::ALL {
+        let name = kernel.info().name;
+        assert_eq!(Kernel::named(&name.to_uppercase()), Some(kernel));
+    }
+    let named: Vec<&Kernel> = Kernel::ALL
+        .iter()
+        .filter(|kernel| !kernel.info().by_default)
+        .collect();
+    assert_eq!(
+        named,
+        [
+            &Kernel::PingPongSpecificSource,
+            &Kernel::PingPingSpecificSource
+        ]
+    );
+}
+
+/// Of 11 items on 4 ranks: 3, 3, 3, 2.
+#[test]
+fn the_rest_of_a_reduction_goes_to_the_first_ranks() {
+    let kernel = Kernel::ReduceScatter;
+    let room = (kernel.info().room)(47, 4);
+    assert_eq!((room.out, room.into, room.counts), (47, 12, 4));
+    let mut memory = Memory::new(room, None);
+    let mut buffers = memory.buffers(room);
+    kernel.fill(SAMPLE, &mut buffers);
+    assert_eq!(buffers.turn().counts, [3, 3, 3, 2]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::{Lengths, Method, share};
+use crate::Kernel;
 
 #[test]
 fn repetitions_are_those_of_the_guides_listing() {
@@ -43,14 +44,14 @@ fn lengths_begin_with_nothing_and_hold_whole_items() {
         min_log: 0,
         max_log: 4,
     }
-    .of(1)
+    .of(Kernel::PingPong.info())
     .collect();
     assert_eq!(all, [0, 1, 2, 4, 8, 16]);
     let floats: std::vec::Vec<usize> = Lengths {
         min_log: 0,
         max_log: 4,
     }
-    .of(4)
+    .of(Kernel::Allreduce.info())
     .collect();
     assert_eq!(floats, [0, 4, 8, 16]);
 }

@@ -74,6 +74,7 @@ impl Observer for Run {
                 Class::SingleTransfer => "single-transfer",
                 Class::ParallelTransfer => "parallel-transfer",
                 Class::Collective => "collective",
+                Class::Synchronisation => "synchronisation",
             },
             processes: table.processes,
             waiting: table.waiting,

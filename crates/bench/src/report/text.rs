@@ -87,10 +87,14 @@ pub fn heading(out: &mut impl Write, table: &Table) -> Result {
 /// # Errors
 /// The writer's.
 pub fn row(out: &mut impl Write, table: &Table, row: &Row) -> Result {
-    write!(out, "{:>COLUMN$}{:>COLUMN$}", row.bytes, row.repetitions)?;
-    match table.kernel.info().class {
+    let class = table.kernel.info().class;
+    if class != Class::Synchronisation {
+        write!(out, "{:>COLUMN$}", row.bytes)?;
+    }
+    write!(out, "{:>COLUMN$}", row.repetitions)?;
+    match class {
         Class::SingleTransfer => write!(out, "{:>COLUMN$.2}", row.t_max)?,
-        Class::ParallelTransfer | Class::Collective => {
+        Class::ParallelTransfer | Class::Collective | Class::Synchronisation => {
             for time in [row.t_min, row.t_max, row.t_avg] {
                 write!(out, "{time:>COLUMN$.2}")?;
             }
@@ -144,6 +148,7 @@ fn columns(class: Class) -> &'static [&'static str] {
             "t_max[usec]",
             "t_avg[usec]",
         ],
+        Class::Synchronisation => &["#repetitions", "t_min[usec]", "t_max[usec]", "t_avg[usec]"],
     }
 }
 

@@ -1,0 +1,48 @@
+//! Barrier: no rank goes on before all have come.
+
+use super::info::{Class, Room};
+use super::{Info, TAG};
+use crate::{Comm, Source};
+use core::hint::spin_loop;
+
+pub(super) const INFO: Info = Info {
+    class: Class::Synchronisation,
+    ..Info::collective("Barrier", "no rank goes on before all have come", |_, _| {
+        Room::both(0)
+    })
+};
+
+/// How late a rank comes to a barrier that is checked, in nanoseconds.
+const LATE: u64 = 200_000;
+
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Result<(), C::Error> {
+    for _ in 0..times {
+        comm.barrier()?;
+    }
+    Ok(())
+}
+
+/// Each rank in turn comes late: when all others have told it that they come, it still lets [`LATE`]
+/// pass, so that none of them may be in the barrier for less than that. Clocks need not agree.
+pub(super) fn check<C: Comm>(comm: &mut C) -> Result<f64, C::Error> {
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let mut early = 0;
+    for late in 0..ranks {
+        if rank == late {
+            for other in (0..ranks).filter(|&other| other != rank) {
+                comm.recv(&mut [], Source::Rank(other), TAG)?;
+            }
+            let come = comm.now();
+            while comm.now() - come < LATE {
+                spin_loop();
+            }
+            comm.barrier()?;
+        } else {
+            let come = comm.now();
+            comm.send(&[], late, TAG)?;
+            comm.barrier()?;
+            early = early.max(LATE.saturating_sub(comm.now() - come));
+        }
+    }
+    Ok(early as f64 / 1e3)
+}

@@ -1,0 +1,49 @@
+//! Bcast: every rank gets the bytes of the root; the root turns round-robin.
+
+use super::info::Room;
+use super::pattern::{self, Piece};
+use super::{Info, Sample, roots};
+use crate::buffers::Turn;
+use crate::{Buffers, Comm};
+
+pub(super) const INFO: Info = Info {
+    rooted: true,
+    ..Info::collective(
+        "Bcast",
+        "the bytes of one rank in turn, on every rank",
+        |bytes, _| Room::both(bytes),
+    )
+};
+
+pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
+    pattern::fill(sample, turn.out);
+    let first = usize::from(sample.rank == 0) % sample.ranks;
+    pattern::spoil(sample, Piece::all(first), turn.into);
+}
+
+/// The root sends from where it always sends, so that what it received before stays.
+pub(super) fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    let rank = comm.rank();
+    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
+        let Turn { out, into, .. } = buffers.turn();
+        comm.bcast(if rank == root { out } else { into }, root)?;
+    }
+    Ok(())
+}
+
+/// The root of the last repetition has received in the one before.
+pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
+    let turns = buffers.turns();
+    let Some(turn) = (0..turns)
+        .rev()
+        .find(|turn| turn % sample.ranks != sample.rank)
+    else {
+        return 0.0;
+    };
+    let root = Piece::all(turn % sample.ranks);
+    pattern::differ(sample, root, buffers.of(turn).into)
+}

@@ -1,0 +1,69 @@
+//! Exchange: a periodic chain; each rank sends to both neighbours and receives from both, as grid
+//! codes do at the edges of their parts.
+
+use super::info::{Active, Class, Room};
+use super::pattern::{self, Piece};
+use super::{Info, Sample, TAG};
+use crate::buffers::Turn;
+use crate::{Buffers, Comm, Source};
+
+/// Two messages leave a rank and two enter it, each with a buffer of its own.
+pub(super) const INFO: Info = Info {
+    class: Class::ParallelTransfer,
+    active: Active::All,
+    room: |bytes, _| Room::both(2 * bytes),
+    ..Info::transfer(
+        "Exchange",
+        "each rank exchanges with both neighbours of a ring",
+        4,
+    )
+};
+
+/// What comes first and second: from the left neighbour what it sends to its right, and the other
+/// way round. Where both are one rank, its messages come in the order in which it sends them.
+fn pieces(sample: Sample, each: usize) -> [Piece; 2] {
+    let (rank, ranks) = (sample.rank, sample.ranks);
+    let firsts = if ranks > 2 { [each, 0] } else { [0, each] };
+    let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
+    let piece = |from, first| Piece { from, first };
+    [piece(left, firsts[0]), piece(right, firsts[1])]
+}
+
+pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
+    pattern::fill(sample, turn.out);
+    let each = turn.into.len() / 2;
+    let [first, second] = pieces(sample, each);
+    let (from_left, from_right) = turn.into.split_at_mut(each);
+    pattern::spoil(sample, first, from_left);
+    pattern::spoil(sample, second, from_right);
+}
+
+pub(super) fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
+    for _ in 0..times {
+        let Turn { out, into, .. } = buffers.turn();
+        let (to_left, to_right) = out.split_at(out.len() / 2);
+        let (from_left, from_right) = into.split_at_mut(into.len() / 2);
+        comm.exchange(
+            [(to_left, left), (to_right, right)],
+            [
+                (from_left, Source::Rank(left)),
+                (from_right, Source::Rank(right)),
+            ],
+            TAG,
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
+    let into = buffers.last().into;
+    let (from_left, from_right) = into.split_at(into.len() / 2);
+    let [first, second] = pieces(sample, from_left.len());
+    pattern::differ(sample, first, from_left).max(pattern::differ(sample, second, from_right))
+}

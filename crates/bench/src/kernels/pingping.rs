@@ -1,0 +1,34 @@
+//! PingPing: two ranks send to each other at once; messages are obstructed by oncoming ones.
+//!
+//! Receives accept any source, as the Intel MPI Benchmarks User Guide says of PingPing.
+
+use super::{Info, TAG};
+use crate::buffers::Turn;
+use crate::{Buffers, Comm, Source};
+
+pub(super) use super::pingpong::{check, fill};
+
+pub(super) const INFO: Info = Info::transfer("PingPing", "two ranks send to each other at once", 1);
+
+pub(super) fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    head_on(comm, Source::Any, times, buffers)
+}
+
+/// The loop, with receives that accept messages from `source`.
+pub(super) fn head_on<C: Comm>(
+    comm: &mut C,
+    source: Source,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    let peer = 1 - comm.rank();
+    for _ in 0..times {
+        let Turn { out, into, .. } = buffers.turn();
+        comm.exchange([(out, peer)], [(into, source)], TAG)?;
+    }
+    Ok(())
+}

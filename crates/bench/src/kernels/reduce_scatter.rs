@@ -1,0 +1,50 @@
+//! Reduce_scatter: the sum of all ranks' vectors of single-precision numbers, dealt to the ranks as
+//! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
+
+use super::info::Room;
+use super::{Info, Sample, pattern};
+use crate::buffers::Turn;
+use crate::{Buffers, Comm};
+
+pub(super) const INFO: Info = Info::reduction(
+    "Reduce_scatter",
+    "the sum of all ranks' vectors, a part to each rank",
+    |bytes, ranks| Room {
+        out: bytes,
+        into: items(bytes, ranks, 0) * size_of::<f32>(),
+        counts: ranks,
+    },
+);
+
+/// The items that `rank` gets of so many bytes.
+fn items(bytes: usize, ranks: usize, rank: usize) -> usize {
+    let all = bytes / size_of::<f32>();
+    all / ranks + usize::from(rank < all % ranks)
+}
+
+pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
+    for (rank, count) in turn.counts.iter_mut().enumerate() {
+        *count = items(turn.out.len(), sample.ranks, rank);
+    }
+    let (out, into) = turn.floats();
+    pattern::fill_numbers(sample, out, into);
+}
+
+pub(super) fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    let rank = comm.rank();
+    for _ in 0..times {
+        let (out, into, counts) = buffers.turn().counted_floats();
+        comm.reduce_scatter_sum(out, counts, &mut into[..counts[rank]])?;
+    }
+    Ok(())
+}
+
+pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
+    let (_, into, counts) = buffers.last().counted_floats();
+    let first = counts[..sample.rank].iter().sum();
+    pattern::differ_sums(sample, first, &into[..counts[sample.rank]])
+}

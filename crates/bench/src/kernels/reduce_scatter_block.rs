@@ -1,0 +1,41 @@
+//! Reduce_scatter_block: the sum of all ranks' vectors of single-precision numbers, of which each
+//! rank gets a part of the message's length.
+//!
+//! Not in the guide; as the Intel MPI Benchmarks 2021 have it.
+
+use super::info::Room;
+use super::{Info, Sample, pattern};
+use crate::{Buffers, Comm};
+
+pub(super) use super::allreduce::fill;
+
+/// Each rank's part holds whole items, so that a vector does.
+pub(super) const INFO: Info = Info::reduction(
+    "Reduce_scatter_block",
+    "the sum of all ranks' vectors, an equal part to each rank",
+    |bytes, ranks| {
+        let part = bytes.next_multiple_of(size_of::<f32>());
+        Room {
+            out: part * ranks,
+            into: part,
+            counts: 0,
+        }
+    },
+);
+
+pub(super) fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    for _ in 0..times {
+        let (out, into) = buffers.turn().floats();
+        comm.reduce_scatter_block_sum(out, into)?;
+    }
+    Ok(())
+}
+
+pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
+    let (_, into) = buffers.last().floats();
+    pattern::differ_sums(sample, sample.rank * into.len(), into)
+}

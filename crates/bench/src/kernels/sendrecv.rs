@@ -1,0 +1,42 @@
+//! Sendrecv: a periodic chain; each rank sends to the next and receives from the one before it.
+
+use super::info::{Active, Class};
+use super::pattern::{self, Piece};
+use super::{Info, Sample, TAG};
+use crate::buffers::Turn;
+use crate::{Buffers, Comm, Source};
+
+/// One message leaves a rank and one enters it.
+pub(super) const INFO: Info = Info {
+    class: Class::ParallelTransfer,
+    active: Active::All,
+    ..Info::transfer("Sendrecv", "each rank sends to the next of a ring", 2)
+};
+
+/// What comes: all that the rank before sends.
+fn left(sample: Sample) -> Piece {
+    Piece::all((sample.rank + sample.ranks - 1) % sample.ranks)
+}
+
+pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
+    pattern::fill(sample, turn.out);
+    pattern::spoil(sample, left(sample), turn.into);
+}
+
+pub(super) fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+) -> Result<(), C::Error> {
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let (right, left) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    for _ in 0..times {
+        let Turn { out, into, .. } = buffers.turn();
+        comm.sendrecv(out, right, into, Source::Rank(left), TAG)?;
+    }
+    Ok(())
+}
+
+pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
+    pattern::differ(sample, left(sample), buffers.last().into)
+}

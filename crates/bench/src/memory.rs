@@ -1,0 +1,74 @@
+//! The memory of a run, allocated once.
+
+use crate::kernels::Room;
+use crate::{Buffers, OffCache};
+use alloc::{vec, vec::Vec};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+/// 4 KiB at a multiple of 4 KiB.
+#[derive(Clone, FromBytes, IntoBytes, Immutable)]
+#[repr(C, align(4096))]
+struct Page([u8; 4096]);
+
+/// Memory for the largest message of a run, allocated once; both buffers start at a page.
+pub struct Memory {
+    out: Vec<Page>,
+    into: Vec<Page>,
+    counts: Vec<usize>,
+    off_cache: Option<OffCache>,
+}
+
+impl core::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "Memory {{ out: {} pages, into: {} pages, counts: {}, off_cache: {:?} }}",
+            self.out.len(),
+            self.into.len(),
+            self.counts.len(),
+            self.off_cache
+        )
+    }
+}
+
+impl Memory {
+    /// Memory for messages of up to `room`.
+    pub fn new(room: Room, off_cache: Option<OffCache>) -> Self {
+        let pages =
+            |length| vec![Page([0; 4096]); space(length, off_cache).div_ceil(size_of::<Page>())];
+        Memory {
+            out: pages(room.out),
+            into: pages(room.into),
+            counts: vec![0; room.counts],
+            off_cache,
+        }
+    }
+
+    /// Bytes that messages of `room` need.
+    pub fn bytes(room: Room, off_cache: Option<OffCache>) -> usize {
+        let space = |length| space(length, off_cache);
+        space(room.out)
+            .saturating_add(space(room.into))
+            .saturating_add(room.counts * size_of::<usize>())
+    }
+
+    /// Buffers for messages of `room`.
+    ///
+    /// # Panics
+    /// When `room` is larger than the memory was made for.
+    pub fn buffers(&mut self, room: Room) -> Buffers<'_> {
+        let (out, into) = (self.out.as_mut_bytes(), self.into.as_mut_bytes());
+        let space = |length| space(length, self.off_cache);
+        let (out, into) = (&mut out[..space(room.out)], &mut into[..space(room.into)]);
+        let buffers = Buffers::aligned(out, into, &mut self.counts[..room.counts]);
+        match self.off_cache {
+            Some(off_cache) => buffers.off_cache(room, off_cache),
+            None => buffers,
+        }
+    }
+}
+
+/// Bytes of a buffer for messages of `length`.
+fn space(length: usize, off_cache: Option<OffCache>) -> usize {
+    off_cache.map_or(length, |off_cache| off_cache.space(length))
+}

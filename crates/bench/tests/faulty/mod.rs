@@ -1,0 +1,240 @@
+//! A communicator that spoils what one of its ranks receives, in every call.
+
+use crate::common::transport::{ThreadError, Threads};
+use oxmpi_bench::{Blocks, Comm, Source};
+use zerocopy::IntoBytes;
+
+type Result<T> = std::result::Result<T, ThreadError>;
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// One bit of what came.
+    Flip,
+    /// Both halves of what came change places: those of two ranks, where more than one sends.
+    Swap,
+    /// The last item does not come: a byte, or a number.
+    Drop,
+    /// Nothing comes: the buffer holds what it held before.
+    Stale,
+    /// A barrier lets the rank go at once.
+    Early,
+}
+
+impl Fault {
+    /// The faults in data.
+    pub(crate) const ALL: [Fault; 4] = [Fault::Flip, Fault::Swap, Fault::Drop, Fault::Stale];
+}
+
+pub(crate) struct Faulty {
+    inner: Threads,
+    victim: usize,
+    fault: Fault,
+    /// A barrier that was left before it was over.
+    owed: bool,
+}
+
+impl Faulty {
+    /// Spoils what rank `victim` gets of `inner`.
+    pub(crate) fn new(inner: Threads, victim: usize, fault: Fault) -> Self {
+        Faulty {
+            inner,
+            victim,
+            fault,
+            owed: false,
+        }
+    }
+
+    /// Takes part in the barrier that was left early.
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.owed) {
+            self.inner.barrier()?;
+        }
+        Ok(())
+    }
+
+    /// Makes a call that receives bytes.
+    fn bytes(
+        &mut self,
+        into: &mut [u8],
+        call: impl FnOnce(&mut Threads, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let before = into.to_vec();
+        call(&mut self.inner, into)?;
+        self.spoil(1, &before, into);
+        Ok(())
+    }
+
+    /// Makes a call that receives numbers.
+    fn numbers(
+        &mut self,
+        into: &mut [f32],
+        call: impl FnOnce(&mut Threads, &mut [f32]) -> Result<()>,
+    ) -> Result<()> {
+        let before = into.as_bytes().to_vec();
+        call(&mut self.inner, into)?;
+        self.spoil(size_of::<f32>(), &before, into.as_mut_bytes());
+        Ok(())
+    }
+
+    fn spoil(&self, item: usize, before: &[u8], into: &mut [u8]) {
+        if self.inner.rank() != self.victim || into.is_empty() {
+            return;
+        }
+        let half = into.len() / 2;
+        let last = into.len() - item;
+        match self.fault {
+            Fault::Flip => into[half] ^= 0x10,
+            Fault::Swap => into.rotate_left(half),
+            Fault::Drop => into[last..].copy_from_slice(&before[last..]),
+            Fault::Stale => into.copy_from_slice(before),
+            Fault::Early => {}
+        }
+    }
+}
+
+impl Comm for Faulty {
+    type Error = ThreadError;
+
+    fn rank(&self) -> usize {
+        self.inner.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn now(&self) -> u64 {
+        self.inner.now()
+    }
+
+    fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<()> {
+        self.settle()?;
+        self.inner.send(bytes, to, tag)
+    }
+
+    fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<()> {
+        self.settle()?;
+        self.bytes(into, |inner, into| inner.recv(into, from, tag))
+    }
+
+    fn exchange<const N: usize>(
+        &mut self,
+        sends: [(&[u8], usize); N],
+        mut receives: [(&mut [u8], Source); N],
+        tag: u32,
+    ) -> Result<()> {
+        let before = receives.each_ref().map(|(into, _)| into.to_vec());
+        let inner = receives.each_mut().map(|(into, from)| (&mut **into, *from));
+        self.inner.exchange(sends, inner, tag)?;
+        for ((into, _), before) in receives.into_iter().zip(&before) {
+            self.spoil(1, before, into);
+        }
+        Ok(())
+    }
+
+    fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>> {
+        let part = self.inner.split(group, key)?;
+        Ok(part.map(|inner| Faulty::new(inner, self.victim, self.fault)))
+    }
+
+    fn barrier(&mut self) -> Result<()> {
+        self.settle()?;
+        if self.fault == Fault::Early && self.rank() == self.victim {
+            self.owed = true;
+            return Ok(());
+        }
+        self.inner.barrier()
+    }
+
+    fn bcast(&mut self, bytes: &mut [u8], root: usize) -> Result<()> {
+        if self.rank() == root {
+            return self.inner.bcast(bytes, root);
+        }
+        self.bytes(bytes, |inner, bytes| inner.bcast(bytes, root))
+    }
+
+    fn gather(&mut self, mine: &[u8], all: Option<&mut [u8]>, root: usize) -> Result<()> {
+        match all {
+            None => self.inner.gather(mine, None, root),
+            Some(all) => self.bytes(all, |inner, all| inner.gather(mine, Some(all), root)),
+        }
+    }
+
+    fn gatherv(
+        &mut self,
+        mine: &[u8],
+        all: Option<Blocks<'_, &mut [u8]>>,
+        root: usize,
+    ) -> Result<()> {
+        match all {
+            None => self.inner.gatherv(mine, None, root),
+            Some(Blocks { bytes, lengths }) => self.bytes(bytes, |inner, all| {
+                inner.gatherv(mine, Some(Blocks::new(all, lengths)), root)
+            }),
+        }
+    }
+
+    fn scatter(&mut self, all: Option<&[u8]>, mine: &mut [u8], root: usize) -> Result<()> {
+        self.bytes(mine, |inner, mine| inner.scatter(all, mine, root))
+    }
+
+    fn scatterv(
+        &mut self,
+        all: Option<Blocks<'_, &[u8]>>,
+        mine: &mut [u8],
+        root: usize,
+    ) -> Result<()> {
+        self.bytes(mine, |inner, mine| inner.scatterv(all, mine, root))
+    }
+
+    fn allgather(&mut self, mine: &[u8], all: &mut [u8]) -> Result<()> {
+        self.bytes(all, |inner, all| inner.allgather(mine, all))
+    }
+
+    fn allgatherv(&mut self, mine: &[u8], all: Blocks<'_, &mut [u8]>) -> Result<()> {
+        self.bytes(all.bytes, |inner, bytes| {
+            inner.allgatherv(mine, Blocks::new(bytes, all.lengths))
+        })
+    }
+
+    fn alltoall(&mut self, out: &[u8], into: &mut [u8]) -> Result<()> {
+        self.bytes(into, |inner, into| inner.alltoall(out, into))
+    }
+
+    fn alltoallv(&mut self, out: Blocks<'_, &[u8]>, into: Blocks<'_, &mut [u8]>) -> Result<()> {
+        self.bytes(into.bytes, |inner, bytes| {
+            inner.alltoallv(out, Blocks::new(bytes, into.lengths))
+        })
+    }
+
+    fn reduce_sum(&mut self, from: &[f32], into: Option<&mut [f32]>, root: usize) -> Result<()> {
+        match into {
+            None => self.inner.reduce_sum(from, None, root),
+            Some(into) => {
+                self.numbers(into, |inner, into| inner.reduce_sum(from, Some(into), root))
+            }
+        }
+    }
+
+    fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<()> {
+        self.numbers(into, |inner, into| inner.allreduce_sum(from, into))
+    }
+
+    fn reduce_scatter_block_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<()> {
+        self.numbers(into, |inner, into| {
+            inner.reduce_scatter_block_sum(from, into)
+        })
+    }
+
+    fn reduce_scatter_sum(
+        &mut self,
+        from: &[f32],
+        items: &[usize],
+        into: &mut [f32],
+    ) -> Result<()> {
+        self.numbers(into, |inner, into| {
+            inner.reduce_scatter_sum(from, items, into)
+        })
+    }
+}
