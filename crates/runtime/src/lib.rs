@@ -66,7 +66,10 @@ pub mod threads;
 mod value;
 mod world;
 
-pub use comm::{Cart, Comm, Graph, Grid, Lane, Message, Owned, Persistent, SharedComm, collective};
+pub use comm::{
+    Cart, Comm, Graph, Grid, InterComm, Lane, Message, Owned, Persistent, SharedComm, collective,
+    inter,
+};
 pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};

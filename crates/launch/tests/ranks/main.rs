@@ -12,6 +12,7 @@ mod flood;
 mod footprint;
 mod fork;
 mod group;
+mod inter;
 mod job;
 mod kill;
 mod limits;

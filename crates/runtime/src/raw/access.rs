@@ -40,6 +40,9 @@ pub(crate) mod sealed {
         /// Whether only the calling thread can use the lane.
         const ALONE: bool;
 
+        /// Whether both reach the same lane.
+        fn is(&self, other: &Self) -> bool;
+
         /// Works on the lane. `work` must not call back into it.
         fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R;
 
@@ -175,6 +178,10 @@ impl Access for Own {}
 impl Reach for Own {
     const ALONE: bool = true;
 
+    fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     #[inline]
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         work(&mut self.0.lane.borrow())
@@ -276,6 +283,10 @@ impl Access for Shared {}
 
 impl Reach for Shared {
     const ALONE: bool = false;
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         // A panic inside a call leaves no half-made state behind that a later call could trip on:

@@ -7,6 +7,7 @@
 
 mod access;
 mod barrier;
+mod bridge;
 mod cell;
 mod choices;
 mod collective;
@@ -19,6 +20,7 @@ mod siblings;
 mod split;
 
 pub use access::{Access, Own, Shared};
+pub(crate) use bridge::Leaders;
 pub(crate) use cell::LaneCell;
 pub(crate) use collective::{
     Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent,

@@ -126,7 +126,7 @@ impl<A: Access> Communicator<A> {
     }
 
     /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
-    fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
+    pub(super) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         self.collective(Call::bcast(rank, size, root, bytes.len()), &buffers, None)

@@ -1,0 +1,225 @@
+//! Two groups that talk to each other.
+
+use oxmpi::inter::{Peer, Root};
+use oxmpi::{Comm, InterComm, Op, Result, Source, Tag, World};
+
+use crate::job::Job;
+
+const SIZES: [usize; 4] = [2, 3, 5, 8];
+
+/// Ranks below a third of the job, at least one, in reverse order; and the others, led by their
+/// last.
+fn groups(world: &World) -> Result<InterComm> {
+    let comm = world.comm();
+    let cut = (comm.size() / 3).max(1);
+    let is_first = comm.rank() < cut;
+    let key = if is_first { -(comm.rank() as i32) } else { 0 };
+    let local = comm.split(Some(u32::from(is_first)), key)?.expect("colour");
+    let (leader, other) = match is_first {
+        true => (0, comm.size() - 1),
+        false => (local.size() - 1, cut - 1),
+    };
+    let leads = local.rank() == leader;
+    let peer = leads.then_some(Peer {
+        comm,
+        rank: other,
+        tag: 3,
+    });
+    local.intercomm(leader, peer)
+}
+
+/// Says the group and the rank in it.
+fn name(comm: &Comm, local: &Comm) -> u64 {
+    let is_first = comm.rank() < (comm.size() / 3).max(1);
+    u64::from(is_first) * 100 + local.rank() as u64
+}
+
+/// The names of a group's ranks.
+fn names(first: bool, size: usize) -> Vec<u64> {
+    (0..size as u64)
+        .map(|rank| u64::from(first) * 100 + rank)
+        .collect()
+}
+
+#[test]
+fn ranks_of_the_other_group_send_and_receive() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let (comm, inter) = (world.comm(), groups(world)?);
+            let me = name(comm, inter.local());
+            let others = names(me < 100, inter.remote_size());
+            assert_eq!(inter.local().size() + others.len(), comm.size());
+            for to in 0..others.len() {
+                inter.send(&[me], to, 4)?;
+            }
+            for (from, &other) in others.iter().enumerate().rev() {
+                let (got, status) = inter.recv_vec::<u64>(from, 4)?;
+                assert_eq!((got, status.source), (vec![other], from));
+            }
+            inter.barrier()?;
+            for to in 0..others.len() {
+                inter.send(&[me], to, 5)?;
+            }
+            let mut seen = vec![false; others.len()];
+            for _ in &others {
+                let found = inter.probe(Source::Any, Tag::Any)?;
+                let mut got = [0];
+                let status = inter.recv(&mut got, found.source, 5)?;
+                assert_eq!((status, got[0]), (found, others[status.source]));
+                seen[status.source] = true;
+            }
+            assert!(seen.into_iter().all(|seen| seen));
+            assert_eq!(inter.iprobe(Source::Any, Tag::Any)?, None);
+            let error = inter
+                .send(&[me], others.len(), 4)
+                .expect_err("no such rank");
+            assert!(error.to_string().contains("named rank"), "{error}");
+            inter.barrier()
+        });
+    }
+}
+
+#[test]
+fn every_rank_of_both_groups_is_a_root_once() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let (comm, inter) = (world.comm(), groups(world)?);
+            let me = name(comm, inter.local());
+            let others = names(me < 100, inter.remote_size());
+            for first in [false, true] {
+                let here = (me >= 100) == first;
+                let size = if here {
+                    inter.local().size()
+                } else {
+                    others.len()
+                };
+                for (rank, root_name) in names(first, size).into_iter().enumerate() {
+                    let root = match here {
+                        true if rank == inter.local().rank() => Root::Me,
+                        true => Root::Beside,
+                        false => Root::There(rank),
+                    };
+                    let is_root = root == Root::Me;
+
+                    let mut value = [me, 7];
+                    inter.bcast(&mut value, root)?;
+                    assert_eq!(value, [if here { me } else { root_name }, 7]);
+
+                    let mut all = is_root.then(|| vec![0; 2 * others.len()]);
+                    inter.gather(&[me, 1], all.as_deref_mut(), root)?;
+                    let wanted: Vec<u64> = others.iter().flat_map(|&name| [name, 1]).collect();
+                    assert!(all.is_none_or(|all| all == wanted));
+
+                    let parts = is_root.then_some(&others[..]);
+                    let mut part = [0];
+                    inter.scatter(parts, &mut part, root)?;
+                    assert_eq!(part, [if here { 0 } else { me }]);
+
+                    let mut sum = is_root.then_some([0]);
+                    inter.reduce(&[me], sum.as_mut().map(|sum| &mut sum[..]), Op::SUM, root)?;
+                    assert!(sum.is_none_or(|sum| sum == [others.iter().sum::<u64>()]));
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn each_group_gets_what_the_other_has() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let (comm, inter) = (world.comm(), groups(world)?.dup()?);
+            let me = name(comm, inter.local());
+            let others = names(me < 100, inter.remote_size());
+
+            let mut all = vec![0; others.len()];
+            inter.allgather(&[me], &mut all)?;
+            assert_eq!(all, others);
+
+            let parts: Vec<u64> = others.iter().map(|&other| me * 1000 + other).collect();
+            let mut got = vec![0; others.len()];
+            inter.alltoall(&parts, &mut got)?;
+            assert!(
+                got.iter()
+                    .zip(&others)
+                    .all(|(got, other)| *got == other * 1000 + me)
+            );
+
+            let mut most = [0];
+            inter.allreduce(&[me], &mut most, Op::MAX)?;
+            assert_eq!(most.first(), others.last());
+
+            // As many values in all, for any two sizes of groups.
+            let each = others.len();
+            let total = each * inter.local().size();
+            let values: Vec<u64> = (0..total as u64).map(|at| at + me).collect();
+            let mut part = vec![0; each];
+            inter.reduce_scatter_block(&values, &mut part, Op::SUM)?;
+            let (count, sum) = (others.len() as u64, others.iter().sum::<u64>());
+            for (at, got) in part.into_iter().enumerate() {
+                let place = (inter.local().rank() * each + at) as u64;
+                assert_eq!(got, place * count + sum);
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn both_groups_merge_in_the_order_they_say() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let (comm, inter) = (world.comm(), groups(world)?);
+            let me = name(comm, inter.local());
+            for first_is_high in [false, true] {
+                let high = (me >= 100) == first_is_high;
+                let merged = inter.merge(high)?;
+                let mut all = vec![0; comm.size()];
+                merged.allgather(&[me], &mut all)?;
+                let size = |here: bool| {
+                    if here {
+                        inter.local().size()
+                    } else {
+                        inter.remote_size()
+                    }
+                };
+                let low = names(!first_is_high, size(!high));
+                let mut wanted = low;
+                wanted.extend(names(first_is_high, size(high)));
+                assert_eq!(all, wanted);
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn mistakes_are_told_on_every_rank() {
+    Job::of(4).succeed(|world| {
+        let comm = world.comm();
+        let mine = comm.rank() % 2;
+        let local = comm.split(Some(mine as u32), 0)?.expect("a colour");
+        // The leaders meet on another lane than the groups'.
+        let apart = comm.lane()?;
+        let apart = apart.open();
+        let peer = (local.rank() == 0).then_some(Peer {
+            comm: &apart,
+            rank: 1 - mine,
+            tag: 1,
+        });
+        let error = local.intercomm(0, peer).expect_err("two lanes");
+        let text = error.to_string();
+        assert!(
+            text.contains("another lane") || text.contains("failed"),
+            "{text}"
+        );
+
+        let inter = groups(world)?;
+        let error = inter
+            .gather(&[1u8], None, Root::Me)
+            .expect_err("the root gives no room");
+        assert!(error.to_string().contains("does not give"), "{error}");
+        inter.barrier()
+    });
+}

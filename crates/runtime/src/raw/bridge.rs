@@ -1,0 +1,111 @@
+//! One communicator of two groups that do not share a rank (MPI 5.0, section 7.6).
+
+use std::ops::Range;
+
+use super::access::Access;
+use super::communicator::Communicator;
+use super::group::Group;
+use crate::data::{source, target};
+use crate::envelope::{Source, Tag};
+use crate::error::Result;
+use crate::op::Op;
+
+/// How the rank that leads a group reaches the rank that leads the other group.
+pub(crate) struct Leaders<'a, A: Access> {
+    /// Has both of them.
+    pub(crate) peers: &'a Communicator<A>,
+    /// The other one's rank there.
+    pub(crate) leader: usize,
+    /// Of the messages between them.
+    pub(crate) tag: u32,
+}
+
+impl<A: Access> Communicator<A> {
+    /// A communicator of this group's ranks and another's, and the ranks of the other ones in it.
+    /// The group whose leader has the lower link comes first. Collective over both groups; `leaders`
+    /// is given by rank `leader` alone.
+    ///
+    /// # Errors
+    /// When a rank is in both groups, a leader's two communicators are on different lanes, or a rank
+    /// is lost meanwhile.
+    pub(crate) fn bridge(
+        &self,
+        leader: usize,
+        leaders: Option<&Leaders<'_, A>>,
+    ) -> Result<(Self, Range<usize>)> {
+        let (rank, size) = (self.group().rank() as usize, self.group().size() as usize);
+        if (rank == leader) != leaders.is_some() || leader >= size {
+            let why = format!("rank {leader} leads its group and reaches the other one's leader");
+            return Err(self.refused(&why));
+        }
+        let links: Vec<u32> = (0..size)
+            .filter_map(|rank| self.group().link(rank))
+            .collect();
+        // Links are numbers of one lane. Who finds two lanes tells the other group by a size of 0.
+        let one_lane = leaders.is_none_or(|of| self.access().is(of.peers.access()));
+        let mine = [if one_lane { size as u32 } else { 0 }, links[leader]];
+        let mut theirs = [0; 2];
+        self.swap(leader, leaders, &mine, &mut theirs)?;
+        let [their_size, their_leader] = theirs;
+        if !one_lane || their_size == 0 {
+            let why = "the communicator of the leaders is on another lane than a leader's group";
+            return Err(self.meeting().end_for(self.refused(&why)));
+        }
+        let mut far = vec![0; their_size as usize];
+        self.swap(leader, leaders, &links, &mut far)?;
+        if let Some(both) = links.iter().find(|link| far.contains(link)) {
+            let why = format!("process {both} is in both groups");
+            return Err(self.refused(&why));
+        }
+
+        let context = self.agree_with(leader, leaders)?;
+        let is_first = links[leader] < their_leader;
+        let (first, second, range, rank) = match is_first {
+            true => (&links, &far, size..size + far.len(), rank),
+            false => (&far, &links, 0..far.len(), far.len() + rank),
+        };
+        let links = [&first[..], &second[..]].concat();
+        let lane_size = self.access().with(|lane| lane.size());
+        let group = Group::subset(links, lane_size, rank as u32);
+        Ok((Self::new(self.access().clone(), context, group), range))
+    }
+
+    /// Contexts that nobody of both groups uses yet, as [`Communicator::agree_on_context`].
+    fn agree_with(&self, leader: usize, leaders: Option<&Leaders<'_, A>>) -> Result<u32> {
+        let mut theirs = [0];
+        loop {
+            let mut next = [self.access().with(|lane| lane.next_context())];
+            self.allreduce_in_place(&mut next, Op::MAX)?;
+            self.swap(leader, leaders, &next, &mut theirs)?;
+            let first = next[0].max(theirs[0]);
+            let taken = self.access().with(|lane| lane.take_context(first))?;
+            let mut all_took = [u32::from(taken)];
+            if !A::ALONE {
+                self.allreduce_in_place(&mut all_took, Op::MIN)?;
+                self.swap(leader, leaders, &all_took, &mut theirs)?;
+                all_took[0] &= theirs[0];
+            }
+            if all_took == [1] {
+                return Ok(first);
+            }
+        }
+    }
+
+    /// The leaders give each other their words, and each its group the other's.
+    fn swap(
+        &self,
+        leader: usize,
+        leaders: Option<&Leaders<'_, A>>,
+        mine: &[u32],
+        theirs: &mut [u32],
+    ) -> Result<()> {
+        if let Some(Leaders { peers, leader, tag }) = leaders {
+            let (out, into) = (source(mine), target(theirs));
+            let (from, tag_in) = (Source::Rank(*leader), Tag::Is(*tag));
+            peers
+                .sendrecv(out, *leader, *tag, into, from, tag_in)
+                .map_err(|error| self.meeting().end_for(error))?;
+        }
+        self.bcast(target(theirs), leader as u32)
+    }
+}
