@@ -48,7 +48,6 @@ impl Comm for Bound {
         self.comm.recv(into, source(from), tag).map(drop)
     }
 
-    /// The scope waits for the sends at its end.
     #[inline]
     fn exchange<const N: usize>(
         &mut self,
@@ -57,11 +56,15 @@ impl Comm for Bound {
         tag: u32,
     ) -> Result<()> {
         self.comm.scope(|scope| {
-            for (bytes, to) in sends {
-                scope.isend(bytes, to, tag)?;
+            let mut started = [const { None }; N];
+            for (request, (bytes, to)) in started.iter_mut().zip(sends) {
+                *request = Some(scope.isend(bytes, to, tag)?);
             }
             for (into, from) in receives {
                 self.comm.recv(into, source(from), tag)?;
+            }
+            for request in started.into_iter().flatten() {
+                request.wait()?;
             }
             Ok(())
         })

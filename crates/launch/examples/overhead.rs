@@ -1,0 +1,71 @@
+//! What the benchmarks add to PingPong: `oxmpi run -n 2 --bind-to core overhead`.
+//!
+//! The kernel as `oxmpi bench` runs it and a bare loop over the runtime take turns within one job;
+//! rank 0 prints the median half round trip of both, in nanoseconds, and their ratio.
+
+#[path = "../src/bench/binding.rs"]
+mod binding;
+
+use binding::Bound;
+use oxmpi::{Result, Source, World};
+use oxmpi_bench::kernels::Sample;
+use oxmpi_bench::{Comm, Kernel, Memory};
+
+/// Blocks of each, and round trips in a block.
+const BLOCKS: usize = 401;
+const TRIPS: u32 = 2000;
+
+const TAG: u32 = 1;
+
+fn main() -> Result<()> {
+    let world = World::init()?;
+    let bare = world.comm().dup()?;
+    let mut bound = Bound::new(world.comm().dup()?);
+    let kernel = Kernel::PingPong;
+    let room = (kernel.info().room)(0, 2);
+    let mut memory = Memory::new(room, None);
+    let mut buffers = memory.buffers(room);
+    let sample = Sample {
+        rank: bare.rank(),
+        ranks: 2,
+        seed: 0,
+    };
+    kernel.fill(sample, &mut buffers);
+
+    let mut times = [Vec::new(), Vec::new()];
+    for block in 0..2 * BLOCKS {
+        bare.barrier()?;
+        let start = bound.now();
+        if block % 2 == 0 {
+            kernel.repeat(&mut bound, TRIPS, &mut buffers)?;
+        } else {
+            to_and_fro(&bare)?;
+        }
+        times[block % 2].push(bound.now() - start);
+    }
+    let half = |times: &mut Vec<u64>| {
+        times.sort_unstable();
+        times[times.len() / 2] as f64 / f64::from(2 * TRIPS)
+    };
+    let [kernel, loops] = times.each_mut().map(half);
+    if bare.rank() == 0 {
+        let percent = (kernel / loops - 1.0) * 100.0;
+        println!("PingPong 0 B: kernel {kernel:.1} ns, bare loop {loops:.1} ns: {percent:+.1} %");
+    }
+    world.finalize()
+}
+
+/// PingPong as one would write it by hand.
+fn to_and_fro(comm: &oxmpi::Comm) -> Result<()> {
+    let (out, mut into): ([u8; 0], [u8; 0]) = ([], []);
+    for _ in 0..TRIPS {
+        if comm.rank() == 0 {
+            comm.send(&out, 1, TAG)?;
+            comm.recv(&mut into, Source::Any, TAG)?;
+        } else {
+            comm.recv(&mut into, Source::Any, TAG)?;
+            comm.send(&out, 0, TAG)?;
+        }
+    }
+    Ok(())
+}
