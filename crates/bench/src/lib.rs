@@ -11,6 +11,8 @@ mod buffers;
 mod comm;
 pub mod kernels;
 #[cfg(feature = "alloc")]
+pub mod lengths;
+#[cfg(feature = "alloc")]
 pub mod listing;
 #[cfg(feature = "alloc")]
 mod memory;
@@ -22,9 +24,11 @@ mod plain;
 pub mod report;
 #[cfg(feature = "alloc")]
 pub mod suite;
+mod units;
 
 pub use buffers::{ALIGNMENT, Buffers, OffCache, Turn, Unaligned};
 pub use comm::{Blocks, Comm, Source};
 pub use kernels::Kernel;
 #[cfg(feature = "alloc")]
 pub use memory::Memory;
+pub use units::Megabyte;

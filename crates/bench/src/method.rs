@@ -5,13 +5,14 @@
 //! the repetitions are timed in up to [`BLOCKS`] blocks of equal length, so that a sample has a least,
 //! a median and a largest value besides its average.
 
-use crate::kernels::{Class, Info, Kernel, Sample};
-use crate::{Buffers, Comm, Source};
+mod policy;
+mod timing;
 
-/// The most blocks a sample is timed in.
-///
-/// One reading of the clock per block: with 1,000 repetitions, one in 25.
-pub const BLOCKS: usize = 40;
+pub use policy::Policy;
+pub use timing::{BLOCKS, Timing};
+
+use crate::kernels::{Kernel, Sample};
+use crate::{Buffers, Comm, Source};
 
 const MIB: u64 = 1 << 20;
 const TAG: u32 = 2;
@@ -21,14 +22,21 @@ const TAG: u32 = 2;
 pub struct Method {
     /// The most repetitions of a sample (MSGSPERSAMPLE).
     pub samples: u32,
+    /// The same for parts of the benchmarks that complete every transfer by itself (MSGS_NONAGGR);
+    /// no kernel of the MPI-1 part does.
+    pub samples_single: u32,
     /// The most bytes one rank sends in a sample (OVERALL_VOL).
     pub volume: u64,
+    /// How the repetitions are chosen (ITER_POLICY).
+    pub policy: Policy,
     /// The time a sample may take, in seconds (SECS_PER_SAMPLE).
     pub seconds: f64,
     /// Barriers before each sample (N_BARR).
     pub barriers: u32,
     /// Repetitions before each sample that are not timed (N_WARMUP).
     pub warm_up: u32,
+    /// Whether the data of every repetition is proven, in the midst of the timed part (CHECK).
+    pub check: bool,
 }
 
 impl Default for Method {
@@ -36,102 +44,24 @@ impl Default for Method {
     fn default() -> Self {
         Method {
             samples: 1000,
+            samples_single: 100,
             volume: 40 * MIB,
+            policy: Policy::Dynamic,
             seconds: 10.0,
             barriers: 2,
             warm_up: 2,
+            check: false,
         }
     }
 }
 
-impl Method {
-    /// Repetitions at a length of `bytes`, before the time limit: as many as the volume allows, at
-    /// least one, at most [`Method::samples`].
-    pub fn repetitions(&self, bytes: usize) -> u32 {
-        let by_volume = self.volume.checked_div(bytes as u64).unwrap_or(u64::MAX);
-        by_volume.clamp(1, u64::from(self.samples.max(1))) as u32
-    }
-
-    /// The same, cut so that repetitions of `nanoseconds` each stay below the time limit.
-    fn cut(&self, repetitions: u32, nanoseconds: u64) -> u32 {
-        let within = self.seconds * 1e9 / nanoseconds.max(1) as f64;
-        if within < f64::from(repetitions) {
-            (within as u32).max(1)
-        } else {
-            repetitions
-        }
-    }
-}
-
-/// The message lengths of a run, shortest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lengths {
-    /// The least length but 0, as a power of two (MINMSGLOG).
-    pub min_log: u32,
-    /// The largest length, as a power of two (MAXMSGLOG).
-    pub max_log: u32,
-}
-
-impl Default for Lengths {
-    /// 0, 1, 2, 4 ... 4 MiB.
-    fn default() -> Self {
-        Lengths {
-            min_log: 0,
-            max_log: 22,
-        }
-    }
-}
-
-impl Lengths {
-    /// A kernel's lengths: 0, then each power of two that holds at least one of its items; of a
-    /// kernel without data only 0.
-    pub fn of(self, kernel: &Info) -> impl Iterator<Item = usize> + Clone {
-        let item = kernel.item;
-        let powers = (self.min_log..=self.max_log).map(|log| 1usize << log);
-        let powers = powers.filter(move |&bytes| bytes >= item);
-        let number = if kernel.class == Class::Synchronisation {
-            1
-        } else {
-            usize::MAX
-        };
-        core::iter::once(0).chain(powers).take(number)
-    }
-
-    /// The largest length in bytes.
-    pub fn largest(self) -> usize {
-        1 << self.max_log
-    }
-}
-
-/// What one rank measured.
+/// What [`prepare`] found out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timing {
-    /// Repetitions timed, the same on all ranks.
+pub struct Ready {
+    /// Repetitions to time; all ranks must [`agree`] on them.
     pub repetitions: u32,
-    /// Nanoseconds of each block; the first `blocks` of them count.
-    pub nanoseconds: [u64; BLOCKS],
-    /// Number of blocks.
-    pub blocks: usize,
-    /// The largest difference found in the data before or after the timed part: 0 when all is right.
+    /// The largest difference found in the data of the warm-up.
     pub defect: f64,
-}
-
-impl Timing {
-    /// The repetitions of block `index`; blocks differ by one repetition at most.
-    pub fn repetitions_of(&self, index: usize) -> u32 {
-        share(self.repetitions, self.blocks, index)
-    }
-
-    /// Nanoseconds of all blocks.
-    pub fn total(&self) -> u64 {
-        self.nanoseconds[..self.blocks].iter().sum()
-    }
-}
-
-/// The share of `part` when `whole` is dealt to `parts` as evenly as possible.
-fn share(whole: u32, parts: usize, part: usize) -> u32 {
-    let (parts, part) = (parts as u32, part as u32);
-    whole / parts + u32::from(part < whole % parts)
 }
 
 /// Takes one sample of `kernel` on all ranks of `comm`, with messages of `bytes`. Collective.
@@ -147,13 +77,30 @@ pub fn sample<C: Comm>(
     bytes: usize,
     buffers: &mut Buffers<'_>,
 ) -> Result<Timing, C::Error> {
-    let (rank, ranks) = (comm.rank(), comm.size());
-    let place = |seed| Sample { rank, ranks, seed };
-    let (before, after) = (place(bytes as u32), place(!(bytes as u32)));
+    let mut ready = prepare(kernel, comm, method, bytes, buffers)?;
+    ready.repetitions = agree(comm, ready.repetitions)?;
+    measure(kernel, comm, method, bytes, ready, buffers)
+}
 
-    kernel.fill(before, buffers);
-    kernel.repeat(comm, method.warm_up.max(1), buffers)?;
-    let early = kernel.check(comm, before, buffers)?;
+/// Warms up, proves the data, and estimates how many repetitions the time allows. Collective.
+///
+/// # Errors
+/// The first error of the communicator.
+pub fn prepare<C: Comm>(
+    kernel: Kernel,
+    comm: &mut C,
+    method: &Method,
+    bytes: usize,
+    buffers: &mut Buffers<'_>,
+) -> Result<Ready, C::Error> {
+    let sample = place(comm, bytes as u32);
+    kernel.fill(sample, buffers);
+    kernel.repeat(comm, method.warm_up, buffers)?;
+    let defect = if method.warm_up > 0 {
+        kernel.check(comm, sample, buffers)?
+    } else {
+        0.0
+    };
 
     let wanted = method.repetitions(bytes);
     // The faster of two trials: one may be disturbed, and would cut the repetitions for nothing.
@@ -164,17 +111,35 @@ pub fn sample<C: Comm>(
         kernel.repeat(comm, trial, buffers)?;
         each = each.min((comm.now() - start) / u64::from(trial));
     }
-    let repetitions = smallest(comm, method.cut(wanted, each))?;
-
-    kernel.fill(after, buffers);
-    let mut timing = Timing {
+    let within = method.cut(wanted, each);
+    let repetitions = method.policy.fair(kernel, comm.size(), within);
+    Ok(Ready {
         repetitions,
-        nanoseconds: [0; BLOCKS],
-        blocks: BLOCKS.min(repetitions as usize),
-        defect: 0.0,
-    };
+        defect,
+    })
+}
+
+/// Times the repetitions that all ranks have agreed on, and proves the data. Collective.
+///
+/// # Errors
+/// The first error of the communicator.
+pub fn measure<C: Comm>(
+    kernel: Kernel,
+    comm: &mut C,
+    method: &Method,
+    bytes: usize,
+    ready: Ready,
+    buffers: &mut Buffers<'_>,
+) -> Result<Timing, C::Error> {
+    let mut timing = Timing::new(ready.repetitions);
+    timing.defect = ready.defect;
+    let sample = place(comm, !(bytes as u32));
+    kernel.fill(sample, buffers);
     for _ in 0..method.barriers {
         comm.barrier()?;
+    }
+    if method.check {
+        return prove(kernel, comm, sample, timing, buffers);
     }
     let mut last = comm.now();
     for block in 0..timing.blocks {
@@ -183,12 +148,55 @@ pub fn sample<C: Comm>(
         timing.nanoseconds[block] = now - last;
         last = now;
     }
-    timing.defect = early.max(kernel.check(comm, after, buffers)?);
+    timing.defect = timing.defect.max(kernel.check(comm, sample, buffers)?);
     Ok(timing)
 }
 
+/// As the timed part of [`measure`], with other data for each repetition and its proof at once; for
+/// each turn of roots where the kernel has one, since only the root may get data.
+fn prove<C: Comm>(
+    kernel: Kernel,
+    comm: &mut C,
+    sample: Sample,
+    mut timing: Timing,
+    buffers: &mut Buffers<'_>,
+) -> Result<Timing, C::Error> {
+    let turn = if kernel.info().rooted {
+        u32::try_from(comm.size()).unwrap_or(u32::MAX)
+    } else {
+        1
+    };
+    let mut seed = sample.seed;
+    for block in 0..timing.blocks {
+        let mut rest = timing.repetitions_of(block);
+        while rest > 0 {
+            let times = rest.min(turn);
+            rest -= times;
+            seed = seed.wrapping_add(1);
+            let sample = Sample { seed, ..sample };
+            kernel.fill(sample, buffers);
+            let start = comm.now();
+            kernel.repeat(comm, times, buffers)?;
+            timing.nanoseconds[block] += comm.now() - start;
+            timing.defect = timing.defect.max(kernel.check(comm, sample, buffers)?);
+        }
+    }
+    Ok(timing)
+}
+
+fn place<C: Comm>(comm: &C, seed: u32) -> Sample {
+    Sample {
+        rank: comm.rank(),
+        ranks: comm.size(),
+        seed,
+    }
+}
+
 /// The smallest value any rank gives, on all ranks. Collective.
-fn smallest<C: Comm>(comm: &mut C, mine: u32) -> Result<u32, C::Error> {
+///
+/// # Errors
+/// The first error of the communicator.
+pub fn agree<C: Comm>(comm: &mut C, mine: u32) -> Result<u32, C::Error> {
     let mut word = mine.to_le_bytes();
     if comm.rank() != 0 {
         comm.send(&word, 0, TAG)?;

@@ -1,4 +1,4 @@
-//! Every kernel over threads of this process, with faults planted.
+//! The suite over threads of this process: every kernel, mode and option that changes what is sent.
 
 #![cfg(feature = "std")]
 
@@ -6,34 +6,40 @@ mod common;
 
 use common::transport::{ThreadError, Threads};
 use common::watched;
-use oxmpi_bench::method::{Lengths, Method};
-use oxmpi_bench::suite::{Observer, Plan, Row, Table, run, tables};
-use oxmpi_bench::{Comm, Kernel, Source};
+use oxmpi_bench::lengths::Lengths;
+use oxmpi_bench::method::{Method, Policy};
+use oxmpi_bench::suite::{
+    Benchmark, Layout, Map, Multiple, Observer, Plan, Row, Skip, Table, run, tables,
+};
+use oxmpi_bench::{Comm, Kernel, OffCache, Source};
 use std::ops::Range;
 
-#[derive(Default)]
-struct Record(Vec<(Table, Vec<Row>)>);
+#[derive(Debug, Default)]
+struct Record {
+    tables: Vec<(Table, Vec<Row>)>,
+    skipped: Vec<Skip>,
+}
 
 impl Observer for Record {
     fn table(&mut self, table: &Table) {
-        self.0.push((*table, Vec::new()));
+        self.tables.push((table.clone(), Vec::new()));
     }
     fn row(&mut self, _: &Table, row: &Row) {
-        self.0
-            .last_mut()
-            .expect("a table before its rows")
-            .1
-            .push(*row);
+        let table = self.tables.last_mut().expect("a table before its rows");
+        table.1.push(*row);
+    }
+    fn skip(&mut self, _: &Table, skip: &Skip) {
+        self.skipped.push(*skip);
     }
     fn end(&mut self, table: &Table) {
-        assert_eq!(self.0.last().map(|(last, _)| last), Some(table));
+        assert_eq!(self.tables.last().map(|(last, _)| last), Some(table));
     }
 }
 
 fn plan(max_log: u32) -> Plan {
     Plan {
-        kernels: Kernel::ALL.to_vec(),
-        lengths: Lengths {
+        benchmarks: Kernel::ALL.iter().copied().map(Benchmark::from).collect(),
+        lengths: Lengths::Powers {
             min_log: max_log - 2,
             max_log,
         },
@@ -41,41 +47,178 @@ fn plan(max_log: u32) -> Plan {
             samples: 50,
             ..Method::default()
         },
+        ..Plan::default()
     }
 }
 
+/// Runs the plan on threads; what rank 0 has heard, and the largest defect. No other rank hears anything.
+fn recorded(plan: &Plan, ranks: usize) -> (Record, f64) {
+    let results = watched(ranks, |mut world| {
+        let mut record = Record::default();
+        let defect = run(&mut world, plan, &mut record).expect("no call fails");
+        (record, defect)
+    });
+    let mut results = results.into_iter();
+    let first = results.next().expect("at least one rank");
+    for (record, defect) in results {
+        assert!(record.tables.is_empty() && record.skipped.is_empty());
+        assert_eq!(defect, 0.0);
+    }
+    first
+}
+
+/// All benchmarks of the plan in this mode.
+fn in_mode(mut plan: Plan, multiple: Option<Multiple>) -> Plan {
+    for benchmark in &mut plan.benchmarks {
+        benchmark.multiple = multiple;
+    }
+    plan
+}
+
 #[test]
-fn every_kernel_runs_on_1_to_8_ranks() {
-    for ranks in 1..=8 {
-        let plan = plan(6);
-        let results = watched(ranks, |mut world| {
-            let mut record = Record::default();
-            let defect = run(&mut world, &plan, &mut record).expect("no call fails");
-            (record.0, defect)
-        });
-        let (first, others) = results.split_first().expect("at least one rank");
-        assert!(
-            others.iter().all(|(tables, _)| tables.is_empty()),
-            "only rank 0 reports"
-        );
-        assert_eq!(first.1, 0.0);
-        let wanted: Vec<Table> = tables(&plan, ranks).collect();
-        assert_eq!(
-            first.0.iter().map(|(table, _)| *table).collect::<Vec<_>>(),
-            wanted
-        );
-        for (table, rows) in &first.0 {
-            let lengths: Vec<usize> = rows.iter().map(|row| row.bytes).collect();
-            let wanted: Vec<usize> = plan.lengths.of(table.kernel.info()).collect();
-            assert_eq!(lengths, wanted, "{table:?}");
+fn every_kernel_runs_on_1_to_8_ranks_in_every_mode() {
+    for (ranks, multiple) in (1..=8).flat_map(|ranks| {
+        let modes = [None, Some(Multiple::Worst), Some(Multiple::Each)];
+        modes.map(|multiple| (ranks, multiple))
+    }) {
+        let plan = in_mode(plan(6), multiple);
+        let (record, defect) = recorded(&plan, ranks);
+        assert_eq!(defect, 0.0, "{ranks} ranks, {multiple:?}");
+        let got = record.tables.iter().map(|(table, _)| table.clone());
+        assert!(got.eq(tables(&plan, ranks)), "{ranks} ranks, {multiple:?}");
+        for (table, rows) in &record.tables {
+            let each = match multiple {
+                Some(Multiple::Each) => table.groups.len(),
+                _ => 1,
+            };
+            let lengths = plan.lengths_of(table.kernel);
+            let wanted = lengths.flat_map(|bytes| (0..each).map(move |group| (group, bytes)));
+            let got = rows.iter().map(|row| (row.group, row.bytes));
+            assert!(got.eq(wanted), "{table:?}");
             for row in rows {
                 assert_eq!((row.repetitions, row.spread.blocks), (50, 40));
-                assert!(row.t_min <= row.t_max, "{row:?}");
+                assert!(row.t_min <= row.t_avg && row.t_avg <= row.t_max, "{row:?}");
                 assert!(row.spread.min <= row.spread.median, "{row:?}");
                 assert!(row.spread.median <= row.spread.p99, "{row:?}");
             }
         }
     }
+}
+
+/// Options that change which messages are sent, by whom, and from where.
+#[test]
+fn data_is_right_whatever_the_options() {
+    let map = |rows, columns| Some(Map { rows, columns });
+    let layout = |fewest, map| Layout { fewest, map };
+    let method = plan(8).method;
+    let small = OffCache {
+        cache: 1000,
+        line: 32,
+    };
+    for (what, change) in [
+        (
+            "check",
+            Plan {
+                method: Method {
+                    check: true,
+                    ..method
+                },
+                ..plan(8)
+            },
+        ),
+        (
+            "no warm-up",
+            Plan {
+                method: Method {
+                    warm_up: 0,
+                    ..method
+                },
+                ..plan(8)
+            },
+        ),
+        (
+            "multiple_np",
+            Plan {
+                method: Method {
+                    policy: Policy::MultipleNp,
+                    ..method
+                },
+                ..plan(8)
+            },
+        ),
+        (
+            "off cache",
+            Plan {
+                off_cache: Some(small),
+                ..plan(8)
+            },
+        ),
+        (
+            "checked off cache",
+            Plan {
+                off_cache: Some(small),
+                method: Method {
+                    check: true,
+                    ..method
+                },
+                ..plan(8)
+            },
+        ),
+        (
+            "grid",
+            Plan {
+                layout: layout(None, map(2, 3)),
+                ..plan(8)
+            },
+        ),
+        (
+            "small grid",
+            Plan {
+                layout: layout(Some(1), map(2, 2)),
+                ..plan(8)
+            },
+        ),
+        (
+            "listed",
+            Plan {
+                lengths: Lengths::Listed(vec![1000, 7, 0, 30]),
+                ..plan(8)
+            },
+        ),
+    ] {
+        for multiple in [None, Some(Multiple::Each)] {
+            let plan = in_mode(change.clone(), multiple);
+            let (record, defect) = recorded(&plan, 6);
+            assert_eq!(defect, 0.0, "{what}, {multiple:?}");
+            let rows = record.tables.iter().flat_map(|(_, rows)| rows);
+            let even = |row: &Row| row.repetitions.is_multiple_of(2) && row.repetitions <= 50;
+            assert!(rows.into_iter().all(even), "{what}");
+            assert!(
+                record
+                    .tables
+                    .iter()
+                    .all(|(table, _)| table.is_checked == plan.method.check)
+            );
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_skipped_and_said() {
+    let plan = Plan {
+        benchmarks: vec![Kernel::Alltoall.into()],
+        memory: 512,
+        ..plan(6)
+    };
+    // Both buffers have a block for each rank: 2 * 64 * 4 bytes fit, 2 * 64 * 5 do not.
+    let (record, _) = recorded(&plan, 5);
+    let lengths = record.tables.iter().map(|(_, rows)| rows.len());
+    assert!(lengths.eq([4, 4, 3]), "{record:?}");
+    let skip = Skip {
+        bytes: 64,
+        needed: 640,
+    };
+    assert_eq!(record.skipped, [skip]);
 }
 
 /// Passes calls on, spoils the reductions of one length on one rank, and counts its barriers.
@@ -147,7 +290,7 @@ impl Comm for Faulty {
 #[test]
 fn wrong_data_is_told_whenever_it_came() {
     let plan = Plan {
-        kernels: vec![Kernel::Allreduce],
+        benchmarks: vec![Kernel::Allreduce.into()],
         ..plan(8)
     };
     let warm_up = plan.method.warm_up as usize;
@@ -163,7 +306,7 @@ fn wrong_data_is_told_whenever_it_came() {
                 barriers: 0,
             };
             let defect = run(&mut world, &plan, &mut record).expect("no call fails");
-            (record.0, defect)
+            (record.tables, defect)
         });
         let (tables, defect) = &results[0];
         assert!(*defect > 0.0, "on rank {rank} in {spoiled:?}");
@@ -199,11 +342,8 @@ fn time_cuts_the_repetitions_of_all_ranks_alike() {
         ..Method::default()
     };
     let plan = Plan { method, ..plan(6) };
-    watched(3, |mut world| {
-        let mut record = Record::default();
-        run(&mut world, &plan, &mut record).expect("no call fails");
-        for row in record.0.iter().flat_map(|(_, rows)| rows) {
-            assert_eq!((row.repetitions, row.spread.blocks), (1, 1));
-        }
-    });
+    let (record, _) = recorded(&plan, 3);
+    for row in record.tables.iter().flat_map(|(_, rows)| rows) {
+        assert_eq!((row.repetitions, row.spread.blocks), (1, 1));
+    }
 }

@@ -1,6 +1,7 @@
 //! The `oxmpi` command: one file or folder per subcommand, each with `main(arguments) -> ExitCode`.
 //!
-//! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`.
+//! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`; under the
+//! name `IMB-MPI1`, `oxmpi bench`.
 
 #![forbid(unsafe_code)]
 
@@ -77,8 +78,12 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let rest: Vec<OsString> = arguments.collect();
-    if is_process_manager(&called) {
+    let name = Path::new(&called).file_name().unwrap_or_default();
+    if name == "mpirun" || name == "mpiexec" {
         return run::main(rest);
+    }
+    if name == bench::ORIGINAL {
+        return bench::original(rest);
     }
     let mut rest = rest.into_iter();
     let Some(name) = rest.next() else {
@@ -94,12 +99,6 @@ fn main() -> ExitCode {
         "-V" | "--version" => complain::answer(VERSION),
         _ => dispatch(&name, rest.collect()),
     }
-}
-
-/// Whether the command was called by a name that people know for starting jobs.
-fn is_process_manager(called: &OsString) -> bool {
-    let name = Path::new(called).file_name();
-    name.is_some_and(|name| name == "mpirun" || name == "mpiexec")
 }
 
 fn dispatch(name: &str, arguments: Vec<OsString>) -> ExitCode {
@@ -123,6 +122,6 @@ fn help() -> String {
     }
     text += "  help       this text; `oxmpi help COMMAND` for one command\n\n\
              A first job, two ranks of one program:\n\n  oxmpi run -n 2 ./a.out\n\n\
-             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`.\n";
+             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, `oxmpi bench`.\n";
     text
 }

@@ -2,13 +2,26 @@
 
 mod transport;
 
-use oxmpi_bench::options::{Request, help, parse};
+use oxmpi_bench::options::{Order, Request, Surroundings, help, list, parse};
 use oxmpi_bench::report::{Environment, text};
-use oxmpi_bench::suite::{Observer, Row, Table, run};
+use oxmpi_bench::suite::{Observer, Row, Skip, Table, run};
+use oxmpi_bench::{Megabyte, OffCache};
 use std::process::ExitCode;
 
 /// Prints each table as it grows.
-struct Print;
+struct Print(Megabyte);
+
+/// Files, and no knowledge of the cache.
+struct Here;
+
+impl Surroundings for Here {
+    fn read(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(path).map_err(|why| why.to_string())
+    }
+    fn cache(&self) -> Option<OffCache> {
+        None
+    }
+}
 
 fn print(write: impl FnOnce(&mut String) -> std::fmt::Result) {
     let mut out = String::new();
@@ -21,7 +34,10 @@ impl Observer for Print {
         print(|out| text::heading(out, table));
     }
     fn row(&mut self, table: &Table, row: &Row) {
-        print(|out| text::row(out, table, row));
+        print(|out| text::row(out, table, row, self.0));
+    }
+    fn skip(&mut self, table: &Table, skip: &Skip) {
+        print(|out| text::skip(out, table, skip));
     }
     fn end(&mut self, _: &Table) {
         print(text::end);
@@ -30,10 +46,14 @@ impl Observer for Print {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let plan = match parse(words.iter().map(String::as_str)) {
-        Ok(Request::Run(plan)) => plan,
+    let Order { plan, megabyte, .. } = match parse(words.iter().map(String::as_str), &Here) {
+        Ok(Request::Run(order)) => order,
         Ok(Request::Help) => {
             print!("{}", help());
+            return ExitCode::SUCCESS;
+        }
+        Ok(Request::List) => {
+            print!("{}", list());
             return ExitCode::SUCCESS;
         }
         Err(error) => {
@@ -48,7 +68,7 @@ fn main() -> ExitCode {
         ..Default::default()
     };
     print(|out| text::header(out, &environment, &plan));
-    let results = transport::run(2, |mut world| run(&mut world, &plan, &mut Print));
+    let results = transport::run(2, |mut world| run(&mut world, &plan, &mut Print(megabyte)));
     print(text::footer);
     for result in results {
         match result {

@@ -1,5 +1,5 @@
-use super::{Lengths, Method, share};
-use crate::Kernel;
+use super::{Method, Policy};
+use crate::kernels::Kernel;
 
 #[test]
 fn repetitions_are_those_of_the_guides_listing() {
@@ -10,20 +10,27 @@ fn repetitions_are_those_of_the_guides_listing() {
         (65536, 640),
         (131_072, 320),
         (262_144, 160),
-    ]
-    .into_iter()
-    .chain([
         (524_288, 80),
         (1_048_576, 40),
         (2_097_152, 20),
         (4_194_304, 10),
-    ]);
+    ];
     for (bytes, repetitions) in listed {
         assert_eq!(method.repetitions(bytes), repetitions, "{bytes} bytes");
     }
     assert_eq!(method.repetitions(100_000), 419);
     assert_eq!(method.repetitions(1_000_000), 41);
     assert_eq!(method.repetitions(1 << 40), 1);
+}
+
+#[test]
+fn off_ignores_the_volume() {
+    let method = Method {
+        policy: Policy::Off,
+        ..Method::default()
+    };
+    assert_eq!(method.repetitions(0), 1000);
+    assert_eq!(method.repetitions(1 << 40), 1000);
 }
 
 #[test]
@@ -39,32 +46,17 @@ fn time_cuts_repetitions_but_never_to_none() {
 }
 
 #[test]
-fn lengths_begin_with_nothing_and_hold_whole_items() {
-    let all: std::vec::Vec<usize> = Lengths {
-        min_log: 0,
-        max_log: 4,
-    }
-    .of(Kernel::PingPong.info())
-    .collect();
-    assert_eq!(all, [0, 1, 2, 4, 8, 16]);
-    let floats: std::vec::Vec<usize> = Lengths {
-        min_log: 0,
-        max_log: 4,
-    }
-    .of(Kernel::Allreduce.info())
-    .collect();
-    assert_eq!(floats, [0, 4, 8, 16]);
-}
-
-#[test]
-fn shares_add_up() {
-    for whole in 1..200 {
-        let parts = 40.min(whole as usize);
-        assert_eq!(
-            (0..parts)
-                .map(|part| share(whole, parts, part))
-                .sum::<u32>(),
-            whole
-        );
+fn every_rank_is_the_root_as_often_where_the_policy_says_so() {
+    let (rooted, other) = (Kernel::Bcast, Kernel::Allreduce);
+    for (policy, of_rooted, of_other) in [
+        (Policy::Dynamic, 640, 640),
+        (Policy::MultipleNp, 637, 637),
+        (Policy::Auto, 637, 640),
+        (Policy::Off, 640, 640),
+    ] {
+        assert_eq!(policy.fair(rooted, 7, 640), of_rooted, "{policy:?}");
+        assert_eq!(policy.fair(other, 7, 640), of_other, "{policy:?}");
+        // Better few than none.
+        assert_eq!(policy.fair(rooted, 7, 3), 3, "{policy:?}");
     }
 }

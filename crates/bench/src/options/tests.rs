@@ -1,74 +1,318 @@
-use super::{Request, help, parse};
+use super::{Order, Request, Surroundings, ThreadLevel, help, list, parse};
 use crate::kernels::Kernel;
-use crate::method::{Lengths, Method};
-use crate::suite::Plan;
-use alloc::string::ToString;
+use crate::lengths::Lengths;
+use crate::method::{Method, Policy};
+use crate::suite::{Benchmark, Layout, Map, Multiple, Plan};
+use crate::{Megabyte, OffCache};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-fn plan(line: &str) -> Plan {
-    match parse(line.split_whitespace()) {
-        Ok(Request::Run(plan)) => plan,
+/// A cache of 6 MiB, and a few files.
+struct Here;
+
+impl Surroundings for Here {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let text = match path {
+            "names" => "# two of them\nbarrier\n\n  Multi-PingPong # and a comment\n",
+            "unknown" => "Barrier\n# next is wrong\nPingPnog\n",
+            "two" => "Barrier PingPong\n",
+            "lengths" => "100\r\n0\n\n# more\n3\n1000 # long\n",
+            "negative" => "1\n-2\n",
+            "huge" => "1073741825\n",
+            "empty" => "# nothing\n\n",
+            _ => return Err("no such file".into()),
+        };
+        Ok(text.into())
+    }
+
+    fn cache(&self) -> Option<OffCache> {
+        Some(OffCache {
+            cache: 6 << 20,
+            line: 128,
+        })
+    }
+}
+
+fn order(line: &str) -> Order {
+    match parse(line.split_whitespace(), &Here) {
+        Ok(Request::Run(order)) => order,
         other => panic!("{line}: {other:?}"),
     }
 }
 
-fn error(line: &str) -> alloc::string::String {
-    parse(line.split_whitespace()).unwrap_err().to_string()
+fn error(line: &str) -> String {
+    match parse(line.split_whitespace(), &Here) {
+        Err(error) => error.to_string(),
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+/// The names of the benchmarks in their order, with what is reported of several groups.
+fn names(line: &str) -> Vec<(&'static str, Option<Multiple>)> {
+    let benchmarks = order(line).plan.benchmarks;
+    let name = |benchmark: &Benchmark| (benchmark.kernel.info().name, benchmark.multiple);
+    benchmarks.iter().map(name).collect()
+}
+
+/// The names of benchmarks that all run on one group at a time.
+fn plain(line: &str) -> Vec<&'static str> {
+    let names = names(line);
+    assert!(names.iter().all(|name| name.1.is_none()), "{names:?}");
+    names.into_iter().map(|name| name.0).collect()
 }
 
 #[test]
 fn nothing_means_everything_by_default() {
-    let all = plan("");
-    assert!(Kernel::by_default().eq(all.kernels));
+    let default = order("");
+    let kernels = Kernel::by_default().map(Benchmark::from);
+    let plan = Plan {
+        benchmarks: kernels.collect(),
+        ..Plan::default()
+    };
     assert_eq!(
-        (all.lengths, all.method),
-        (Lengths::default(), Method::default())
+        default,
+        Order {
+            plan,
+            thread_level: None,
+            megabyte: Megabyte::Binary
+        }
     );
+    assert_eq!(default.plan.benchmarks.len(), Kernel::ALL.len() - 2);
 }
 
 #[test]
 fn names_ignore_case_keep_their_order_and_run_once() {
-    let named = plan("mpi1 ALLREDUCE pingpong allreduce");
-    assert_eq!(named.kernels, [Kernel::Allreduce, Kernel::PingPong]);
+    assert_eq!(
+        plain("mpi1 ALLREDUCE pingpong allreduce"),
+        ["Allreduce", "PingPong"]
+    );
+    assert_eq!(plain("pingpingSPECIFICsource"), ["PingPingSpecificSource"]);
+    assert_eq!(plain("Barrier,Bcast"), ["Barrier", "Bcast"]);
 }
 
 #[test]
-fn options_are_read_in_any_order() {
-    let given = plan("-time 0.3 PingPong -iter 2000,100 -msglog 3:7");
-    let method = Method {
-        samples: 2000,
-        volume: 100 << 20,
-        seconds: 0.3,
-        ..Method::default()
+fn included_kernels_are_added_and_excluded_ones_removed() {
+    let default: Vec<&str> = Kernel::by_default()
+        .map(|kernel| kernel.info().name)
+        .collect();
+    // In the catalog's order where nothing is named, as the original does.
+    let mut wanted = default.clone();
+    wanted[0] = "PingPongSpecificSource";
+    assert_eq!(
+        plain("-include PingPongSpecificSource -exclude PingPong -msglog 3:5"),
+        wanted
+    );
+    assert_eq!(
+        plain("Bcast -include pingpong,bcast Barrier -exclude barrier"),
+        ["Bcast", "PingPong"]
+    );
+    assert_eq!(
+        plain("-exclude Alltoall Alltoallv").len(),
+        default.len() - 2
+    );
+    assert_eq!(
+        names("Multi-Bcast Bcast -exclude multi-bcast"),
+        [("Bcast", None)]
+    );
+    assert_eq!(
+        error("Bcast -exclude bcast"),
+        "no benchmark is left to run: -exclude removes them all"
+    );
+}
+
+#[test]
+fn several_groups_are_asked_for_by_name_or_for_all() {
+    use Multiple::{Each, Worst};
+    assert_eq!(
+        names("multi-PingPong Bcast"),
+        [("PingPong", Some(Worst)), ("Bcast", None)]
+    );
+    for (flag, multiple) in [("0", Worst), ("1", Each)] {
+        assert_eq!(
+            names(&alloc::format!(
+                "Multi-PingPong -multi {flag} PingPong Bcast"
+            )),
+            [("PingPong", Some(multiple)), ("Bcast", Some(multiple))]
+        );
+    }
+}
+
+#[test]
+fn every_option_sets_what_it_says() {
+    let method = Method::default;
+    let plan = Plan::default;
+    let of = |change: &dyn Fn(&mut Plan)| {
+        let mut wanted = plan();
+        change(&mut wanted);
+        wanted
     };
-    assert_eq!(given.method, method);
+    let method_of = |change: Method| of(&|plan| plan.method = change);
+    let layout = |change: Layout| of(&|plan| plan.layout = change);
+    let lengths = |change: &Lengths| of(&|plan| plan.lengths = change.clone());
+    let cache = |cache, line| of(&|plan| plan.off_cache = Some(OffCache { cache, line }));
+    let powers = |min_log, max_log| lengths(&Lengths::Powers { min_log, max_log });
+    let map = Map {
+        rows: 3,
+        columns: 2,
+    };
+    for (line, wanted) in [
+        (
+            "-npmin 1",
+            layout(Layout {
+                fewest: Some(1),
+                map: None,
+            }),
+        ),
+        (
+            "-map 3x2",
+            layout(Layout {
+                fewest: None,
+                map: Some(map),
+            }),
+        ),
+        ("-off_cache -1", cache(6 << 20, 128)),
+        ("-off_cache 2.5", cache(5 << 19, 64)),
+        ("-off_cache 16,128", cache(16 << 20, 128)),
+        (
+            "-iter 2000",
+            method_of(Method {
+                samples: 2000,
+                ..method()
+            }),
+        ),
+        (
+            "-iter 2000,100",
+            method_of(Method {
+                samples: 2000,
+                volume: 100 << 20,
+                ..method()
+            }),
+        ),
+        (
+            "-iter 1000,40,150",
+            method_of(Method {
+                samples_single: 150,
+                ..method()
+            }),
+        ),
+        (
+            "-iter 2000,multiple_np",
+            method_of(Method {
+                samples: 2000,
+                policy: Policy::MultipleNp,
+                ..method()
+            }),
+        ),
+        (
+            "-iter auto",
+            method_of(Method {
+                policy: Policy::Auto,
+                ..method()
+            }),
+        ),
+        ("-iter_policy dynamic", plan()),
+        (
+            "-iter_policy off",
+            method_of(Method {
+                policy: Policy::Off,
+                seconds: f64::INFINITY,
+                ..method()
+            }),
+        ),
+        (
+            "-iter_policy off -time 2",
+            method_of(Method {
+                policy: Policy::Off,
+                seconds: 2.0,
+                ..method()
+            }),
+        ),
+        (
+            "-time 0.3",
+            method_of(Method {
+                seconds: 0.3,
+                ..method()
+            }),
+        ),
+        ("-mem 0.5", of(&|plan| plan.memory = 1 << 29)),
+        ("-mem 1e30", of(&|plan| plan.memory = usize::MAX)),
+        ("-msglog 3", powers(0, 3)),
+        ("-msglog 3:7", powers(3, 7)),
+        (
+            "-msglen lengths",
+            lengths(&Lengths::Listed([100, 0, 3, 1000].into())),
+        ),
+        (
+            "-check",
+            method_of(Method {
+                check: true,
+                ..method()
+            }),
+        ),
+        (
+            "-warm_up off",
+            method_of(Method {
+                warm_up: 0,
+                ..method()
+            }),
+        ),
+        ("-warm_up yes", plan()),
+        (
+            "-root_shift on -sync off -imb_barrier 0 -zero_size 1",
+            plan(),
+        ),
+        (
+            "-data_type byte -red_data_type float -contig_type base",
+            plan(),
+        ),
+    ] {
+        let mut got = order(line).plan;
+        got.benchmarks.clear();
+        assert_eq!(got, wanted, "{line}");
+    }
     assert_eq!(
-        given.lengths,
-        Lengths {
-            min_log: 3,
-            max_log: 7
-        }
+        names("-input names"),
+        [("Barrier", None), ("PingPong", Some(Multiple::Worst))]
     );
     assert_eq!(
-        plan("-msglog 3").lengths,
-        Lengths {
-            min_log: 0,
-            max_log: 3
-        }
+        plain("Bcast -input names -exclude Multi-PingPong"),
+        ["Bcast", "Barrier"]
     );
-    assert_eq!(
-        plan("-iter 20").method,
-        Method {
-            samples: 20,
-            ..Method::default()
-        }
-    );
+    assert_eq!(order("--mb si").megabyte, Megabyte::Decimal);
+    assert_eq!(order("--mb binary").megabyte, Megabyte::Binary);
+    for (word, level) in [
+        ("single", ThreadLevel::Single),
+        ("funneled", ThreadLevel::Funneled),
+        ("serialized", ThreadLevel::Serialized),
+        ("multiple", ThreadLevel::Multiple),
+    ] {
+        let line = alloc::format!("-thread_level {word}");
+        assert_eq!(order(&line).thread_level, Some(level));
+    }
 }
 
 #[test]
-fn help_names_every_kernel_and_option() {
-    assert_eq!(parse(["PingPong", "-h"]), Ok(Request::Help));
-    for word in ["PingPong", "Allreduce", "-iter", "-time", "-msglog"] {
-        assert!(help().contains(word), "{word}");
+fn options_stand_anywhere() {
+    let plan = order("-time 0.3 PingPong -iter 2000,100 Bcast -msglog 3:7").plan;
+    assert_eq!(plan.benchmarks.len(), 2);
+    assert_eq!((plan.method.samples, plan.method.seconds), (2000, 0.3));
+    assert_eq!(plan.lengths.largest(), 128);
+}
+
+#[test]
+fn help_and_list_name_everything() {
+    for word in ["-h", "-help", "--help"] {
+        assert_eq!(parse(["PingPong", word, "-time"], &Here), Ok(Request::Help));
+    }
+    for word in ["-list", "--list"] {
+        assert_eq!(parse([word], &Here), Ok(Request::List));
+    }
+    for kernel in Kernel::ALL {
+        let name = kernel.info().name;
+        assert!(list().contains(name) && help().contains(name), "{name}");
+    }
+    for row in super::table::ROWS {
+        assert!(help().contains(row.name), "{}", row.name);
     }
 }
 
@@ -89,33 +333,99 @@ fn errors_say_what_would_be_right() {
         ),
         ("-time", "-time needs a value: -time SECONDS"),
         (
-            "-time -1",
-            "'-1' does not fit -time SECONDS: a number above 0, such as 0.5",
+            "-include -check",
+            "-include needs a value: -include NAME...",
         ),
         (
-            "-time inf",
-            "'inf' does not fit -time SECONDS: a number above 0, such as 0.5",
+            "-time -1",
+            "'-1' does not fit -time SECONDS: a number above 0, such as 0.5",
         ),
         (
             "-msglog 7:3",
             "'7:3' does not fit -msglog [MIN:]MAX: powers of two from 0 to 30, the smaller first",
         ),
         (
-            "-iter 0",
-            "'0' does not fit -iter SAMPLES[,MB]: two whole numbers from 1 to 1000000000, \
-             the second may be left out",
+            "-multi 2",
+            "'2' does not fit -multi 0|1: 0 for the worst group, or 1 for each",
+        ),
+        (
+            "-map 3",
+            "'3' does not fit -map PxQ: two whole numbers from 1 with an x between them, such as 3x2",
+        ),
+        (
+            "-input nowhere",
+            "-input: cannot read nowhere: no such file",
+        ),
+        (
+            "-input unknown",
+            "unknown, line 3: 'PingPnog' is not the name of one benchmark (-h lists them)",
+        ),
+        (
+            "-input two",
+            "two, line 1: 'Barrier PingPong' is not the name of one benchmark (-h lists them)",
+        ),
+        ("-input empty", "-input: empty has no entry"),
+        (
+            "-msglen negative",
+            "negative, line 2: '-2' is not a whole number of bytes from 0 to 1073741824",
+        ),
+        (
+            "-root_shift off",
+            "-root_shift off: of this option of later releases, only 'on' is offered here",
+        ),
+        (
+            "-msgsize 8",
+            "-msgsize 8: this option of later releases is not offered here",
         ),
     ] {
         assert_eq!(error(line), want, "{line}");
     }
     for line in [
-        "-iter 1,2,3",
+        "-iter 0",
+        "-iter 1,2,3,4",
         "-iter x",
         "-iter ,",
+        "-iter 1,off,2",
+        "-iter_policy never",
         "-msglog 31",
         "-msglog :",
         "-time x",
+        "-time inf",
+        "-time nan",
+        "-mem 0",
+        "-npmin 0",
+        "-npmin two",
+        "-map 0x2",
+        "-map 3x",
+        "-map 2x3x4",
+        "-off_cache 0",
+        "-off_cache -2",
+        "-off_cache inf",
+        "-off_cache 2,0",
+        "-thread_level many",
+        "--mb 1000",
+        "-warm_up maybe",
     ] {
-        assert!(error(line).contains("does not fit"), "{line}");
+        assert!(
+            error(line).contains("does not fit"),
+            "{line}: {}",
+            error(line)
+        );
     }
+    assert!(error("-msglen huge").contains("line 1"));
+}
+
+#[test]
+fn a_machine_that_hides_its_cache_is_named() {
+    struct Blind;
+    impl Surroundings for Blind {
+        fn read(&self, _: &str) -> Result<String, String> {
+            Err("no file".into())
+        }
+        fn cache(&self) -> Option<OffCache> {
+            None
+        }
+    }
+    let why = parse(["-off_cache", "-1"], &Blind).unwrap_err().to_string();
+    assert!(why.contains("give it in MB"), "{why}");
 }

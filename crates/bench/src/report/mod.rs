@@ -1,9 +1,14 @@
-//! Results as text in the form of the Intel MPI Benchmarks, and as JSON.
+//! Results as text in the form of the Intel MPI Benchmarks, as JSON and as comma-separated values.
 
+pub mod csv;
 pub mod json;
+mod record;
 pub mod text;
 
+pub use record::Run;
+
 use alloc::string::String;
+use alloc::vec::Vec;
 use serde::Serialize;
 
 /// Where and how a run was made; the caller finds out.
@@ -27,6 +32,21 @@ pub struct Environment {
     pub thread_level: String,
     /// The command as typed.
     pub command: String,
+    /// The ways that messages may take between the ranks, such as `shm`.
+    pub transports: Vec<String>,
+    /// The library's settings that differ from their defaults.
+    pub settings: Vec<Setting>,
+}
+
+/// A setting of the library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value as text.
+    pub value: String,
+    /// Where the value came from.
+    pub origin: String,
 }
 
 /// Where one rank runs.
@@ -41,3 +61,6 @@ pub struct Rank {
     /// The processors it may use, as a list such as `0-3,8`.
     pub cpus: String,
 }
+
+#[cfg(test)]
+mod tests;

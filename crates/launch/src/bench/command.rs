@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use oxmpi_bench::options::{self, Request};
-use oxmpi_bench::suite::Plan;
+use oxmpi_bench::options::{self, Order, Request, Surroundings};
+use oxmpi_bench::suite::Map;
+
+use super::progress::Show;
 
 /// Ranks of a job when none are asked for.
 const RANKS: usize = 2;
@@ -16,9 +18,11 @@ const RANKS_MAX: usize = 1 << 20;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Wish {
     /// Run this.
-    Run(Command),
+    Run(Box<Command>),
     /// Print [`help`].
     Help,
+    /// Print the benchmarks.
+    List,
 }
 
 /// A run.
@@ -28,32 +32,50 @@ pub(crate) struct Command {
     ranks: Option<usize>,
     /// Where the JSON goes.
     pub(crate) json: Option<PathBuf>,
-    /// The kernels, lengths and method.
-    pub(crate) plan: Plan,
+    /// Where the comma-separated values go.
+    pub(crate) csv: Option<PathBuf>,
+    /// Where to show how far the run is.
+    pub(crate) progress: Option<Show>,
+    /// The kernels, lengths and method, and how they are shown.
+    pub(crate) order: Order,
     /// The command as typed.
     pub(crate) typed: String,
 }
 
 impl Command {
-    /// Reads the words after `oxmpi bench`.
+    /// Reads the words after `called`, which is `oxmpi bench` or `IMB-MPI1`.
     ///
     /// # Errors
     /// A sentence that says what is wrong and what would have been right.
-    pub(crate) fn parse(arguments: &[OsString]) -> Result<Wish, String> {
-        let (mut ranks, mut json) = (None, None);
+    pub(crate) fn parse(
+        called: &str,
+        arguments: &[OsString],
+        around: &dyn Surroundings,
+    ) -> Result<Wish, String> {
+        let (mut ranks, mut json, mut csv, mut progress) = (None, None, None, None);
         let mut rest: Vec<&str> = Vec::new();
-        let mut typed = String::from("oxmpi bench");
+        let mut typed = String::from(called);
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let word = argument
                 .to_str()
                 .ok_or_else(|| format!("{argument:?} is not UTF-8"))?;
+            let mut value = |what: &str| {
+                arguments
+                    .next()
+                    .ok_or_else(|| format!("{word} needs {what}"))
+            };
+            // Not part of what was asked for: it changes no result.
+            if word == "--progress" {
+                let place = value("stdout, stderr or none")?.to_string_lossy();
+                let wanted = || format!("--progress {place}: stdout, stderr or none");
+                progress = Some(Show::named(&place).ok_or_else(wanted)?);
+                continue;
+            }
             typed.push(' ');
             typed.push_str(word);
             let mut value = |what: &str| {
-                let value = arguments
-                    .next()
-                    .ok_or_else(|| format!("{word} needs {what}"))?;
+                let value = value(what)?;
                 typed.push(' ');
                 typed.push_str(&value.to_string_lossy());
                 Ok::<_, String>(value)
@@ -66,17 +88,22 @@ impl Command {
                     ranks = Some(number.ok_or_else(wanted)?);
                 }
                 "--json" => json = Some(PathBuf::from(value("a file")?)),
+                "--csv" => csv = Some(PathBuf::from(value("a file")?)),
                 word => rest.push(word),
             }
         }
-        match options::parse(rest).map_err(|why| format!("{why} (see `oxmpi bench --help`)"))? {
+        let request = options::parse(rest, around);
+        match request.map_err(|why| format!("{why} (see `{called} -help`)"))? {
             Request::Help => Ok(Wish::Help),
-            Request::Run(plan) => Ok(Wish::Run(Command {
+            Request::List => Ok(Wish::List),
+            Request::Run(order) => Ok(Wish::Run(Box::new(Command {
                 ranks,
                 json,
-                plan,
+                csv,
+                progress,
+                order,
                 typed,
-            })),
+            }))),
         }
     }
 
@@ -85,14 +112,19 @@ impl Command {
         self.ranks.unwrap_or(RANKS)
     }
 
-    /// Checks that a job of `size` ranks, which this process did not start, is what was asked for.
+    /// Checks that a job of `size` ranks is what was asked for, and has enough of them.
     ///
     /// # Errors
     /// A sentence with both numbers.
     pub(crate) fn check_size(&self, size: usize) -> Result<(), String> {
-        match self.ranks {
-            Some(ranks) if ranks != size => Err(format!(
+        if let Some(ranks) = self.ranks.filter(|ranks| *ranks != size) {
+            return Err(format!(
                 "-n {ranks}, but the job this process was started in has {size} ranks; leave -n out"
+            ));
+        }
+        match self.order.plan.layout.map {
+            Some(Map { rows, columns }) if !(Map { rows, columns }).fits(size) => Err(format!(
+                "-map {rows}x{columns} has more places than the job has ranks, {size}"
             )),
             _ => Ok(()),
         }
@@ -103,13 +135,19 @@ impl Command {
 pub(crate) fn help() -> String {
     format!(
         "oxmpi bench: the Intel MPI Benchmarks\n\n\
-         Usage: oxmpi bench [-n RANKS] [--json FILE] [MPI1] [BENCHMARK...] [OPTION...]\n\n\
+         Usage: oxmpi bench [-n RANKS] [--json FILE] [--csv FILE] [MPI1] [BENCHMARK...] [OPTION...]\n\n\
          Starts its ranks itself, each on a core of its own; under a process manager it joins the job\n\
-         it is started in.\n\n  \
+         it is started in. A link to oxmpi called IMB-MPI1 is this command.\n\n  \
          {:<24}ranks to start; {RANKS} when left out\n  \
-         {:<24}write the results there, too; docs/formats.md describes them\n\n{}",
+         {:<24}write the results there, too; docs/formats.md describes them\n  \
+         {:<24}the same as comma-separated values\n  \
+         {:<24}where to show how far the run is: stdout, stderr or none;\n  \
+         {:<24}on the terminal, when left out\n\n{}",
         "-n RANKS",
         "--json FILE",
+        "--csv FILE",
+        "--progress WHERE",
+        "",
         options::help()
     )
 }
@@ -117,36 +155,49 @@ pub(crate) fn help() -> String {
 #[cfg(test)]
 mod tests {
     use super::{Command, Wish};
-    use oxmpi_bench::Kernel;
+    use crate::bench::progress::Show;
+    use oxmpi_bench::options::Surroundings;
+    use oxmpi_bench::{Kernel, OffCache};
     use std::ffi::OsString;
     use std::path::Path;
 
+    struct Nothing;
+
+    impl Surroundings for Nothing {
+        fn read(&self, _: &str) -> Result<String, String> {
+            Err("no file".into())
+        }
+
+        fn cache(&self) -> Option<OffCache> {
+            None
+        }
+    }
+
     fn parse(line: &str) -> Result<Wish, String> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        Command::parse(&words)
+        Command::parse("oxmpi bench", &words, &Nothing)
     }
 
     fn run(line: &str) -> Command {
         match parse(line) {
-            Ok(Wish::Run(command)) => command,
+            Ok(Wish::Run(command)) => *command,
             other => panic!("{line}: {other:?}"),
         }
     }
 
     #[test]
     fn our_words_may_stand_anywhere() {
-        let command = run("MPI1 pingpong -n 4 --json out.json -msglog 3");
-        assert_eq!(
-            (command.ranks(), command.json.as_deref()),
-            (4, Some(Path::new("out.json")))
-        );
-        assert_eq!(command.plan.kernels, [Kernel::PingPong]);
-        assert_eq!(
-            command.typed,
-            "oxmpi bench MPI1 pingpong -n 4 --json out.json -msglog 3"
-        );
+        let line = "MPI1 pingpong -n 4 --json out.json --csv out.csv -msglog 3";
+        let command = run(&format!("{line} --progress none"));
+        assert_eq!(command.ranks(), 4);
+        assert_eq!(command.json.as_deref(), Some(Path::new("out.json")));
+        assert_eq!(command.csv.as_deref(), Some(Path::new("out.csv")));
+        assert_eq!(command.progress, Some(Show::Nowhere));
+        assert_eq!(command.order.plan.benchmarks, [Kernel::PingPong.into()]);
+        assert_eq!(command.typed, format!("oxmpi bench {line}"));
         assert_eq!(run("").ranks(), 2);
         assert_eq!(parse("--help -n 3"), Ok(Wish::Help));
+        assert_eq!(parse("--list"), Ok(Wish::List));
     }
 
     #[test]
@@ -155,6 +206,12 @@ mod tests {
         assert_eq!(run("-n 7").check_size(7), Ok(()));
         let why = run("-n 2").check_size(7).unwrap_err();
         assert!(why.contains("-n 2") && why.contains("7 ranks"), "{why}");
+        assert_eq!(run("-map 3x2").check_size(6), Ok(()));
+        let why = run("-map 3x2").check_size(5).unwrap_err();
+        assert!(
+            why.contains("-map 3x2") && why.ends_with("ranks, 5"),
+            "{why}"
+        );
     }
 
     #[test]
@@ -164,9 +221,12 @@ mod tests {
             ("-n 0", "a whole number from 1"),
             ("-n two", "-n two: a whole number"),
             ("--json", "--json needs a file"),
+            ("--csv", "--csv needs a file"),
+            ("--progress", "--progress needs stdout, stderr or none"),
+            ("--progress up", "--progress up: stdout, stderr or none"),
             (
                 "PingPnog",
-                "did you mean 'PingPong'? (see `oxmpi bench --help`)",
+                "did you mean 'PingPong'? (see `oxmpi bench -help`)",
             ),
         ] {
             let why = parse(line).unwrap_err();

@@ -2,16 +2,22 @@
 //!
 //! ```text
 //! command  what the user typed
+//!   surroundings  the files and the cache that the options ask for
 //! start    by hand: starts itself as the ranks of a job, as `oxmpi run` would
 //! rank     in a job: one rank, which runs the kernels of oxmpi-bench over the runtime
-//!   binding  the runtime as the kernels see it
-//!   report   rank 0: pinning, tables, JSON
+//!   binding      the runtime as the kernels see it
+//!   environment  what the run is made with
+//!   report       rank 0: pinning, tables, JSON and comma-separated values
+//!     progress   how far the run is
 //! ```
 
 mod binding;
 mod command;
+mod environment;
+mod progress;
 mod rank;
 mod report;
+mod surroundings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -21,16 +27,31 @@ use oxmpi::settings::{Sources, TABLE, resolve};
 use crate::complain::{self, USAGE};
 use crate::run::pinning;
 use command::{Command, Wish};
+use progress::Show;
+use surroundings::Here;
 
 /// Variables by which a process manager tells a process that it is a rank; the runtime says which
 /// it understands.
 const MANAGED: [&str; 4] = ["PMI_FD", "PMI_RANK", "PMI_PORT", "PMIX_RANK"];
 
+/// The name of the original program: called by it, this command is `oxmpi bench`.
+pub(crate) const ORIGINAL: &str = "IMB-MPI1";
+
 /// Runs `oxmpi bench` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let command = match Command::parse(&arguments) {
+    called("oxmpi bench", arguments)
+}
+
+/// Runs `IMB-MPI1` with these arguments.
+pub(crate) fn original(arguments: Vec<OsString>) -> ExitCode {
+    called(ORIGINAL, arguments)
+}
+
+fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
+    let command = match Command::parse(name, &arguments, &Here) {
         Ok(Wish::Run(command)) => command,
         Ok(Wish::Help) => return complain::answer(command::help()),
+        Ok(Wish::List) => return complain::answer(oxmpi_bench::options::list()),
         Err(why) => {
             complain::error(why);
             return USAGE.into();
@@ -64,6 +85,11 @@ fn start(command: &Command, arguments: Vec<OsString>) -> ExitCode {
         words.extend(["--bind-to".into(), "core".into()]);
     }
     words.extend([program.into(), "bench".into()]);
+    // The ranks write into pipes, and cannot see where those end.
+    if command.progress.is_none() {
+        let place = Show::on_terminal().name();
+        words.extend(["--progress".into(), place.into()]);
+    }
     words.extend(arguments);
     crate::run::main(words)
 }

@@ -33,8 +33,9 @@ pub(crate) fn run(command: &Command) -> Result<ExitCode, String> {
     }
     let ranks = places(&world).map_err(failed)?;
     let mut report = Report::begin(command, ranks)?;
+    let plan = &command.order.plan;
     let comm = world.comm().dup().map_err(failed)?;
-    let defect = suite::run(&mut Bound::new(comm), &command.plan, &mut report).map_err(failed)?;
+    let defect = suite::run(&mut Bound::new(comm), plan, &mut report).map_err(failed)?;
     if rank == 0 {
         report.finish()?;
     }

@@ -1,23 +1,27 @@
-//! What rank 0 says: the pinning, the listing, and the JSON.
+//! What rank 0 says: the pinning, the listing, the JSON and the comma-separated values.
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use oxmpi_bench::report::json::Run;
-use oxmpi_bench::report::{Environment, Rank, text};
-use oxmpi_bench::suite::{Observer, Row, Table};
+use oxmpi_bench::Megabyte;
+use oxmpi_bench::report::{Rank, Run, text};
+use oxmpi_bench::suite::{Observer, Row, Skip, Table};
 use oxmpi_pin::{RankPlace, far_from_rdma};
 use oxmpi_topo::{CpuSet, Machine};
-use time::OffsetDateTime;
 
 use super::command::Command;
+use super::environment;
+use super::progress::{Progress, Show};
 use crate::machine;
 
 /// The results of a run, printed as they come.
 pub(crate) struct Report {
     run: Run,
     json: Option<PathBuf>,
+    csv: Option<PathBuf>,
+    megabyte: Megabyte,
+    progress: Progress,
     /// Samples so far, and how many of them had wrong data.
     samples: (u32, u32),
     /// The first error of standard output; nothing more is printed after it.
@@ -29,17 +33,25 @@ impl Report {
     /// nothing.
     ///
     /// # Errors
-    /// When the JSON file cannot be written: better now than after the run.
+    /// When a file cannot be written: better now than after the run.
     pub(crate) fn begin(command: &Command, ranks: Vec<Rank>) -> Result<Self, String> {
-        let environment = environment(command);
-        let json = command.json.clone().filter(|_| !ranks.is_empty());
-        if let Some(path) = &json {
-            fs::write(path, "").map_err(|why| unwritten(path, &why))?;
+        let plan = &command.order.plan;
+        let environment = environment::of(command);
+        let [json, csv] =
+            [&command.json, &command.csv].map(|path| path.clone().filter(|_| !ranks.is_empty()));
+        for path in [&json, &csv].into_iter().flatten() {
+            write(path, "")?;
         }
-        let run = Run::new(environment.clone(), ranks.clone());
+        let show = match ranks.is_empty() {
+            true => Show::Nowhere,
+            false => command.progress.unwrap_or_else(Show::on_terminal),
+        };
         let mut report = Report {
-            run,
+            run: Run::new(environment.clone(), ranks.clone(), plan),
             json,
+            csv,
+            megabyte: command.order.megabyte,
+            progress: Progress::new(show, plan, ranks.len()),
             samples: (0, 0),
             broken: None,
         };
@@ -58,18 +70,28 @@ impl Report {
                 if let Some(warning) = &warning {
                     *out += &format!("# Warning: {warning}\n");
                 }
-                text::header(out, &environment, &command.plan)
+                *out += &match plan.off_cache {
+                    None => {
+                        "# Messages come from the cache (-off_cache keeps them out of it)\n".into()
+                    }
+                    Some(off) => format!(
+                        "# Messages walk past a cache of {} bytes with lines of {}\n",
+                        off.cache, off.line
+                    ),
+                };
+                text::header(out, &environment, plan)
             });
         }
         Ok(report)
     }
 
-    /// Prints the last line and writes the JSON.
+    /// Prints the last line and writes the files.
     ///
     /// # Errors
-    /// When the JSON or standard output could not be written.
+    /// When a file or standard output could not be written.
     pub(crate) fn finish(mut self) -> Result<(), String> {
         let (samples, wrong) = self.samples;
+        self.progress.end();
         self.print(|out| {
             text::footer(out)?;
             *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
@@ -77,7 +99,10 @@ impl Report {
         });
         if let Some(path) = &self.json {
             let json = self.run.to_json().map_err(|why| unwritten(path, &why))?;
-            fs::write(path, json + "\n").map_err(|why| unwritten(path, &why))?;
+            write(path, &(json + "\n"))?;
+        }
+        if let Some(path) = &self.csv {
+            write(path, &self.run.to_csv())?;
         }
         match self.broken {
             None => Ok(()),
@@ -87,9 +112,11 @@ impl Report {
 
     fn print(&mut self, write: impl FnOnce(&mut String) -> std::fmt::Result) {
         let mut out = String::new();
+        self.progress.clear(&mut out);
         if write(&mut out).is_err() || self.broken.is_some() {
             return;
         }
+        self.progress.show(&mut out);
         let mut stdout = io::stdout().lock();
         self.broken = stdout
             .write_all(out.as_bytes())
@@ -108,7 +135,17 @@ impl Observer for Report {
         self.run.row(table, row);
         self.samples.0 += 1;
         self.samples.1 += u32::from(row.defect != 0.0);
-        self.print(|out| text::row(out, table, row));
+        if row.group == 0 {
+            self.progress.step();
+        }
+        let megabyte = self.megabyte;
+        self.print(|out| text::row(out, table, row, megabyte));
+    }
+
+    fn skip(&mut self, table: &Table, skip: &Skip) {
+        self.run.skip(table, skip);
+        self.progress.step();
+        self.print(|out| text::skip(out, table, skip));
     }
 
     fn end(&mut self, table: &Table) {
@@ -117,7 +154,11 @@ impl Observer for Report {
     }
 }
 
-fn unwritten(path: &std::path::Path, why: &dyn std::fmt::Display) -> String {
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|why| unwritten(path, &why))
+}
+
+fn unwritten(path: &Path, why: &dyn std::fmt::Display) -> String {
     format!("cannot write {}: {why}", path.display())
 }
 
@@ -133,32 +174,6 @@ fn far(machine: &Machine, ranks: &[Rank]) -> Option<String> {
     };
     let places: Vec<RankPlace> = places.filter_map(place).collect();
     far_from_rdma(machine, &places).map(|warning| warning.text)
-}
-
-fn environment(command: &Command) -> Environment {
-    let kernel = |name: &str| {
-        let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
-        text.trim().to_owned()
-    };
-    Environment {
-        library: format!("oxmpi {} benchmarks", env!("CARGO_PKG_VERSION")),
-        date: date(OffsetDateTime::now_utc()),
-        machine: std::env::consts::ARCH.to_owned(),
-        system: kernel("ostype"),
-        release: kernel("osrelease"),
-        version: kernel("version"),
-        mpi_version: "5.0".to_owned(),
-        thread_level: "MPI_THREAD_MULTIPLE".to_owned(),
-        command: command.typed.clone(),
-    }
-}
-
-/// As C's `asctime` prints it, in universal time.
-fn date(at: OffsetDateTime) -> String {
-    let (weekday, month) = (at.weekday().to_string(), at.month().to_string());
-    let (hour, minute, second) = at.time().as_hms();
-    let (day, year) = (at.day(), at.year());
-    format!("{weekday:.3} {month:.3} {day:>2} {hour:02}:{minute:02}:{second:02} {year}")
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
+mod benchmarks;
 mod cpuid;
 mod cpuinfo;
 mod frames;
@@ -21,6 +22,7 @@ mod synthetic;
 mod sysfs;
 mod xml;
 
+pub use benchmarks::benchmarks;
 pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
 pub use frames::frames;
@@ -38,6 +40,7 @@ pub type Body = fn(&[u8]);
 
 /// Every target by name.
 pub const TARGETS: &[(&str, Body)] = &[
+    ("benchmarks", benchmarks),
     ("cpuid", cpuid),
     ("cpuinfo", cpuinfo),
     ("frames", frames),

@@ -1,9 +1,11 @@
-use super::{end, footer, header, heading, row};
+use super::{end, footer, header, heading, row, skip};
+use crate::Megabyte;
 use crate::kernels::Kernel;
-use crate::method::{Lengths, Method};
+use crate::lengths::Lengths;
 use crate::report::Environment;
-use crate::suite::{Plan, Row, Spread, Table};
+use crate::suite::{Map, Multiple, Plan, Row, Skip, Spread, Table};
 use alloc::string::String;
+use alloc::vec::Vec;
 
 const LISTING: &str = include_str!("listing.txt");
 
@@ -16,6 +18,7 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> Row {
         p99: t_max,
     };
     Row {
+        group: 0,
         bytes,
         repetitions: 1000,
         t_min,
@@ -24,6 +27,17 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> Row {
         throughput,
         spread,
         defect: 0.0,
+    }
+}
+
+fn table(kernel: Kernel, processes: usize, waiting: usize) -> Table {
+    Table {
+        kernel,
+        multiple: None,
+        groups: [(0..processes).collect()].into(),
+        map: None,
+        waiting,
+        is_checked: false,
     }
 }
 
@@ -40,39 +54,35 @@ fn listing_is_laid_out_as_the_originals() {
         mpi_version: "5.0".into(),
         thread_level: "MPI_THREAD_MULTIPLE".into(),
         command: "oxmpi bench -n 4 PingPong Allreduce -msglog 3:4".into(),
+        ..Environment::default()
     };
     let plan = Plan {
-        kernels: [Kernel::PingPong, Kernel::Allreduce].into(),
-        lengths: Lengths {
+        benchmarks: [Kernel::PingPong.into(), Kernel::Allreduce.into()].into(),
+        lengths: Lengths::Powers {
             min_log: 3,
             max_log: 4,
         },
-        method: Method::default(),
+        ..Plan::default()
     };
+    let unit = Megabyte::Binary;
     let mut out = String::new();
     header(&mut out, &environment, &plan).unwrap();
-    let pingpong = Table {
-        kernel: Kernel::PingPong,
-        processes: 2,
-        waiting: 2,
-    };
+    let pingpong = table(Kernel::PingPong, 2, 2);
     heading(&mut out, &pingpong).unwrap();
-    row(&mut out, &pingpong, &line(0, [0.09; 3], Some(0.0))).unwrap();
+    row(&mut out, &pingpong, &line(0, [0.09; 3], Some(0.0)), unit).unwrap();
+    let long = line(4_194_304, [249.23; 3], Some(16049.43 * 1_048_576.0));
+    row(&mut out, &pingpong, &long, unit).unwrap();
+    end(&mut out).unwrap();
+    let allreduce = table(Kernel::Allreduce, 4, 0);
+    heading(&mut out, &allreduce).unwrap();
+    row(&mut out, &allreduce, &line(0, [0.03; 3], None), unit).unwrap();
     row(
         &mut out,
-        &pingpong,
-        &line(4_194_304, [249.23; 3], Some(16049.43)),
+        &allreduce,
+        &line(8, [2.1, 4.66, 3.41], None),
+        unit,
     )
     .unwrap();
-    end(&mut out).unwrap();
-    let allreduce = Table {
-        kernel: Kernel::Allreduce,
-        processes: 4,
-        waiting: 0,
-    };
-    heading(&mut out, &allreduce).unwrap();
-    row(&mut out, &allreduce, &line(0, [0.03; 3], None)).unwrap();
-    row(&mut out, &allreduce, &line(8, [2.1, 4.66, 3.41], None)).unwrap();
     end(&mut out).unwrap();
     footer(&mut out).unwrap();
     assert_eq!(out, LISTING);
@@ -81,18 +91,86 @@ fn listing_is_laid_out_as_the_originals() {
 #[test]
 fn wrong_data_is_a_comment_below_its_row() {
     let mut out = String::new();
-    let table = Table {
-        kernel: Kernel::PingPong,
-        processes: 2,
-        waiting: 0,
-    };
     let wrong = Row {
         defect: f64::INFINITY,
-        ..line(8, [1.0; 3], Some(7.63))
+        ..line(8, [1.0; 3], Some(8e6))
     };
-    row(&mut out, &table, &wrong).unwrap();
-    assert!(
-        out.ends_with("\n# Wrong data at 8 bytes: off by up to inf\n"),
-        "{out}"
+    row(
+        &mut out,
+        &table(Kernel::PingPong, 2, 0),
+        &wrong,
+        Megabyte::Decimal,
+    )
+    .unwrap();
+    assert_eq!(
+        out,
+        "            8         1000         1.00         8.00\n\
+         # Wrong data at 8 bytes: off by up to inf\n"
     );
+}
+
+#[test]
+fn checked_tables_say_so_and_have_a_column_of_defects() {
+    let mut table = table(Kernel::Bcast, 2, 1);
+    table.is_checked = true;
+    let wrong = Row {
+        defect: 2.5,
+        ..line(8, [1.0; 3], None)
+    };
+    let mut out = String::new();
+    heading(&mut out, &table).unwrap();
+    row(&mut out, &table, &wrong, Megabyte::Binary).unwrap();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0].len(), 6 * 13);
+    assert_eq!(
+        lines[3..5],
+        [
+            "# ( 1 additional process waiting in MPI_Barrier)",
+            "# Every message is checked: timings not valid"
+        ]
+    );
+    assert!(lines[6].ends_with("  t_avg[usec]      defects"), "{out}");
+    assert!(lines[7].ends_with("         1.00         2.50"), "{out}");
+    assert_eq!(lines.len(), 8);
+
+    table.kernel = Kernel::Barrier;
+    out.clear();
+    heading(&mut out, &table).unwrap();
+    assert!(out.ends_with("  t_max[usec]  t_avg[usec]\n"), "{out}");
+}
+
+#[test]
+fn a_row_without_memory_says_what_it_needs() {
+    let need = Skip {
+        bytes: 4096,
+        needed: (3 << 29) + 1,
+    };
+    let mut out = String::new();
+    let mut table = table(Kernel::PingPong, 2, 0);
+    skip(&mut out, &table, &need).unwrap();
+    let text = " out-of-mem.; needed X=   1.501 GB; use flag \"-mem X\"\n";
+    assert_eq!(out, alloc::format!("         4096{text}"));
+
+    table.multiple = Some(Multiple::Each);
+    table.groups.push([2, 3].into());
+    out.clear();
+    skip(&mut out, &table, &need).unwrap();
+    assert_eq!(
+        out,
+        alloc::format!("\n            0         4096{text}            1         4096{text}")
+    );
+}
+
+#[test]
+fn many_ranks_take_several_lines() {
+    let mut table = table(Kernel::Bcast, 20, 0);
+    table.map = Some(Map {
+        rows: 2,
+        columns: 18,
+    });
+    let mut out = String::new();
+    heading(&mut out, &table).unwrap();
+    let sixteen: String = (0..16).map(|rank| alloc::format!(" {rank:>4}")).collect();
+    let lines = alloc::format!("# {sixteen}\n#    16   17\n# \n#    18   19\n# \n#---");
+    assert!(out.contains(&lines), "{out}");
 }

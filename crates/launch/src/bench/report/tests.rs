@@ -1,14 +1,7 @@
 use oxmpi_bench::report::Rank;
 use oxmpi_topo::Machine;
-use time::OffsetDateTime;
 
-use super::{date, far};
-
-#[test]
-fn dates_look_as_in_c() {
-    let at = OffsetDateTime::from_unix_timestamp(1_794_000_000 + 3661).unwrap();
-    assert_eq!(date(at), "Fri Nov  6 22:21:01 2026");
-}
+use super::far;
 
 /// Two NUMA nodes of one processor each, with an RDMA device at the second whose port is in `state`.
 fn machine(state: u32) -> Machine {

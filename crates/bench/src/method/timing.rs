@@ -1,0 +1,63 @@
+//! What one rank measured.
+
+/// The most blocks a sample is timed in.
+///
+/// One reading of the clock per block: with 1,000 repetitions, one in 25.
+pub const BLOCKS: usize = 40;
+
+/// What one rank measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Repetitions timed, the same on all ranks.
+    pub repetitions: u32,
+    /// Nanoseconds of each block; the first `blocks` of them count.
+    pub nanoseconds: [u64; BLOCKS],
+    /// Number of blocks.
+    pub blocks: usize,
+    /// The largest difference found in the data of the sample: 0 when all is right.
+    pub defect: f64,
+}
+
+impl Timing {
+    /// Blocks of no time yet for so many repetitions, at least one.
+    pub(super) fn new(repetitions: u32) -> Self {
+        let repetitions = repetitions.max(1);
+        Timing {
+            repetitions,
+            nanoseconds: [0; BLOCKS],
+            blocks: BLOCKS.min(repetitions as usize),
+            defect: 0.0,
+        }
+    }
+
+    /// The repetitions of block `index`; blocks differ by one repetition at most.
+    pub fn repetitions_of(&self, index: usize) -> u32 {
+        share(self.repetitions, self.blocks, index)
+    }
+
+    /// Nanoseconds of all blocks.
+    pub fn total(&self) -> u64 {
+        self.nanoseconds[..self.blocks].iter().sum()
+    }
+}
+
+/// The share of `part` when `whole` is dealt to `parts` as evenly as possible.
+fn share(whole: u32, parts: usize, part: usize) -> u32 {
+    let (parts, part) = (parts as u32, part as u32);
+    whole / parts + u32::from(part < whole % parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Timing;
+
+    #[test]
+    fn the_blocks_share_all_repetitions() {
+        for repetitions in 1..200 {
+            let timing = Timing::new(repetitions);
+            let shares = (0..timing.blocks).map(|block| timing.repetitions_of(block));
+            assert_eq!(shares.sum::<u32>(), repetitions);
+            assert_eq!(timing.blocks, 40.min(repetitions as usize));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What the words have set so far.
+
+use super::{OptionError, Order, PARTS, ThreadLevel, names};
+use crate::Megabyte;
+use crate::kernels::Kernel;
+use crate::method::Policy;
+use crate::suite::{Benchmark, Multiple, Plan};
+use alloc::vec::Vec;
+
+/// What the words have set so far.
+#[derive(Default)]
+pub(super) struct Draft {
+    /// Everything but the benchmarks.
+    pub(super) plan: Plan,
+    /// Benchmarks named by words or by `-input`.
+    pub(super) named: Vec<Benchmark>,
+    /// Benchmarks of `-include`.
+    pub(super) included: Vec<Benchmark>,
+    /// Benchmarks of `-exclude`.
+    pub(super) excluded: Vec<Benchmark>,
+    /// The mode of all benchmarks (`-multi`).
+    pub(super) multiple: Option<Multiple>,
+    /// Whether a time limit was given.
+    pub(super) is_timed: bool,
+    pub(super) thread_level: Option<ThreadLevel>,
+    pub(super) megabyte: Megabyte,
+}
+
+impl Draft {
+    /// Takes a word that is no option: a part or a benchmark.
+    pub(super) fn name(&mut self, word: &str) -> Result<(), OptionError> {
+        if PARTS.iter().any(|part| part.eq_ignore_ascii_case(word)) {
+            return Ok(());
+        }
+        names::all(word, &mut |benchmark| self.named.push(benchmark))
+    }
+
+    /// The run that all words together ask for.
+    pub(super) fn order(mut self) -> Result<Order, OptionError> {
+        let mut benchmarks = self.chosen();
+        if let Some(multiple) = self.multiple {
+            for benchmark in &mut benchmarks {
+                benchmark.multiple = Some(multiple);
+            }
+        }
+        for benchmark in benchmarks {
+            if !self.plan.benchmarks.contains(&benchmark) {
+                self.plan.benchmarks.push(benchmark);
+            }
+        }
+        if self.plan.benchmarks.is_empty() {
+            return Err(OptionError::Nothing);
+        }
+        // "The number of iterations does not change": not by a limit that nobody has asked for.
+        if self.plan.method.policy == Policy::Off && !self.is_timed {
+            self.plan.method.seconds = f64::INFINITY;
+        }
+        Ok(Order {
+            plan: self.plan,
+            thread_level: self.thread_level,
+            megabyte: self.megabyte,
+        })
+    }
+
+    /// The benchmarks named, in that order, then those included; without names, those that run by
+    /// default and those included, in the order of the catalog. None that is excluded.
+    fn chosen(&self) -> Vec<Benchmark> {
+        let mut chosen = self.named.clone();
+        if chosen.is_empty() {
+            let is_included = |kernel| self.included.contains(&Benchmark::from(kernel));
+            let all = Kernel::ALL.iter().copied();
+            let kernels = all.filter(|kernel| kernel.info().by_default || is_included(*kernel));
+            chosen.extend(kernels.map(Benchmark::from));
+        }
+        chosen.extend(&self.included);
+        // A plain name stands for the benchmark in both modes.
+        chosen.retain(|benchmark| {
+            let plain = Benchmark::from(benchmark.kernel);
+            !self.excluded.contains(benchmark) && !self.excluded.contains(&plain)
+        });
+        chosen
+    }
+}

@@ -1,0 +1,42 @@
+//! Benchmarks by their names.
+
+use super::table::ROWS;
+use super::{OptionError, PARTS};
+use crate::kernels::Kernel;
+use crate::suite::{Benchmark, Multiple};
+use alloc::string::ToString;
+
+/// What stands before a name whose benchmark runs on several groups at once.
+const MULTIPLE: &str = "Multi-";
+
+/// The benchmark of that name, in any case.
+pub(super) fn one(name: &str) -> Option<Benchmark> {
+    let is_multiple = name
+        .get(..MULTIPLE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(MULTIPLE));
+    if is_multiple {
+        let kernel = Kernel::named(&name[MULTIPLE.len()..])?;
+        let multiple = Some(Multiple::Worst);
+        return Some(Benchmark { kernel, multiple });
+    }
+    Kernel::named(name).map(Benchmark::from)
+}
+
+/// Hands over each benchmark of a word: one name, or several with commas between them.
+pub(super) fn all(word: &str, take: &mut dyn FnMut(Benchmark)) -> Result<(), OptionError> {
+    for name in word.split(',') {
+        take(one(name).ok_or_else(|| unknown(name))?);
+    }
+    Ok(())
+}
+
+/// The error for a word, with the nearest name there is.
+pub(super) fn unknown(word: &str) -> OptionError {
+    let names = Kernel::ALL.iter().map(|kernel| kernel.info().name);
+    let options = ROWS.iter().map(|row| row.name);
+    let words = names.chain(PARTS.iter().copied()).chain(options);
+    OptionError::Unknown {
+        word: word.to_string(),
+        nearest: oxmpi_text::nearest(word, words),
+    }
+}

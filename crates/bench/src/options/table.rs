@@ -1,0 +1,233 @@
+//! Every option: its spelling, what it takes, and what it sets.
+
+use super::draft::Draft;
+use super::values::Value;
+use super::{OptionError, Surroundings, files};
+use crate::suite::Benchmark;
+
+/// How the names after an option are written.
+pub(super) const NAMES: &str = "NAME...";
+
+/// An option.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    /// Other spellings.
+    pub(super) also: &'static [&'static str],
+    pub(super) takes: Takes,
+    /// One line of help.
+    pub(super) about: &'static str,
+}
+
+type Set = fn(&mut Draft, &Value<'_>, &dyn Surroundings) -> Result<(), OptionError>;
+
+/// What an option takes, and what is done with it.
+pub(super) enum Takes {
+    /// Nothing; the help is printed.
+    Help,
+    /// Nothing; the list of benchmarks is printed.
+    List,
+    /// Nothing.
+    Nothing(fn(&mut Draft)),
+    /// One value of this form.
+    Value(&'static str, Set),
+    /// Names, up to the next option.
+    Names(fn(&mut Draft, Benchmark)),
+}
+
+impl Row {
+    /// The option of that spelling.
+    pub(super) fn named(word: &str) -> Option<&'static Row> {
+        ROWS.iter()
+            .find(|row| row.name == word || row.also.contains(&word))
+    }
+
+    /// What it takes, as the help shows it.
+    pub(super) fn form(&self) -> &'static str {
+        match self.takes {
+            Takes::Help | Takes::List | Takes::Nothing(_) => "",
+            Takes::Value(form, _) => form,
+            Takes::Names(_) => NAMES,
+        }
+    }
+}
+
+const fn value(name: &'static str, form: &'static str, about: &'static str, set: Set) -> Row {
+    Row {
+        name,
+        also: &[],
+        takes: Takes::Value(form, set),
+        about,
+    }
+}
+
+/// An option of later releases that is answered where it asks for what is done anyhow.
+const fn later(name: &'static str, about: &'static str) -> Row {
+    value(name, "VALUE", about, |_, value, _| value.later())
+}
+
+/// The options in the order of the guide, then ours, then those of later releases.
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "-h",
+        also: &["-help", "--help"],
+        takes: Takes::Help,
+        about: "this help; also -help",
+    },
+    value(
+        "-npmin",
+        "RANKS",
+        "ranks of the smallest group; 2 when left out",
+        |draft, value, _| {
+            draft.plan.layout.fewest = Some(value.count()?);
+            Ok(())
+        },
+    ),
+    value(
+        "-multi",
+        "0|1",
+        "as many groups as there are ranks for, at once: 0 reports the worst, 1 each of them",
+        |draft, value, _| {
+            draft.multiple = Some(value.multiple()?);
+            Ok(())
+        },
+    ),
+    value(
+        "-off_cache",
+        "-1|MB[,LINE]",
+        "keep messages out of a cache of 2^20 bytes with lines of LINE bytes; -1: this machine's",
+        |draft, value, around| {
+            draft.plan.off_cache = Some(value.off_cache(around)?);
+            Ok(())
+        },
+    ),
+    value(
+        "-iter",
+        "SAMPLES[,MB[,SINGLE]][,POLICY]",
+        "most repetitions of a sample (1000), most 2^20 bytes sent in it (40), most repetitions \
+         of transfers that complete one by one (100)",
+        |draft, value, _| value.iterations(&mut draft.plan.method),
+    ),
+    value(
+        "-iter_policy",
+        "POLICY",
+        "dynamic, multiple_np, auto or off",
+        |draft, value, _| {
+            draft.plan.method.policy = value.policy()?;
+            Ok(())
+        },
+    ),
+    value(
+        "-time",
+        "SECONDS",
+        "most time a sample may take; 10 when left out",
+        |draft, value, _| {
+            draft.plan.method.seconds = value.seconds()?;
+            draft.is_timed = true;
+            Ok(())
+        },
+    ),
+    value(
+        "-mem",
+        "GB",
+        "most memory of a rank for messages, in 2^30 bytes; 1 when left out",
+        |draft, value, _| {
+            draft.plan.memory = value.memory()?;
+            Ok(())
+        },
+    ),
+    value(
+        "-input",
+        "FILE",
+        "benchmarks to run: one name a line, # begins a comment",
+        |draft, value, around| files::names(value, around, &mut draft.named),
+    ),
+    value(
+        "-msglen",
+        "FILE",
+        "message lengths in bytes: one a line, # begins a comment",
+        |draft, value, around| {
+            draft.plan.lengths = files::lengths(value, around)?;
+            Ok(())
+        },
+    ),
+    value(
+        "-map",
+        "PxQ",
+        "number the ranks along the rows of a grid: 0 P 2P ..., then 1 P+1 ...",
+        |draft, value, _| {
+            draft.plan.layout.map = Some(value.map()?);
+            Ok(())
+        },
+    ),
+    Row {
+        name: "-include",
+        also: &[],
+        takes: Takes::Names(|draft, benchmark| draft.included.push(benchmark)),
+        about: "run these, too",
+    },
+    Row {
+        name: "-exclude",
+        also: &[],
+        takes: Takes::Names(|draft, benchmark| draft.excluded.push(benchmark)),
+        about: "do not run these",
+    },
+    value(
+        "-msglog",
+        "[MIN:]MAX",
+        "message lengths 0 and 2^MIN to 2^MAX bytes",
+        |draft, value, _| {
+            draft.plan.lengths = value.powers()?;
+            Ok(())
+        },
+    ),
+    value(
+        "-thread_level",
+        "LEVEL",
+        "single, funneled, serialized or multiple",
+        |draft, value, _| {
+            draft.thread_level = Some(value.thread_level()?);
+            Ok(())
+        },
+    ),
+    Row {
+        name: "-check",
+        also: &[],
+        takes: Takes::Nothing(|draft| draft.plan.method.check = true),
+        about: "prove the data of every repetition; its times mean nothing",
+    },
+    Row {
+        name: "-list",
+        also: &["--list"],
+        takes: Takes::List,
+        about: "the benchmarks; also --list",
+    },
+    value(
+        "--mb",
+        "binary|si",
+        "what Mbytes/sec counts: 2^20 or 10^6 bytes",
+        |draft, value, _| {
+            draft.megabyte = value.megabyte()?;
+            Ok(())
+        },
+    ),
+    value(
+        "-warm_up",
+        "on|off",
+        "of later releases: repetitions before each sample",
+        |draft, value, _| {
+            if !value.switch()? {
+                draft.plan.method.warm_up = 0;
+            }
+            Ok(())
+        },
+    ),
+    later("-root_shift", "of later releases: on"),
+    later("-sync", "of later releases: off"),
+    later("-imb_barrier", "of later releases: off"),
+    later("-zero_size", "of later releases: on"),
+    later("-data_type", "of later releases: byte"),
+    later("-red_data_type", "of later releases: float"),
+    later("-contig_type", "of later releases: base"),
+    later("-msgsize", "of later releases: none"),
+    later("-window_size", "of later releases: none"),
+];

@@ -1,0 +1,109 @@
+//! A run as comma-separated values (RFC 4180 but for its comments); `docs/formats.md` describes each
+//! column.
+
+use super::Run;
+use super::record::{RowRecord, TableRecord};
+use alloc::string::String;
+use core::fmt::{self, Display, Write};
+
+const TITLES: &str = "benchmark,mode,processes,groups,waiting,group,bytes,repetitions,t_min_us,t_max_us,t_avg_us,\
+                      mib_per_s,blocks,block_min_us,block_median_us,block_p99_us,defect";
+
+impl Run {
+    /// The run as text: comments that begin with `#`, a line of titles, and a line for each row.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::new();
+        // A string takes all text.
+        let _ = self.write_csv(&mut out);
+        out
+    }
+
+    fn write_csv(&self, out: &mut impl Write) -> fmt::Result {
+        let environment = &self.environment;
+        for (name, value) in [
+            ("library", &environment.library),
+            ("date", &environment.date),
+            ("machine", &environment.machine),
+            ("system", &environment.system),
+            ("release", &environment.release),
+            ("command", &environment.command),
+        ] {
+            writeln!(out, "# {name}: {}", Line(value))?;
+        }
+        writeln!(
+            out,
+            "# transports: {}",
+            Line(&environment.transports.join(" "))
+        )?;
+        for setting in &environment.settings {
+            let (name, value) = (Line(&setting.name), Line(&setting.value));
+            writeln!(out, "# setting {name}: {value} ({})", Line(&setting.origin))?;
+        }
+        for rank in &self.ranks {
+            let (host, cpus) = (Line(&rank.host), Line(&rank.cpus));
+            writeln!(
+                out,
+                "# rank {}: host {host}, pid {}, cpus {cpus}",
+                rank.rank, rank.pid
+            )?;
+        }
+        writeln!(out, "{TITLES}")?;
+        for table in &self.tables {
+            for row in &table.rows {
+                write_row(out, table, row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_row(out: &mut impl Write, table: &TableRecord, row: &RowRecord) -> fmt::Result {
+    let TableRecord {
+        benchmark,
+        mode,
+        processes,
+        waiting,
+        ..
+    } = table;
+    let RowRecord {
+        bytes,
+        repetitions,
+        t_min_us,
+        t_max_us,
+        t_avg_us,
+        blocks,
+        block_min_us,
+        block_median_us,
+        block_p99_us,
+        ..
+    } = row;
+    let groups = table.groups.len();
+    let (group, speed) = (Field(row.group), Field(row.mib_per_s));
+    let defect = row.defect.unwrap_or(f64::INFINITY);
+    writeln!(
+        out,
+        "{benchmark},{mode},{processes},{groups},{waiting},{group},{bytes},{repetitions},\
+         {t_min_us},{t_max_us},{t_avg_us},{speed},\
+         {blocks},{block_min_us},{block_median_us},{block_p99_us},{defect}"
+    )
+}
+
+/// A field that is empty when there is no value.
+struct Field<T>(Option<T>);
+
+impl<T: Display> Display for Field<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |value| value.fmt(f))
+    }
+}
+
+/// Text without line breaks, which would end a comment.
+struct Line<'a>(&'a str);
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = self.0.lines();
+        f.write_str(lines.next().unwrap_or_default())?;
+        lines.try_for_each(|line| write!(f, " {line}"))
+    }
+}

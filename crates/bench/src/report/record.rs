@@ -1,0 +1,171 @@
+//! A run, collected row by row.
+
+use super::{Environment, Rank};
+use crate::kernels::Class;
+use crate::suite::{Multiple, Observer, Plan, Row, Skip, Table};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::Serialize;
+
+/// A run, collected row by row.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    pub(super) format: &'static str,
+    pub(super) version: u32,
+    pub(super) environment: Environment,
+    pub(super) method: MethodRecord,
+    pub(super) ranks: Vec<Rank>,
+    pub(super) tables: Vec<TableRecord>,
+}
+
+/// The numbers that ruled the run.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct MethodRecord {
+    pub(super) samples: u32,
+    pub(super) samples_single: u32,
+    pub(super) volume_bytes: u64,
+    pub(super) policy: &'static str,
+    /// `None` stands for no limit.
+    pub(super) seconds: Option<f64>,
+    pub(super) barriers: u32,
+    pub(super) warm_up: u32,
+    pub(super) check: bool,
+    pub(super) memory_bytes: usize,
+    /// `None` when messages came out of the cache.
+    pub(super) off_cache: Option<CacheRecord>,
+    /// Such as `3x2`.
+    pub(super) map: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct CacheRecord {
+    pub(super) cache_bytes: usize,
+    pub(super) line_bytes: usize,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct TableRecord {
+    pub(super) benchmark: &'static str,
+    pub(super) class: &'static str,
+    pub(super) mode: &'static str,
+    pub(super) processes: usize,
+    pub(super) groups: Vec<Vec<usize>>,
+    pub(super) waiting: usize,
+    pub(super) rows: Vec<RowRecord>,
+    pub(super) skipped: Vec<SkipRecord>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct RowRecord {
+    /// `None` when the row is about all groups.
+    pub(super) group: Option<usize>,
+    pub(super) bytes: usize,
+    pub(super) repetitions: u32,
+    pub(super) t_min_us: f64,
+    pub(super) t_max_us: f64,
+    pub(super) t_avg_us: f64,
+    pub(super) mib_per_s: Option<f64>,
+    pub(super) blocks: usize,
+    pub(super) block_min_us: f64,
+    pub(super) block_median_us: f64,
+    pub(super) block_p99_us: f64,
+    /// `None` stands for infinity, which JSON cannot say.
+    pub(super) defect: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct SkipRecord {
+    pub(super) bytes: usize,
+    pub(super) needed_bytes: usize,
+}
+
+impl Run {
+    /// A run of this plan without tables.
+    pub fn new(environment: Environment, ranks: Vec<Rank>, plan: &Plan) -> Self {
+        let method = &plan.method;
+        Run {
+            format: "oxmpi-bench",
+            version: super::json::VERSION,
+            environment,
+            method: MethodRecord {
+                samples: method.samples,
+                samples_single: method.samples_single,
+                volume_bytes: method.volume,
+                policy: method.policy.name(),
+                seconds: method.seconds.is_finite().then_some(method.seconds),
+                barriers: method.barriers,
+                warm_up: method.warm_up,
+                check: method.check,
+                memory_bytes: plan.memory,
+                off_cache: plan.off_cache.map(|off| CacheRecord {
+                    cache_bytes: off.cache,
+                    line_bytes: off.line,
+                }),
+                map: plan
+                    .layout
+                    .map
+                    .map(|map| format!("{}x{}", map.rows, map.columns)),
+            },
+            ranks,
+            tables: Vec::new(),
+        }
+    }
+}
+
+impl Observer for Run {
+    fn table(&mut self, table: &Table) {
+        let info = table.kernel.info();
+        self.tables.push(TableRecord {
+            benchmark: info.name,
+            class: match info.class {
+                Class::SingleTransfer => "single-transfer",
+                Class::ParallelTransfer => "parallel-transfer",
+                Class::Collective => "collective",
+                Class::Synchronisation => "synchronisation",
+            },
+            mode: match table.multiple {
+                None => "standard",
+                Some(Multiple::Worst) => "multiple",
+                Some(Multiple::Each) => "multiple-each",
+            },
+            processes: table.processes(),
+            groups: table.groups.clone(),
+            waiting: table.waiting,
+            rows: Vec::new(),
+            skipped: Vec::new(),
+        });
+    }
+
+    fn row(&mut self, table: &Table, row: &Row) {
+        let Some(record) = self.tables.last_mut() else {
+            return;
+        };
+        record.rows.push(RowRecord {
+            group: (table.multiple == Some(Multiple::Each)).then_some(row.group),
+            bytes: row.bytes,
+            repetitions: row.repetitions,
+            t_min_us: row.t_min,
+            t_max_us: row.t_max,
+            t_avg_us: row.t_avg,
+            mib_per_s: row.throughput.map(|bytes| bytes / f64::from(1 << 20)),
+            blocks: row.spread.blocks,
+            block_min_us: row.spread.min,
+            block_median_us: row.spread.median,
+            block_p99_us: row.spread.p99,
+            defect: row.defect.is_finite().then_some(row.defect),
+        });
+    }
+
+    fn skip(&mut self, _: &Table, skip: &Skip) {
+        let Some(record) = self.tables.last_mut() else {
+            return;
+        };
+        record.skipped.push(SkipRecord {
+            bytes: skip.bytes,
+            needed_bytes: skip.needed,
+        });
+    }
+
+    fn end(&mut self, _: &Table) {}
+}

@@ -1,0 +1,103 @@
+use super::{Environment, Rank, Run, Setting};
+use crate::kernels::Kernel;
+use crate::suite::{Multiple, Observer, Plan, Row, Skip, Spread, Table};
+
+/// A run of one table with one row of infinitely wrong data, and one that had no room.
+fn run() -> Run {
+    let ranks = [Rank {
+        rank: 0,
+        host: "a".into(),
+        pid: 7,
+        cpus: "0-1".into(),
+    }];
+    let environment = Environment {
+        library: "oxmpi\n0.1".into(),
+        transports: ["shm".into()].into(),
+        settings: [Setting {
+            name: "eager".into(),
+            value: "4K".into(),
+            origin: "environment".into(),
+        }]
+        .into(),
+        ..Environment::default()
+    };
+    let mut run = Run::new(environment, ranks.into(), &Plan::default());
+    let table = Table {
+        kernel: Kernel::Allreduce,
+        multiple: Some(Multiple::Each),
+        groups: [[0, 3].into(), [1, 4].into()].into(),
+        map: None,
+        waiting: 1,
+        is_checked: false,
+    };
+    run.table(&table);
+    let row = Row {
+        group: 1,
+        bytes: 4,
+        repetitions: 9,
+        t_min: 0.75,
+        t_max: 1.25,
+        t_avg: 1.0,
+        throughput: None,
+        spread: Spread {
+            blocks: 2,
+            min: 0.5,
+            median: 1.0,
+            p99: 2.0,
+        },
+        defect: f64::INFINITY,
+    };
+    run.row(&table, &row);
+    let skip = Skip {
+        bytes: 8,
+        needed: 16,
+    };
+    run.skip(&table, &skip);
+    run.end(&table);
+    run
+}
+
+#[test]
+fn json_reads_back() {
+    let read: serde_json::Value = serde_json::from_str(&run().to_json().unwrap()).unwrap();
+    assert_eq!(read["format"], "oxmpi-bench");
+    assert_eq!(read["version"], 2);
+    assert_eq!(read["ranks"][0]["cpus"], "0-1");
+    assert_eq!(read["environment"]["settings"][0]["value"], "4K");
+    assert_eq!(read["method"]["policy"], "dynamic");
+    assert_eq!(read["method"]["seconds"], 10.0);
+    let table = &read["tables"][0];
+    assert_eq!(table["benchmark"], "Allreduce");
+    assert_eq!(table["mode"], "multiple-each");
+    assert_eq!(table["waiting"], 1);
+    assert_eq!(table["groups"][1][1], 4);
+    assert_eq!(table["skipped"][0]["needed_bytes"], 16);
+    let row = &table["rows"][0];
+    assert_eq!((&row["group"], &row["t_max_us"]), (&1.into(), &1.25.into()));
+    assert_eq!(row["block_p99_us"], 2.0);
+    assert!(row["defect"].is_null() && row["mib_per_s"].is_null());
+}
+
+#[test]
+fn csv_has_comments_titles_and_rows() {
+    let text = run().to_csv();
+    let lines: alloc::vec::Vec<&str> = text.lines().collect();
+    let (comments, rows) = lines.split_at(lines.len() - 2);
+    assert!(comments.iter().all(|line| line.starts_with("# ")), "{text}");
+    for part in [
+        "# library: oxmpi 0.1",
+        "# transports: shm",
+        "# setting eager: 4K (environment)",
+        "# rank 0: host a, pid 7, cpus 0-1",
+    ] {
+        assert!(comments.contains(&part), "no {part} in {text}");
+    }
+    let [titles, row] = rows else {
+        panic!("{text}")
+    };
+    assert_eq!(titles.split(',').count(), row.split(',').count());
+    assert_eq!(
+        *row,
+        "Allreduce,multiple-each,2,2,1,1,4,9,0.75,1.25,1,,2,0.5,1,2,inf"
+    );
+}

@@ -1,0 +1,141 @@
+//! The columns of a table, and its rows.
+
+use super::COLUMN;
+use crate::Megabyte;
+use crate::kernels::Class;
+use crate::suite::{Multiple, Row, Skip, Table};
+use core::fmt::{Result, Write};
+
+/// What one column shows.
+#[derive(Clone, Copy)]
+pub(super) enum Column {
+    Group,
+    Bytes,
+    Repetitions,
+    /// The only time that there is: the slowest.
+    Time,
+    Least,
+    Largest,
+    Average,
+    Throughput,
+    Defects,
+}
+
+use Column::{Average, Bytes, Defects, Group, Largest, Least, Repetitions, Throughput, Time};
+
+impl Column {
+    /// What stands above it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Group => "Group",
+            Bytes => "#bytes",
+            Repetitions => "#repetitions",
+            Time => "t[usec]",
+            Least => "t_min[usec]",
+            Largest => "t_max[usec]",
+            Average => "t_avg[usec]",
+            Throughput => "Mbytes/sec",
+            Defects => "defects",
+        }
+    }
+
+    fn write(self, out: &mut impl Write, row: &Row, megabyte: Megabyte) -> Result {
+        let number = match self {
+            Group => return write!(out, "{:>COLUMN$}", row.group),
+            Bytes => return write!(out, "{:>COLUMN$}", row.bytes),
+            Repetitions => return write!(out, "{:>COLUMN$}", row.repetitions),
+            Time | Largest => row.t_max,
+            Least => row.t_min,
+            Average => row.t_avg,
+            Throughput => row.throughput.unwrap_or(0.0) / megabyte.bytes(),
+            Defects => row.defect,
+        };
+        write!(out, "{number:>COLUMN$.2}")
+    }
+}
+
+/// The columns of a table, from left to right.
+pub(super) fn columns(table: &Table) -> impl Iterator<Item = Column> {
+    let class = table.kernel.info().class;
+    let measured: &[Column] = match class {
+        // Of several groups in one row, times differ.
+        Class::SingleTransfer if table.multiple != Some(Multiple::Worst) => {
+            &[Bytes, Repetitions, Time, Throughput]
+        }
+        Class::SingleTransfer | Class::ParallelTransfer => {
+            &[Bytes, Repetitions, Least, Largest, Average, Throughput]
+        }
+        Class::Collective => &[Bytes, Repetitions, Least, Largest, Average],
+        Class::Synchronisation => &[Repetitions, Least, Largest, Average],
+    };
+    let group = is_each(table).then_some(Group);
+    let defects = (table.is_checked && class != Class::Synchronisation).then_some(Defects);
+    group
+        .into_iter()
+        .chain(measured.iter().copied())
+        .chain(defects)
+}
+
+/// Whether each group has a row of its own, and each length a paragraph.
+fn is_each(table: &Table) -> bool {
+    table.multiple == Some(Multiple::Each)
+}
+
+/// Writes a row, and a comment when its data was wrong and no column says so.
+///
+/// # Errors
+/// The writer's.
+pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -> Result {
+    if is_each(table) && row.group == 0 {
+        writeln!(out)?;
+    }
+    for column in columns(table) {
+        column.write(out, row, megabyte)?;
+    }
+    writeln!(out)?;
+    if row.defect != 0.0 && !table.is_checked {
+        writeln!(
+            out,
+            "# Wrong data at {} bytes: off by up to {}",
+            row.bytes, row.defect
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes what stands in the place of each row that was left out: the memory that it would need, in
+/// units of 2^30 bytes.
+///
+/// # Errors
+/// The writer's.
+pub fn skip(out: &mut impl Write, table: &Table, skip: &Skip) -> Result {
+    let Skip { bytes, needed } = skip;
+    // Never less than what is needed, when given to `-mem`.
+    let thousandths = (*needed as u128 * 1000).div_ceil(1 << 30);
+    let needed = thousandths as f64 / 1e3;
+    let lines = if is_each(table) {
+        table.groups.len()
+    } else {
+        1
+    };
+    for group in 0..lines {
+        match (is_each(table), group) {
+            (false, _) => {}
+            (true, 0) => write!(out, "\n{group:>COLUMN$}")?,
+            (true, _) => write!(out, "{group:>COLUMN$}")?,
+        }
+        writeln!(
+            out,
+            "{bytes:>COLUMN$} out-of-mem.; needed X={needed:8.3} GB; use flag \"-mem X\""
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes what stands after a table's last row.
+///
+/// # Errors
+/// The writer's.
+pub fn end(out: &mut impl Write) -> Result {
+    writeln!(out)
+}

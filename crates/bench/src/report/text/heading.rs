@@ -1,0 +1,74 @@
+//! What stands above a table: its name, its ranks, and its columns.
+
+use super::columns::columns;
+use super::{COLUMN, Rule};
+use crate::suite::Table;
+use core::fmt::{Result, Write};
+
+/// Ranks in one line of a heading; more of them go on in the next.
+const RANKS: usize = 16;
+
+/// Writes a table's heading.
+///
+/// # Errors
+/// The writer's.
+pub fn heading(out: &mut impl Write, table: &Table) -> Result {
+    let name = table.kernel.info().name;
+    let rule = Rule(columns(table).count());
+    let groups = table.groups.len();
+    let prefix = if groups > 1 { "Multi-" } else { "" };
+    writeln!(out, "{rule}\n# Benchmarking {prefix}{name} ")?;
+    match table.map {
+        _ if groups > 1 => {
+            let processes = table.processes();
+            writeln!(
+                out,
+                "# ( {groups} groups of {processes} processes each running simultaneous ) "
+            )?;
+            for (group, members) in table.groups.iter().enumerate() {
+                write!(out, "# Group  {group}: ")?;
+                ranks(out, members)?;
+            }
+        }
+        Some(map) if map.rows > 1 && map.columns > 1 => {
+            let processes = table.processes();
+            writeln!(out, "# #processes = {processes}; rank order (rowwise): ")?;
+            let members = table
+                .groups
+                .iter()
+                .flat_map(|group| group.chunks(map.columns));
+            for row in members {
+                write!(out, "# ")?;
+                ranks(out, row)?;
+            }
+        }
+        _ => writeln!(out, "# #processes = {} ", table.processes())?,
+    }
+    match table.waiting {
+        0 => {}
+        1 => writeln!(out, "# ( 1 additional process waiting in MPI_Barrier)")?,
+        waiting => writeln!(
+            out,
+            "# ( {waiting} additional processes waiting in MPI_Barrier)"
+        )?,
+    }
+    if table.is_checked {
+        writeln!(out, "# Every message is checked: timings not valid")?;
+    }
+    writeln!(out, "{rule}")?;
+    for column in columns(table) {
+        write!(out, "{:>COLUMN$}", column.title())?;
+    }
+    writeln!(out)
+}
+
+/// The ranks of a group, and the empty line of comment below them.
+fn ranks(out: &mut impl Write, ranks: &[usize]) -> Result {
+    for line in ranks.chunks(RANKS) {
+        for rank in line {
+            write!(out, " {rank:>4}")?;
+        }
+        write!(out, "\n# ")?;
+    }
+    writeln!(out)
+}

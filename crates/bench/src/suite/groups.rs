@@ -1,0 +1,72 @@
+//! Which ranks form groups: the guide's section "Command-line Control", options `-npmin`, `-multi`
+//! and `-map`.
+
+use super::{Benchmark, Map, Plan, Table};
+use crate::kernels::{Active, Kernel};
+use alloc::vec::Vec;
+use core::iter::successors;
+
+/// Which ranks of a job form groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Layout {
+    /// Ranks of the smallest group (`-npmin`); more than the job has stands for all of them.
+    /// `None` is the guide's 2.
+    pub fewest: Option<usize>,
+    /// A grid that numbers the ranks anew.
+    pub map: Option<Map>,
+}
+
+impl Layout {
+    /// The job's ranks in the order in which groups take them; rank 0 is the first.
+    fn order(&self, ranks: usize) -> Vec<usize> {
+        match self.map {
+            Some(map) => map.order(ranks),
+            None => (0..ranks).collect(),
+        }
+    }
+
+    /// Group sizes: Q = `fewest` * 2^x below `ranks`, then `ranks`; only 2 for kernels of two, and
+    /// none where there are not two.
+    fn sizes(&self, kernel: Kernel, ranks: usize) -> impl Iterator<Item = usize> + use<> {
+        let fewest = self.fewest.unwrap_or(2).max(1);
+        let (first, below, last) = match kernel.info().active {
+            Active::Two => (2, 0, (ranks >= 2).then_some(2)),
+            Active::All => (fewest, ranks, Some(ranks)),
+        };
+        successors(Some(first), |size| size.checked_mul(2))
+            .take_while(move |&size| size < below)
+            .chain(last)
+    }
+}
+
+/// The tables of a plan on a job of `ranks`, in order. A kernel for two ranks has none on one.
+pub fn tables(plan: &Plan, ranks: usize) -> impl Iterator<Item = Table> + '_ {
+    let order = plan.layout.order(ranks);
+    plan.benchmarks.iter().flat_map(move |benchmark| {
+        let sizes = plan.layout.sizes(benchmark.kernel, ranks);
+        let tables = sizes.map(|processes| table(plan, benchmark, &order, processes));
+        tables.collect::<Vec<_>>()
+    })
+}
+
+/// The table of groups of `processes` ranks: as many as there are ranks for in multiple mode, else one.
+fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) -> Table {
+    let most = match benchmark.multiple {
+        Some(_) => usize::MAX,
+        None => 1,
+    };
+    let groups = order.chunks_exact(processes).take(most);
+    let mut groups: Vec<Vec<usize>> = groups.map(<[usize]>::to_vec).collect();
+    groups.sort_by_key(|group| group[0]);
+    Table {
+        kernel: benchmark.kernel,
+        multiple: benchmark.multiple,
+        map: plan.layout.map,
+        waiting: order.len() - groups.len() * processes,
+        groups,
+        is_checked: plan.method.check,
+    }
+}
+
+#[cfg(test)]
+mod tests;

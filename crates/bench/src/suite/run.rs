@@ -1,0 +1,159 @@
+//! The tables of a plan, one after the other, on every rank.
+
+use super::{Observer, Plan, Skip, Table, summary, tables};
+use crate::kernels::Room;
+use crate::method::{BLOCKS, Timing, agree, measure, prepare};
+use crate::{Comm, Memory, Source};
+use alloc::vec::Vec;
+
+const TAG: u32 = 3;
+
+/// Runs the plan on all ranks of `world`. Collective: all ranks give the same plan.
+///
+/// The largest defect of any row is returned on rank 0; other ranks return 0.
+///
+/// # Errors
+/// The first error of the communicator.
+pub fn run<C: Comm>(
+    world: &mut C,
+    plan: &Plan,
+    observer: &mut impl Observer,
+) -> Result<f64, C::Error> {
+    let ranks = world.size();
+    let mut memory = Memory::new(largest(plan, ranks), plan.off_cache);
+    let mut worst: f64 = 0.0;
+    for table in tables(plan, ranks) {
+        if world.rank() == 0 {
+            observer.table(&table);
+        }
+        worst = worst.max(fill(world, plan, &table, &mut memory, observer)?);
+        if table.waiting > 0 {
+            world.barrier()?;
+        }
+        if world.rank() == 0 {
+            observer.end(&table);
+        }
+    }
+    Ok(worst)
+}
+
+/// The most that a sample which is not skipped needs of each buffer.
+fn largest(plan: &Plan, ranks: usize) -> Room {
+    let mut most = Room::default();
+    for table in tables(plan, ranks) {
+        for bytes in plan.lengths_of(table.kernel) {
+            let room = (table.kernel.info().room)(bytes, table.processes());
+            if Memory::bytes(room, plan.off_cache) <= plan.memory {
+                most = most.max(room);
+            }
+        }
+    }
+    most
+}
+
+/// The communicators of one table, as one of its ranks has them.
+struct Crew<C> {
+    /// The rank's own group.
+    group: C,
+    /// All ranks that take part, where there are several groups: they begin every sample together.
+    all: Option<C>,
+}
+
+impl<C: Comm> Crew<C> {
+    /// Forms the groups; `None` on a rank that takes no part. Collective over the world.
+    fn gather(world: &mut C, table: &Table) -> Result<Option<Self>, C::Error> {
+        let rank = world.rank();
+        let mine = table.groups.iter().enumerate().find_map(|(group, ranks)| {
+            let place = ranks.iter().position(|&member| member == rank)?;
+            Some((group as u32, place as u32))
+        });
+        let place = mine.map_or(0, |(_, place)| place);
+        let group = world.split(mine.map(|(group, _)| group), place)?;
+        let all = if table.groups.len() > 1 {
+            world.split(mine.map(|_| 0), 0)?
+        } else {
+            None
+        };
+        Ok(group.map(|group| Crew { group, all }))
+    }
+}
+
+/// Measures the rows of one table; the largest defect on rank 0. Collective over the world.
+fn fill<C: Comm>(
+    world: &mut C,
+    plan: &Plan,
+    table: &Table,
+    memory: &mut Memory,
+    observer: &mut impl Observer,
+) -> Result<f64, C::Error> {
+    let Some(mut crew) = Crew::gather(world, table)? else {
+        return Ok(0.0);
+    };
+    let mut worst: f64 = 0.0;
+    for bytes in plan.lengths_of(table.kernel) {
+        let room = (table.kernel.info().room)(bytes, table.processes());
+        let needed = Memory::bytes(room, plan.off_cache);
+        if needed > plan.memory {
+            if world.rank() == 0 {
+                observer.skip(table, &Skip { bytes, needed });
+            }
+            continue;
+        }
+        let mut buffers = memory.buffers(room);
+        let Crew { group, all } = &mut crew;
+        let mut ready = prepare(table.kernel, group, &plan.method, bytes, &mut buffers)?;
+        ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
+        if let Some(all) = all {
+            all.barrier()?;
+        }
+        let timing = measure(
+            table.kernel,
+            group,
+            &plan.method,
+            bytes,
+            ready,
+            &mut buffers,
+        )?;
+        let timings = collect(world, table, &timing)?;
+        if timings.is_empty() {
+            continue;
+        }
+        for row in summary::rows(table, bytes, &timings) {
+            worst = worst.max(row.defect);
+            observer.row(table, &row);
+        }
+    }
+    Ok(worst)
+}
+
+/// The timings of all ranks that take part, group by group, on rank 0; none on the others.
+/// Collective over those ranks.
+fn collect<C: Comm>(world: &mut C, table: &Table, mine: &Timing) -> Result<Vec<Timing>, C::Error> {
+    let mut words = [[0; 8]; BLOCKS + 1];
+    if world.rank() != 0 {
+        for (word, block) in words.iter_mut().zip(mine.nanoseconds) {
+            *word = block.to_le_bytes();
+        }
+        words[BLOCKS] = mine.defect.to_le_bytes();
+        world.send(words.as_flattened(), 0, TAG)?;
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::with_capacity(table.groups.len() * table.processes());
+    for &rank in table.groups.iter().flatten() {
+        if rank == 0 {
+            all.push(*mine);
+            continue;
+        }
+        world.recv(words.as_flattened_mut(), Source::Rank(rank), TAG)?;
+        let mut nanoseconds = [0; BLOCKS];
+        for (block, word) in nanoseconds.iter_mut().zip(words) {
+            *block = u64::from_le_bytes(word);
+        }
+        all.push(Timing {
+            nanoseconds,
+            defect: f64::from_le_bytes(words[BLOCKS]),
+            ..*mine
+        });
+    }
+    Ok(all)
+}

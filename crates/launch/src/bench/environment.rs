@@ -1,0 +1,74 @@
+//! What a run is made with: system, library, transports and settings.
+
+use std::fs;
+
+use oxmpi::settings::{Origin, Sources, TABLE, resolve};
+use oxmpi_bench::options::ThreadLevel;
+use oxmpi_bench::report::{Environment, Setting};
+use time::OffsetDateTime;
+
+use super::command::Command;
+
+/// What this run is made with.
+pub(super) fn of(command: &Command) -> Environment {
+    let kernel = |name: &str| {
+        let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    Environment {
+        library: format!("oxmpi {} benchmarks", env!("CARGO_PKG_VERSION")),
+        date: date(OffsetDateTime::now_utc()),
+        machine: std::env::consts::ARCH.to_owned(),
+        system: kernel("ostype"),
+        release: kernel("osrelease"),
+        version: kernel("version"),
+        mpi_version: "5.0".to_owned(),
+        thread_level: thread_level(command.order.thread_level).to_owned(),
+        command: command.typed.clone(),
+        transports: vec!["shm".to_owned()],
+        settings: settings(),
+    }
+}
+
+/// The thread support that the library gives: what is asked for, or else all that it has.
+fn thread_level(asked: Option<ThreadLevel>) -> &'static str {
+    match asked {
+        Some(ThreadLevel::Single) => "MPI_THREAD_SINGLE",
+        Some(ThreadLevel::Funneled) => "MPI_THREAD_FUNNELED",
+        Some(ThreadLevel::Serialized) => "MPI_THREAD_SERIALIZED",
+        Some(ThreadLevel::Multiple) | None => "MPI_THREAD_MULTIPLE",
+    }
+}
+
+/// The settings that somebody has made. The runtime has refused wrong ones before.
+fn settings() -> Vec<Setting> {
+    let values = Sources::of_process().and_then(|sources| resolve(TABLE, &sources));
+    let all = values.map(|values| values.all).unwrap_or_default();
+    let made = all.iter().filter(|value| value.origin != Origin::Default);
+    made.map(|value| Setting {
+        name: value.setting.name.to_owned(),
+        value: value.text.clone(),
+        origin: value.origin.to_string(),
+    })
+    .collect()
+}
+
+/// As C's `asctime` prints it, in universal time.
+fn date(at: OffsetDateTime) -> String {
+    let (weekday, month) = (at.weekday().to_string(), at.month().to_string());
+    let (hour, minute, second) = at.time().as_hms();
+    let (day, year) = (at.day(), at.year());
+    format!("{weekday:.3} {month:.3} {day:>2} {hour:02}:{minute:02}:{second:02} {year}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+    use time::OffsetDateTime;
+
+    #[test]
+    fn dates_look_as_in_c() {
+        let at = OffsetDateTime::from_unix_timestamp(1_794_000_000 + 3661).unwrap();
+        assert_eq!(date(at), "Fri Nov  6 22:21:01 2026");
+    }
+}

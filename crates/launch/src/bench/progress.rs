@@ -1,0 +1,195 @@
+//! How far a run is, as one line that is written anew after each sample.
+//!
+//! Ranks write into pipes that pass on whole lines: so each state is a line of its own, which first
+//! takes the place of the one before it.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use oxmpi_bench::suite::{Plan, tables};
+
+/// Characters between the ends of the bar.
+const WIDTH: usize = 30;
+
+/// Up one line, and clear it: ECMA-48, CUU and EL.
+const OVER: &str = "\x1b[1A\x1b[2K";
+
+/// Where the progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// Below the listing, on the terminal that shows it.
+    Output,
+    /// On a terminal that shows errors, while the listing goes elsewhere.
+    Errors,
+    /// Nowhere.
+    Nowhere,
+}
+
+const NAMES: [(&str, Show); 3] = [
+    ("stdout", Show::Output),
+    ("stderr", Show::Errors),
+    ("none", Show::Nowhere),
+];
+
+impl Show {
+    /// The place of that name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        let row = NAMES.iter().find(|row| row.1 == self);
+        row.map_or("none", |row| row.0)
+    }
+
+    /// Where a terminal is: with the listing, else with the errors.
+    pub(crate) fn on_terminal() -> Self {
+        if io::stdout().is_terminal() {
+            Show::Output
+        } else if io::stderr().is_terminal() {
+            Show::Errors
+        } else {
+            Show::Nowhere
+        }
+    }
+}
+
+/// How far a run is.
+pub(super) struct Progress {
+    show: Show,
+    done: usize,
+    samples: usize,
+    start: Instant,
+    /// Whether a line of ours is the last one written.
+    is_shown: bool,
+}
+
+impl Progress {
+    /// Nothing is done yet of a plan on so many ranks.
+    pub(super) fn new(show: Show, plan: &Plan, ranks: usize) -> Self {
+        let samples = match show {
+            Show::Nowhere => 0,
+            _ => tables(plan, ranks)
+                .map(|table| plan.lengths_of(table.kernel).count())
+                .sum(),
+        };
+        Progress {
+            show,
+            done: 0,
+            samples,
+            start: Instant::now(),
+            is_shown: false,
+        }
+    }
+
+    /// One sample more is done, or left out.
+    pub(super) fn step(&mut self) {
+        self.done += 1;
+    }
+
+    /// Puts the line's removal before what is written to standard output next.
+    pub(super) fn clear(&mut self, out: &mut String) {
+        if self.show == Show::Output && self.is_shown {
+            out.push_str(OVER);
+            self.is_shown = false;
+        }
+    }
+
+    /// Shows the line, below `out` where that goes to the same terminal.
+    pub(super) fn show(&mut self, out: &mut String) {
+        if self.show == Show::Nowhere || self.done == 0 || self.done >= self.samples {
+            return;
+        }
+        let line = line(self.done, self.samples, self.start.elapsed());
+        match self.show {
+            Show::Output => {
+                out.push_str(&line);
+                out.push('\n');
+            }
+            _ => self.tell(&line),
+        }
+        self.is_shown = true;
+    }
+
+    /// Removes the line after the last sample.
+    pub(super) fn end(&mut self) {
+        if self.show == Show::Errors && self.is_shown {
+            self.tell("done");
+        }
+    }
+
+    fn tell(&self, line: &str) {
+        let over = if self.is_shown { OVER } else { "" };
+        // Progress that cannot be shown is no reason to stop.
+        let _ = writeln!(io::stderr(), "{over}{line}");
+    }
+}
+
+/// A bar, and the time that the rest takes if its samples take as long as those done.
+fn line(done: usize, samples: usize, elapsed: Duration) -> String {
+    let full = WIDTH * done / samples;
+    let left = elapsed.as_secs_f64() / done as f64 * (samples - done) as f64;
+    let left = left.ceil() as u64;
+    let mut line = format!(
+        "[{:#<full$}{:-<2$}] {done} of {samples} samples, ",
+        "",
+        "",
+        WIDTH - full
+    );
+    // A string takes all text.
+    let _ = match left {
+        0..60 => write!(line, "{left} s left"),
+        60..3600 => write!(line, "{} min {} s left", left / 60, left % 60),
+        _ => write!(line, "{} h {} min left", left / 3600, left % 3600 / 60),
+    };
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OVER, Progress, Show, line};
+    use oxmpi_bench::Kernel;
+    use oxmpi_bench::suite::Plan;
+    use std::time::Duration;
+
+    #[test]
+    fn the_line_tells_what_is_done_and_what_is_left() {
+        let at = |done, seconds| line(done, 90, Duration::from_secs(seconds));
+        assert_eq!(
+            at(30, 30),
+            "[##########--------------------] 30 of 90 samples, 1 min 0 s left"
+        );
+        assert!(at(89, 89).ends_with(" 1 s left"));
+        assert!(at(1, 60).ends_with(" 1 h 29 min left"));
+    }
+
+    #[test]
+    fn it_stands_below_the_listing() {
+        let plan = Plan {
+            benchmarks: [Kernel::PingPong.into()].into(),
+            ..Plan::default()
+        };
+        let mut progress = Progress::new(Show::Output, &plan, 2);
+        assert_eq!(progress.samples, 24);
+        let mut out = String::from("heading\n");
+        progress.show(&mut out);
+        assert_eq!(out, "heading\n");
+        progress.step();
+        progress.show(&mut out);
+        assert!(out.contains("1 of 24"), "{out}");
+        let mut next = String::new();
+        progress.clear(&mut next);
+        progress.clear(&mut next);
+        assert_eq!(next, OVER);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for show in [Show::Output, Show::Errors, Show::Nowhere] {
+            assert_eq!(Show::named(show.name()), Some(show));
+        }
+        assert_eq!(Show::named("up"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! The files and the cache that the options of the benchmarks ask for.
+
+use std::fs::File;
+use std::io::Read;
+
+use oxmpi_bench::OffCache;
+use oxmpi_bench::options::Surroundings;
+
+use crate::machine;
+
+/// More than this is no list of names or lengths.
+const FILE_MAX: u64 = 1 << 20;
+
+/// Bytes of a cache line where the machine does not say.
+const LINE: usize = 64;
+
+/// This machine and its files.
+pub(super) struct Here;
+
+impl Surroundings for Here {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let file = File::open(path).map_err(|why| why.to_string())?;
+        let mut text = String::new();
+        let length = file.take(FILE_MAX + 1).read_to_string(&mut text);
+        match length.map_err(|why| why.to_string())? as u64 {
+            0..=FILE_MAX => Ok(text),
+            _ => Err(format!("it is longer than {FILE_MAX} bytes")),
+        }
+    }
+
+    /// The largest data cache; a machine that cannot be read has none.
+    fn cache(&self) -> Option<OffCache> {
+        let machine = machine::this(true).ok()?;
+        let largest = machine
+            .iter()
+            .filter_map(|object| object.cache())
+            .max_by_key(|cache| cache.size)?;
+        let cache = usize::try_from(largest.size)
+            .ok()
+            .filter(|size| *size > 0)?;
+        let line = largest.line.map_or(LINE, |line| line as usize);
+        Some(OffCache { cache, line })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Here;
+    use oxmpi_bench::options::Surroundings;
+
+    #[test]
+    fn what_never_ends_is_no_file() {
+        let why = Here.read("/dev/zero").unwrap_err();
+        assert!(why.contains("longer than 1048576 bytes"), "{why}");
+        assert!(Here.read("/nowhere/file").is_err());
+    }
+}
