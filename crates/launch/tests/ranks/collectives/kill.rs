@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use oxmpi::collective::Blocks;
+use oxmpi::collective::{self, Blocks};
 use oxmpi::{Comm, Error, Grid, Op, Result, World};
 use rustix::process::Signal;
 
@@ -19,7 +19,7 @@ const LONG: usize = 20_000;
 /// A collective with one buffer for all that it reads, and one for all that it writes.
 type Round = fn(&Comm, &[u64], &mut [u64]) -> Result<()>;
 
-const COLLECTIVES: [(&str, Round); 20] = [
+const COLLECTIVES: [(&str, Round); 25] = [
     ("barrier", |comm, _, _| comm.barrier()),
     ("bcast", |comm, _, all| comm.bcast(&mut all[..LONG], 1)),
     ("gather", |comm, mine, all| {
@@ -78,6 +78,33 @@ const COLLECTIVES: [(&str, Round); 20] = [
     ("neighbor_alltoallv", |comm, mine, all| {
         let mine = Blocks::packed(&mine[..2 * LONG], &[LONG; 2]);
         comm.neighbor_alltoallv(mine, Blocks::packed(&mut all[..2 * LONG], &[LONG; 2]))
+    }),
+    ("started barrier", |comm, _, _| {
+        comm.scope(|scope| scope.start(collective::barrier())?.wait().map(drop))
+    }),
+    ("started allreduce", |comm, mine, all| {
+        comm.scope(|scope| {
+            let sum = scope.start(collective::allreduce(mine, all, Op::SUM))?;
+            sum.wait().map(drop)
+        })
+    }),
+    ("two started", |comm, mine, all| {
+        // The scope waits for both.
+        comm.scope(|scope| {
+            let (first, second) = all.split_at_mut(LONG);
+            scope.start(collective::bcast(first, 1))?;
+            let second = &mut second[..LONG];
+            scope.start(collective::reduce_scatter_block(mine, second, Op::SUM))?;
+            Ok(())
+        })
+    }),
+    ("persistent alltoall", |comm, mine, all| {
+        let mut exchange = comm.persistent(collective::alltoall(mine, all))?;
+        (0..2).try_for_each(|_| exchange.run())
+    }),
+    ("persistent allreduce", |comm, mine, all| {
+        let mut sum = comm.persistent(collective::allreduce(mine, all, Op::SUM))?;
+        (0..2).try_for_each(|_| sum.run())
     }),
 ];
 
