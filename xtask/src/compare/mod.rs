@@ -59,7 +59,8 @@ processes reach without MPI (crates/bench/peers/floor), in the same rounds.
 
 Each work's tables are followed by a summary: every aim, the figure, its bound, and whether it is
 met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
-jobs of more ranks than processors leave that class.",
+jobs of more ranks than processors leave that class: where there is other work, run the command in a
+control group that has nearly all shares of the processors.",
     run,
 };
 
