@@ -34,8 +34,8 @@
     cmp qword ptr [r13 + 416], rax
     jbe .L3
     mov rsi, qword ptr [r13 + 408]
-    mov edi, dword ptr [r13 + 504]
-    or edi, dword ptr [rsi + 8*rax + 4]
+    mov esi, dword ptr [rsi + 4*rax]
+    or esi, dword ptr [r13 + 504]
     jne .L3
     cmp qword ptr [r13 + 1672], rax
     jbe .L3

@@ -1,4 +1,4 @@
-# ring_short: 85 instructions, release, one codegen unit, target-cpu x86-64
+# ring_short: 90 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     mov eax, esi
@@ -9,17 +9,26 @@
     push r14
     push r12
     push rbx
-    mov r8, qword ptr [rdi + 280]
+    mov rbx, qword ptr [rdi + 280]
     shl rax, 8
-    lea rbx, [r8 + rax]
-    mov r9d, dword ptr [r8 + rax + 4]
-    cmp r9d, dword ptr [r8 + rax]
-    je .L1
+    cmp dword ptr [rbx + rax + 96], 9
+    jae .L1
 .L2:
+    xor eax, eax
+    jmp .L3
+.L0:
+    xor eax, eax
+    ret
+.L1:
+    add rbx, rax
+    mov eax, dword ptr [rbx + 4]
+    cmp eax, dword ptr [rbx]
+    je .L4
+.L5:
     movabs rax, 17179869184
     mov rcx, qword ptr [rcx]
     cmp byte ptr [rbx + 72], 2
-    jne .L3
+    jne .L6
     mov r8, qword ptr [rbx + 32]
     mov qword ptr [r8 + 16], rcx
     mov ecx, dword ptr [rdx + 12]
@@ -34,15 +43,13 @@
     mov byte ptr [rbx + 72], 0
     mov dword ptr [rbx + 60], edx
     inc dword ptr [rbx + 68]
-    add rax, qword ptr [rbx + 48]
+    mov rdx, qword ptr [rbx + 48]
+    add rcx, rdx
+    add rax, rdx
     mov qword ptr [rbx + 48], rax
-    add rcx, rax
     mov qword ptr [r8], rcx
-    jmp .L4
-.L0:
-    xor eax, eax
-    ret
-.L3:
+    jmp .L7
+.L6:
     mov r8d, dword ptr [rbx + 56]
     and r8d, dword ptr [rbx]
     mov r9, qword ptr [rbx + 16]
@@ -57,24 +64,25 @@
     or r10, rdx
     mov qword ptr [r9 + r8 + 8], r10
     inc dword ptr [rbx]
-    add rax, qword ptr [rbx + 48]
+    mov rdx, qword ptr [rbx + 48]
+    add rcx, rdx
+    add rax, rdx
     mov qword ptr [rbx + 48], rax
-    add rcx, rax
     mov qword ptr [r9 + r8], rcx
-.L4:
+.L7:
     mov rax, qword ptr [rbx + 80]
     mov rcx, qword ptr [rax]
     mov al, 1
     test cl, 1
-    jne .L5
-.L6:
+    jne .L8
+.L3:
     pop rbx
     pop r12
     pop r14
     pop r15
     pop rbp
     ret
-.L1:
+.L4:
     mov r14, rdi
     mov rdi, rbx
     mov ebp, esi
@@ -86,10 +94,9 @@
     mov rdi, r14
     mov esi, ebp
     test al, al
-    jne .L2
-    xor eax, eax
-    jmp .L6
-.L5:
+    je .L2
+    jmp .L5
+.L8:
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
     mov al, 1
-    jmp .L6
+    jmp .L3

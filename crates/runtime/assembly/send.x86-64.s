@@ -1,4 +1,4 @@
-# send: 131 instructions, release, one codegen unit, target-cpu x86-64
+# send: 125 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -33,58 +33,52 @@
     mov rax, qword ptr [rdi + 16]
     cmp dword ptr [rax], 1
     jne .L2
-    mov eax, edx
-    cmp qword ptr [rdi + 416], rax
-    jbe .L2
-    mov r9, qword ptr [rdi + 408]
-    cmp dword ptr [r9 + 8*rax], 9
-    jb .L2
     mov r12d, r8d
     add r12, qword ptr [rsi + 8]
     sub dword ptr [rdi + 512], 1
     jb .L3
+    mov eax, edx
     cmp qword ptr [rdi + 808], rax
     jbe .L2
-    mov r9, qword ptr [rdi + 800]
+    mov r15, qword ptr [rdi + 800]
     shl rax, 8
-    lea r15, [r9 + rax]
-    mov r10d, dword ptr [r9 + rax + 4]
-    cmp r10d, dword ptr [r9 + rax]
+    cmp dword ptr [r15 + rax + 96], 9
+    jb .L2
+    add r15, rax
+    mov eax, dword ptr [r15 + 4]
+    cmp eax, dword ptr [r15]
     je .L4
 .L5:
-    mov rax, qword ptr [r14]
+    movabs rax, 17179869184
+    mov rcx, qword ptr [r14]
     cmp byte ptr [r15 + 72], 2
     jne .L6
-    mov rcx, qword ptr [r15 + 32]
-    mov qword ptr [rcx + 16], rax
-    mov qword ptr [rcx + 8], r12
-    mov eax, dword ptr [r15]
+    mov rsi, qword ptr [r15 + 32]
+    mov qword ptr [rsi + 16], rcx
+    mov qword ptr [rsi + 8], r12
+    mov ecx, dword ptr [r15]
     mov byte ptr [r15 + 72], 0
-    mov dword ptr [r15 + 60], eax
+    mov dword ptr [r15 + 60], ecx
     inc dword ptr [r15 + 68]
-    mov rax, qword ptr [r15 + 48]
-    movabs rsi, 17179869184
-    lea r8, [rax + rsi]
-    mov qword ptr [r15 + 48], r8
-    add rax, rsi
-    add rax, 16777224
-    mov qword ptr [rcx], rax
+    mov rcx, qword ptr [r15 + 48]
+    lea r8, [rcx + 16777224]
+    add rax, rcx
+    mov qword ptr [r15 + 48], rax
+    mov qword ptr [rsi], r8
     jmp .L7
 .L6:
-    mov ecx, dword ptr [r15 + 56]
-    and ecx, dword ptr [r15]
-    mov rsi, qword ptr [r15 + 16]
-    shl rcx, 7
-    mov qword ptr [rsi + rcx + 16], rax
-    mov qword ptr [rsi + rcx + 8], r12
+    mov esi, dword ptr [r15 + 56]
+    and esi, dword ptr [r15]
+    mov r8, qword ptr [r15 + 16]
+    shl rsi, 7
+    mov qword ptr [r8 + rsi + 16], rcx
+    mov qword ptr [r8 + rsi + 8], r12
     inc dword ptr [r15]
-    mov rax, qword ptr [r15 + 48]
-    movabs r8, 17179869184
-    lea r9, [rax + r8]
-    mov qword ptr [r15 + 48], r9
-    add rax, r8
-    add rax, 16777224
-    mov qword ptr [rsi + rcx], rax
+    mov rcx, qword ptr [r15 + 48]
+    lea r9, [rcx + 16777224]
+    add rax, rcx
+    mov qword ptr [r15 + 48], rax
+    mov qword ptr [r8 + rsi], r9
 .L7:
     mov rax, qword ptr [r15 + 80]
     mov rax, qword ptr [rax]

@@ -43,8 +43,8 @@ impl Job {
         let (fabric, ends) = fabric(ranks, weather);
         let ranks = ends
             .into_iter()
-            .map(|(tx, rx)| Rank {
-                engine: Engine::new(&tx, ranks, rules),
+            .map(|(mut tx, rx)| Rank {
+                engine: Engine::new(&mut tx, ranks, rules),
                 tx,
                 rx,
             })

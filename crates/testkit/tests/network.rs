@@ -75,8 +75,8 @@ struct Job {
 impl Job {
     fn new(ranks: u64, wanted: Wanted) -> Self {
         let (network, ends) = network(Plan::new(ranks, wanted));
-        let rank = |(tx, rx): (NetworkTx, NetworkRx)| {
-            let engine = Engine::new(&tx, ranks as u32, Rules::default());
+        let rank = |(mut tx, rx): (NetworkTx, NetworkRx)| {
+            let engine = Engine::new(&mut tx, ranks as u32, Rules::default());
             (tx, rx, engine)
         };
         Self {

@@ -37,7 +37,9 @@ impl Job {
             ..Wanted::default()
         };
         let (network, ends) = network(Plan::new(ranks.into(), wanted));
-        let rank = |(tx, rx)| (Engine::new(&tx, ranks, Rules::default()), tx, rx);
+        let rank = |(mut tx, rx): (NetworkTx, NetworkRx)| {
+            (Engine::new(&mut tx, ranks, Rules::default()), tx, rx)
+        };
         Self {
             network,
             ranks: ends.into_iter().map(rank).collect(),

@@ -20,9 +20,9 @@ struct Rank {
 impl Rank {
     fn new() -> Self {
         let (_, mut ends) = fabric(1, Weather::default());
-        let (tx, _) = ends.pop().expect("one end");
+        let (mut tx, _) = ends.pop().expect("one end");
         Self {
-            engine: Engine::new(&tx, 1, Rules::default()),
+            engine: Engine::new(&mut tx, 1, Rules::default()),
             tx,
             room: Shared::zeroed(8),
         }

@@ -199,13 +199,21 @@ pub trait Tx {
         Ok(())
     }
 
-    /// The part of [`Tx::short`] that is worth inlining: sends the frame if there is room for certain, and
-    /// does nothing otherwise. After false, [`Tx::short`] tells. It runs no code but the transport's
-    /// and that of `body`, and allocates nothing.
+    /// The part of [`Tx::short`] that is worth inlining: sends the frame if `body` is as short as
+    /// [`Tx::let_short`] allows and there is room for certain, and does nothing otherwise. After false,
+    /// [`Tx::short`] tells. It runs no code but the transport's and that of `body`, and allocates nothing.
     #[inline(always)]
     fn put_short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> bool {
         let _ = (to, head, body);
         false
+    }
+
+    /// From now on [`Tx::put_short`] takes bodies shorter than `below` bytes to `to`, none before the first
+    /// call: so a transport finds that beside what else it looks up there. One without a
+    /// [`Tx::put_short`] of its own needs none of this.
+    #[inline]
+    fn let_short(&mut self, to: Peer, below: u32) {
+        let _ = (to, below);
     }
 
     /// Room for a frame of `len` body bytes (path E1): put exactly `len` bytes, then send.

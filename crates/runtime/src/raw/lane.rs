@@ -123,7 +123,7 @@ impl Lane {
             ..Rules::default()
         };
         Ok(Self {
-            engine: Engine::new(&tx, links, rules),
+            engine: Engine::new(&mut tx, links, rules),
             tx,
             gates: rx.gates(),
             teams: [const { Place::Unmade }; collective::PLACES],

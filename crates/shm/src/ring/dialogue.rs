@@ -48,8 +48,8 @@ pub struct Dialogue<W> {
 }
 
 impl<W: Words> Dialogue<W> {
-    /// The number before the first message's where there is no dialogue.
-    pub(super) const NONE: u64 = 1 << 32;
+    /// The first message's number where there is no dialogue.
+    pub(super) const NONE: u64 = (1 << 32) + STEP;
 
     /// The slot `words` for the direction from the side that begins, if `first`, or for the other one.
     ///
@@ -61,9 +61,9 @@ impl<W: Words> Dialogue<W> {
         Self { words, first }
     }
 
-    /// The number before that of the direction's first message.
+    /// The number of the direction's first message.
     pub(super) const fn number(&self) -> u64 {
-        if self.first { 1 << 32 } else { 3 << 32 }
+        STEP + if self.first { 1 << 32 } else { 3 << 32 }
     }
 
     /// Whether the direction's sender has the first turn.

@@ -110,7 +110,7 @@ impl<W: Words> Place<W> {
 pub struct Sender<W> {
     words: W,
     mask: u32,
-    /// The number of the last message, in the upper half as in a slot's first word.
+    /// The number of the next message, in the upper half as in a slot's first word.
     number: u64,
     slots: Granted,
     turn: Turn,
@@ -253,8 +253,8 @@ impl<W: Words> Sender<W> {
         } else {
             self.slots.take(1);
         }
-        self.number = self.number.wrapping_add(STEP);
         let word = self.number + u64::from(head);
+        self.number = self.number.wrapping_add(STEP);
         // SAFETY: a place has a slot's words.
         unsafe {
             place.words.store(0, word, Ordering::Release);
@@ -292,7 +292,7 @@ impl<W: Words> Receiver<W> {
         check(&words, slots);
         Self {
             mask: slots - 1,
-            number: Dialogue::<W>::NONE.wrapping_add(STEP),
+            number: Dialogue::<W>::NONE,
             slots: Freed::new(slots, slots * STRIDE as u32),
             // SAFETY: `check` has counted these words.
             dialogue: unsafe { words.part(dialogue_at(slots), STRIDE) },
@@ -304,7 +304,7 @@ impl<W: Words> Receiver<W> {
     #[must_use]
     pub fn with(self, dialogue: Dialogue<W>) -> Self {
         Self {
-            number: dialogue.number().wrapping_add(STEP),
+            number: dialogue.number(),
             dialogue: dialogue.into_words(),
             ..self
         }

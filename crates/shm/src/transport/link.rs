@@ -3,10 +3,10 @@
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-use oxmpi_wire::{Header, Kind};
+use oxmpi_wire::{Bytes, Header, Kind};
 
-use super::SHORT;
 use super::foreign::Foreign;
+use super::{ONE_LINE, SHORT};
 use crate::ring::{
     Bell, Corrupt, Dialogue, Freed, Granted, Mapped, Place, Receiver, STRIDE, Sender, TURNS, Turns,
     words_for,
@@ -42,6 +42,8 @@ pub(super) enum State {
 pub(super) struct Out {
     pub(super) ring: Sender<Mapped<'static>>,
     pub(super) bell: Bell<Mapped<'static>>,
+    /// What the short road takes is shorter than this.
+    pub(super) below: u32,
     pub(super) buffers: Granted,
     pub(super) state: State,
     pub(super) wants: Wants,
@@ -75,6 +77,7 @@ impl Out {
         Self {
             ring,
             bell,
+            below: 0,
             buffers: Granted::new(layout.buffers, credits(layout.slots)),
             state: State::Closed,
             wants: Wants::default(),
@@ -117,6 +120,38 @@ impl Out {
         // SAFETY: a slot's bytes behind its first two words are mapped shared memory, and the ring's
         // words are aligned.
         unsafe { Foreign::aligned(slot.words().address(at), SHORT) }
+    }
+
+    /// Sends a short message; a slot is free.
+    #[inline(always)]
+    pub(super) fn put<C: Bytes>(&mut self, head: &Header, body: &C) {
+        debug_assert!(head.len as usize <= SHORT && u64::from(head.len) == body.len());
+        let Some(word) = body.word() else {
+            // By value: what a call sees by reference would be kept in memory on the short road too.
+            return self.put_other(head.compact(), head.envelope.packed(), body.clone());
+        };
+        if self.ring.is_in_turn() {
+            let slot = self.ring.place_in_turn();
+            self.ring.set(&slot, 1, word);
+            self.publish(&slot, head.compact(), head.envelope.packed());
+        } else {
+            let slot = self.ring.place();
+            self.ring.set(&slot, 1, word);
+            self.publish(&slot, head.compact(), head.envelope.packed());
+        }
+    }
+
+    /// The rest of [`Out::put`] for bodies that are no word.
+    #[inline(never)]
+    fn put_other<C: Bytes>(&mut self, compact: u32, envelope: u64, body: C) {
+        let len = body.len() as usize;
+        let slot = if self.ring.is_in_turn() && len <= ONE_LINE {
+            self.ring.place_in_turn()
+        } else {
+            self.ring.place()
+        };
+        body.drain(0, len, &mut self.short(&slot));
+        self.publish(&slot, compact, envelope);
     }
 
     /// Publishes the short message in `slot`, whose body is there.

@@ -17,7 +17,7 @@ use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
 use super::region::Regions;
 use super::windows::Windows;
-use super::{Expedited, ONE_LINE, OPERATIONS, SHORT, limits};
+use super::{Expedited, OPERATIONS, SHORT, limits};
 use crate::ring::{Corrupt, Mapped, Place, Words};
 use crate::segment::Segment;
 
@@ -131,21 +131,6 @@ impl<B: Bytes> ShmTx<B> {
             self.block(to.0, wants);
         }
         Err(Busy)
-    }
-
-    /// The rest of [`Tx::put_short`] for bodies that are no word; there is room.
-    #[inline(never)]
-    fn put_other<C: Bytes>(&mut self, to: Peer, compact: u32, envelope: u64, body: C) {
-        let out = &mut self.out[to.0 as usize];
-        let len = body.len() as usize;
-        let slot = if out.ring.is_in_turn() && len <= ONE_LINE {
-            out.ring.place_in_turn()
-        } else {
-            out.ring.place()
-        };
-        body.drain(0, len, &mut out.short(&slot));
-        out.publish(&slot, compact, envelope);
-        self.wake_if_asleep(to.0);
     }
 
     /// Whether there is room for one more slot, and for a buffer if asked. Opens the link.
@@ -412,12 +397,11 @@ impl<B: Bytes> Tx for ShmTx<B> {
     /// while the peer is awake.
     #[inline]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
-        if self.put_short(to, head, body) {
-            return Ok(());
+        if !self.out[to.0 as usize].ring.ready() {
+            self.make_room(to, false)?;
         }
-        self.make_room(to, false)?;
-        let sent = self.put_short(to, head, body);
-        debug_assert!(sent, "there is room");
+        self.out[to.0 as usize].put(head, body);
+        self.wake_if_asleep(to.0);
         Ok(())
     }
 
@@ -425,31 +409,22 @@ impl<B: Bytes> Tx for ShmTx<B> {
     /// As that of [`Tx::short`].
     #[inline(always)]
     fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
-        debug_assert!(head.len as usize <= SHORT && u64::from(head.len) == body.len());
         let Some(out) = self.out.get_mut(to.0 as usize) else {
             return false;
         };
-        if !out.ring.ready() && !out.look() {
+        if body.len() >= u64::from(out.below) || !(out.ring.ready() || out.look()) {
             return false;
         }
-        let Some(word) = body.word() else {
-            // By value: what a call sees by reference would be kept in memory on the short road too.
-            self.put_other(to, head.compact(), head.envelope.packed(), body.clone());
-            return true;
-        };
-        if out.ring.is_in_turn() {
-            let slot = out.ring.place_in_turn();
-            out.ring.set(&slot, 1, word);
-            out.publish(&slot, head.compact(), head.envelope.packed());
-        } else {
-            let slot = out.ring.place();
-            out.ring.set(&slot, 1, word);
-            out.publish(&slot, head.compact(), head.envelope.packed());
-        }
+        out.put(head, body);
         if out.bell.asleep(&Expedited) {
             self.wake(to.0);
         }
         true
+    }
+
+    #[inline]
+    fn let_short(&mut self, to: Peer, below: u32) {
+        self.out[to.0 as usize].below = below;
     }
 
     #[inline]

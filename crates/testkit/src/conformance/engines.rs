@@ -19,7 +19,7 @@ struct Rank<S: Subject> {
 }
 
 impl<S: Subject> Rank<S> {
-    fn new(end: End<S>, rendezvous: Rendezvous) -> Self {
+    fn new(mut end: End<S>, rendezvous: Rendezvous) -> Self {
         let peers = end.peer.0 + 1;
         let rules = Rules {
             switches: Switches {
@@ -29,7 +29,7 @@ impl<S: Subject> Rank<S> {
             ..Rules::default()
         };
         Self {
-            engine: Engine::new(&end.tx, peers, rules),
+            engine: Engine::new(&mut end.tx, peers, rules),
             end,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use oxmpi_wire::{Envelope, Flags, Header, Kind, Rx, Tx};
 
-use super::{End, Log, Subject, eager, until};
+use super::{End, Fixed, Log, Subject, eager, until};
 use crate::memory::pattern;
 
 /// Sends all of `frames` from `a` and checks that `b` gets them in order.
@@ -55,6 +55,24 @@ pub fn frames_of_every_size<S: Subject>() {
         .map(|(tag, len)| frame(tag as u32, len, false))
         .collect();
     exchange(&mut a, &mut b, &frames);
+}
+
+/// [`Tx::put_short`] takes no more than [`Tx::let_short`] allows, and nothing before.
+pub fn the_short_road_is_let<S: Subject>() {
+    let [mut a, mut b] = S::join();
+    // The first frame opens what there is to be opened.
+    exchange(&mut a, &mut b, &[frame(0, 8, true)]);
+    let longest = a.tx.limits(a.peer).short;
+    let put = |a: &mut End<S>, len: u32| {
+        let (head, body, _) = frame(1, len as usize, true);
+        a.tx.put_short(a.peer, &head, &Fixed(&body))
+    };
+    assert!(!put(&mut a, 0), "nothing was let yet");
+    for below in [1, longest, 0] {
+        a.tx.let_short(a.peer, below);
+        let too_long = (below..=longest).find(|&len| put(&mut a, len));
+        assert_eq!(too_long, None, "shorter than {below} was let");
+    }
 }
 
 /// Both paths between the same two ends are one road.

@@ -41,7 +41,7 @@ pub fn sends_to_a_lost_peer_do_not_hang<S: Mortal>() {
 /// An engine's operations with the dead peer end in its fault, and the memory comes back.
 pub fn operations_end_with_their_peer<S: Mortal>() {
     let [mut a, b] = S::join();
-    let mut engine = Engine::new(&a.tx, a.peer.0 + 1, Rules::default());
+    let mut engine = Engine::new(&mut a.tx, a.peer.0 + 1, Rules::default());
     let envelope = Envelope { context: 1, tag: 1 };
     let (long, room) = (S::memory(pattern(1 << 20, 0)), S::memory(vec![0; 8]));
     let dead: Peer = a.peer;

@@ -214,7 +214,7 @@ macro_rules! conformance {
             $crate::conformance_tests!($subject, frames: short_frames_keep_order,
                 frames_of_every_size, short_and_long_frames_keep_order, headers_travel_whole,
                 unread_bodies_are_skipped, a_dropped_slot_sends_nothing, busy_then_room,
-                floods_cross, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_what_came);
+                the_short_road_is_let, floods_cross, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_what_came);
             $crate::conformance_tests!($subject, bulk: get_moves_all_bytes, put_moves_all_bytes,
                 parts_of_a_region_move, every_token_comes_back_once, release_gives_memory_back,
                 frames_pass_bulk);

@@ -104,7 +104,7 @@ impl Victim {
         };
         let (fabric, mut ends) = fabric(2, weather);
         let hostile = ends.pop().expect("two ends");
-        let (tx, rx) = ends.pop().expect("two ends");
+        let (mut tx, rx) = ends.pop().expect("two ends");
         let rules = Rules {
             switches: Switches {
                 get: Some(400),
@@ -116,7 +116,7 @@ impl Victim {
             kept_messages: 6,
         };
         Self {
-            engine: Engine::new(&tx, 2, rules),
+            engine: Engine::new(&mut tx, 2, rules),
             tx,
             rx,
             requests: Vec::new(),

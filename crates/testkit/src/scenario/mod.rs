@@ -99,8 +99,8 @@ impl Scenario {
         let (fabric, ends) = fabric(count, weather);
         let ranks = ends
             .into_iter()
-            .map(|(tx, rx)| Rank {
-                engine: Engine::new(&tx, count, rules),
+            .map(|(mut tx, rx)| Rank {
+                engine: Engine::new(&mut tx, count, rules),
                 tx,
                 rx: SpyRx::new(rx),
                 oracle: Matcher::default(),

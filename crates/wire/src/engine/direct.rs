@@ -22,7 +22,7 @@ impl<T: Tx + Rma> Engine<T> {
     #[must_use]
     pub fn direct(&self, source: Source) -> bool {
         match source {
-            Source::Peer(source) => self.roads[source.0 as usize].pending | self.any_posted == 0,
+            Source::Peer(source) => self.pending[source.0 as usize] | self.any_posted == 0,
             Source::Any => {
                 self.posted.is_empty() && self.unexpected.is_empty() && self.losses.is_empty()
             }
@@ -48,8 +48,7 @@ impl<T: Tx + Rma> Engine<T> {
         X: Rx<Tx = T>,
         C: Bytes,
     {
-        let roads = self.roads.get(source.0 as usize)?;
-        if roads.pending | self.any_posted != 0 {
+        if self.pending.get(source.0 as usize)? | self.any_posted != 0 {
             return None;
         }
         rx.take_short(tx, source, wanted, body)

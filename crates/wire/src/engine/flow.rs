@@ -157,8 +157,8 @@ impl<T: Tx + Rma> Engine<T> {
         if level > Level::Stop as u64 {
             return Err("an unknown level of flow");
         }
-        self.mark(from.0, Gate::HELD, level == Level::Hold as u64);
-        self.mark(from.0, Gate::STOPPED, level == Level::Stop as u64);
+        self.mark(tx, from.0, Gate::HELD, level == Level::Hold as u64);
+        self.mark(tx, from.0, Gate::STOPPED, level == Level::Stop as u64);
         if body.left() != 0 {
             return Err("a level of flow is one word");
         }

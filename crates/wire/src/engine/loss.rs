@@ -28,14 +28,13 @@ impl<T: Tx + Rma> Engine<T> {
             return;
         }
         state.fault = Some(why);
-        self.mark(lost, Gate::LOST, true);
-        let roads = &mut self.roads[lost as usize];
+        self.mark(tx, lost, Gate::LOST, true);
         // Never subtracted: the direct road stays closed.
-        roads.pending += 1;
+        self.pending[lost as usize] += 1;
         if why != Fault::Left {
             self.losses.push(lost);
         }
-        roads.pending -= self.unexpected.drop_offers(lost);
+        self.pending[lost as usize] -= self.unexpected.drop_offers(lost);
         for index in self.requests.indices() {
             if self.requests.is_full(index) {
                 self.lose_one(tx, index, lost, why);
@@ -57,7 +56,7 @@ impl<T: Tx + Rma> Engine<T> {
         let state = &mut self.peers[lost as usize];
         match &record.state {
             State::Posted(_) => self.unpost(index),
-            State::Queued(_) | State::Offering { .. } => self.leave_sends(index),
+            State::Queued(_) | State::Offering { .. } => self.leave_sends(tx, index),
             State::Offered { .. } if record.recall == Recall::Waiting => {
                 state.answers.remove(&mut self.requests, 0, index);
             }

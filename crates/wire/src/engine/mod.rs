@@ -54,7 +54,7 @@ mod unexpected;
 use alloc::vec::Vec;
 
 use self::flow::UNPOLLED;
-use self::peer::{Gate, PeerState, Roads};
+use self::peer::{Gate, PeerState};
 use self::posted::Posted;
 use self::request::{Record, State};
 use self::slab::Slab;
@@ -110,8 +110,10 @@ pub struct Engine<T: Memory> {
     posted: Posted,
     unexpected: Unexpected,
     peers: Vec<PeerState>,
-    /// By peer, as `peers`.
-    roads: Vec<Roads>,
+    /// By peer, apart from the rest so that a receive finds it by one index: messages that came from it
+    /// and wait for a receive, plus receives that name it, plus its loss. While that is zero, nothing of
+    /// ours comes before what its next frame brings.
+    pending: Vec<u32>,
     /// Peers with something that waits for room.
     busy: Vec<u32>,
     /// Lost peers that receives from any source still end in.
@@ -131,16 +133,19 @@ pub struct Engine<T: Memory> {
 impl<T: Tx + Rma> Engine<T> {
     /// An engine for the peers `0..peers` of `tx`, whose limits are read here.
     #[must_use]
-    pub fn new(tx: &T, peers: u32, rules: Rules) -> Self {
+    pub fn new(tx: &mut T, peers: u32, rules: Rules) -> Self {
         let peers: Vec<_> = (0..peers)
             .map(|peer| Table::new(tx.limits(Peer(peer)), &rules.switches))
             .map(|table| PeerState::new(table.points()))
             .collect();
+        for (peer, state) in (0..).zip(&peers) {
+            tx.let_short(Peer(peer), state.below());
+        }
         Self {
             requests: Slab::new(),
             posted: Posted::new(),
             unexpected: Unexpected::new(),
-            roads: peers.iter().map(Roads::new).collect(),
+            pending: peers.iter().map(|_| 0).collect(),
             peers,
             busy: Vec::new(),
             losses: Vec::new(),
@@ -263,8 +268,10 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Sets or clears a mark on the gate to `peer`.
-    fn mark(&mut self, peer: u32, mark: Gate, set: bool) {
-        self.peers[peer as usize].mark(&mut self.roads[peer as usize], mark, set);
+    fn mark(&mut self, tx: &mut T, peer: u32, mark: Gate, set: bool) {
+        let state = &mut self.peers[peer as usize];
+        state.mark(mark, set);
+        tx.let_short(Peer(peer), state.below());
     }
 
     /// Keeps count of receives from any source, after any change to them.

@@ -26,26 +26,6 @@ impl Gate {
     }
 }
 
-/// Whether the roads without requests are open, to and from one peer. They stand apart from the rest
-/// and side by side, so that a short message finds them by one index.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Roads {
-    /// Messages shorter than this take the short road to it: none while its [`Gate`] is not open.
-    pub(super) below: u32,
-    /// Messages that came from it and wait for a receive, plus receives that name it, plus its
-    /// loss: while zero, nothing of ours comes before what its next frame brings.
-    pub(super) pending: u32,
-}
-
-impl Roads {
-    pub(super) const fn new(peer: &PeerState) -> Self {
-        Self {
-            below: peer.below(),
-            pending: 0,
-        }
-    }
-}
-
 /// One peer.
 #[derive(Debug)]
 pub(super) struct PeerState {
@@ -96,18 +76,17 @@ impl PeerState {
         self.gate
     }
 
-    /// Sets or clears `mark`, and keeps the short road as the gate says.
-    pub(super) const fn mark(&mut self, roads: &mut Roads, mark: Gate, set: bool) {
+    /// Sets or clears `mark`.
+    pub(super) const fn mark(&mut self, mark: Gate, set: bool) {
         if set {
             self.gate.0 |= mark.0;
         } else {
             self.gate.0 &= !mark.0;
         }
-        roads.below = self.below();
     }
 
-    /// The length that messages of the short road stay below.
-    const fn below(&self) -> u32 {
+    /// Messages shorter than this take the short road to it: none while its gate is not open.
+    pub(super) const fn below(&self) -> u32 {
         if self.gate.0 == Gate::OPEN.0 {
             self.short.saturating_add(1)
         } else {

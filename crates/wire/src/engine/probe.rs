@@ -36,7 +36,7 @@ impl<T: Tx + Rma> Engine<T> {
             return self.cannot_come(source).map(Err);
         }
         let status = status(self.unexpected.get(found));
-        self.roads[status.source.0 as usize].pending -= 1;
+        self.pending[status.source.0 as usize] -= 1;
         Some(Ok((Message(self.unexpected.claim(found)), status)))
     }
 

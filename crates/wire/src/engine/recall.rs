@@ -25,12 +25,12 @@ impl<T: Tx + Rma> Engine<T> {
                 self.complete(index, cancelled);
             }
             State::Queued(_) => {
-                self.leave_sends(index);
+                self.leave_sends(tx, index);
                 self.complete(index, cancelled);
             }
             State::Offering { region, .. } => {
                 let region = region.take();
-                self.leave_sends(index);
+                self.leave_sends(tx, index);
                 self.release(tx, index, region, cancelled);
             }
             State::Offered { .. } if record.recall == Recall::None => {

@@ -75,7 +75,7 @@ impl<T: Tx + Rma> Engine<T> {
         if index == NONE {
             return false;
         }
-        self.roads[from.0 as usize].pending -= 1;
+        self.pending[from.0 as usize] -= 1;
         self.fill(index, body);
         true
     }
@@ -114,7 +114,7 @@ impl<T: Tx + Rma> Engine<T> {
         content: Content,
     ) -> Accepted {
         self.counters.unexpected += 1;
-        self.roads[from.0 as usize].pending += 1;
+        self.pending[from.0 as usize] += 1;
         let bytes = content.kept();
         self.unexpected.push(from.0, envelope, content);
         self.charge(tx, from.0, bytes)
@@ -124,7 +124,7 @@ impl<T: Tx + Rma> Engine<T> {
     pub(super) fn take_arrival(&mut self, found: u32) -> Arrival {
         let arrival = self.unexpected.remove(found);
         if !arrival.claimed {
-            self.roads[arrival.from as usize].pending -= 1;
+            self.pending[arrival.from as usize] -= 1;
         }
         arrival
     }
@@ -216,7 +216,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = &mut self.peers[pattern.source as usize];
         let (handle, chain) = (self.posted).push(&mut self.requests, body, pattern, peer.chain);
         peer.chain = chain;
-        self.roads[pattern.source as usize].pending += 1;
+        self.pending[pattern.source as usize] += 1;
         handle
     }
 
@@ -227,7 +227,7 @@ impl<T: Tx + Rma> Engine<T> {
         if class.any_source() {
             self.note_any_source();
         } else {
-            self.roads[peer as usize].pending -= 1;
+            self.pending[peer as usize] -= 1;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Sends, and whatever waits for room.
 
 use super::flow::UNPOLLED;
-use super::peer::Gate;
+use super::peer::{Gate, PeerState};
 use super::request::{Mode, Recall, Record, Request, State, faulted};
 use super::slab::NONE;
 use super::{Engine, ID_LEN};
@@ -32,17 +32,13 @@ impl<T: Tx + Rma> Engine<T> {
         envelope: Envelope,
         body: &C,
     ) -> bool {
-        let len = body.len();
-        self.may_go(to, len) && tx.put_short(to, &eager(Flags::empty(), len as u32, envelope), body)
+        let head = eager(Flags::empty(), body.len() as u32, envelope);
+        self.may_go() && tx.put_short(to, &head, body)
     }
 
-    /// Whether a message of `len` bytes may go to `to` on the short road now; counts it if so.
+    /// Whether one more message may go before the next [`Engine::resume`]; counts it.
     #[inline(always)]
-    fn may_go(&mut self, to: Peer, len: u64) -> bool {
-        let below = self.roads.get(to.0 as usize).map_or(0, |to| to.below);
-        if len >= u64::from(below) {
-            return false;
-        }
+    fn may_go(&mut self) -> bool {
         let (left, none) = self.unpolled.overflowing_sub(1);
         self.unpolled = left;
         if none {
@@ -73,7 +69,7 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Cost
     /// One compare and a count besides the transport's own work; no allocation, no request.
-    #[inline(always)]
+    #[inline]
     pub fn try_short<C: Bytes>(
         &mut self,
         tx: &mut T,
@@ -82,7 +78,8 @@ impl<T: Tx + Rma> Engine<T> {
         body: &C,
     ) -> Result<(), Busy> {
         let len = body.len();
-        if !self.may_go(to, len) {
+        let below = self.peers.get(to.0 as usize).map_or(0, PeerState::below);
+        if len >= u64::from(below) || !self.may_go() {
             return Err(Busy);
         }
         tx.short(to, &eager(Flags::empty(), len as u32, envelope), body)
@@ -156,7 +153,7 @@ impl<T: Tx + Rma> Engine<T> {
         if let Some(fault) = self.peers[to.0 as usize].fault {
             self.complete(index, Err(faulted(to.0, fault)));
         } else if gate.has(Gate::WAITING) || self.start_send(tx, index).is_err() {
-            self.wait_to_send(index);
+            self.wait_to_send(tx, index);
         }
         Request(handle)
     }
@@ -213,9 +210,9 @@ impl<T: Tx + Rma> Engine<T> {
                 break;
             }
             // Off the list first: a send that completes may be freed.
-            self.leave_sends(index);
+            self.leave_sends(tx, index);
             if self.start_send(tx, index).is_err() {
-                self.wait_in_front(index);
+                self.wait_in_front(tx, index);
                 break;
             }
             moved += 1;
@@ -300,29 +297,29 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Puts a send behind those that wait for the same peer.
-    fn wait_to_send(&mut self, index: u32) {
+    fn wait_to_send(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_back(&mut self.requests, 0, index);
-        self.mark(peer, Gate::WAITING, true);
+        self.mark(tx, peer, Gate::WAITING, true);
         self.note_busy(peer);
     }
 
     /// Puts a send that was first back in front.
-    fn wait_in_front(&mut self, index: u32) {
+    fn wait_in_front(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_front(&mut self.requests, 0, index);
-        self.mark(peer, Gate::WAITING, true);
+        self.mark(tx, peer, Gate::WAITING, true);
     }
 
     /// Takes a send off its peer's list.
-    pub(super) fn leave_sends(&mut self, index: u32) {
+    pub(super) fn leave_sends(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.remove(&mut self.requests, 0, index);
         if state.sends.is_empty() {
-            self.mark(peer, Gate::WAITING, false);
+            self.mark(tx, peer, Gate::WAITING, false);
         }
     }
 

@@ -133,9 +133,9 @@ struct Rank {
 
 impl Rank {
     fn new(node: Node) -> Self {
-        let (tx, rx) = node.ends().expect("this process can watch itself");
+        let (mut tx, rx) = node.ends().expect("this process can watch itself");
         Self {
-            engine: Engine::new(&tx, LAYOUT.ranks, RULES),
+            engine: Engine::new(&mut tx, LAYOUT.ranks, RULES),
             tx,
             rx,
             open: Vec::new(),
