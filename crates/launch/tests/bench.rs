@@ -1,5 +1,6 @@
 //! `oxmpi bench` as people call it.
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// Runs the command; after 30 s it counts as stuck.
@@ -14,16 +15,22 @@ fn bench(line: &str) -> Output {
     output
 }
 
+/// A path of this test's own.
+fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("oxmpi-bench-{}-{name}", std::process::id()))
+}
+
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("plain text")
 }
 
 #[test]
 fn pinning_tables_and_json_are_written() {
-    let json = std::env::temp_dir().join(format!("oxmpi-bench-{}.json", std::process::id()));
+    let [json, csv] = ["json", "csv"].map(|kind| temporary(&format!("results.{kind}")));
     let line = format!(
-        "-n 2 MPI1 PingPong Allreduce -iter 20 --json {}",
-        json.display()
+        "-n 2 MPI1 PingPong Allreduce -iter 20 --json {} --csv {}",
+        json.display(),
+        csv.display()
     );
     let output = bench(&line);
     let out = text(&output.stdout);
@@ -48,6 +55,106 @@ fn pinning_tables_and_json_are_written() {
     assert_eq!((lengths(0), lengths(1)), (Some(24), Some(22)));
     assert_eq!(read["ranks"].as_array().map(Vec::len), Some(2));
     assert_eq!(read["tables"][1]["rows"][21]["defect"], 0.0);
+    assert_eq!(read["environment"]["transports"][0], "shm");
+    assert_eq!(read["method"]["samples"], 20);
+
+    let rows = std::fs::read_to_string(&csv).expect("the file was written");
+    std::fs::remove_file(&csv).expect("the file can be removed");
+    let rows = rows.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(rows.count(), 1 + 24 + 22);
+}
+
+/// The guide's second example, with fewer and shorter messages.
+#[test]
+fn groups_of_a_grid_run_at_once() {
+    let lengths = temporary("lengths");
+    std::fs::write(&lengths, "0\n100\n1000\n").expect("a file for the test");
+    let output = bench(&format!(
+        "-n 6 pingping allreduce -map 3x2 -msglen {} -multi 0 -iter 5 -check --mb si",
+        lengths.display()
+    ));
+    std::fs::remove_file(&lengths).expect("the file can be removed");
+    let out = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let groups = "# ( 3 groups of 2 processes each running simultaneous ) \n\
+                  # Group  0:     0    3\n# \n# Group  1:     1    4\n# \n# Group  2:     2    5\n# \n";
+    for part in [
+        "# Message lengths were user defined\n",
+        &format!("# Benchmarking Multi-PingPing \n{groups}"),
+        &format!("# Benchmarking Multi-Allreduce \n{groups}"),
+        "# #processes = 4; rank order (rowwise): \n#     0    3\n# \n#     1    4\n# \n\
+         # ( 2 additional processes waiting in MPI_Barrier)\n",
+        "# #processes = 6; rank order (rowwise): \n",
+        "# Every message is checked: timings not valid\n",
+        "   Mbytes/sec      defects\n            0            5 ",
+        "\n         1000            5 ",
+        "# Data of 12 samples checked: 0 wrong\n",
+    ] {
+        assert!(out.contains(part), "no {part:?} in:\n{out}");
+    }
+    let output = bench("-n 2 -map 3x2 Barrier");
+    let err = text(&output.stderr);
+    assert!(
+        !output.status.success() && err.contains("-map 3x2 has more places"),
+        "{err}"
+    );
+}
+
+#[test]
+fn the_originals_name_works_under_a_launcher() {
+    let link = temporary("link");
+    std::fs::create_dir(&link).expect("a directory for the test");
+    let program = link.join("IMB-MPI1");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oxmpi"), &program).expect("a link");
+    let output = Command::new("timeout")
+        .args([
+            "-k",
+            "1",
+            "30",
+            env!("CARGO_BIN_EXE_oxmpi"),
+            "run",
+            "-n",
+            "2",
+        ])
+        .arg("--oversubscribe")
+        .arg(&program)
+        .args(["PingPong", "-msglog", "2", "-iter", "5"])
+        .output()
+        .expect("`timeout` starts");
+    std::fs::remove_dir_all(&link).expect("the directory can be removed");
+    let out = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        out.contains("# IMB-MPI1 PingPong -msglog 2 -iter 5 \n"),
+        "{out}"
+    );
+    assert!(out.contains("\n            4            5 "), "{out}");
+}
+
+/// One line for each sample but the last.
+#[test]
+fn progress_is_shown_on_request() {
+    let output = bench("-n 2 PingPong -msglog 2 -iter 5 --progress stderr");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success() && err.contains("] 1 of 4 samples, "),
+        "{err}"
+    );
+    assert_eq!(err.matches(" of 4 samples, ").count(), 3, "{err}");
+    assert!(!out.contains("samples, "), "{out}");
+    let output = bench("-n 2 PingPong -msglog 2 -iter 5");
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn benchmarks_are_listed() {
+    let output = bench("--list");
+    let out = text(&output.stdout);
+    assert!(
+        output.status.success() && out.lines().count() == 20,
+        "{out}"
+    );
+    assert!(out.contains("\n *PingPongSpecificSource "), "{out}");
 }
 
 #[test]
@@ -146,6 +253,18 @@ fn mistakes_are_refused_before_anything_starts() {
         ),
         ("-n 0", "-n 0: a whole number from 1"),
         ("-msglog 40", "'40' does not fit -msglog"),
+        (
+            "-input /dev/zero",
+            "-input: cannot read /dev/zero: it is longer than",
+        ),
+        (
+            "-msglen /nowhere/lengths",
+            "-msglen: cannot read /nowhere/lengths: ",
+        ),
+        (
+            "-sync on",
+            "of this option of later releases, only 'off' is offered here",
+        ),
     ] {
         let output = bench(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
