@@ -19,14 +19,12 @@ pub fn run<C: Comm>(
     plan: &Plan,
     observer: &mut impl Observer,
 ) -> Result<f64, C::Error> {
-    let ranks = world.size();
-    let mut memory = Memory::new(largest(plan, ranks), plan.off_cache);
     let mut worst: f64 = 0.0;
-    for table in tables(plan, ranks) {
+    for table in tables(plan, world.size()) {
         if world.rank() == 0 {
             observer.table(&table);
         }
-        worst = worst.max(fill(world, plan, &table, &mut memory, observer)?);
+        worst = worst.max(fill(world, plan, &table, observer)?);
         if table.waiting > 0 {
             world.barrier()?;
         }
@@ -37,18 +35,13 @@ pub fn run<C: Comm>(
     Ok(worst)
 }
 
-/// The most that a sample which is not skipped needs of each buffer.
-fn largest(plan: &Plan, ranks: usize) -> Room {
-    let mut most = Room::default();
-    for table in tables(plan, ranks) {
-        for bytes in plan.lengths_of(table.kernel) {
-            let room = (table.kernel.info().room)(bytes, table.processes());
-            if Memory::bytes(room, plan.off_cache) <= plan.memory {
-                most = most.max(room);
-            }
-        }
-    }
-    most
+/// The most that a sample of the table which is not skipped needs of each buffer.
+fn largest(plan: &Plan, table: &Table) -> Room {
+    let room = |bytes| (table.kernel.info().room)(bytes, table.processes());
+    let rooms = plan.lengths_of(table.kernel).map(room);
+    rooms
+        .filter(|room| Memory::bytes(*room, plan.off_cache) <= plan.memory)
+        .fold(Room::default(), Room::max)
 }
 
 /// The communicators of one table, as one of its ranks has them.
@@ -83,12 +76,12 @@ fn fill<C: Comm>(
     world: &mut C,
     plan: &Plan,
     table: &Table,
-    memory: &mut Memory,
     observer: &mut impl Observer,
 ) -> Result<f64, C::Error> {
     let Some(mut crew) = Crew::gather(world, table)? else {
         return Ok(0.0);
     };
+    let mut memory = Memory::new(largest(plan, table), plan.off_cache);
     let mut worst: f64 = 0.0;
     for bytes in plan.lengths_of(table.kernel) {
         let room = (table.kernel.info().room)(bytes, table.processes());
