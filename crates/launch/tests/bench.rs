@@ -284,3 +284,25 @@ fn a_json_file_that_cannot_be_written_is_named() {
     let err = text(&output.stderr);
     assert!(err.contains("cannot write /nowhere/out.json"), "{err}");
 }
+
+#[test]
+fn the_kernels_run_on_a_machine_that_is_simulated() {
+    let output = bench("--sim gemini:1000 PingPong Sendrecv Allreduce Barrier -msglog 3:4");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    for part in [
+        "# Simulated: 1000 ranks on gemini, 16 on a node; one repetition from a common start\n",
+        "# Benchmarking PingPong \n# #processes = 2 \n# ( 998 additional processes waiting",
+        "# Benchmarking Allreduce \n# #processes = 1000 \n",
+        "\n           16            1 ",
+        "\n# All processes entering MPI_Finalize\n",
+    ] {
+        assert!(out.contains(part), "no {part:?} in:\n{out}");
+    }
+    assert!(!out.contains("checked"), "no data travels:\n{out}");
+
+    let output = bench("--sim gemini:4 -n 4");
+    assert_eq!(output.status.code(), Some(2));
+    let says = "-n: --sim says how many ranks there are; leave it or --sim out";
+    assert!(text(&output.stderr).contains(says));
+}

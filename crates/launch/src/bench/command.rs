@@ -7,6 +7,7 @@ use oxmpi_bench::options::{self, Order, Request, Surroundings};
 use oxmpi_bench::suite::Map;
 
 use super::progress::Show;
+use super::simulated::Simulated;
 
 /// Ranks of a job when none are asked for.
 const RANKS: usize = 2;
@@ -38,6 +39,8 @@ pub(crate) struct Command {
     pub(crate) progress: Option<Show>,
     /// The kernels, lengths and method, and how they are shown.
     pub(crate) order: Order,
+    /// The machine that is simulated, if one is.
+    pub(crate) simulated: Option<Simulated>,
     /// The command as typed.
     pub(crate) typed: String,
 }
@@ -53,6 +56,7 @@ impl Command {
         around: &dyn Surroundings,
     ) -> Result<Wish, String> {
         let (mut ranks, mut json, mut csv, mut progress) = (None, None, None, None);
+        let mut simulated = None;
         let mut rest: Vec<&str> = Vec::new();
         let mut typed = String::from(called);
         let mut arguments = arguments.iter();
@@ -89,6 +93,10 @@ impl Command {
                 }
                 "--json" => json = Some(PathBuf::from(value("a file")?)),
                 "--csv" => csv = Some(PathBuf::from(value("a file")?)),
+                "--sim" => {
+                    let text = value("a machine and its ranks")?.to_string_lossy();
+                    simulated = Some(Simulated::parse(&text)?);
+                }
                 word => rest.push(word),
             }
         }
@@ -96,14 +104,20 @@ impl Command {
         match request.map_err(|why| format!("{why} (see `{called} -help`)"))? {
             Request::Help => Ok(Wish::Help),
             Request::List => Ok(Wish::List),
-            Request::Run(order) => Ok(Wish::Run(Box::new(Command {
-                ranks,
-                json,
-                csv,
-                progress,
-                order,
-                typed,
-            }))),
+            Request::Run(order) => {
+                if let Some(simulated) = &simulated {
+                    simulated.suits(ranks, &order.plan)?;
+                }
+                Ok(Wish::Run(Box::new(Command {
+                    ranks,
+                    json,
+                    csv,
+                    progress,
+                    order,
+                    simulated,
+                    typed,
+                })))
+            }
         }
     }
 
@@ -135,15 +149,17 @@ impl Command {
 pub(crate) fn help() -> String {
     format!(
         "oxmpi bench: the Intel MPI Benchmarks\n\n\
-         Usage: oxmpi bench [-n RANKS] [--json FILE] [--csv FILE] [MPI1] [BENCHMARK...] [OPTION...]\n\n\
+         Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1] [BENCHMARK...] [OPTION...]\n\n\
          Starts its ranks itself, each on a core of its own; under a process manager it joins the job\n\
          it is started in. A link to oxmpi called IMB-MPI1 is this command.\n\n  \
          {:<24}ranks to start; {RANKS} when left out\n  \
+         {:<24}instead, simulate so many ranks on a machine of `oxmpi sim --help`\n  \
          {:<24}write the results there, too; docs/formats.md describes them\n  \
          {:<24}the same as comma-separated values\n  \
          {:<24}where to show how far the run is: stdout, stderr or none;\n  \
          {:<24}on the terminal, when left out\n\n{}",
         "-n RANKS",
+        "--sim MACHINE:RANKS",
         "--json FILE",
         "--csv FILE",
         "--progress WHERE",

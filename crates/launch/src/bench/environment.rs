@@ -25,7 +25,10 @@ pub(super) fn of(command: &Command) -> Environment {
         mpi_version: "5.0".to_owned(),
         thread_level: thread_level(command.order.thread_level).to_owned(),
         command: command.typed.clone(),
-        transports: vec!["shm".to_owned()],
+        transports: vec![match &command.simulated {
+            Some(simulated) => format!("simulated {}", simulated.name),
+            None => "shm".to_owned(),
+        }],
         settings: settings(),
     }
 }

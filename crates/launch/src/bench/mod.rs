@@ -9,6 +9,7 @@
 //!   environment  what the run is made with
 //!   report       rank 0: pinning, tables, JSON and comma-separated values
 //!     progress   how far the run is
+//! simulated  no job: the kernels' messages and collectives on a machine that is simulated
 //! ```
 
 mod binding;
@@ -17,6 +18,7 @@ mod environment;
 mod progress;
 mod rank;
 mod report;
+mod simulated;
 mod surroundings;
 
 use std::ffi::OsString;
@@ -28,6 +30,8 @@ use crate::complain::{self, USAGE};
 use crate::run::pinning;
 use command::{Command, Wish};
 use progress::Show;
+use report::Report;
+use simulated::Simulated;
 use surroundings::Here;
 
 /// Variables by which a process manager tells a process that it is a rank; the runtime says which
@@ -57,6 +61,15 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
             return USAGE.into();
         }
     };
+    if let Some(simulated) = &command.simulated {
+        return match simulate(&command, simulated) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                complain::error(why);
+                ExitCode::FAILURE
+            }
+        };
+    }
     if MANAGED.iter().any(|name| std::env::var_os(name).is_some()) {
         return match rank::run(&command) {
             Ok(code) => code,
@@ -67,6 +80,16 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
         };
     }
     start(&command, arguments)
+}
+
+/// Runs the benchmarks on a machine that is simulated.
+///
+/// # Errors
+/// A sentence that says what failed.
+fn simulate(command: &Command, simulated: &Simulated) -> Result<(), String> {
+    let mut report = Report::begin(command, Vec::new())?;
+    simulated.run(&command.order.plan, &mut report)?;
+    report.finish()
 }
 
 /// Starts this program again as every rank of a job.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use oxmpi_bench::Megabyte;
 use oxmpi_bench::report::{Rank, Run, text};
-use oxmpi_bench::suite::{Observer, Row, Skip, Table};
+use oxmpi_bench::suite::{Observer, Plan, Row, Skip, Table};
 use oxmpi_pin::{RankPlace, far_from_rdma};
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -22,6 +22,8 @@ pub(crate) struct Report {
     csv: Option<PathBuf>,
     megabyte: Megabyte,
     progress: Progress,
+    /// Whether no data travels.
+    is_simulated: bool,
     /// Samples so far, and how many of them had wrong data.
     samples: (u32, u32),
     /// The first error of standard output; nothing more is printed after it.
@@ -29,56 +31,42 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Prints where the ranks run, and the header; on ranks other than 0, where `ranks` is empty,
-    /// nothing.
+    /// Prints where the ranks run, and the header; on ranks other than 0 of a job, where `ranks` is
+    /// empty, nothing.
     ///
     /// # Errors
     /// When a file cannot be written: better now than after the run.
     pub(crate) fn begin(command: &Command, ranks: Vec<Rank>) -> Result<Self, String> {
         let plan = &command.order.plan;
         let environment = environment::of(command);
-        let [json, csv] =
-            [&command.json, &command.csv].map(|path| path.clone().filter(|_| !ranks.is_empty()));
+        let is_simulated = command.simulated.is_some();
+        let speaks = is_simulated || !ranks.is_empty();
+        let [json, csv] = [&command.json, &command.csv].map(|path| path.clone().filter(|_| speaks));
         for path in [&json, &csv].into_iter().flatten() {
             write(path, "")?;
         }
-        let show = match ranks.is_empty() {
-            true => Show::Nowhere,
-            false => command.progress.unwrap_or_else(Show::on_terminal),
+        let show = match speaks {
+            true => command.progress.unwrap_or_else(Show::on_terminal),
+            false => Show::Nowhere,
         };
+        let size = (command.simulated.as_ref()).map_or(ranks.len(), |simulated| simulated.ranks);
         let mut report = Report {
             run: Run::new(environment.clone(), ranks.clone(), plan),
             json,
             csv,
             megabyte: command.order.megabyte,
-            progress: Progress::new(show, plan, ranks.len()),
+            progress: Progress::new(show, plan, size),
+            is_simulated,
             samples: (0, 0),
             broken: None,
         };
-        if !ranks.is_empty() {
-            let warning = machine::this(false).map_or(None, |machine| far(&machine, &ranks));
+        if speaks {
+            let place = match &command.simulated {
+                Some(simulated) => simulated.place(),
+                None => place(plan, &ranks),
+            };
             report.print(|out| {
-                for Rank {
-                    rank,
-                    host,
-                    pid,
-                    cpus,
-                } in &ranks
-                {
-                    *out += &format!("# Rank {rank}: host {host}, pid {pid}, cpus {cpus}\n");
-                }
-                if let Some(warning) = &warning {
-                    *out += &format!("# Warning: {warning}\n");
-                }
-                *out += &match plan.off_cache {
-                    None => {
-                        "# Messages come from the cache (-off_cache keeps them out of it)\n".into()
-                    }
-                    Some(off) => format!(
-                        "# Messages walk past a cache of {} bytes with lines of {}\n",
-                        off.cache, off.line
-                    ),
-                };
+                *out += &place;
                 text::header(out, &environment, plan)
             });
         }
@@ -90,11 +78,13 @@ impl Report {
     /// # Errors
     /// When a file or standard output could not be written.
     pub(crate) fn finish(mut self) -> Result<(), String> {
-        let (samples, wrong) = self.samples;
+        let ((samples, wrong), is_simulated) = (self.samples, self.is_simulated);
         self.progress.end();
         self.print(|out| {
             text::footer(out)?;
-            *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
+            if !is_simulated {
+                *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
+            }
             Ok(())
         });
         if let Some(path) = &self.json {
@@ -151,6 +141,30 @@ impl Observer for Report {
     fn end(&mut self, table: &Table) {
         self.run.end(table);
         self.print(text::end);
+    }
+}
+
+/// Where the ranks of a job run, as comments.
+fn place(plan: &Plan, ranks: &[Rank]) -> String {
+    let mut out = String::new();
+    for Rank {
+        rank,
+        host,
+        pid,
+        cpus,
+    } in ranks
+    {
+        out += &format!("# Rank {rank}: host {host}, pid {pid}, cpus {cpus}\n");
+    }
+    if let Some(warning) = machine::this(false).map_or(None, |machine| far(&machine, ranks)) {
+        out += &format!("# Warning: {warning}\n");
+    }
+    out + &match plan.off_cache {
+        None => "# Messages come from the cache (-off_cache keeps them out of it)\n".into(),
+        Some(off) => format!(
+            "# Messages walk past a cache of {} bytes with lines of {}\n",
+            off.cache, off.line
+        ),
     }
 }
 

@@ -1,0 +1,202 @@
+//! `--sim`: the kernels on ranks of a machine that is not here.
+//!
+//! Each rank's repetition is written down (`recorder`), and what was written runs in the simulator of
+//! `oxmpi sim`: messages as they are, a collective by the algorithm that the library would choose there.
+//! All ranks start together, and a time is that of one repetition: not the average of many that follow
+//! each other without a pause, as in a job.
+
+mod recorder;
+
+use oxmpi_bench::Memory;
+use oxmpi_bench::kernels::{Class, Kernel};
+use oxmpi_bench::suite::{Observer, Plan, Row, Skip, Spread, tables};
+use oxmpi_coll::catalog::Parameters;
+use oxmpi_coll::choice::{Tuning, choose};
+use oxmpi_coll::plan::Given;
+use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, shifts};
+
+use crate::sim::machine;
+use recorder::Recording;
+
+/// The most ranks that a simulation has.
+const RANKS_MAX: usize = 1 << 20;
+
+/// A machine and the number of ranks on it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Simulated {
+    pub(super) name: String,
+    machine: Machine,
+    pub(super) ranks: usize,
+}
+
+impl Simulated {
+    /// Reads `MACHINE:RANKS`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what would have been right.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (named, ranks) = text.rsplit_once(':').unwrap_or((text, ""));
+        let ranks = ranks.parse().ok().filter(|n| (1..=RANKS_MAX).contains(n));
+        let ranks = ranks.ok_or_else(|| {
+            format!("--sim {text}: a machine and from 1 to {RANKS_MAX} ranks, as in gemini:12000")
+        })?;
+        let (name, machine) = machine::find(named).map_err(|why| format!("--sim {text}: {why}"))?;
+        Ok(Simulated {
+            name,
+            machine,
+            ranks,
+        })
+    }
+
+    /// Where the ranks run, as a comment.
+    pub(super) fn place(&self) -> String {
+        format!(
+            "# Simulated: {} ranks on {}, {} on a node; one repetition from a common start\n",
+            self.ranks, self.name, self.machine.per_node
+        )
+    }
+
+    /// Refuses what a simulation has not: it says itself how many ranks there are, moves no data, knows
+    /// no cache and has one group at a time.
+    ///
+    /// # Errors
+    /// A sentence with the option.
+    pub(super) fn suits(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
+        let multiple = plan.benchmarks.iter().any(|one| one.multiple.is_some());
+        let wrong = [
+            (ranks.is_some(), "-n: --sim says how many ranks there are"),
+            (plan.method.check, "-check: a simulation moves no data"),
+            (
+                plan.off_cache.is_some(),
+                "-off_cache: a simulation has no cache",
+            ),
+            (
+                plan.layout.map.is_some(),
+                "-map: a simulation has one group at a time",
+            ),
+            (multiple, "-multi: a simulation has one group at a time"),
+        ];
+        match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, why)) => Err(format!("{why}; leave it or --sim out")),
+            None => Ok(()),
+        }
+    }
+
+    /// Simulates the tables of a plan.
+    ///
+    /// # Errors
+    /// A sentence about the kernel that could not be simulated.
+    pub(super) fn run(&self, plan: &Plan, observer: &mut impl Observer) -> Result<(), String> {
+        for table in tables(plan, self.ranks) {
+            observer.table(&table);
+            let (kernel, ranks) = (table.kernel, table.processes());
+            for bytes in plan.lengths_of(kernel) {
+                let needed = Memory::bytes((kernel.info().room)(bytes, ranks), None);
+                if needed > plan.memory {
+                    observer.skip(&table, &Skip { bytes, needed });
+                    continue;
+                }
+                let times = self.times(kernel, bytes, ranks)?;
+                observer.row(&table, &row(kernel, bytes, &times));
+            }
+            observer.end(&table);
+        }
+        Ok(())
+    }
+
+    /// When each simulated rank has done its repetition, in picoseconds.
+    fn times(&self, kernel: Kernel, bytes: usize, ranks: usize) -> Result<Vec<u64>, String> {
+        let name = kernel.info().name;
+        let failed = |why: &dyn std::fmt::Display| format!("{name} on {ranks} ranks: {why}");
+        let mut recording = Recording::new(kernel, bytes, ranks);
+        let setup = self.setup(ranks);
+        let report = match recording.of(0).collective {
+            None => {
+                let all: Vec<_> = (0..ranks).map(|rank| recording.of(rank).messages).collect();
+                Simulation::new(&setup).run(|rank| Ok(all[rank as usize].clone()))
+            }
+            Some((call, blocks)) => {
+                let choice = choose(&call, &self.tuning()).map_err(|why| failed(&why))?;
+                let algorithm = choice.algorithm;
+                let parameters = Parameters {
+                    per_node: self.machine.per_node,
+                    order: Order::Block,
+                    ..choice.parameters
+                };
+                let symmetric = setup.by_symmetry().ok().filter(|_| shifts(algorithm));
+                let given = Given {
+                    sends: &blocks,
+                    recvs: &blocks,
+                    ..Given::NOTHING
+                };
+                let plan = |rank| {
+                    let mut own = call;
+                    own.rank = rank;
+                    Ok(algorithm.plan(&own, &parameters)?)
+                };
+                Simulation::new(&symmetric.unwrap_or(setup))
+                    .element_bytes(call.element_bytes)
+                    .given(given)
+                    .block(bytes as u64)
+                    .run(plan)
+            }
+        };
+        report
+            .map(|report| report.times)
+            .map_err(|why| failed(&why))
+    }
+
+    fn setup(&self, ranks: usize) -> Setup {
+        let placement = Placement::new(Order::Block, ranks as u32, self.machine.per_node);
+        Setup::new(self.machine, placement)
+    }
+
+    fn tuning(&self) -> Tuning {
+        Tuning {
+            machine: self.machine,
+            per_node: self.machine.per_node,
+            serial_copies: false,
+            ..Tuning::default()
+        }
+    }
+}
+
+/// A row of one repetition that took the ranks so many picoseconds.
+fn row(kernel: Kernel, bytes: usize, times: &[u64]) -> Row {
+    let info = kernel.info();
+    // Of a single transfer only the rank that starts it sees whole round trips.
+    let counted = match info.class {
+        Class::SingleTransfer => &times[..1],
+        _ => times,
+    };
+    let microseconds = |picoseconds: f64| picoseconds / 1e6 / f64::from(info.trips);
+    let of = |time: Option<&u64>| microseconds(time.copied().unwrap_or(0) as f64);
+    let t_max = of(counted.iter().max());
+    let sum: u64 = counted.iter().sum();
+    let volume = bytes as f64 * f64::from(info.messages);
+    Row {
+        group: 0,
+        bytes,
+        repetitions: 1,
+        t_min: of(counted.iter().min()),
+        t_max,
+        t_avg: microseconds(sum as f64 / counted.len() as f64),
+        throughput: (info.messages > 0).then(|| {
+            if t_max > 0.0 {
+                volume / (t_max / 1e6)
+            } else {
+                0.0
+            }
+        }),
+        spread: Spread {
+            blocks: 1,
+            min: t_max,
+            median: t_max,
+            p99: t_max,
+        },
+        defect: 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;
