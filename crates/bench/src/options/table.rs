@@ -94,7 +94,7 @@ pub(super) const ROWS: &[Row] = &[
     value(
         "-off_cache",
         "-1|MB[,LINE]",
-        "keep messages out of a cache of 2^20 bytes with lines of LINE bytes; -1: this machine's",
+        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's",
         |draft, value, around| {
             draft.plan.off_cache = Some(value.off_cache(around)?);
             Ok(())
@@ -103,8 +103,7 @@ pub(super) const ROWS: &[Row] = &[
     value(
         "-iter",
         "SAMPLES[,MB[,SINGLE]][,POLICY]",
-        "most repetitions of a sample (1000), most 2^20 bytes sent in it (40), most repetitions \
-         of transfers that complete one by one (100)",
+        "most repetitions of a sample (1000), its 2^20 bytes (40), repetitions one by one (100)",
         |draft, value, _| value.iterations(&mut draft.plan.method),
     ),
     value(
