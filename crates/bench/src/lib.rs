@@ -9,6 +9,8 @@ extern crate std;
 
 mod buffers;
 mod comm;
+#[cfg(feature = "compare")]
+pub mod compare;
 pub mod kernels;
 #[cfg(feature = "alloc")]
 pub mod lengths;

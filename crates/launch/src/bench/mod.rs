@@ -9,12 +9,14 @@
 //!   environment  what the run is made with
 //!   report       rank 0: pinning, tables, JSON and comma-separated values
 //!     progress   how far the run is
+//! page     `oxmpi bench report`: results of several runs held against each other
 //! simulated  no job: the kernels' messages and collectives on a machine that is simulated
 //! ```
 
 mod binding;
 mod command;
 mod environment;
+mod page;
 mod progress;
 mod rank;
 mod report;
@@ -42,7 +44,10 @@ const MANAGED: [&str; 4] = ["PMI_FD", "PMI_RANK", "PMI_PORT", "PMIX_RANK"];
 pub(crate) const ORIGINAL: &str = "IMB-MPI1";
 
 /// Runs `oxmpi bench` with these arguments.
-pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
+    if arguments.first().is_some_and(|word| word == "report") {
+        return page::main(arguments.split_off(1));
+    }
     called("oxmpi bench", arguments)
 }
 

@@ -1,0 +1,190 @@
+//! Which plots show a table or a section.
+
+use super::super::plot::{Look, Plot, Point, Quantity, Series};
+use super::super::report::{Report, Row, Section, Table};
+use super::super::run::{Figure, Unit};
+use super::super::units;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+/// What stands at the line of what the machine reaches without message passing.
+const FLOOR: &str = "floor";
+
+/// The most lines for lengths of messages.
+const LENGTHS_MAX: usize = 4;
+
+/// A table's time, bandwidth and ratios over the lengths of messages, as far as there are several lengths.
+pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
+    if table.rows.len() < 2 || table.subject.unit != Unit::Microseconds {
+        return Vec::new();
+    }
+    let plot = |title: &str, up, series| Plot {
+        title: title.into(),
+        across: Quantity::Bytes,
+        up,
+        series,
+    };
+    let mut plots = Vec::new();
+    let time = lines(table, report, |_, figure| figure);
+    plots.push(plot("Time", Quantity::Time, time));
+    if let Some(messages) = table.subject.messages() {
+        let moved = |bytes: u64| f64::from(messages) * bytes as f64 * 1e6;
+        let rate = |row: &Row, point: Point| Point {
+            y: moved(row.bytes) / point.y,
+            range: point
+                .range
+                .map(|(low, high)| (moved(row.bytes) / high, moved(row.bytes) / low)),
+            ..point
+        };
+        let rate = lines(table, report, rate);
+        plots.push(plot("Bandwidth", Quantity::Rate, positive(rate)));
+    }
+    if report.runs.len() > 1 {
+        let title = format!("Time over that of {}", report.runs[0].name);
+        plots.push(plot(&title, Quantity::Ratio, ratios(table, report)));
+    }
+    plots
+}
+
+/// Time over ranks: of one run a line for each of a few lengths, of several a plot for each.
+pub(super) fn over_ranks(section: &Section, report: &Report) -> Vec<Plot> {
+    let tables = &section.tables;
+    if tables.len() < 2 || tables[0].subject.unit != Unit::Microseconds {
+        return Vec::new();
+    }
+    let plot = |title, series| Plot {
+        title,
+        across: Quantity::Ranks,
+        up: Quantity::Time,
+        series,
+    };
+    let named = |bytes: u64| match bytes {
+        0 => "Time".into(),
+        bytes => format!("Time, {}", units::bytes(bytes as f64)),
+    };
+    let line = |run: usize, bytes: u64, name: String, look| {
+        let points = tables.iter().filter_map(|table| {
+            let row = table.rows.iter().find(|row| row.bytes == bytes)?;
+            let figure = row.figures.get(run)?.as_ref()?;
+            point(table.subject.ranks as f64, figure)
+        });
+        Series {
+            name,
+            look,
+            points: points.collect(),
+        }
+    };
+    let lengths = lengths(tables);
+    if report.runs.len() == 1 {
+        let series = lengths.iter().enumerate().map(|(number, &bytes)| {
+            line(0, bytes, units::bytes(bytes as f64), Look::Number(number))
+        });
+        return [plot("Time".into(), series.collect())].into();
+    }
+    let of_length = |&bytes: &u64| {
+        let runs = report.runs.iter().enumerate();
+        let series = runs
+            .map(|(run, of)| line(run, bytes, of.name.clone(), Look::Number(run)))
+            .filter(|series| !series.points.is_empty());
+        plot(named(bytes), series.collect())
+    };
+    lengths.iter().map(of_length).collect()
+}
+
+/// A few of the lengths that all tables have, the shortest and the longest among them; without 0 where there
+/// are others.
+fn lengths(tables: &[Table]) -> Vec<u64> {
+    let has = |table: &Table, bytes: u64| table.rows.iter().any(|row| row.bytes == bytes);
+    let first = tables.first().into_iter().flat_map(|table| &table.rows);
+    let mut common: Vec<u64> = first
+        .map(|row| row.bytes)
+        .filter(|&bytes| tables.iter().all(|table| has(table, bytes)))
+        .collect();
+    if common.len() > 1 {
+        common.retain(|&bytes| bytes > 0);
+    }
+    let last = common.len().saturating_sub(1);
+    let count = common.len().min(LENGTHS_MAX);
+    let place = |number: usize| number * last / (count - 1).max(1);
+    (0..count).map(|number| common[place(number)]).collect()
+}
+
+/// A line for each run and one for the floor; `shown` makes the time of a row what is shown.
+fn lines(table: &Table, report: &Report, shown: impl Fn(&Row, Point) -> Point) -> Vec<Series> {
+    let rows = || table.rows.iter();
+    let mut lines: Vec<Series> = Vec::new();
+    for (number, run) in report.runs.iter().enumerate() {
+        let points = rows().filter_map(|row| {
+            let figure = row.figures.get(number)?.as_ref()?;
+            Some(shown(row, point(row.bytes as f64, figure)?))
+        });
+        lines.push(Series {
+            name: run.name.clone(),
+            look: Look::Number(number),
+            points: points.collect(),
+        });
+    }
+    let floor = rows().filter_map(|row| {
+        let bare = Point {
+            x: row.bytes as f64,
+            y: row.floor?,
+            range: None,
+        };
+        Some(shown(row, bare))
+    });
+    lines.push(Series {
+        name: FLOOR.into(),
+        look: Look::Floor,
+        points: floor.collect(),
+    });
+    lines.retain(|line| !line.points.is_empty());
+    lines
+}
+
+/// Lines without the points that a logarithmic axis has no place for.
+fn positive(mut lines: Vec<Series>) -> Vec<Series> {
+    for line in &mut lines {
+        line.points.retain(|point| point.y > 0.0);
+    }
+    lines.retain(|line| !line.points.is_empty());
+    lines
+}
+
+/// Each other run's time, and the floor, over the first run's.
+fn ratios(table: &Table, report: &Report) -> Vec<Series> {
+    let first = |row: &Row| {
+        let figure = row.figures.first()?.as_ref()?;
+        point(0.0, figure).filter(|point| point.y > 0.0)
+    };
+    let over = |row: &Row, other: Point| {
+        let first = first(row)?;
+        let range = other.range.zip(first.range);
+        Some(Point {
+            y: other.y / first.y,
+            range: range
+                .filter(|(_, first)| first.0 > 0.0)
+                .map(|(other, first)| (other.0 / first.1, other.1 / first.0)),
+            ..other
+        })
+    };
+    let rows = &table.rows;
+    let mut series = lines(table, report, |_, point| point);
+    series.retain(|series| series.look != Look::Number(0));
+    for line in &mut series {
+        let points = line.points.iter().filter_map(|point| {
+            let row = rows.iter().find(|row| row.bytes as f64 == point.x)?;
+            over(row, *point)
+        });
+        line.points = points.collect();
+    }
+    positive(series)
+}
+
+fn point(x: f64, figure: &Figure) -> Option<Point> {
+    Some(Point {
+        x,
+        y: figure.value.filter(|value| value.is_finite())?,
+        range: figure.range,
+    })
+}

@@ -1,0 +1,144 @@
+//! Results of `oxmpi bench --json`.
+
+use super::super::run::{Figure, Kind, MULTIPLE, Run, Subject, Unit};
+use super::super::units;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+/// What a report shows of a file; `docs/formats.md` describes the fields.
+#[derive(Deserialize)]
+pub(super) struct Record {
+    #[serde(default)]
+    environment: BTreeMap<String, serde_json::Value>,
+    #[serde(default)]
+    method: Method,
+    tables: Vec<TableRecord>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Method {
+    /// Every repetition was proven.
+    check: bool,
+    off_cache: Option<OffCache>,
+}
+
+#[derive(Deserialize)]
+struct OffCache {
+    cache_bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct TableRecord {
+    benchmark: String,
+    #[serde(default = "standard")]
+    mode: String,
+    processes: usize,
+    rows: Vec<RowRecord>,
+    #[serde(default)]
+    skipped: Vec<Skipped>,
+}
+
+/// A length without a row.
+#[derive(Deserialize)]
+struct Skipped {
+    bytes: u64,
+    needed_bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct RowRecord {
+    #[serde(default)]
+    bytes: u64,
+    block_min_us: f64,
+    block_median_us: f64,
+    block_p99_us: f64,
+    /// `null` stands for infinity.
+    #[serde(default = "none")]
+    defect: Option<f64>,
+}
+
+/// The mode of one group.
+const STANDARD: &str = "standard";
+
+fn standard() -> String {
+    STANDARD.into()
+}
+
+/// No defect.
+fn none() -> Option<f64> {
+    Some(0.0)
+}
+
+/// Texts of the environment that are shown, and what they are called.
+const FACTS: [(&str, &str); 7] = [
+    ("library", "library"),
+    ("date", "date"),
+    ("machine", "machine"),
+    ("system", "system"),
+    ("release", "release"),
+    ("thread_level", "threads"),
+    ("command", "command"),
+];
+
+/// The median of the blocks, and the fastest block to the 99th percentile.
+pub(super) fn run(name: &str, record: Record) -> Run {
+    let mut run = Run::new(name, Kind::Rival);
+    for (field, shown) in FACTS {
+        let text = record.environment.get(field).and_then(|text| text.as_str());
+        run.fact(shown, text.unwrap_or_default());
+    }
+    run.fact(
+        "figures",
+        "medians of blocks; from the fastest to the 99th percentile",
+    );
+    if let Some(OffCache { cache_bytes }) = record.method.off_cache {
+        let cache = units::bytes(cache_bytes as f64);
+        run.fact("off cache", format!("messages come from beyond {cache}"));
+    }
+    if record.method.check {
+        run.fact(
+            "checked",
+            "every repetition is proven, so times are not valid",
+        );
+    }
+    for table in record.tables {
+        let several = table.mode != STANDARD;
+        let prefix = if several { MULTIPLE } else { "" };
+        let subject = Subject {
+            benchmark: format!("{prefix}{}", table.benchmark),
+            ranks: table.processes,
+            placement: String::new(),
+            unit: Unit::Microseconds,
+        };
+        for row in table.rows {
+            let note = match row.defect {
+                Some(0.0) => None,
+                Some(defect) => Some(format!("wrong data, off by {defect}")),
+                None => Some("wrong data".into()),
+            };
+            let figure = Figure {
+                value: Some(row.block_median_us),
+                range: Some((row.block_min_us, row.block_p99_us)),
+                note,
+            };
+            run.add(subject.clone(), row.bytes, figure);
+        }
+        for Skipped {
+            bytes,
+            needed_bytes,
+        } in table.skipped
+        {
+            let needed = units::bytes(needed_bytes as f64);
+            let figure = Figure {
+                note: Some(format!("not measured: a rank needs {needed}")),
+                ..Figure::default()
+            };
+            run.add(subject.clone(), bytes, figure);
+        }
+    }
+    run
+}

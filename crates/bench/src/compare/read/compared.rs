@@ -1,0 +1,173 @@
+//! Raw data of `cargo xtask compare`: rounds in which all implementations took turns.
+
+use super::super::run::{Figure, Kind, Run, Subject, Unit};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+/// What a report shows of a file; `docs/formats.md` describes the fields.
+#[derive(Deserialize)]
+pub(super) struct Record {
+    date: String,
+    commit: String,
+    processor: String,
+    kernel: String,
+    compiler: String,
+    #[serde(default)]
+    versions: BTreeMap<String, String>,
+    runs: Vec<Round>,
+}
+
+/// One implementation's run of one work.
+#[derive(Deserialize)]
+struct Round {
+    implementation: String,
+    placement: Option<String>,
+    rows: Vec<RowRecord>,
+}
+
+#[derive(Deserialize)]
+struct RowRecord {
+    kernel: String,
+    ranks: usize,
+    bytes: u64,
+    #[serde(default)]
+    method: String,
+    #[serde(default = "nanoseconds")]
+    unit: String,
+    #[serde(alias = "min_ns")]
+    min: f64,
+    #[serde(alias = "median_ns")]
+    median: f64,
+    #[serde(alias = "p99_ns")]
+    p99: f64,
+    right: bool,
+}
+
+fn nanoseconds() -> String {
+    "ns".into()
+}
+
+/// The implementation that is no rival.
+const FLOOR: &str = "floor";
+/// The placement of runs that it does not matter to.
+const ANY: &str = "any";
+
+/// The rows of one implementation for one cell, by one method.
+struct Cell<'a> {
+    subject: Subject,
+    bytes: u64,
+    method: &'a str,
+    rows: Vec<&'a RowRecord>,
+}
+
+/// A run for each implementation, in the order of the first round, the floor last. What they share is
+/// told of the first.
+pub(super) fn runs(record: Record) -> Vec<Run> {
+    let mut names: Vec<&str> = Vec::new();
+    for round in &record.runs {
+        if !names.contains(&round.implementation.as_str()) {
+            names.push(&round.implementation);
+        }
+    }
+    names.sort_by_key(|name| *name == FLOOR);
+    let mut runs: Vec<Run> = names.into_iter().map(|name| run(&record, name)).collect();
+    if let Some(first) = runs.first_mut() {
+        first.fact("date", record.date.as_str());
+        first.fact("sources", record.commit.as_str());
+        first.fact("processor", record.processor.as_str());
+        first.fact("kernel", record.kernel.as_str());
+        first.fact("compiler", record.compiler.as_str());
+        first.fact(
+            "figures",
+            "medians of runs; from the least run to the largest",
+        );
+    }
+    runs
+}
+
+fn run(record: &Record, name: &str) -> Run {
+    let kind = if name == FLOOR {
+        Kind::Floor
+    } else {
+        Kind::Rival
+    };
+    let mut run = Run::new(name, kind);
+    let version = record.versions.get(name).cloned().unwrap_or_default();
+    run.fact("version", version);
+    let rounds = || {
+        record
+            .runs
+            .iter()
+            .filter(|round| round.implementation == name)
+    };
+    let kept = rounds().filter(|round| round.placement.is_some()).count();
+    run.fact("runs", format!("{kept} of {} kept", rounds().count()));
+    for cell in cells(rounds()) {
+        let figure = cell.figure();
+        run.add(cell.subject, cell.bytes, figure);
+    }
+    run
+}
+
+/// The rows of rounds during which the placement did not change.
+fn cells<'a>(rounds: impl Iterator<Item = &'a Round>) -> Vec<Cell<'a>> {
+    let mut cells: Vec<Cell<'a>> = Vec::new();
+    for round in rounds {
+        let Some(placement) = &round.placement else {
+            continue;
+        };
+        for row in &round.rows {
+            let subject = Subject {
+                benchmark: row.kernel.clone(),
+                ranks: row.ranks,
+                placement: Some(placement.as_str())
+                    .filter(|&placement| placement != ANY)
+                    .unwrap_or_default()
+                    .to_string(),
+                unit: match row.unit.as_str() {
+                    "B" => Unit::Bytes,
+                    _ => Unit::Microseconds,
+                },
+            };
+            let same = |cell: &&mut Cell<'_>| {
+                cell.bytes == row.bytes && cell.method == row.method && cell.subject == subject
+            };
+            match cells.iter_mut().find(same) {
+                Some(cell) => cell.rows.push(row),
+                None => cells.push(Cell {
+                    subject,
+                    bytes: row.bytes,
+                    method: &row.method,
+                    rows: [row].into(),
+                }),
+            }
+        }
+    }
+    cells
+}
+
+impl Cell<'_> {
+    /// The median of medians, the upper one of two in the middle.
+    fn figure(&self) -> Figure {
+        let scale = match self.subject.unit {
+            Unit::Microseconds => 1e3,
+            Unit::Bytes => 1.0,
+        };
+        let mut medians: Vec<f64> = self.rows.iter().map(|row| row.median).collect();
+        medians.sort_by(f64::total_cmp);
+        let range = match (&medians[..], &self.rows[..]) {
+            (_, [row]) => Some((row.min, row.p99)),
+            ([least, .., largest], _) => Some((*least, *largest)),
+            _ => None,
+        };
+        let wrong = self.rows.iter().filter(|row| !row.right).count();
+        Figure {
+            value: medians.get(medians.len() / 2).map(|median| median / scale),
+            range: range.map(|(low, high)| (low / scale, high / scale)),
+            note: (wrong > 0).then(|| format!("wrong data in {wrong} runs")),
+        }
+    }
+}

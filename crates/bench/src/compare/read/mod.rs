@@ -1,0 +1,88 @@
+//! Files to runs.
+
+mod bench;
+mod compared;
+mod original;
+
+use super::run::Run;
+use crate::listing::{self, Listing};
+use core::fmt;
+use serde::Deserialize;
+use std::string::String;
+use std::vec::Vec;
+
+/// The runs in a file, which `name` is the name of: results of `oxmpi bench --json`, raw data of
+/// `cargo xtask compare`, or a listing in the format of the Intel MPI Benchmarks. A comparison has a run for
+/// each implementation, the others have one.
+///
+/// # Errors
+/// When it is none of these, of a version that is not known, or damaged, and where.
+pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
+    if !text.trim_start().starts_with('{') {
+        let listing = Listing::parse(text).map_err(Error::Listing)?;
+        return Ok([original::run(name, &listing)].into());
+    }
+    let Head { format, version } = serde_json::from_str(text).map_err(Error::Json)?;
+    let known: &[u32] = match format.as_str() {
+        BENCH => &[1, crate::report::json::VERSION],
+        COMPARED => &[1, 2],
+        _ => return Err(Error::Format(format)),
+    };
+    if !known.contains(&version) {
+        return Err(Error::Version(format, version));
+    }
+    if format == BENCH {
+        let record = serde_json::from_str(text).map_err(Error::Json)?;
+        Ok([bench::run(name, record)].into())
+    } else {
+        let record = serde_json::from_str(text).map_err(Error::Json)?;
+        Ok(compared::runs(record))
+    }
+}
+
+/// The format of `oxmpi bench --json`.
+const BENCH: &str = "oxmpi-bench";
+/// The format of `cargo xtask compare --publish`.
+const COMPARED: &str = "oxmpi-compare";
+
+/// What every JSON of ours begins with.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    format: String,
+    #[serde(default)]
+    version: u32,
+}
+
+/// A file that cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// It is no JSON, or fields are missing or of another type.
+    Json(serde_json::Error),
+    /// It is no JSON, and no listing either.
+    Listing(listing::Error),
+    /// It is JSON of another format, which is named.
+    Format(String),
+    /// It is of a version of its format that is not known.
+    Version(String, u32),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Json(why) => write!(f, "{why}"),
+            Error::Listing(why) => write!(f, "{why}"),
+            Error::Format(found) => write!(
+                f,
+                "its format is '{found}'; {BENCH}, {COMPARED} and listings can be read"
+            ),
+            Error::Version(format, version) => write!(
+                f,
+                "version {version} of {format} is not known to this oxmpi; a newer one may read it"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Error {}

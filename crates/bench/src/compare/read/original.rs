@@ -1,0 +1,49 @@
+//! Listings in the format of the Intel MPI Benchmarks.
+
+use super::super::run::{Figure, Kind, MULTIPLE, Run, Subject, Unit};
+use crate::listing::{Column, Listing};
+use std::format;
+
+/// The time of the slowest rank: means over repetitions, of which the listing tells no spread.
+pub(super) fn run(name: &str, listing: &Listing) -> Run {
+    let header = &listing.header;
+    let mut run = Run::new(name, Kind::Rival);
+    run.fact("program", header.suite.as_str());
+    run.fact("date", header.date.as_str());
+    run.fact("machine", header.machine.as_str());
+    run.fact("system", header.system.as_str());
+    run.fact("release", header.release.as_str());
+    run.fact("threads", header.thread_level.as_str());
+    run.fact("command", header.command.as_str());
+    run.fact("figures", "means of all repetitions");
+    if !listing.finished {
+        run.fact("cut short", "the listing's last line is missing");
+    }
+    for table in &listing.tables {
+        let heading = &table.heading;
+        let prefix = if heading.multiple { MULTIPLE } else { "" };
+        let subject = Subject {
+            benchmark: format!("{prefix}{}", heading.benchmark),
+            ranks: heading.processes,
+            placement: "".into(),
+            unit: Unit::Microseconds,
+        };
+        for row in &table.rows {
+            let value = |column| table.value(row, &column);
+            let defect = value(Column::Defects).filter(|&defect| defect != 0.0);
+            let wrong = defect.map(|defect| format!("wrong data, off by {defect}"));
+            let skipped = row
+                .skipped
+                .as_ref()
+                .map(|why| format!("not measured: {why}"));
+            let figure = Figure {
+                value: value(Column::TimeMax).or_else(|| value(Column::Time)),
+                range: None,
+                note: wrong.or(skipped),
+            };
+            let bytes = value(Column::Bytes).unwrap_or(0.0) as u64;
+            run.add(subject.clone(), bytes, figure);
+        }
+    }
+    run
+}

@@ -1,0 +1,130 @@
+//! What one run measured.
+
+use crate::Kernel;
+use std::string::String;
+use std::vec::Vec;
+
+/// A run: one program's figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// What it is called.
+    pub name: String,
+    /// What it is held to be.
+    pub kind: Kind,
+    /// When, where and how it ran: names and texts.
+    pub facts: Vec<(String, String)>,
+    figures: Vec<(Subject, u64, Figure)>,
+}
+
+/// What a run is held to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One of those that are compared.
+    Rival,
+    /// What the machine reaches without message passing, such as a copy of memory: nobody's aim is to
+    /// beat it.
+    Floor,
+}
+
+/// What is measured, but for the length of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// Name of the benchmark; `Multi-NAME` where groups ran it at once.
+    pub benchmark: String,
+    /// Ranks that took part, of one group.
+    pub ranks: usize,
+    /// How near to each other they ran; empty where it is not known or does not matter.
+    pub placement: String,
+    /// What the figures count.
+    pub unit: Unit,
+}
+
+/// What figures count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Time.
+    Microseconds,
+    /// Memory.
+    Bytes,
+}
+
+/// One measurement.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figure {
+    /// What was measured, if it was.
+    pub value: Option<f64>,
+    /// Between what it varied, if that is known.
+    pub range: Option<(f64, f64)>,
+    /// What is wrong with it.
+    pub note: Option<String>,
+}
+
+/// What stands before the name of a benchmark that several groups ran at once.
+pub(super) const MULTIPLE: &str = "Multi-";
+
+impl Subject {
+    /// Bytes that one rank moves per byte of a message, in one direction or in both; `None` where
+    /// throughput says nothing, as for collectives.
+    pub fn messages(&self) -> Option<u32> {
+        let name = &self.benchmark;
+        let kernel = Kernel::named(name.strip_prefix(MULTIPLE).unwrap_or(name))?;
+        Some(kernel.info().messages).filter(|&messages| messages > 0)
+    }
+}
+
+impl Run {
+    /// A run without figures.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Run {
+        Run {
+            name: name.into(),
+            kind,
+            facts: Vec::new(),
+            figures: Vec::new(),
+        }
+    }
+
+    /// Adds what is known about it, unless that is nothing.
+    pub fn fact(&mut self, name: &str, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.facts.push((name.into(), text));
+        }
+    }
+
+    /// Adds a figure. The benchmark's name is spelled as in the catalog. Of two figures for the same
+    /// the slower one counts, of a floor's the faster one.
+    pub fn add(&mut self, mut subject: Subject, bytes: u64, figure: Figure) {
+        if let Some(kernel) = Kernel::named(&subject.benchmark) {
+            subject.benchmark = kernel.info().name.into();
+        }
+        let same = |(other, length, _): &&mut (Subject, u64, Figure)| {
+            *length == bytes && *other == subject
+        };
+        let Some((_, _, old)) = self.figures.iter_mut().find(same) else {
+            self.figures.push((subject, bytes, figure));
+            return;
+        };
+        let slower = figure.value > old.value;
+        let counts = match self.kind {
+            Kind::Rival => slower && old.note.is_none() || figure.note.is_some(),
+            Kind::Floor => !slower,
+        };
+        if counts {
+            *old = figure;
+        }
+    }
+
+    /// What it measured, in order.
+    pub fn figures(&self) -> impl Iterator<Item = (&Subject, u64, &Figure)> {
+        self.figures
+            .iter()
+            .map(|(subject, bytes, figure)| (subject, *bytes, figure))
+    }
+
+    /// What it measured of this.
+    pub fn figure(&self, subject: &Subject, bytes: u64) -> Option<&Figure> {
+        self.figures()
+            .find(|&(other, length, _)| length == bytes && other == subject)
+            .map(|(_, _, figure)| figure)
+    }
+}

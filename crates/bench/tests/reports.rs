@@ -1,0 +1,70 @@
+//! Reports of real data: listings of the original and the comparisons that are kept.
+
+#![cfg(feature = "compare")]
+
+use oxmpi_bench::compare::{Kind, Report, Run, read};
+use std::path::Path;
+
+fn runs(path: &str) -> Vec<Run> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let text = std::fs::read_to_string(&path).expect("the file is there");
+    read(path.to_str().expect("a plain name"), &text).unwrap_or_else(|why| panic!("{why}"))
+}
+
+#[test]
+fn listings_of_the_original_are_held_against_each_other() {
+    let both = [runs("tests/imb/msglog.txt"), runs("tests/imb/all4.txt")].concat();
+    let report = Report::new(both).expect("two runs");
+    let pingpong = report
+        .sections
+        .iter()
+        .find(|section| section.title() == "PingPong");
+    let table = &pingpong.expect("both ran it").tables[0];
+    let lengths: Vec<u64> = table.rows.iter().map(|row| row.bytes).collect();
+    assert_eq!(lengths, [0, 8, 16, 32, 64, 128]);
+    let ratios = table.rows.iter().map(|row| row.ratio.is_some());
+    assert_eq!(
+        ratios.collect::<Vec<_>>(),
+        [true, true, true, true, true, false]
+    );
+    assert!(report.page().contains("Bcast") && report.text().contains("means of all repetitions"));
+}
+
+#[test]
+fn groups_are_benchmarks_of_their_own() {
+    let report = Report::new(runs("tests/imb/sample2b.txt")).expect("one run");
+    let titles: Vec<String> = report
+        .sections
+        .iter()
+        .map(|section| section.title())
+        .collect();
+    assert_eq!(titles, ["Multi-PingPing", "Multi-Allreduce", "Allreduce"]);
+    let ranks = report.sections[2]
+        .tables
+        .iter()
+        .map(|table| table.subject.ranks);
+    assert_eq!(ranks.collect::<Vec<_>>(), [4, 6]);
+    let first = report.sections[0].tables[0].rows[0].figures[0].as_ref();
+    assert_eq!(first.and_then(|figure| figure.value), Some(2.28));
+}
+
+/// The published folders belong to the repository, not to the package.
+#[test]
+fn kept_comparisons_are_shown_whole() {
+    for folder in ["2026-11-21-amd", "2026-11-21-amd-2"] {
+        let path = format!("runs/{folder}/runs.json");
+        if !Path::new(env!("CARGO_MANIFEST_DIR")).join(&path).exists() {
+            continue;
+        }
+        let runs = runs(&path);
+        assert!(runs.iter().all(|run| run.kind == Kind::Rival));
+        let report = Report::new(runs).expect("as many as there are peers");
+        assert_eq!(report.runs[0].name, "oxmpi");
+        let (rows, lost) = report.score();
+        assert!(
+            rows > 10 && lost > 0 && lost < rows,
+            "{folder}: {lost} of {rows}"
+        );
+        assert!(report.page().contains("PingPong, near"));
+    }
+}

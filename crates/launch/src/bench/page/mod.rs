@@ -1,0 +1,61 @@
+//! `oxmpi bench report`: results held against each other, as a page for browsers or as text.
+//!
+//! What they say and how it is drawn is decided in `oxmpi_bench::compare`; here files are read and written.
+
+mod options;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+use oxmpi_bench::compare::{Report, read};
+
+use crate::complain::{self, Failure};
+use crate::target;
+use options::{Options, Wish};
+
+/// The most bytes of a file: results of the largest machines have less.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Runs `oxmpi bench report` with these arguments.
+pub(super) fn main(arguments: Vec<OsString>) -> ExitCode {
+    complain::finish(match options::parse(arguments) {
+        Ok(Wish::Help) => return complain::answer(options::HELP),
+        Ok(Wish::Run(options)) => run(&options),
+        Err(why) => Err(Failure::Usage(why)),
+    })
+}
+
+fn run(options: &Options) -> Result<(), Failure> {
+    let mut runs = Vec::new();
+    for path in &options.files {
+        let text = content(path).map_err(Failure::Data)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let wrong = |why| Failure::Data(format!("{}: {why}", path.display()));
+        runs.extend(read(&stem, &text).map_err(wrong)?);
+    }
+    let report = Report::new(runs).map_err(|why| Failure::Usage(why.to_string()))?;
+    let text = if options.text {
+        report.text()
+    } else {
+        report.page()
+    };
+    target::put(&text, &options.target).map_err(Failure::Data)
+}
+
+/// The text of a file.
+fn content(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_string(&mut text));
+    match read {
+        Ok(bytes) if bytes as u64 > BYTES_MAX => Err(format!(
+            "{}: longer than {} MiB, the most that results may have",
+            path.display(),
+            BYTES_MAX >> 20
+        )),
+        Ok(_) => Ok(text),
+        Err(why) => Err(format!("{}: cannot be read: {why}", path.display())),
+    }
+}
