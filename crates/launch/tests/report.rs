@@ -3,10 +3,19 @@
 mod common;
 
 use common::{Done, finish, start};
+use oxmpi_bench::listing::{Column, Lengths, Listing};
 use std::path::{Path, PathBuf};
 
 fn report(arguments: &[&str]) -> Done {
     finish(start(&[&["bench", "report"], arguments].concat()))
+}
+
+/// What `oxmpi bench` prints with these arguments, read as a listing of the original is.
+fn ours(arguments: &str) -> Listing {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let done = finish(start(&[&["bench"], &words[..]].concat()));
+    assert_eq!(done.code, 0, "{}", done.err);
+    Listing::parse(&done.out).unwrap_or_else(|why| panic!("{why} of:\n{}", done.out))
 }
 
 /// A listing of the original.
@@ -17,6 +26,64 @@ fn listing(name: &str) -> String {
 
 fn scratch(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("oxmpi-report-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn our_listing_reads_as_the_original_s() {
+    let listing = ours("-n 2 MPI1 PingPong Barrier Allreduce -iter 20 -msglog 3:5");
+    let header = &listing.header;
+    assert_eq!(header.benchmarks, ["PingPong", "Barrier", "Allreduce"]);
+    assert_eq!(header.lengths, Lengths::Within(0, 32));
+    let texts = [
+        &header.date,
+        &header.machine,
+        &header.system,
+        &header.mpi_version,
+    ];
+    assert!(texts.iter().all(|text| !text.is_empty()), "{header:?}");
+    assert_eq!(
+        [&header.datatype, &header.operation],
+        ["MPI_BYTE", "MPI_SUM"]
+    );
+    assert!(header.command.contains("-msglog 3:5") && listing.finished);
+    let shapes = listing.tables.iter().map(|table| {
+        let heading = &table.heading;
+        (
+            heading.benchmark.as_str(),
+            heading.processes,
+            table.columns.len(),
+            table.rows.len(),
+        )
+    });
+    let expected = [
+        ("PingPong", 2, 4, 4),
+        ("Barrier", 2, 4, 1),
+        ("Allreduce", 2, 5, 4),
+    ];
+    assert_eq!(shapes.collect::<Vec<_>>(), expected);
+    let pingpong = &listing.tables[0];
+    let repetitions = pingpong.value(&pingpong.rows[3], &Column::Repetitions);
+    assert_eq!(repetitions, Some(20.0));
+}
+
+#[test]
+fn our_groups_read_as_the_original_s() {
+    let each = ours("-n 6 pingping allreduce -map 3x2 -multi 1 -iter 10 -msglog 3:4");
+    let groups = [[0, 3], [1, 4], [2, 5]];
+    assert!(each.tables[0].heading.multiple);
+    assert_eq!(each.tables[0].heading.groups, groups);
+    assert_eq!(each.tables[0].columns[0], Column::Group);
+    assert_eq!(each.tables[0].rows.len(), 9);
+    let worst = ours("-n 6 pingping allreduce -map 3x2 -multi 0 -iter 10 -msglog 3:4");
+    let original = Listing::parse(
+        &std::fs::read_to_string(listing("sample2.txt")).expect("the listing is there"),
+    )
+    .expect("it is one");
+    assert_eq!(worst.tables.len(), original.tables.len());
+    for (table, model) in worst.tables.iter().zip(&original.tables) {
+        assert_eq!(table.heading, model.heading);
+        assert_eq!(table.columns, model.columns);
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The raw data and the tables that are kept.
+//! The raw data, the tables and the report that are kept.
 
 use super::placement::Probe;
 use super::programs::Implementation;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use xshell::cmd;
 
-/// Writes every run and the tables into a folder named by date and kind of processor.
+/// Writes every run, the tables and a report into a folder named by date and kind of processor.
 pub(crate) fn publish(
     repo: &Repo,
     probe: &Probe,
@@ -37,11 +37,18 @@ pub(crate) fn publish(
         "processor": probe.model, "kernel": kernel, "compiler": compiler,
         "versions": versions, "runs": runs,
     });
-    sh.write_file(
-        folder.join("runs.json"),
-        serde_json::to_string_pretty(&whole)? + "\n",
-    )?;
+    let raw = folder.join("runs.json");
+    sh.write_file(&raw, serde_json::to_string_pretty(&whole)? + "\n")?;
     sh.write_file(folder.join("tables.txt"), tables)?;
+    let oxmpi = repo.oxmpi()?;
+    for (name, form) in [("report.html", None), ("report.txt", Some("--text"))] {
+        let report = folder.join(name);
+        cmd!(
+            sh,
+            "{oxmpi} bench report {form...} --force --output {report} {raw}"
+        )
+        .run()?;
+    }
     Ok(folder)
 }
 

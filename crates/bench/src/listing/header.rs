@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Words that the line between the first two rules has.
-const SUITE: &str = "MPI Benchmarks";
+/// What the line between the first two rules ends with, behind the program's name and version.
+const PART: &str = " part";
 
 /// When, where and how; a text that the listing does not have is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn suite(lines: &mut Lines<'_>) -> Result<String, Error> {
         if line.kind != Kind::Rule {
             continue;
         }
-        let Some(name) = lines.comment().filter(|name| name.contains(SUITE)) else {
+        let Some(name) = lines.comment().filter(|name| name.ends_with(PART)) else {
             continue;
         };
         if lines.next().is_some_and(|line| line.kind == Kind::Rule) {
@@ -153,7 +153,8 @@ fn suite(lines: &mut Lines<'_>) -> Result<String, Error> {
     Err(Error {
         line: 1,
         why: format!(
-            "no listing: nowhere are there a rule '#-----', a line with '{SUITE}', and a rule"
+            "no listing: nowhere are there a rule '#-----', a line that ends in '{PART}' such as \
+             '# Intel(R) MPI Benchmarks 2021.11, MPI-1 part', and a rule"
         ),
     })
 }
