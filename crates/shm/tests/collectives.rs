@@ -45,6 +45,10 @@ impl Driver for Caller<'_> {
         Ok(())
     }
 
+    fn unreadable(&mut self, rank: u32) -> (u32, Never) {
+        unreachable!("rank {rank} is here")
+    }
+
     fn wake(&mut self, ranks: u64) {
         self.rank.tx.wake_those_asleep(ranks);
     }
@@ -267,6 +271,37 @@ fn calls_in_any_order_give_what_they_should() {
     }
 }
 
+/// Long blocks go from memory to memory, those of calls in place and all others as before.
+#[test]
+fn ranks_read_each_others_memory() {
+    for ranks in [3, 4] {
+        threads(Layout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
+            let mut caller = Caller {
+                rank: &mut rank,
+                patience: Patience::crowded(),
+                looks: 0,
+            };
+            let mut chance = Chance(ranks.into());
+            let meeting = Call {
+                what: 6,
+                len: 8,
+                ..chance.call(ranks as usize)
+            };
+            run(meeting, me as usize, ranks as usize, &mut team, &mut caller);
+            // Sandboxes may forbid it, then to all.
+            let _allowed = team.can_read();
+            for _ in 0..40 {
+                let call = chance.call(ranks as usize);
+                let len = 64 << 10 | call.len;
+                let what = [1, 4, 4, call.what][call.what % 4];
+                let call = Call { what, len, ..call };
+                run(call, me as usize, ranks as usize, &mut team, &mut caller);
+            }
+        });
+    }
+}
+
 /// Without anything in between, ranks run ahead of each other as far as there is room.
 #[test]
 fn a_row_of_the_same_call_keeps_its_order() {
@@ -339,9 +374,12 @@ fn there_are_so_many_places_and_no_more() {
             let team = rank.gates.team(place, 0..2, me as usize);
             assert_eq!(team.is_some(), place < PLACES);
             if let Some(team) = team {
-                assert!(team.reduces(8, 800) && team.reduces(24, 0));
-                assert!(!team.reduces(0, 0) && !team.reduces(8, 1 << 20));
-                assert!(!team.reduces(1 << 20, 1 << 20));
+                for to_one in [true, false] {
+                    let reduces = |element, len| team.reduces(element, len, to_one);
+                    assert!(reduces(8, 800) && reduces(24, 0));
+                    assert!(!reduces(0, 0) && !reduces(8, 1 << 20));
+                    assert!(!reduces(1 << 20, 1 << 20));
+                }
             }
         }
     });

@@ -3,6 +3,8 @@
 
 mod model;
 
+use std::sync::atomic::Ordering;
+
 use loom::thread;
 use model::{Fences, Model};
 use oxmpi_shm::ring::{Bell, Miss, STRIDE, Steps, Words};
@@ -82,6 +84,31 @@ fn an_exchange_parts_before_from_after() {
         read(&both[1], 1);
         other.join().unwrap();
         assert!(read(&both[1], 1));
+    });
+}
+
+/// What is read elsewhere counts only if the step that told of it was not taken back.
+#[test]
+fn what_is_written_over_was_withdrawn() {
+    loom::model(|| {
+        let (owner, memory) = (slots(), Model::new(1, |_| true));
+        // SAFETY: the model has this word.
+        unsafe { memory.store(0, 10, Ordering::Relaxed) };
+        owner.publish(1, MARK);
+        let failing = thread::spawn({
+            let (owner, memory) = (owner.clone(), memory.clone());
+            move || {
+                owner.withdraw(1);
+                // SAFETY: as above.
+                unsafe { memory.store(0, 11, Ordering::Relaxed) };
+            }
+        });
+        if owner.look(1, MARK).is_ok() {
+            // SAFETY: as above.
+            let read = unsafe { memory.load(0, Ordering::Relaxed) };
+            assert!(read == 10 || !owner.is_kept(1, MARK));
+        }
+        failing.join().unwrap();
     });
 }
 

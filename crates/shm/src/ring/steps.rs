@@ -110,6 +110,20 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         }
     }
 
+    /// Takes `step` back, before what it told of is written over: others may be reading that.
+    pub fn withdraw(&self, step: u64) {
+        // SAFETY: as above.
+        unsafe { self.words.store(Self::slot(step), 0, Ordering::Relaxed) };
+        self.words.fence(Ordering::Release);
+    }
+
+    /// Whether the rank had not yet [taken `step` back](Steps::withdraw) when what it told of was read, just
+    /// before.
+    pub fn is_kept(&self, step: u64, mark: u16) -> bool {
+        self.words.fence(Ordering::Acquire);
+        self.look(step, mark).is_ok()
+    }
+
     #[inline]
     const fn miss(number: u64, step: u64) -> Miss {
         let there = number >> MARK;

@@ -33,6 +33,7 @@ pub use limits::limits;
 pub use region::ShmRegion;
 pub use rx::ShmRx;
 pub use tx::bulk::choice::{Road, RoadWish, Row};
+pub(crate) use tx::bulk::single::{Afar, Entry, Space};
 pub use tx::{ShmSlot, ShmTx};
 
 /// Longest body in a slot, in bytes: its two lines less sequence and envelope.

@@ -79,13 +79,23 @@ impl<A: Access> Communicator<A> {
         let team = self
             .access()
             .with(|lane| lane.make_team(context, links, me));
-        let mut all_have = [u8::from(team.is_some())];
-        self.allreduce_in_place(&mut all_have, Op::MIN)?;
-        if let Some(team) = team.filter(|_| all_have == [1]) {
-            let team = Box::new(team);
+        if !self.all_do(team.is_some())? {
+            return Ok(());
+        }
+        if let Some(mut team) = team.map(Box::new) {
+            if !self.all_do(team.can_read())? {
+                team.read_no_memory();
+            }
             self.access().with(|lane| lane.keep_team(context, team));
         }
         Ok(())
+    }
+
+    /// Whether all ranks do, of which this one does or not.
+    fn all_do(&self, does: bool) -> Result<bool> {
+        let mut all = [u8::from(does)];
+        self.allreduce_in_place(&mut all, Op::MIN)?;
+        Ok(all == [1])
     }
 
     /// Why a collective ends that waits for what never comes.
@@ -153,10 +163,11 @@ impl<A: Access> Run<'_, A> {
                 team.bcast(caller, root, (given, bytes))?;
             }
             Collective::Scatter => {
+                team.scatter(caller, root, (input, bytes), output)?;
+                // Meanwhile the others read.
                 if is_root && !call.in_place {
                     caller.copy((input, mine), (output, 0), bytes)?;
                 }
-                team.scatter(caller, root, (input, bytes), output)?;
             }
             Collective::Gather => {
                 if is_root && !call.in_place {
@@ -179,7 +190,9 @@ impl<A: Access> Run<'_, A> {
                 team.alltoall(caller, (given, bytes), output)?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                if !team.reduces(call.element_bytes, bytes) || caller.operation.is_none() {
+                let to_one = call.collective == Collective::Reduce;
+                let reduces = team.reduces(call.element_bytes, bytes, to_one);
+                if !reduces || caller.operation.is_none() {
                     return Ok(false);
                 }
                 let given = match call.collective {
@@ -272,6 +285,14 @@ impl<A: Access> Driver for Caller<'_, A> {
             lane.looks
         });
         come.map_err(|stop| self.communicator.stopped(stop))
+    }
+
+    #[cold]
+    fn unreadable(&mut self, rank: u32) -> Error {
+        let rank = self.communicator.group().rank_of(rank).unwrap_or_default();
+        self.communicator.refused(&format_args!(
+            "the system does not let this rank read the memory of rank {rank} any more"
+        ))
     }
 
     #[inline]

@@ -21,6 +21,9 @@ impl Team {
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
     ) -> Result<(), D::Error> {
+        if self.exchanges_directly(block) && input.start() != output.start() {
+            return self.alltoall_directly(driver, (input, block), output);
+        }
         let (me, size) = (self.me, self.size());
         let pieces = Pieces::new(block, size - 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.inline);

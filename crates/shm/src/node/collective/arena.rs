@@ -2,7 +2,7 @@
 //!
 //! Every rank has a few places, one for each of the first communicators that it is in: groups that
 //! use the same place have no rank in common. A place has a ring of slots, which are words by which
-//! ranks steer, and a cell of bytes for each slot at least. The words of all ranks stand in the segment; the
+//! ranks steer, and a cell of bytes for each slot. The words of all ranks stand in the segment; the
 //! cells are mapped at the first collective, and cost memory once they are touched.
 //!
 //! ```text
@@ -28,16 +28,9 @@ pub(crate) const PLACES: usize = 8;
 pub(crate) const RANKS: u32 = u64::BITS;
 
 /// Bytes of the cells of all ranks at one place at most.
-const PLACE_LEN: usize = 4 << 20;
+const PLACE_LEN: usize = 16 << 20;
 
-/// Cells of a rank and place: twice as many as slots where few ranks have some, so that two ranks that
-/// write [in turn](super::turns) have a mebibyte of them.
-pub(crate) const fn cells(ranks: u32) -> usize {
-    let room = PLACE_LEN / (ranks as usize * cell(ranks));
-    if room < 2 * SLOTS { SLOTS } else { 2 * SLOTS }
-}
-
-/// Bytes of a cell: 16 KiB, less where many ranks have some.
+/// Bytes of a cell: 80 KiB, less where many ranks have some.
 pub(crate) const fn cell(ranks: u32) -> usize {
     let room = PLACE_LEN / (ranks as usize * SLOTS);
     if room >= MAX_CELL {
@@ -47,9 +40,13 @@ pub(crate) const fn cell(ranks: u32) -> usize {
     }
 }
 
-/// From 8 to 16 KiB on pieces of a long message go as fast as they do; longer ones let more of a
-/// short one go by before the reader starts.
-const MAX_CELL: usize = 16 << 10;
+/// Room for pieces of 5 vectors. So many cells in a row begin at different places of a cache whose ways
+/// have 128 KiB.
+const MAX_CELL: usize = 80 << 10;
+
+/// Bytes of one vector that go in a step at most: from 8 to 16 KiB on pieces of a long message go as
+/// fast as they do; longer ones let more of a short one go by before the reader starts.
+pub(crate) const PIECE: usize = 16 << 10;
 
 /// Words of one rank's slots at all places.
 const fn rank_words(ranks: u32) -> usize {
@@ -78,7 +75,7 @@ pub(crate) const fn cells_len(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    ranks as usize * PLACES * cells(ranks) * cell(ranks)
+    ranks as usize * PLACES * SLOTS * cell(ranks)
 }
 
 /// The cells of all ranks, mapped.
@@ -95,14 +92,14 @@ impl Cells {
         Self { mapping, ranks }
     }
 
-    /// The first byte of the first of the [`cells`] of `rank` at `place`, which stand side by
+    /// The first byte of the first of the [`SLOTS`] cells of `rank` at `place`, which stand side by
     /// side and have [`cell`] bytes each.
     ///
     /// # Panics
     /// If there is no such rank or place.
     pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
         assert!(rank < self.ranks && place < PLACES);
-        let at = (rank as usize * PLACES + place) * cells(self.ranks) * cell(self.ranks);
+        let at = (rank as usize * PLACES + place) * SLOTS * cell(self.ranks);
         self.mapping.base().wrapping_add(at)
     }
 }
@@ -123,8 +120,10 @@ mod tests {
             assert!(end * 8 <= slots_len(ranks));
             assert!(cell(ranks) >= 4096 && cells_len(ranks) <= PLACES * PLACE_LEN);
         }
-        assert_eq!((cell(2), cell(16), cell(64)), (16 << 10, 16 << 10, 4 << 10));
-        assert_eq!((cells(2), cells(8), cells(16), cells(64)), (32, 32, 16, 16));
+        assert_eq!(
+            (cell(2), cell(16), cell(64)),
+            (80 << 10, 64 << 10, 16 << 10)
+        );
         assert_eq!((slots_len(RANKS + 1), cells_len(RANKS + 1)), (0, 0));
     }
 }

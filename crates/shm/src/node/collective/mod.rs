@@ -18,6 +18,9 @@
 //! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
+//! Two ranks write cells in turn (`turns.rs`); among more, ranks may read long blocks of scatter and
+//! alltoall straight from the others' memory (`direct.rs`).
+//!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
 //! and by whichever road: all ranks get the same bits, and the operation need not commute.
 //!
@@ -33,6 +36,7 @@ mod alltoall;
 pub(crate) mod arena;
 mod awaited;
 mod bcast;
+mod direct;
 mod gather;
 mod pieces;
 mod reduce;

@@ -26,16 +26,19 @@ pub struct Operands<'a> {
 /// costs is a step more and a copy more of a share.
 const LONG: u64 = 8 << 10;
 
-/// From so many bytes on messages reduce: with four ranks on two Zen 4 processors they took two
-/// thirds of the time at 1 MiB, with two ranks half of it at 256 KiB, though not at 1 MiB.
+/// From so many bytes on messages reduce, but to one of more than two ranks: with two ranks on two Zen 4
+/// processors they took 0.85 of the time at 256 KiB and 0.6 at 1 MiB; with four ranks to all of them
+/// two thirds at 1 MiB, though to one of them six times as long.
 const TOO_LONG: u64 = 256 << 10;
 
 impl Team {
-    /// Whether the team reduces vectors of `len` bytes in elements of `element` bytes, and is worth
-    /// it: longer ones go faster by messages, which learn the best road for their bytes.
+    /// Whether the team reduces vectors of `len` bytes in elements of `element` bytes, to one rank or
+    /// more, and is worth it: some long ones go faster by messages, which learn the best road for their
+    /// bytes.
     #[must_use]
-    pub fn reduces(&self, element: u64, len: u64) -> bool {
-        len < TOO_LONG && pieces::holds(element, self.size(), self.cell)
+    pub fn reduces(&self, element: u64, len: u64, to_one: bool) -> bool {
+        (len < TOO_LONG || to_one && self.size() > 2)
+            && pieces::holds(element, self.size(), self.cell)
     }
 
     /// Gives `root` the reduction of all ranks' input. The others' output is not used.

@@ -3,12 +3,12 @@
 use std::hint::spin_loop;
 
 use oxmpi_os::RawBytes;
-use oxmpi_wire::{Bytes, Take};
+use oxmpi_wire::{Bytes, Put, Take};
 
-use super::arena::{SLOTS, Slots};
+use super::arena::{PIECE, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::pieces::Pieces;
-use super::team::{Driver, Member, Team};
+use super::team::{Driver, Team};
 use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::transport::foreign::Foreign;
@@ -87,23 +87,25 @@ impl<'a, D: Driver> Run<'a, D> {
             // SAFETY: within a slot's payload, which is mapped as long as the team lives.
             unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
         } else {
-            assert!(at + len <= self.team.cell);
-            let (member, cell) = self.cell(rank, number);
-            let first = member.cells.wrapping_add(cell * self.team.cell);
-            // SAFETY: within a cell of a rank, which is mapped as long as the team lives.
+            let (first, room) = self.cell(rank, number);
+            assert!(at + len <= room);
+            // SAFETY: within the cells of a rank, which are mapped as long as the team lives.
             unsafe { Foreign::new(first.wrapping_add(at), len) }
         }
     }
 
-    /// The cell that `rank` writes in the step of this number: whose it is, and which one.
+    /// Where `rank` writes in the step of this number, and how much at most.
     #[inline(always)]
-    fn cell(&self, rank: usize, number: u64) -> (&Member, usize) {
-        let members = &self.team.members;
+    fn cell(&self, rank: usize, number: u64) -> (*mut u8, usize) {
+        let cells = |rank: usize| self.team.members[rank].cells;
         match &self.team.turns {
-            None => (&members[rank], number as usize % SLOTS),
+            None => {
+                let cell = number as usize % SLOTS * self.team.cell;
+                (cells(rank).wrapping_add(cell), self.team.cell)
+            }
             Some(turns) => {
                 let (owner, cell) = turns.place(turns.cell(number, rank));
-                (&members[owner], cell)
+                (cells(owner).wrapping_add(cell * PIECE), PIECE)
             }
         }
     }
@@ -190,6 +192,39 @@ impl<'a, D: Driver> Run<'a, D> {
         self.team.finished = self.team.finished.max(oldest);
         self.team.learn();
         Ok(())
+    }
+
+    /// Shows the others where `bytes` are, in `step`.
+    pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
+        let at = bytes.place().expect("what others read has no gaps");
+        let mut payload = self.payload(self.team.me, step, 0, size_of::<u64>());
+        payload.put_exact(at.to_ne_bytes());
+        self.publish(step);
+    }
+
+    /// What `rank` has shown in `step`.
+    pub(super) fn shown(&self, rank: usize, step: u64) -> u64 {
+        let mut payload = self.payload(rank, step, 0, size_of::<u64>());
+        u64::from_ne_bytes(payload.take_exact())
+    }
+
+    /// Ends as `result` says; if it has failed, what was shown in `step` is the caller's again.
+    pub(super) fn withdraw_if_failed(
+        &mut self,
+        step: u64,
+        result: Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        if result.is_err() {
+            let number = self.number(step);
+            self.team.members[self.team.me].slots.withdraw(number);
+        }
+        result
+    }
+
+    /// Whether what `rank` has shown in `step` was there until now.
+    pub(super) fn is_kept(&self, rank: usize, step: u64) -> bool {
+        let slots = &self.team.members[rank].slots;
+        slots.is_kept(self.number(step), self.mark)
     }
 
     /// What this rank has written in `step` is there for the others.

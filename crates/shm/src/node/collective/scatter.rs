@@ -22,6 +22,9 @@ impl Team {
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
     ) -> Result<(), D::Error> {
+        if self.scatters_directly(block) {
+            return self.scatter_directly(driver, root, (input, block), output);
+        }
         let (me, size) = (self.me, self.size());
         let pieces = Pieces::new(block, size - 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.inline);

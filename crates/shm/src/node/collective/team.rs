@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::arena::{self, PLACES, Slots};
+use super::arena::{self, PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::segment::Segment;
+use crate::transport::Space;
 
 /// What a collective needs of whoever calls it.
 pub trait Driver {
@@ -24,6 +25,9 @@ pub trait Driver {
     /// # Errors
     /// When it never comes.
     fn wait(&mut self, awaited: Awaited) -> Result<(), Self::Error>;
+
+    /// Why a collective ends when `rank`, a number on the node, cannot be read any more.
+    fn unreadable(&mut self, rank: u32) -> Self::Error;
 
     /// Wakes those of `ranks`, numbers on the node bit by bit, that sleep.
     fn wake(&mut self, ranks: u64);
@@ -51,12 +55,14 @@ pub struct Team {
     pub(super) finished: u64,
     /// Bytes of a cell.
     pub(super) cell: usize,
-    /// Which cells are written, where there are two ranks; else each slot has its own.
+    /// Which pieces of the cells are written, where there are two ranks; else each slot has its cell.
     pub(super) turns: Option<Turns>,
     /// Room of this rank's own, for operands on their way.
     pub(super) rooms: Box<[Room; 3]>,
+    /// All members' memory, this rank's own too, where all may read each other's.
+    pub(super) spaces: Option<Box<[Space]>>,
     /// Keeps what the members point to.
-    _segment: Arc<Segment>,
+    pub(super) segment: Arc<Segment>,
 }
 
 /// One rank of the group, as all see it.
@@ -114,8 +120,9 @@ impl Team {
         if place >= PLACES || on_node > arena::RANKS {
             return None;
         }
-        let (cells, cell) = (arena::cells(on_node), arena::cell(on_node));
-        limit::check((cells * cell) as u64).ok()?;
+        let cell = arena::cell(on_node);
+        let pieces = SLOTS * cell / PIECE;
+        limit::check((SLOTS * cell) as u64).ok()?;
         let arena = segment.cells()?;
         let member = |rank| Member {
             // SAFETY: the team keeps the segment.
@@ -124,6 +131,10 @@ impl Team {
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
+        if members.len() > 2 {
+            // So others find by what to know this process's memory.
+            segment.area();
+        }
         let others = members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != me);
         Some(Self {
@@ -133,10 +144,11 @@ impl Team {
             step: 0,
             finished: 0,
             cell,
-            turns: (members.len() == 2).then(|| Turns::new(cells as u16)),
+            turns: (members.len() == 2).then(|| Turns::new(pieces as u16)),
             members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),
-            _segment: Arc::clone(segment),
+            spaces: None,
+            segment: Arc::clone(segment),
         })
     }
 

@@ -7,7 +7,7 @@
 
 pub(in crate::transport) mod choice;
 mod frames;
-mod single;
+pub(in crate::transport) mod single;
 mod sink;
 mod source;
 

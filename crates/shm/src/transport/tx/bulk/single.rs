@@ -8,14 +8,14 @@ use crate::segment::Segment;
 
 /// A peer's address space, found to be the peer's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Space {
+pub(crate) struct Space {
     pid: u32,
     proof: Proof,
 }
 
 /// Whether this process may copy from and to a peer's memory.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// Not asked yet.
     #[default]
     Unknown,
@@ -25,7 +25,7 @@ pub(super) enum Entry {
 
 impl Entry {
     /// The address space of `peer`, asking at first use.
-    pub(super) fn space(&mut self, segment: &Segment, area: &Area, peer: u32) -> Option<Space> {
+    pub(crate) fn space(&mut self, segment: &Segment, area: &Area, peer: u32) -> Option<Space> {
         if let Self::Unknown = self {
             // A peer that has no badge yet may have one later.
             let space = Space {
@@ -46,18 +46,18 @@ impl Entry {
 
 impl Space {
     /// Whether it is this process's own.
-    pub(super) fn is_here(&self) -> bool {
+    pub(crate) fn is_here(&self) -> bool {
         self.pid == std::process::id()
     }
 
     /// Whether it is still the peer's.
-    pub(super) fn find(&self) -> Result<(), Denied> {
+    pub(crate) fn find(&self) -> Result<(), Denied> {
         vm::read(self.pid, &self.proof, 0, &mut [])
     }
 }
 
 /// Bytes in a peer's memory, read once from front to back.
-pub(super) struct Afar<'a> {
+pub(crate) struct Afar<'a> {
     space: &'a Space,
     at: u64,
     left: usize,
@@ -65,7 +65,7 @@ pub(super) struct Afar<'a> {
 }
 
 impl<'a> Afar<'a> {
-    pub(super) fn new(space: &'a Space, at: u64, len: usize) -> Self {
+    pub(crate) fn new(space: &'a Space, at: u64, len: usize) -> Self {
         Self {
             space,
             at,
@@ -75,7 +75,7 @@ impl<'a> Afar<'a> {
     }
 
     /// Whether all that was moved arrived.
-    pub(super) fn result(self) -> Result<(), Denied> {
+    pub(crate) fn result(self) -> Result<(), Denied> {
         self.result
     }
 
