@@ -1,20 +1,20 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask long plans` runs it, `ci plans` to 128 ranks.
+//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it.
 //!
 //! What is proved how:
 //! - On few ranks every case runs all ranks: all roots, counts that are less than, equal to and more
 //!   than the ranks, both orders, in place and not, parameters as drawn.
 //! - To 1,024 the plainest case. Where all ranks are proved to be like the first ones, step by step,
-//!   these are run for all. Besides, the same in place, on nodes of several ranks, and one drawn
-//!   case: on every eighth number of ranks where a rank takes many steps; where all ranks are run and
-//!   take more than 20,000 steps together, on every 64th.
-//! - Beyond, the plainest case on random numbers of ranks; where each rank gets a block of every
-//!   other and they are not alike, some blocks are followed.
+//!   these are run for all. On every eighth number of ranks the same in place, on nodes of several
+//!   ranks, and one drawn case; where all ranks would be run and take more than 20,000 steps
+//!   together, on every 256th. With a root one drawn case on all.
+//! - Beyond, the plainest case on random numbers of ranks. Where all ranks would be run and take more
+//!   steps together than a limit, half as many ranks are taken, and so on; where each rank gets a
+//!   block of every other and they are not alike, some blocks are followed.
 //!
 //! Usage: `plans [--up-to RANKS | --beyond STEPS] [NAME...]`, a name being `COLLECTIVE` or
 //! `COLLECTIVE/ALGORITHM`; with `--up-to` every number of ranks to that one is proved, and no larger
-//! one; with `--beyond` only the random ones, those too in which all ranks must be run and take so
-//! many steps together.
+//! one; with `--beyond` only the random ones, and so many steps are the limit.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
-use oxmpi_coll::check::{Case, Ranks, Report, cases, draw, promises_rounds};
+use oxmpi_coll::check::{Case, Ranks, Report, cases, draw, plain, promises_rounds};
 use oxmpi_coll::plan::Plan;
 
 /// All numbers of ranks up to this one are proved, if no other is given.
@@ -35,8 +35,11 @@ const FEW: u32 = 64;
 /// Steps of all ranks together up to which all ranks are run on every number of ranks.
 const RUN_STEPS: u64 = 20_000;
 
-/// The same on every 64th number of ranks, and for the plainest case, if no other is given.
+/// The same on every 256th number of ranks, and for the plainest case, if no other is given.
 const MANY_STEPS: u64 = 2_500_000;
+
+/// Of so many numbers of ranks one has its variants proved by running all ranks.
+const SAMPLE: u32 = 256;
 
 /// What is asked for.
 struct Asked {
@@ -150,14 +153,14 @@ fn steps(algorithm: Algorithm, case: &Case) -> Result<(u64, u32), String> {
     Ok((all, most))
 }
 
-/// Proves one case; nothing is done where all ranks would have to be run, and together take more
-/// steps than `most`.
-fn prove(algorithm: Algorithm, case: &Case, most: u64, tally: &mut Tally) -> Result<(), String> {
+/// Proves one case, if all ranks need not be run or take no more steps together than `most`; whether
+/// it has.
+fn prove(algorithm: Algorithm, case: &Case, most: u64, tally: &mut Tally) -> Result<bool, String> {
     let named = |what: &dyn std::fmt::Display| format!("{algorithm}: {what}\n    {case:?}");
     let alike = (case.size > FEW).then(|| case.check_alike(algorithm));
     let (how, checked) = match alike.flatten() {
         Some(checked) => (1, checked),
-        None if steps(algorithm, case)?.0 > most => return Ok(()),
+        None if steps(algorithm, case)?.0 > most => return Ok(false),
         None if case.size > EVERY && gathers(case) => {
             let followed = [0, case.size / 3, case.size - 1].map(Ranks::one);
             let all = followed
@@ -170,7 +173,7 @@ fn prove(algorithm: Algorithm, case: &Case, most: u64, tally: &mut Tally) -> Res
     let report = checked.map_err(|fault| named(&fault))?;
     keeps_rounds(algorithm, case, report).map_err(|why| named(&why))?;
     tally.note(how, case, report);
-    Ok(())
+    Ok(true)
 }
 
 /// Whether every rank gets a block of every other.
@@ -184,44 +187,65 @@ fn gathers(case: &Case) -> bool {
 /// Proves an algorithm on one number of ranks, if it takes so many; `most` as [`Asked::most`].
 fn prove_size(algorithm: Algorithm, size: u32, most: u64) -> Result<Tally, String> {
     let (start, mut tally) = (Instant::now(), Tally::default());
-    let all = cases(algorithm, size);
-    let Some(&plainest) = all.last() else {
-        return Ok(tally);
-    };
-    let is_logarithmic = steps(algorithm, &plainest)?.1 <= 8 * (size.ilog2() + 2);
-    if size > EVERY {
-        if size <= 4096 || is_logarithmic {
-            prove(algorithm, &plainest, most, &mut tally)?;
+    match size {
+        ..=FEW => {
+            for case in &cases(algorithm, size) {
+                prove(algorithm, case, RUN_STEPS, &mut tally)?;
+            }
         }
-    } else if size <= FEW {
-        for case in &all {
-            prove(algorithm, case, RUN_STEPS, &mut tally)?;
-        }
-    } else {
-        prove(algorithm, &plainest, most, &mut tally)?;
-        if tally.proved == [0, 0] {
-            return Err(format!("{algorithm}: too many steps on {size} ranks"));
-        }
-        let is_sampled = size % FEW == algorithm as u32 % FEW;
-        let most = if is_sampled { most } else { RUN_STEPS };
-        for case in variants(algorithm, &plainest, &all, is_logarithmic) {
-            prove(algorithm, &case, most, &mut tally)?;
-        }
+        ..=EVERY => prove_many(algorithm, size, most, &mut tally)?,
+        _ => prove_random(algorithm, size, most, &mut tally)?,
     }
     tally.spent = start.elapsed();
     Ok(tally)
 }
 
-/// The plainest case as it may be varied, and one of the drawn cases.
-fn variants(
+/// Proves an algorithm on more than a few ranks.
+fn prove_many(algorithm: Algorithm, size: u32, most: u64, tally: &mut Tally) -> Result<(), String> {
+    let all = cases(algorithm, size);
+    let Some(plainest) = all.last() else {
+        return Ok(());
+    };
+    if !prove(algorithm, plainest, most, tally)? {
+        return Err(format!("{algorithm}: too many steps on {size} ranks"));
+    }
+    let is_sampled = size % SAMPLE == algorithm as u32 % SAMPLE;
+    let most = if is_sampled { most } else { RUN_STEPS };
+    for case in variants(algorithm, plainest, &all) {
+        prove(algorithm, &case, most, tally)?;
+    }
+    Ok(())
+}
+
+/// Proves an algorithm on a random number of ranks, or on half as many and so on where those are too
+/// many.
+fn prove_random(
     algorithm: Algorithm,
-    plainest: &Case,
-    all: &[Case],
-    is_logarithmic: bool,
-) -> Vec<Case> {
-    // Every eighth number of ranks is enough for what takes long.
+    size: u32,
+    most: u64,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let is_even = algorithm.row().needs.even;
+    let mut size = size;
+    while algorithm
+        .suits(&plain(algorithm, size).call(0, &[]))
+        .is_ok()
+    {
+        let case = plain(algorithm, size);
+        let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2);
+        let fits = size <= 4096 || is_logarithmic;
+        if size <= EVERY || fits && prove(algorithm, &case, most, tally)? {
+            return Ok(());
+        }
+        size = if is_even { size / 4 * 2 } else { size / 2 };
+    }
+    Ok(())
+}
+
+/// The plainest case as it may be varied, and one of the drawn cases: on every eighth number of
+/// ranks, other roots on all.
+fn variants(algorithm: Algorithm, plainest: &Case, all: &[Case]) -> Vec<Case> {
     let eighth = plainest.size % 8 == algorithm as u32 % 8;
-    let is_varied = eighth || is_logarithmic;
     let drawn = |below: usize| (draw(algorithm as u64, plainest.size.into()) as usize) % below;
     let placed = Case {
         in_place: true,
@@ -238,8 +262,8 @@ fn variants(
     let takes_nodes = algorithm.row().parameters.per_node > 0;
     let rooted = algorithm.collective().has_root();
     let chosen = [
-        (can_be_placed && is_varied, placed),
-        (takes_nodes && is_varied, on_nodes),
+        (can_be_placed && eighth, placed),
+        (takes_nodes && eighth, on_nodes),
         (rooted || eighth, all[drawn(all.len())]),
     ];
     let chosen = chosen.into_iter().filter(|(chosen, _)| *chosen);

@@ -1,10 +1,11 @@
 //! The checker notices when a plan is broken: 20 mutants of each algorithm, drawn from every way to
-//! spoil a step, are noticed or as right as the plan. So are they where few ranks stand for all.
+//! spoil a step, are noticed or as right as the plan. So are they where few ranks stand for all, and
+//! where only some blocks are followed.
 
 use std::collections::BTreeSet;
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
-use oxmpi_coll::check::{Case, Task, cases, check_plans, draw};
+use oxmpi_coll::check::{Case, Ranks, Task, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts, Buf, Known, Learned, Part, Plan, Side};
 
 /// Mutants of one algorithm.
@@ -423,4 +424,48 @@ fn the_proof_that_ranks_are_alike_notices_mutants() {
         "only {kinds} algorithms have ranks that are alike"
     );
     assert!(unlike > 14 * kinds && noticed > 14 * kinds);
+}
+
+/// What goes wrong with some block is seen by following that block, and so with each of the three that
+/// are followed on many ranks.
+#[test]
+fn following_some_blocks_notices_mutants() {
+    let (mut noticed, mut by_three) = (0, 0);
+    for algorithm in [Collective::Allgather, Collective::Allgatherv]
+        .into_iter()
+        .flat_map(Collective::algorithms)
+    {
+        let all = small(algorithm);
+        let mutants = (0..4000).filter_map(|index| mutant(algorithm, &all, index));
+        for (case, rank, mutant) in mutants.take(MUTANTS) {
+            let (plans, contract) = case.plans(algorithm).expect("the case suits");
+            let whole = |&plan: &AnyPlan| Mutant {
+                plan,
+                size: case.size,
+                at: None,
+            };
+            let mut plans: Vec<_> = plans.iter().map(whole).collect();
+            let follow = |plans: &[Mutant], ranks: &[u32]| {
+                let ranks = ranks.iter().map(|&rank| Ranks::one(rank));
+                let ranks = ranks.fold(Ranks::new(), |all, one| all.union(&one));
+                check_plans(plans, &contract.clone().following(&ranks))
+            };
+            let each: Vec<_> = (0..case.size).map(|rank| [rank]).collect();
+            let report = check_plans(&plans, &contract);
+            assert!(each.iter().all(|one| follow(&plans, one) == report));
+            plans[rank] = mutant;
+            let is_noticed = check_plans(&plans, &contract) != report;
+            let is_seen = each.iter().any(|one| follow(&plans, one) != report);
+            assert_eq!(
+                is_noticed, is_seen,
+                "{algorithm}, {:?}\n{case:?}",
+                mutant.at
+            );
+            let three = [0, case.size / 3, case.size - 1];
+            noticed += u32::from(is_noticed);
+            by_three += u32::from(follow(&plans, &three) != report);
+        }
+    }
+    println!("{noticed} noticed by following some block, {by_three} by following three");
+    assert!(noticed > 200 && 10 * by_three >= 9 * noticed);
 }

@@ -250,6 +250,16 @@ impl Memory {
         Ok(message)
     }
 
+    /// What the part holds, where that is a piece of a single run.
+    fn read_one(&mut self, part: Part) -> Option<Run> {
+        let range = self.resolve(part).ok()?.simple()?;
+        let field = self.field(part.buf);
+        let at = field.runs.partition_point(|run| run.end() <= range.start);
+        let run = field.runs.get(at)?;
+        let holds = run.first <= range.start && range.end <= run.end() && !range.is_empty();
+        holds.then(|| run.cut(&range, 0))
+    }
+
     /// Puts a message as long as the part into it.
     pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
         let whole = self.resolve(part)?;
@@ -271,27 +281,32 @@ impl Memory {
         side: Side,
         sums: &mut Sums,
     ) -> Result<(), Kind> {
+        let mut join = |a: Run, b: Run| {
+            if a.source != b.source {
+                return Err(Kind::Mixed {
+                    one: a.source,
+                    other: b.source,
+                });
+            }
+            let sum = match side {
+                Side::Left => sums.join(a.sum, b.sum)?,
+                Side::Right => sums.join(b.sum, a.sum)?,
+            };
+            Ok(Run { sum, ..b })
+        };
+        if let Some((operand, target)) = self.read_one(from).zip(self.read_one(into)) {
+            return self.write(into, &[join(operand, target)?]);
+        }
         let (operand, target) = (self.read(from)?, self.read(into)?);
         let mut result = Vec::new();
         for a in &operand {
             let range = a.first..a.end();
-            for b in target
-                .iter()
-                .filter(|b| b.first < range.end && b.end() > range.start)
-            {
+            // Both are in ascending order.
+            let from = target.partition_point(|b| b.end() <= range.start);
+            for b in target[from..].iter().take_while(|b| b.first < range.end) {
                 let b = b.cut(&range, range.start);
                 let a = a.cut(&(b.first..b.end()), b.first);
-                if a.source != b.source {
-                    return Err(Kind::Mixed {
-                        one: a.source,
-                        other: b.source,
-                    });
-                }
-                let sum = match side {
-                    Side::Left => sums.join(a.sum, b.sum)?,
-                    Side::Right => sums.join(b.sum, a.sum)?,
-                };
-                push(&mut result, Run { sum, ..b });
+                push(&mut result, join(a, b)?);
             }
         }
         self.write(into, &result)
