@@ -204,9 +204,9 @@ fn what_is_chosen_for_a_part_is_not_slower_than_for_the_whole() {
             }
         }
     }
-    gather.settle("gather <= allgather", 13);
-    bcast.settle("bcast <= scatter + allgather", 44);
-    allreduce.settle("allreduce <= reduce + bcast", 25);
+    gather.settle("gather <= allgather", 0);
+    bcast.settle("bcast <= scatter + allgather", 15);
+    allreduce.settle("allreduce <= reduce + bcast", 13);
 }
 
 #[test]
@@ -237,6 +237,12 @@ fn what_is_chosen_for_fewer_ranks_is_not_slower() {
                 }
             }
         }
-        tally.settle(&format!("{collective} of p <= 1.05 of p + 1"), 5);
+        // Copies inside a node overlap here, so that a vector in one more piece is copied in less time.
+        let most = if collective == Collective::Bcast {
+            15
+        } else {
+            5
+        };
+        tally.settle(&format!("{collective} of p <= 1.05 of p + 1"), most);
     }
 }

@@ -193,7 +193,7 @@ fn is_same(mutant: &Mutant, plan: &AnyPlan, task: &Task) -> bool {
 
 /// Why a mutant that is not noticed is as right as the plan; `None`: it is not.
 fn reason(mutant: &Mutant, task: &Task, case: &Case) -> Option<&'static str> {
-    let (plan, (spoil, at, _)) = (&mutant.plan, mutant.at?);
+    let (plan, (spoil, at, place)) = (&mutant.plan, mutant.at?);
     let acts = |i| step(plan, i, task).map(|(_, acts)| acts);
     let apart = |one, other| {
         let (one, other) = (acts(one), acts(other));
@@ -235,7 +235,12 @@ fn reason(mutant: &Mutant, task: &Task, case: &Case) -> Option<&'static str> {
                 .then_some("the step touches nothing that those before it touch")
         }
         Spoil::Swapped => apart(at, at + 1).then_some("the two steps touch different elements"),
-        Spoil::Peer | Spoil::Tag | Spoil::Shorter | Spoil::Shifted | Spoil::Dropped => None,
+        Spoil::Shorter | Spoil::Dropped => {
+            let copies = |act: &Act| matches!(act, Act::Copy { .. });
+            (!task.held.is_empty() && acts(at)?.get(place).is_some_and(copies))
+                .then_some("a rank in place may copy what lies there already")
+        }
+        Spoil::Peer | Spoil::Tag | Spoil::Shifted => None,
     }
 }
 

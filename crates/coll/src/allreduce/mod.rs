@@ -5,6 +5,7 @@
 
 mod census;
 mod circulant;
+mod composed;
 mod gather_reduce;
 mod rabenseifner;
 mod recursive_doubling;
@@ -13,6 +14,9 @@ mod ring;
 
 pub use census::Census;
 pub use circulant::Circulant;
+pub use composed::{
+    Chain, ChainBruck, ChainLinear, CirculantBruck, CirculantLinear, Composed, Knomial,
+};
 pub use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
 pub use rabenseifner::Rabenseifner;
 pub use recursive_doubling::RecursiveDoubling;

@@ -6,11 +6,15 @@
 mod binomial;
 mod chain;
 mod circulant;
+mod composed;
 mod knomial;
 mod scatter_allgather;
 
 pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
+pub use composed::{
+    Composed, KnomialBruck, KnomialLinear, LinearBruck, LinearLinear, MAX_SIZE as COMPOSED_MAX_SIZE,
+};
 pub use knomial::{Knomial, MAX_RADIX as KNOMIAL_MAX_RADIX};
 pub use scatter_allgather::ScatterAllgather;

@@ -99,6 +99,12 @@ fn exchanges(call: &Call) -> u64 {
     u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)
 }
 
+/// The most rounds of an allgather by Bruck's algorithm that some ranks begin before others: a message
+/// may then find its receiver's port taken.
+fn regathered(call: &Call, parameters: &Parameters) -> u64 {
+    2 * u64::from(Digits::new(call.size, parameters.radix).exchanges())
+}
+
 table! {
     BarrierDissemination(barrier::Dissemination): Row {
         collective: Collective::Barrier,
@@ -452,6 +458,46 @@ table! {
         rounds: |call, _| 2 * u64::from(levels(call.size)),
         cost: cost::scatter_allgather,
     };
+    BcastLinearLinear(bcast::LinearLinear): Row {
+        collective: Collective::Bcast,
+        name: "linear-linear",
+        about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| 3 * u64::from(call.size - 1),
+        cost: cost::bcast_linear_linear,
+    };
+    BcastLinearBruck(bcast::LinearBruck): Row {
+        collective: Collective::Bcast,
+        name: "linear-bruck",
+        about: "blocks straight from the root, then fewest rounds: for large vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, window: 8, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            u64::from(call.size - 1) + regathered(call, parameters)
+        },
+        cost: cost::bcast_linear_bruck,
+    };
+    BcastKnomialLinear(bcast::KnomialLinear): Row {
+        collective: Collective::Bcast,
+        name: "knomial-linear",
+        about: "blocks down a tree, then from each rank to all: for the ranks of a node",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { radix: 2, window: 8, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * u64::from(call.size - 1),
+        cost: cost::bcast_knomial_linear,
+    };
+    BcastKnomialBruck(bcast::KnomialBruck): Row {
+        collective: Collective::Bcast,
+        name: "knomial-bruck",
+        about: "blocks down a tree, then in few rounds to all: for large vectors",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            knomial(call.size, parameters.radix) + regathered(call, parameters)
+        },
+        cost: cost::bcast_knomial_bruck,
+    };
     BcastChain(bcast::Chain): Row {
         collective: Collective::Bcast,
         name: "chain",
@@ -603,6 +649,81 @@ table! {
         parameters: Parameters { segment: 1 << 20, ..Parameters::NONE },
         rounds: |call, _| 2 * u64::from(call.size - 1),
         cost: cost::allreduce_ring,
+    };
+    AllreduceKnomial(allreduce::Knomial): Row {
+        collective: Collective::Allreduce,
+        name: "knomial",
+        about: "up a tree and down again: fewest messages",
+        needs: Needs::NOTHING,
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: |call, parameters| 2 * bcast::Knomial::rounds(call, parameters),
+        cost: cost::allreduce_knomial,
+    };
+    AllreduceChain(allreduce::Chain): Row {
+        collective: Collective::Allreduce,
+        name: "chain",
+        about: "up a chain and down again, block by block: for large vectors and few ranks; the \
+                operation must commute",
+        needs: Needs {
+            commutative: true,
+            max_size: reduce::CHAIN_MAX_SIZE,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        rounds: |call, parameters| 2 * chain_rounds(call, parameters),
+        cost: cost::allreduce_chain,
+    };
+    AllreduceChainLinear(allreduce::ChainLinear): Row {
+        collective: Collective::Allreduce,
+        name: "chain-linear",
+        about: "blocks up a chain, and one for each rank straight back to all: for the ranks \
+                of a node; the operation must commute",
+        needs: Needs { commutative: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 16, window: 8, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            chain_rounds(call, parameters) + 3 * u64::from(call.size - 1)
+        },
+        cost: cost::allreduce_chain_linear,
+    };
+    AllreduceChainBruck(allreduce::ChainBruck): Row {
+        collective: Collective::Allreduce,
+        name: "chain-bruck",
+        about: "blocks up a chain, and one for each rank in few rounds back to all; the \
+                operation must commute",
+        needs: Needs { commutative: true, max_size: reduce::CHAIN_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { radix: 2, blocks: 16, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            chain_rounds(call, parameters)
+                + knomial(call.size, parameters.radix)
+                + regathered(call, parameters)
+        },
+        cost: cost::allreduce_chain_bruck,
+    };
+    AllreduceCirculantLinear(allreduce::CirculantLinear): Row {
+        collective: Collective::Allreduce,
+        name: "circulant-linear",
+        about: "blocks in fewest rounds, and one for each rank straight back to all: for the \
+                ranks of a node; the operation must commute",
+        needs: Needs { commutative: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 16, window: 8, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            circulant::Pipeline::rounds_of(call, parameters) + 3 * u64::from(call.size - 1)
+        },
+        cost: cost::allreduce_circulant_linear,
+    };
+    AllreduceCirculantBruck(allreduce::CirculantBruck): Row {
+        collective: Collective::Allreduce,
+        name: "circulant-bruck",
+        about: "blocks in fewest rounds, and one for each rank in few rounds back to all; the \
+                operation must commute",
+        needs: Needs { commutative: true, ..Needs::NOTHING },
+        parameters: Parameters { radix: 2, blocks: 16, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            circulant::Pipeline::rounds_of(call, parameters)
+                + knomial(call.size, parameters.radix)
+                + regathered(call, parameters)
+        },
+        cost: cost::allreduce_circulant_bruck,
     };
     AllreduceNodeAware(hierarchy::Allreduce): Row {
         collective: Collective::Allreduce,

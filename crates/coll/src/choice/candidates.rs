@@ -1,14 +1,17 @@
 //! What may serve a call: algorithms with parameters.
 
 use super::{Choice, Tuning};
-use crate::catalog::{Algorithm, Call, Parameters, Unsuited};
+use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 64;
+pub(super) const MOST: usize = 128;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
 const RADIXES: [u32; 4] = [2, 3, 4, 8];
+
+/// A gather's default, and one with which hardly a rank waits for the root's signal.
+const WINDOWS: [u32; 2] = [0, 64];
 
 const BLOCKS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 
@@ -31,20 +34,27 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
     if all.is_empty() { Err(why) } else { Ok(all) }
 }
 
-/// Adds an algorithm with the parameters that it may be given. A radix beyond the group's size, and
-/// one that means another algorithm of the list, adds nothing.
+/// Adds an algorithm with the parameters that it may be given. Of the radixes that are not below the
+/// group's size one is enough: all make a single level of it.
 fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
     let own = algorithm.row().parameters;
     let base = tuning.choice(algorithm, call.size).parameters;
-    let radixes = if own.radix > 0 { &RADIXES[..] } else { &[0] };
-    let blocks = if own.blocks > 0 { &BLOCKS[..] } else { &[0] };
-    for &radix in radixes.iter().filter(|&&radix| radix <= call.size.max(2)) {
-        for &blocks in blocks {
+    let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
+    let flat = RADIXES.iter().filter(|&&radix| radix < call.size).count();
+    let radixes = some(own.radix, &RADIXES[..(flat + 1).min(RADIXES.len())]);
+    let gathers = matches!(call.collective, Collective::Gather | Collective::Gatherv);
+    let windows = some(own.window, if gathers { &WINDOWS } else { &WINDOWS[..1] });
+    for (&radix, &window) in radixes
+        .iter()
+        .flat_map(|r| windows.iter().map(move |w| (r, w)))
+    {
+        for &blocks in some(own.blocks, &BLOCKS) {
             let choice = Choice {
                 algorithm,
                 parameters: Parameters {
                     radix,
                     blocks,
+                    window,
                     ..base
                 },
             };

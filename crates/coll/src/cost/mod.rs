@@ -13,6 +13,7 @@
 
 mod lines;
 mod nodes;
+mod phases;
 mod rounds;
 mod trees;
 
@@ -23,6 +24,11 @@ pub(crate) use lines::{
 pub(crate) use nodes::{
     allreduce_node_aware, alltoall_node_aware, barrier_node_aware, bcast_node_aware, lane_bruck,
     lane_ring, reduce_node_aware,
+};
+pub(crate) use phases::{
+    allreduce_chain, allreduce_chain_bruck, allreduce_chain_linear, allreduce_circulant_bruck,
+    allreduce_circulant_linear, allreduce_knomial, bcast_knomial_bruck, bcast_knomial_linear,
+    bcast_linear_bruck, bcast_linear_linear,
 };
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,

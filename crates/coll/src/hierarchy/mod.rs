@@ -35,7 +35,7 @@ use crate::placement::{Order, Placement};
 use crate::plan::{Act, Acts, Known, Plan};
 
 /// Step `i` of a phase's plan, with its peers and parts renamed.
-fn renamed<P: Plan>(
+pub(crate) fn renamed<P: Plan>(
     plan: &P,
     i: u32,
     known: &Known<'_>,

@@ -1,0 +1,87 @@
+//! Algorithms that do one collective after another: they cost what both cost.
+
+use super::{
+    Model, allgather_bruck, bcast, chain, linear, pipeline, reduce, scatter, scatter_linear,
+};
+use crate::catalog::{Call, Collective, Parameters};
+
+type Cost = fn(&Call, &Parameters, &Model) -> u64;
+
+/// Bcast by a scatter of blocks, one for each rank, and an allgather of them.
+fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let block = call.bytes().div_ceil(call.size.into());
+    let scatter = Call::scatter(0, call.size, 0, block);
+    let gather = Call::allgather(0, call.size, block);
+    let scattered = phases[0](&scatter, parameters, model);
+    let gathered = phases[1](&gather, parameters, model);
+    // An allgather has a rank's own block copied, which here lies where it belongs.
+    scattered.saturating_add(gathered - model.copy(block))
+}
+
+/// Blocks straight from the root, and from every rank to every other one.
+pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter_linear, linear], call, parameters, model)
+}
+
+/// Blocks straight from the root, and Bruck's algorithm.
+pub(crate) fn bcast_linear_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter_linear, allgather_bruck], call, parameters, model)
+}
+
+/// Blocks down a tree, and from every rank to every other one.
+pub(crate) fn bcast_knomial_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter, linear], call, parameters, model)
+}
+
+/// Blocks down a tree, and Bruck's algorithm.
+pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter, allgather_bruck], call, parameters, model)
+}
+
+/// Allreduce by a reduction to one rank and a broadcast from there.
+fn up_and_down(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let as_part = |collective| Call {
+        collective,
+        ..*call
+    };
+    let up = phases[0](&as_part(Collective::Reduce), parameters, model);
+    up.saturating_add(phases[1](&as_part(Collective::Bcast), parameters, model))
+}
+
+/// Up a tree and down again.
+pub(crate) fn allreduce_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    up_and_down([reduce, bcast], call, parameters, model)
+}
+
+/// Up a chain and down again.
+pub(crate) fn allreduce_chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    up_and_down([chain, chain], call, parameters, model)
+}
+
+/// Up a chain, and in blocks back.
+pub(crate) fn allreduce_chain_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    up_and_down([chain, bcast_linear_linear], call, parameters, model)
+}
+
+/// The same by tree and Bruck's algorithm.
+pub(crate) fn allreduce_chain_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    up_and_down([chain, bcast_knomial_bruck], call, parameters, model)
+}
+
+/// In blocks over the circulant graph, and straight back.
+pub(crate) fn allreduce_circulant_linear(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    up_and_down([pipeline, bcast_linear_linear], call, parameters, model)
+}
+
+/// The same by tree and Bruck's algorithm.
+pub(crate) fn allreduce_circulant_bruck(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    up_and_down([pipeline, bcast_knomial_bruck], call, parameters, model)
+}
