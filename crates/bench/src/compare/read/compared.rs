@@ -50,8 +50,8 @@ fn nanoseconds() -> String {
     "ns".into()
 }
 
-/// The implementation that is no rival.
-const FLOOR: &str = "floor";
+/// Implementations that are no rivals; version 1 called the command without a launcher the second.
+const FLOORS: [&str; 2] = ["floor", "no launcher"];
 /// The placement of runs that it does not matter to.
 const ANY: &str = "any";
 
@@ -72,7 +72,7 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
             names.push(&round.implementation);
         }
     }
-    names.sort_by_key(|name| *name == FLOOR);
+    names.sort_by_key(|name| FLOORS.contains(name));
     let mut runs: Vec<Run> = names.into_iter().map(|name| run(&record, name)).collect();
     if let Some(first) = runs.first_mut() {
         first.fact("date", record.date.as_str());
@@ -89,7 +89,7 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
 }
 
 fn run(record: &Record, name: &str) -> Run {
-    let kind = if name == FLOOR {
+    let kind = if FLOORS.contains(&name) {
         Kind::Floor
     } else {
         Kind::Rival
