@@ -3,6 +3,7 @@
 
 mod call;
 mod collective;
+mod rounds;
 mod row;
 mod table;
 
@@ -173,4 +174,24 @@ pub enum Unsuited {
         /// What it needs.
         need: &'static str,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Algorithm, AnyPlan};
+
+    #[test]
+    fn a_plan_is_small() {
+        // A node-aware allreduce holds the plans of its three phases.
+        assert!(size_of::<AnyPlan>() <= 184);
+    }
+
+    #[test]
+    fn names_are_unique_within_a_collective() {
+        for (at, one) in Algorithm::ALL.into_iter().enumerate() {
+            for other in &Algorithm::ALL[at + 1..] {
+                assert!(one.collective() != other.collective() || one.name() != other.name());
+            }
+        }
+    }
 }

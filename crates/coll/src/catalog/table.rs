@@ -4,22 +4,15 @@
 //! `pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self`, and add its row here. The call
 //! it is given satisfies the row's needs, and the parameters that the row has are not 0.
 
+use super::rounds::{asked, chain as chain_rounds, exchanges, knomial, regathered};
 use super::{Call, Collective, Needs, Parameters, Row};
 use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
-use crate::tree::{levels, levels_of};
+use crate::tree::levels;
 use crate::{
     allgather, allreduce, alltoall, barrier, bcast, circulant, cost, exscan, gather, gatherv,
     hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
 };
-
-/// The rounds of a vector in blocks down a chain.
-fn chain_rounds(call: &Call, parameters: &Parameters) -> u64 {
-    match call.size {
-        1 => 0,
-        size => u64::from(size) - 2 + u64::from(parameters.blocks).min(call.count),
-    }
-}
 
 /// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
 macro_rules! table {
@@ -80,29 +73,6 @@ macro_rules! table {
             }
         }
     };
-}
-
-/// The rounds that a tree to a radix takes at most.
-fn knomial(size: u32, radix: u32) -> u64 {
-    u64::from(radix - 1) * u64::from(levels_of(size, radix))
-}
-
-/// The rounds in which one rank receives so many messages, those beyond the first window each after
-/// it has asked for it.
-fn asked(messages: u32, window: u32) -> u64 {
-    let beyond = messages.saturating_sub(window);
-    u64::from(messages) + u64::from(if window > 1 { beyond.min(1) } else { beyond })
-}
-
-/// The rounds in which each two ranks exchange; in place each rank rests in one.
-fn exchanges(call: &Call) -> u64 {
-    u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)
-}
-
-/// The most rounds of an allgather by Bruck's algorithm that some ranks begin before others: a message
-/// may then find its receiver's port taken.
-fn regathered(call: &Call, parameters: &Parameters) -> u64 {
-    2 * u64::from(Digits::new(call.size, parameters.radix).exchanges())
 }
 
 table! {
@@ -824,24 +794,4 @@ table! {
         rounds: |call, _| exscan::Shift::rounds(call.size).into(),
         cost: cost::exscan_shift,
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Algorithm, AnyPlan};
-
-    #[test]
-    fn a_plan_is_small() {
-        // A node-aware allreduce holds the plans of its three phases.
-        assert!(size_of::<AnyPlan>() <= 184);
-    }
-
-    #[test]
-    fn names_are_unique_within_a_collective() {
-        for (at, one) in Algorithm::ALL.into_iter().enumerate() {
-            for other in &Algorithm::ALL[at + 1..] {
-                assert!(one.collective() != other.collective() || one.name() != other.name());
-            }
-        }
-    }
 }

@@ -1,0 +1,36 @@
+//! How many rounds the rows of the table promise, where several promise the same.
+
+use super::{Call, Parameters};
+use crate::digits::Digits;
+use crate::tree::levels_of;
+
+/// The rounds of a vector in blocks down a chain.
+pub(super) fn chain(call: &Call, parameters: &Parameters) -> u64 {
+    match call.size {
+        1 => 0,
+        size => u64::from(size) - 2 + u64::from(parameters.blocks).min(call.count),
+    }
+}
+
+/// The rounds that a tree to a radix takes at most.
+pub(super) fn knomial(size: u32, radix: u32) -> u64 {
+    u64::from(radix - 1) * u64::from(levels_of(size, radix))
+}
+
+/// The rounds in which one rank receives so many messages, those beyond the first window each after
+/// it has asked for it.
+pub(super) fn asked(messages: u32, window: u32) -> u64 {
+    let beyond = messages.saturating_sub(window);
+    u64::from(messages) + u64::from(if window > 1 { beyond.min(1) } else { beyond })
+}
+
+/// The rounds in which each two ranks exchange; in place each rank rests in one.
+pub(super) fn exchanges(call: &Call) -> u64 {
+    u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)
+}
+
+/// The most rounds of an allgather by Bruck's algorithm that some ranks begin before others: a message
+/// may then find its receiver's port taken.
+pub(super) fn regathered(call: &Call, parameters: &Parameters) -> u64 {
+    2 * u64::from(Digits::new(call.size, parameters.radix).exchanges())
+}
