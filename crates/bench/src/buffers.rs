@@ -152,10 +152,11 @@ impl<'a> Buffers<'a> {
         self.of(self.turns.saturating_sub(1))
     }
 
-    /// Copies what the first turn's place holds to all places, and starts with it again.
-    pub(crate) fn restart(&mut self) {
-        self.out.restart();
-        self.into.restart();
+    /// Copies what the first turn's place holds to the places of so many turns, and starts with it
+    /// again.
+    pub(crate) fn restart(&mut self, turns: usize) {
+        self.out.restart(turns);
+        self.into.restart(turns);
         self.turns = 0;
     }
 }
@@ -227,8 +228,8 @@ impl<'a> Walk<'a> {
         1 + further.unwrap_or(0)
     }
 
-    fn restart(&mut self) {
-        for place in 1..self.places() {
+    fn restart(&mut self, turns: usize) {
+        for place in 1..self.places().min(turns) {
             self.space.copy_within(..self.length, place * self.stride);
         }
         self.next = 0;

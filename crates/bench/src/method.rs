@@ -6,6 +6,7 @@
 //! a median and a largest value besides its average.
 
 mod policy;
+mod proof;
 mod timing;
 
 pub use policy::Policy;
@@ -13,6 +14,7 @@ pub use timing::{BLOCKS, Timing};
 
 use crate::kernels::{Kernel, Sample};
 use crate::{Buffers, Comm, Source};
+use proof::Proof;
 
 const MIB: u64 = 1 << 20;
 const TAG: u32 = 2;
@@ -29,13 +31,14 @@ pub struct Method {
     pub volume: u64,
     /// How the repetitions are chosen (ITER_POLICY).
     pub policy: Policy,
-    /// The time a sample may take, in seconds (SECS_PER_SAMPLE).
+    /// The time a sample may take, in seconds, with the proof of its data (SECS_PER_SAMPLE).
     pub seconds: f64,
     /// Barriers before each sample (N_BARR).
     pub barriers: u32,
     /// Repetitions before each sample that are not timed (N_WARMUP).
     pub warm_up: u32,
-    /// Whether the data of every repetition is proven, in the midst of the timed part (CHECK).
+    /// Whether the data of every repetition, and so of every root, is proven, in the midst of the
+    /// timed part (CHECK).
     pub check: bool,
 }
 
@@ -82,7 +85,8 @@ pub fn sample<C: Comm>(
     measure(kernel, comm, method, bytes, ready, buffers)
 }
 
-/// Warms up, proves the data, and estimates how many repetitions the time allows. Collective.
+/// Warms up, proves the data, estimates how many repetitions the time allows, and fills the buffers
+/// for [`measure`]. Collective.
 ///
 /// # Errors
 /// The first error of the communicator.
@@ -96,7 +100,7 @@ pub fn prepare<C: Comm>(
     let sample = place(comm, bytes as u32);
     kernel.fill(sample, buffers);
     kernel.repeat(comm, method.warm_up, buffers)?;
-    let defect = if method.warm_up > 0 {
+    let mut defect = if method.warm_up > 0 {
         kernel.check(comm, sample, buffers)?
     } else {
         0.0
@@ -108,18 +112,20 @@ pub fn prepare<C: Comm>(
     let mut each = u64::MAX;
     for _ in 0..2 {
         let start = comm.now();
-        kernel.repeat(comm, trial, buffers)?;
+        defect = defect.max(method.trial(kernel, comm, sample, trial, buffers)?);
         each = each.min((comm.now() - start) / u64::from(trial));
     }
     let within = method.cut(wanted, each);
     let repetitions = method.policy.fair(kernel, comm.size(), within);
+    kernel.fill(timed(comm, bytes), buffers);
     Ok(Ready {
         repetitions,
         defect,
     })
 }
 
-/// Times the repetitions that all ranks have agreed on, and proves the data. Collective.
+/// Times the repetitions that all ranks have agreed on, and proves the data; with the buffers as
+/// [`prepare`] left them. Collective.
 ///
 /// # Errors
 /// The first error of the communicator.
@@ -133,13 +139,19 @@ pub fn measure<C: Comm>(
 ) -> Result<Timing, C::Error> {
     let mut timing = Timing::new(ready.repetitions);
     timing.defect = ready.defect;
-    let sample = place(comm, !(bytes as u32));
-    kernel.fill(sample, buffers);
     for _ in 0..method.barriers {
         comm.barrier()?;
     }
+    let sample = timed(comm, bytes);
     if method.check {
-        return prove(kernel, comm, sample, timing, buffers);
+        let mut proof = Proof::new(kernel, sample);
+        for block in 0..timing.blocks {
+            for _ in 0..timing.repetitions_of(block) {
+                timing.nanoseconds[block] += proof.repeat(comm, buffers)?;
+            }
+        }
+        timing.defect = timing.defect.max(proof.defect);
+        return Ok(timing);
     }
     let mut last = comm.now();
     for block in 0..timing.blocks {
@@ -152,36 +164,9 @@ pub fn measure<C: Comm>(
     Ok(timing)
 }
 
-/// As the timed part of [`measure`], with other data for each repetition and its proof at once; for
-/// each turn of roots where the kernel has one, since only the root may get data.
-fn prove<C: Comm>(
-    kernel: Kernel,
-    comm: &mut C,
-    sample: Sample,
-    mut timing: Timing,
-    buffers: &mut Buffers<'_>,
-) -> Result<Timing, C::Error> {
-    let turn = if kernel.info().rooted {
-        u32::try_from(comm.size()).unwrap_or(u32::MAX)
-    } else {
-        1
-    };
-    let mut seed = sample.seed;
-    for block in 0..timing.blocks {
-        let mut rest = timing.repetitions_of(block);
-        while rest > 0 {
-            let times = rest.min(turn);
-            rest -= times;
-            seed = seed.wrapping_add(1);
-            let sample = Sample { seed, ..sample };
-            kernel.fill(sample, buffers);
-            let start = comm.now();
-            kernel.repeat(comm, times, buffers)?;
-            timing.nanoseconds[block] += comm.now() - start;
-            timing.defect = timing.defect.max(kernel.check(comm, sample, buffers)?);
-        }
-    }
-    Ok(timing)
+/// The data of the timed part: another pattern than that of the warm-up.
+fn timed<C: Comm>(comm: &C, bytes: usize) -> Sample {
+    place(comm, !(bytes as u32))
 }
 
 fn place<C: Comm>(comm: &C, seed: u32) -> Sample {

@@ -73,13 +73,23 @@ fn what_the_first_place_holds_is_copied_to_all() {
     let first = buffers.of(0);
     first.out.fill(7);
     first.into.fill(9);
-    buffers.restart();
+    buffers.restart(usize::MAX);
     assert_eq!(buffers.turns(), 0);
     for _ in 0..20 {
         let turn = buffers.turn();
         assert!(turn.out.iter().all(|&byte| byte == 7));
         assert!(turn.into.iter().all(|&byte| byte == 9));
     }
+}
+
+#[test]
+fn a_few_turns_get_no_more_copies_than_they_use() {
+    let mut memory = Memory::new(room(300, 300), Some(LINES));
+    let mut buffers = memory.buffers(room(300, 10));
+    buffers.of(0).into.fill(9);
+    buffers.restart(3);
+    let copied = (0..11).filter(|&turn| buffers.of(turn).into[0] == 9);
+    assert_eq!(copied.count(), 3);
 }
 
 #[test]
@@ -96,7 +106,7 @@ fn messages_of_nothing_have_a_place_too() {
     for off_cache in [None, Some(LINES)] {
         let mut memory = Memory::new(room(0, 64), off_cache);
         let mut buffers = memory.buffers(room(0, 0));
-        buffers.restart();
+        buffers.restart(usize::MAX);
         for _ in 0..100 {
             let turn = buffers.turn();
             assert!(turn.out.is_empty() && turn.into.is_empty());

@@ -80,12 +80,17 @@ macro_rules! catalog {
             /// Writes this rank's pattern into what it sends, and something else into where it
             /// receives, at every place of the buffers; repetitions are counted from here on.
             pub fn fill(self, sample: Sample, buffers: &mut Buffers<'_>) {
+                self.fill_for(sample, buffers, usize::MAX);
+            }
+
+            /// As [`Kernel::fill`], at the places of the next `turns` repetitions only.
+            pub(crate) fn fill_for(self, sample: Sample, buffers: &mut Buffers<'_>, turns: usize) {
                 let first = buffers.of(0);
                 match self {
                     $(Kernel::$kernel => $module::fill(sample, first),)+
                     $(Kernel::$bare => {})+
                 }
-                buffers.restart();
+                buffers.restart(turns);
             }
 
             /// Runs the measured pattern `times` times more. Collective.

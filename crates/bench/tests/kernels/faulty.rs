@@ -1,4 +1,4 @@
-//! A communicator that spoils what one of its ranks receives, in every call.
+//! A communicator that spoils what one of its ranks receives, in all calls or in some.
 
 use crate::common::transport::{ThreadError, Threads};
 use oxmpi_bench::{Blocks, Comm, Source};
@@ -26,21 +26,40 @@ impl Fault {
     pub(crate) const ALL: [Fault; 4] = [Fault::Flip, Fault::Swap, Fault::Drop, Fault::Stale];
 }
 
+/// In which calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    Never,
+    Always,
+    /// The one of this number, counted from 0 over the calls in which the victim receives data.
+    Call(usize),
+    /// Those with this root.
+    Root(usize),
+}
+
 pub(crate) struct Faulty {
     inner: Threads,
     victim: usize,
     fault: Fault,
+    when: When,
+    /// Calls in which the victim received data.
+    pub(crate) seen: usize,
+    /// How many of them were spoiled.
+    pub(crate) spoiled: usize,
     /// A barrier that was left before it was over.
     owed: bool,
 }
 
 impl Faulty {
     /// Spoils what rank `victim` gets of `inner`.
-    pub(crate) fn new(inner: Threads, victim: usize, fault: Fault) -> Self {
+    pub(crate) fn new(inner: Threads, victim: usize, fault: Fault, when: When) -> Self {
         Faulty {
             inner,
             victim,
             fault,
+            when,
+            seen: 0,
+            spoiled: 0,
             owed: false,
         }
     }
@@ -53,32 +72,65 @@ impl Faulty {
         Ok(())
     }
 
+    /// Goes wrong in this way from here on.
+    pub(crate) fn turn_to(&mut self, fault: Fault, when: When) {
+        (self.fault, self.when) = (fault, when);
+    }
+
+    /// Counts calls anew.
+    pub(crate) fn recount(&mut self) {
+        (self.seen, self.spoiled) = (0, 0);
+    }
+
+    /// Counts a call in which this rank receives data; whether to spoil it.
+    fn is_struck(&mut self, root: Option<usize>) -> bool {
+        if self.inner.rank() != self.victim {
+            return false;
+        }
+        let number = self.seen;
+        self.seen += 1;
+        let is_struck = match self.when {
+            When::Never => false,
+            When::Always => true,
+            When::Call(call) => call == number,
+            When::Root(wanted) => root == Some(wanted),
+        };
+        self.spoiled += usize::from(is_struck);
+        is_struck
+    }
+
     /// Makes a call that receives bytes.
     fn bytes(
         &mut self,
+        root: Option<usize>,
         into: &mut [u8],
         call: impl FnOnce(&mut Threads, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
         let before = into.to_vec();
         call(&mut self.inner, into)?;
-        self.spoil(1, &before, into);
+        if self.is_struck(root) {
+            self.spoil(1, &before, into);
+        }
         Ok(())
     }
 
     /// Makes a call that receives numbers.
     fn numbers(
         &mut self,
+        root: Option<usize>,
         into: &mut [f32],
         call: impl FnOnce(&mut Threads, &mut [f32]) -> Result<()>,
     ) -> Result<()> {
         let before = into.as_bytes().to_vec();
         call(&mut self.inner, into)?;
-        self.spoil(size_of::<f32>(), &before, into.as_mut_bytes());
+        if self.is_struck(root) {
+            self.spoil(size_of::<f32>(), &before, into.as_mut_bytes());
+        }
         Ok(())
     }
 
     fn spoil(&self, item: usize, before: &[u8], into: &mut [u8]) {
-        if self.inner.rank() != self.victim || into.is_empty() {
+        if into.is_empty() {
             return;
         }
         let half = into.len() / 2;
@@ -115,7 +167,7 @@ impl Comm for Faulty {
 
     fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<()> {
         self.settle()?;
-        self.bytes(into, |inner, into| inner.recv(into, from, tag))
+        self.bytes(None, into, |inner, into| inner.recv(into, from, tag))
     }
 
     fn exchange<const N: usize>(
@@ -127,15 +179,17 @@ impl Comm for Faulty {
         let before = receives.each_ref().map(|(into, _)| into.to_vec());
         let inner = receives.each_mut().map(|(into, from)| (&mut **into, *from));
         self.inner.exchange(sends, inner, tag)?;
-        for ((into, _), before) in receives.into_iter().zip(&before) {
-            self.spoil(1, before, into);
+        if self.is_struck(None) {
+            for ((into, _), before) in receives.into_iter().zip(&before) {
+                self.spoil(1, before, into);
+            }
         }
         Ok(())
     }
 
     fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>> {
         let part = self.inner.split(group, key)?;
-        Ok(part.map(|inner| Faulty::new(inner, self.victim, self.fault)))
+        Ok(part.map(|inner| Faulty::new(inner, self.victim, self.fault, self.when)))
     }
 
     fn barrier(&mut self) -> Result<()> {
@@ -151,13 +205,15 @@ impl Comm for Faulty {
         if self.rank() == root {
             return self.inner.bcast(bytes, root);
         }
-        self.bytes(bytes, |inner, bytes| inner.bcast(bytes, root))
+        self.bytes(Some(root), bytes, |inner, bytes| inner.bcast(bytes, root))
     }
 
     fn gather(&mut self, mine: &[u8], all: Option<&mut [u8]>, root: usize) -> Result<()> {
         match all {
             None => self.inner.gather(mine, None, root),
-            Some(all) => self.bytes(all, |inner, all| inner.gather(mine, Some(all), root)),
+            Some(all) => self.bytes(Some(root), all, |inner, all| {
+                inner.gather(mine, Some(all), root)
+            }),
         }
     }
 
@@ -169,14 +225,16 @@ impl Comm for Faulty {
     ) -> Result<()> {
         match all {
             None => self.inner.gatherv(mine, None, root),
-            Some(Blocks { bytes, lengths }) => self.bytes(bytes, |inner, all| {
+            Some(Blocks { bytes, lengths }) => self.bytes(Some(root), bytes, |inner, all| {
                 inner.gatherv(mine, Some(Blocks::new(all, lengths)), root)
             }),
         }
     }
 
     fn scatter(&mut self, all: Option<&[u8]>, mine: &mut [u8], root: usize) -> Result<()> {
-        self.bytes(mine, |inner, mine| inner.scatter(all, mine, root))
+        self.bytes(Some(root), mine, |inner, mine| {
+            inner.scatter(all, mine, root)
+        })
     }
 
     fn scatterv(
@@ -185,25 +243,27 @@ impl Comm for Faulty {
         mine: &mut [u8],
         root: usize,
     ) -> Result<()> {
-        self.bytes(mine, |inner, mine| inner.scatterv(all, mine, root))
+        self.bytes(Some(root), mine, |inner, mine| {
+            inner.scatterv(all, mine, root)
+        })
     }
 
     fn allgather(&mut self, mine: &[u8], all: &mut [u8]) -> Result<()> {
-        self.bytes(all, |inner, all| inner.allgather(mine, all))
+        self.bytes(None, all, |inner, all| inner.allgather(mine, all))
     }
 
     fn allgatherv(&mut self, mine: &[u8], all: Blocks<'_, &mut [u8]>) -> Result<()> {
-        self.bytes(all.bytes, |inner, bytes| {
+        self.bytes(None, all.bytes, |inner, bytes| {
             inner.allgatherv(mine, Blocks::new(bytes, all.lengths))
         })
     }
 
     fn alltoall(&mut self, out: &[u8], into: &mut [u8]) -> Result<()> {
-        self.bytes(into, |inner, into| inner.alltoall(out, into))
+        self.bytes(None, into, |inner, into| inner.alltoall(out, into))
     }
 
     fn alltoallv(&mut self, out: Blocks<'_, &[u8]>, into: Blocks<'_, &mut [u8]>) -> Result<()> {
-        self.bytes(into.bytes, |inner, bytes| {
+        self.bytes(None, into.bytes, |inner, bytes| {
             inner.alltoallv(out, Blocks::new(bytes, into.lengths))
         })
     }
@@ -211,18 +271,18 @@ impl Comm for Faulty {
     fn reduce_sum(&mut self, from: &[f32], into: Option<&mut [f32]>, root: usize) -> Result<()> {
         match into {
             None => self.inner.reduce_sum(from, None, root),
-            Some(into) => {
-                self.numbers(into, |inner, into| inner.reduce_sum(from, Some(into), root))
-            }
+            Some(into) => self.numbers(Some(root), into, |inner, into| {
+                inner.reduce_sum(from, Some(into), root)
+            }),
         }
     }
 
     fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<()> {
-        self.numbers(into, |inner, into| inner.allreduce_sum(from, into))
+        self.numbers(None, into, |inner, into| inner.allreduce_sum(from, into))
     }
 
     fn reduce_scatter_block_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<()> {
-        self.numbers(into, |inner, into| {
+        self.numbers(None, into, |inner, into| {
             inner.reduce_scatter_block_sum(from, into)
         })
     }
@@ -233,7 +293,7 @@ impl Comm for Faulty {
         items: &[usize],
         into: &mut [f32],
     ) -> Result<()> {
-        self.numbers(into, |inner, into| {
+        self.numbers(None, into, |inner, into| {
             inner.reduce_scatter_sum(from, items, into)
         })
     }

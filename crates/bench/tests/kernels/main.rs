@@ -2,11 +2,13 @@
 
 #![cfg(feature = "std")]
 
+mod check;
+#[path = "../common/mod.rs"]
 mod common;
 mod faulty;
 
 use common::watched;
-use faulty::{Fault, Faulty};
+use faulty::{Fault, Faulty, When};
 use oxmpi_bench::kernels::{Active, Sample};
 use oxmpi_bench::{Comm, Kernel, Memory, OffCache};
 
@@ -82,7 +84,7 @@ fn each_planted_fault_is_found_on_its_rank() {
             {
                 for victim in 0..ranks {
                     let defects = watched(ranks, |inner| {
-                        let mut world = Faulty::new(inner, victim, fault);
+                        let mut world = Faulty::new(inner, victim, fault, When::Always);
                         proof(kernel, &mut world, 64, 11, off_cache)
                     });
                     let found: Vec<bool> = defects.iter().map(|&defect| defect > 0.0).collect();
@@ -102,7 +104,7 @@ fn a_barrier_that_does_not_wait_is_found() {
     for ranks in 2..=4 {
         for victim in 0..ranks {
             let defects = watched(ranks, |inner| {
-                let mut world = Faulty::new(inner, victim, Fault::Early);
+                let mut world = Faulty::new(inner, victim, Fault::Early, When::Always);
                 let checks = (0..50).map(|_| proof(Kernel::Barrier, &mut world, 0, 11, None));
                 let worst = checks.fold(0.0, f64::max);
                 world.settle().expect("no call fails");

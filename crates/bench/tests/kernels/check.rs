@@ -1,0 +1,127 @@
+//! `-check`: a fault of a single call, or of a single root, is found, whichever it is.
+
+use crate::common::watched;
+use crate::faulty::{Fault, Faulty, When};
+use oxmpi_bench::kernels::Active;
+use oxmpi_bench::method::{self, Method};
+use oxmpi_bench::{Comm, Kernel, Memory};
+
+/// Repetitions of a sample: two whole turns of five roots, and a part of one.
+const REPETITIONS: u32 = 12;
+const BYTES: usize = 64;
+
+/// The defect of one checked sample. The ranks need not agree on the repetitions: no time cuts them.
+fn checked(kernel: Kernel, world: &mut Faulty) -> f64 {
+    let method = Method {
+        samples: REPETITIONS,
+        seconds: f64::INFINITY,
+        check: true,
+        ..Method::default()
+    };
+    let room = (kernel.info().room)(BYTES, world.size());
+    let mut memory = Memory::new(room, None);
+    let mut buffers = memory.buffers(room);
+    let ready = method::prepare(kernel, world, &method, BYTES, &mut buffers);
+    // What the warm-up and the trial prove is not what is looked at here.
+    let ready = method::Ready {
+        defect: 0.0,
+        ..ready.expect("no call fails")
+    };
+    world.recount();
+    let timing = method::measure(kernel, world, &method, BYTES, ready, &mut buffers);
+    let timing = timing.expect("no call fails");
+    assert_eq!(timing.repetitions, REPETITIONS);
+    timing.defect
+}
+
+/// Three and five ranks; two for the kernels of two.
+fn groups(kernel: Kernel) -> &'static [usize] {
+    match kernel.info().active {
+        Active::Two => &[2],
+        Active::All => &[3, 5],
+    }
+}
+
+fn with_data() -> impl Iterator<Item = Kernel> {
+    let all = Kernel::ALL.iter().copied();
+    all.filter(|&kernel| kernel != Kernel::Barrier)
+}
+
+#[test]
+fn a_fault_of_any_single_call_is_found_on_its_rank() {
+    for kernel in with_data() {
+        for &ranks in groups(kernel) {
+            for victim in 0..ranks {
+                let defects = watched(ranks, |inner| {
+                    let mut world = Faulty::new(inner, victim, Fault::Flip, When::Never);
+                    let right = checked(kernel, &mut world);
+                    let calls = world.seen;
+                    // No rank receives in more than one call of a repetition.
+                    let wrong: Vec<f64> = (0..REPETITIONS as usize)
+                        .map(|call| {
+                            let fault = Fault::ALL[call % Fault::ALL.len()];
+                            world.turn_to(fault, When::Call(call));
+                            checked(kernel, &mut world)
+                        })
+                        .collect();
+                    (right, calls, wrong)
+                });
+                let calls = defects[victim].1;
+                assert!(
+                    (1..=REPETITIONS as usize).contains(&calls),
+                    "{kernel:?} on {victim} of {ranks}"
+                );
+                for (rank, (right, _, wrong)) in defects.iter().enumerate() {
+                    let what = format!("{kernel:?} on {victim} of {ranks}, rank {rank}: {wrong:?}");
+                    assert_eq!(*right, 0.0, "{what}");
+                    for (call, &defect) in wrong.iter().enumerate() {
+                        let wanted = rank == victim && call < calls;
+                        assert_eq!(defect > 0.0, wanted, "call {call}, {what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fault_of_one_root_only_is_found() {
+    for kernel in with_data().filter(|kernel| kernel.info().rooted) {
+        for &ranks in groups(kernel) {
+            for root in 0..ranks {
+                let mut struck = 0;
+                for victim in 0..ranks {
+                    let defects = watched(ranks, |inner| {
+                        let when = When::Root(root);
+                        let mut world = Faulty::new(inner, victim, Fault::Stale, when);
+                        let defect = checked(kernel, &mut world);
+                        (world.spoiled > 0, defect > 0.0)
+                    });
+                    for (rank, (spoiled, found)) in defects.into_iter().enumerate() {
+                        let what = format!("{kernel:?}, root {root} of {ranks}, rank {rank}");
+                        assert_eq!(found, spoiled, "{what}");
+                        struck += usize::from(spoiled);
+                    }
+                }
+                assert!(struck > 0, "{kernel:?}: root {root} of {ranks}");
+            }
+        }
+    }
+}
+
+/// A rank that the barrier lets go at once may sleep as long as it should have waited, but hardly in
+/// each of the repetitions.
+#[test]
+fn a_barrier_that_does_not_wait_is_found() {
+    for ranks in [3, 5] {
+        for victim in 0..ranks {
+            let defects = watched(ranks, |inner| {
+                let mut world = Faulty::new(inner, victim, Fault::Early, When::Always);
+                let defect = checked(Kernel::Barrier, &mut world);
+                world.settle().expect("no call fails");
+                defect
+            });
+            assert!(defects[victim] > 0.0, "{victim} of {ranks}: {defects:?}");
+        }
+    }
+}
