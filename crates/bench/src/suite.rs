@@ -154,7 +154,7 @@ pub struct Spread {
     pub min: f64,
     /// The middle block.
     pub median: f64,
-    /// The block that 99 in 100 stay below or equal.
+    /// The block that 99 in 100 stay below or equal; the slowest of fewer than 100 blocks.
     pub p99: f64,
 }
 

@@ -9,12 +9,12 @@ use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
 
-/// Each rank's part holds whole items, so that a vector does.
+/// Each rank's part is as many whole numbers as the length holds.
 pub(super) const INFO: Info = Info::reduction(
     "Reduce_scatter_block",
     "the sum of all ranks' vectors, an equal part to each rank",
     |bytes, ranks| {
-        let part = bytes.next_multiple_of(size_of::<f32>());
+        let part = bytes / size_of::<f32>() * size_of::<f32>();
         Room {
             out: part * ranks,
             into: part,

@@ -124,6 +124,14 @@ fn the_rest_of_a_reduction_goes_to_the_first_ranks() {
 }
 
 #[test]
+fn the_parts_of_a_reduction_hold_whole_numbers() {
+    for (bytes, part) in [(0, 0), (3, 0), (4, 4), (6, 4), (8, 8)] {
+        let room = (Kernel::ReduceScatterBlock.info().room)(bytes, 3);
+        assert_eq!((room.out, room.into), (3 * part, part), "{bytes} bytes");
+    }
+}
+
+#[test]
 fn what_is_not_a_number_is_infinitely_wrong() {
     assert_eq!(pattern::farther(0.0, f32::NAN, 1.0), f64::INFINITY);
     assert_eq!(pattern::farther(0.5, 3.0, 1.0), 2.0);

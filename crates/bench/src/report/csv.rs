@@ -2,7 +2,7 @@
 //! column.
 
 use super::Run;
-use super::record::{RowRecord, TableRecord};
+use super::record::{MethodRecord, RowRecord, TableRecord};
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
@@ -47,6 +47,10 @@ impl Run {
                 rank.rank, rank.pid
             )?;
         }
+        write_method(out, &self.method)?;
+        for table in &self.tables {
+            write_skipped(out, table)?;
+        }
         writeln!(out, "{TITLES}")?;
         for table in &self.tables {
             for row in &table.rows {
@@ -55,6 +59,65 @@ impl Run {
         }
         Ok(())
     }
+}
+
+/// The numbers that ruled the run, one a line, under the names of the JSON.
+fn write_method(out: &mut impl Write, method: &MethodRecord) -> fmt::Result {
+    let MethodRecord {
+        samples,
+        samples_single,
+        volume_bytes,
+        policy,
+        seconds,
+        barriers,
+        warm_up,
+        check,
+        memory_bytes,
+        off_cache,
+        map,
+    } = method;
+    writeln!(out, "# method samples: {samples}")?;
+    writeln!(out, "# method samples_single: {samples_single}")?;
+    writeln!(out, "# method volume_bytes: {volume_bytes}")?;
+    writeln!(out, "# method policy: {policy}")?;
+    match seconds {
+        Some(seconds) => writeln!(out, "# method seconds: {seconds}")?,
+        None => writeln!(out, "# method seconds: no limit")?,
+    }
+    writeln!(out, "# method barriers: {barriers}")?;
+    writeln!(out, "# method warm_up: {warm_up}")?;
+    let validity = match check {
+        true => "true (times are not valid)",
+        false => "false",
+    };
+    writeln!(out, "# method check: {validity}")?;
+    writeln!(out, "# method memory_bytes: {memory_bytes}")?;
+    match off_cache {
+        Some(off) => writeln!(
+            out,
+            "# method off_cache: cache of {} bytes, lines of {}",
+            off.cache_bytes, off.line_bytes
+        )?,
+        None => writeln!(out, "# method off_cache: no")?,
+    }
+    writeln!(out, "# method map: {}", map.as_deref().unwrap_or("no"))
+}
+
+/// The rows that a table lacks for want of memory.
+fn write_skipped(out: &mut impl Write, table: &TableRecord) -> fmt::Result {
+    let TableRecord {
+        benchmark,
+        mode,
+        processes,
+        ..
+    } = table;
+    table.skipped.iter().try_for_each(|skip| {
+        writeln!(
+            out,
+            "# skipped {benchmark}, {mode}, {processes} processes, {} bytes: needs {} bytes of memory",
+            skip.bytes, skip.needed_bytes
+        )
+    })
 }
 
 fn write_row(out: &mut impl Write, table: &TableRecord, row: &RowRecord) -> fmt::Result {

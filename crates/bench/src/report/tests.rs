@@ -1,9 +1,15 @@
 use super::{Environment, Rank, Run, Setting};
+use crate::OffCache;
 use crate::kernels::Kernel;
 use crate::suite::{Multiple, Observer, Plan, Row, Skip, Spread, Table};
 
 /// A run of one table with one row of infinitely wrong data, and one that had no room.
 fn run() -> Run {
+    run_of(&Plan::default())
+}
+
+/// The same, of another plan.
+fn run_of(plan: &Plan) -> Run {
     let ranks = [Rank {
         rank: 0,
         host: "a".into(),
@@ -21,7 +27,7 @@ fn run() -> Run {
         .into(),
         ..Environment::default()
     };
-    let mut run = Run::new(environment, ranks.into(), &Plan::default());
+    let mut run = Run::new(environment, ranks.into(), plan);
     let table = Table {
         kernel: Kernel::Allreduce,
         multiple: Some(Multiple::Each),
@@ -89,6 +95,12 @@ fn csv_has_comments_titles_and_rows() {
         "# transports: shm",
         "# setting eager: 4K (environment)",
         "# rank 0: host a, pid 7, cpus 0-1",
+        "# method policy: dynamic",
+        "# method seconds: 10",
+        "# method check: false",
+        "# method off_cache: no",
+        "# method map: no",
+        "# skipped Allreduce, multiple-each, 2 processes, 8 bytes: needs 16 bytes of memory",
     ] {
         assert!(comments.contains(&part), "no {part} in {text}");
     }
@@ -100,4 +112,23 @@ fn csv_has_comments_titles_and_rows() {
         *row,
         "Allreduce,multiple-each,2,2,1,1,4,9,0.75,1.25,1,,2,0.5,1,2,inf"
     );
+}
+
+#[test]
+fn csv_of_a_checked_run_says_that_its_times_are_not_valid() {
+    let mut plan = Plan::default();
+    plan.method.check = true;
+    plan.method.seconds = f64::INFINITY;
+    plan.off_cache = Some(OffCache {
+        cache: 4096,
+        line: 64,
+    });
+    let text = run_of(&plan).to_csv();
+    for part in [
+        "# method check: true (times are not valid)\n",
+        "# method seconds: no limit\n",
+        "# method off_cache: cache of 4096 bytes, lines of 64\n",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
 }

@@ -81,7 +81,7 @@ fn is_each(table: &Table) -> bool {
     table.multiple == Some(Multiple::Each)
 }
 
-/// Writes a row, and a comment when its data was wrong and no column says so.
+/// Writes a row, and a comment when it was wrong and no column says so.
 ///
 /// # Errors
 /// The writer's.
@@ -93,14 +93,19 @@ pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -
         column.write(out, row, megabyte)?;
     }
     writeln!(out)?;
-    if row.defect != 0.0 && !table.is_checked {
-        writeln!(
-            out,
-            "# Wrong data at {} bytes: off by up to {}",
-            row.bytes, row.defect
-        )?;
+    if row.defect == 0.0 || columns(table).any(|column| matches!(column, Defects)) {
+        return Ok(());
     }
-    Ok(())
+    let Row { bytes, defect, .. } = row;
+    match table.kernel.info().class {
+        Class::Synchronisation => {
+            writeln!(
+                out,
+                "# Wrong: a rank was let go up to {defect} usec too early"
+            )
+        }
+        _ => writeln!(out, "# Wrong data at {bytes} bytes: off by up to {defect}"),
+    }
 }
 
 /// Writes what stands in the place of each row that was left out: the memory that it would need, in

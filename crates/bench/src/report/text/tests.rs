@@ -139,6 +139,23 @@ fn checked_tables_say_so_and_have_a_column_of_defects() {
     assert!(out.ends_with("  t_max[usec]  t_avg[usec]\n"), "{out}");
 }
 
+/// Its table has no column of defects, checked or not.
+#[test]
+fn a_barrier_that_does_not_wait_is_a_comment_below_its_row() {
+    let early = Row {
+        defect: 12.5,
+        ..line(0, [1.0; 3], None)
+    };
+    for is_checked in [false, true] {
+        let mut table = table(Kernel::Barrier, 2, 0);
+        table.is_checked = is_checked;
+        let mut out = String::new();
+        row(&mut out, &table, &early, Megabyte::Binary).unwrap();
+        let comment = "1.00\n# Wrong: a rank was let go up to 12.5 usec too early\n";
+        assert!(out.ends_with(comment), "{out}");
+    }
+}
+
 #[test]
 fn a_row_without_memory_says_what_it_needs() {
     let need = Skip {
