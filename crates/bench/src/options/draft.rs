@@ -37,13 +37,7 @@ impl Draft {
 
     /// The run that all words together ask for.
     pub(super) fn order(mut self) -> Result<Order, OptionError> {
-        let mut benchmarks = self.chosen();
-        if let Some(multiple) = self.multiple {
-            for benchmark in &mut benchmarks {
-                benchmark.multiple = Some(multiple);
-            }
-        }
-        for benchmark in benchmarks {
+        for benchmark in self.chosen() {
             if !self.plan.benchmarks.contains(&benchmark) {
                 self.plan.benchmarks.push(benchmark);
             }
@@ -63,7 +57,8 @@ impl Draft {
     }
 
     /// The benchmarks named, in that order, then those included; without names, those that run by
-    /// default and those included, in the order of the catalog. None that is excluded.
+    /// default and those included, in the order of the catalog; all in the mode of `-multi`. None that is
+    /// excluded.
     fn chosen(&self) -> Vec<Benchmark> {
         let mut chosen = self.named.clone();
         if chosen.is_empty() {
@@ -73,10 +68,19 @@ impl Draft {
             chosen.extend(kernels.map(Benchmark::from));
         }
         chosen.extend(&self.included);
-        // A plain name stands for the benchmark in both modes.
+        for benchmark in &mut chosen {
+            benchmark.multiple = self.multiple.or(benchmark.multiple);
+        }
+        // A plain name stands for the benchmark in both modes, and `Multi-` for both ways to report.
+        let meets = |excluded: &Benchmark, benchmark: &Benchmark| {
+            let mode = excluded.multiple.is_none() || benchmark.multiple.is_some();
+            excluded.kernel == benchmark.kernel && mode
+        };
         chosen.retain(|benchmark| {
-            let plain = Benchmark::from(benchmark.kernel);
-            !self.excluded.contains(benchmark) && !self.excluded.contains(&plain)
+            !self
+                .excluded
+                .iter()
+                .any(|excluded| meets(excluded, benchmark))
         });
         chosen
     }

@@ -115,6 +115,10 @@ fn included_kernels_are_added_and_excluded_ones_removed() {
         [("Bcast", None)]
     );
     assert_eq!(
+        names("-multi 1 PingPong Barrier -exclude Multi-PingPong"),
+        [("Barrier", Some(Multiple::Each))]
+    );
+    assert_eq!(
         error("Bcast -exclude bcast"),
         "no benchmark is left to run: -exclude removes them all"
     );
