@@ -45,8 +45,8 @@ pub struct Row {
     pub figures: Vec<Option<Figure>>,
     /// The least of the floors.
     pub floor: Option<f64>,
-    /// The first run over the best of the others; `None` where one of them is missing, or may be the
-    /// best and was measured in another placement only.
+    /// The first run over the best of the others; `None` where one of them is missing or something is
+    /// wrong with it, or where one may be the best and was measured in another placement only.
     pub ratio: Option<Ratio>,
 }
 
@@ -87,7 +87,8 @@ impl std::fmt::Display for TooMany {
 impl std::error::Error for TooMany {}
 
 impl Report {
-    /// Puts runs side by side; the first is the one that others are held against.
+    /// Puts runs side by side; the first is the one that others are held against. Where means are all
+    /// that is known of one of them, as of a listing, the means of all are shown.
     ///
     /// # Errors
     /// When there are more than eight, floors not counted.
@@ -96,6 +97,9 @@ impl Report {
             runs.into_iter().partition(|run| run.kind == Kind::Floor);
         if runs.len() > RUNS_MAX {
             return Err(TooMany(runs.len()));
+        }
+        if runs.iter().any(Run::tells_means_only) {
+            runs.iter_mut().for_each(Run::by_means);
         }
         for number in 1..runs.len() {
             let (before, rest) = runs.split_at_mut(number);
@@ -230,13 +234,13 @@ fn least(floor: &Run, subject: &Subject, bytes: u64) -> Option<f64> {
     floor
         .figures()
         .filter(|&(other, length, _)| fits(other, length))
-        .filter_map(|(_, _, figure)| figure.value)
+        .filter_map(|(_, _, figure)| figure.sound())
         .reduce(f64::min)
 }
 
-/// The first over the best of the others.
+/// The first over the best of the others, of those that nothing is wrong with.
 fn ratio(figures: &[Option<Figure>]) -> Option<Ratio> {
-    let value = |figure: &Option<Figure>| figure.as_ref()?.value.filter(|&value| value > 0.0);
+    let value = |figure: &Option<Figure>| figure.as_ref()?.sound().filter(|&value| value > 0.0);
     let range = |number: usize| figures[number].as_ref().and_then(|figure| figure.range);
     let first = value(figures.first()?)?;
     let others = figures.iter().enumerate().skip(1);

@@ -53,14 +53,27 @@ pub enum Unit {
 pub struct Figure {
     /// What was measured, if it was.
     pub value: Option<f64>,
+    /// The mean over all repetitions of the slowest rank, where it is known: what a listing tells.
+    pub mean: Option<f64>,
     /// Between what it varied, if that is known.
     pub range: Option<(f64, f64)>,
-    /// What is wrong with it.
+    /// What is wrong with it; it is then shown, and held against nothing.
     pub note: Option<String>,
 }
 
+/// The fact that says what the figures are, and what it says of means.
+pub(super) const FIGURES: &str = "figures";
+pub(super) const MEANS: &str = "means of all repetitions, of the slowest rank";
+
 /// What stands before the name of a benchmark that several groups ran at once.
 pub(super) const MULTIPLE: &str = "Multi-";
+
+impl Figure {
+    /// Its value, unless something is wrong with it.
+    pub fn sound(&self) -> Option<f64> {
+        self.value.filter(|_| self.note.is_none())
+    }
+}
 
 impl Subject {
     /// Bytes that one rank moves per byte of a message, in one direction or in both; `None` where
@@ -92,7 +105,8 @@ impl Run {
     }
 
     /// Adds a figure. The benchmark's name is spelled as in the catalog. Of two figures for the same
-    /// the slower one counts, of a floor's the faster one.
+    /// the slower one counts, of a floor's the faster one. One that something is wrong with stays with a
+    /// rival, and is no floor.
     pub fn add(&mut self, mut subject: Subject, bytes: u64, figure: Figure) {
         if let Some(kernel) = Kernel::named(&subject.benchmark) {
             subject.benchmark = kernel.info().name.into();
@@ -107,10 +121,43 @@ impl Run {
         let slower = figure.value > old.value;
         let counts = match self.kind {
             Kind::Rival => slower && old.note.is_none() || figure.note.is_some(),
-            Kind::Floor => !slower,
+            Kind::Floor => figure.note.is_none() && (old.note.is_some() || !slower),
         };
+        let slowest = old.mean.into_iter().chain(figure.mean).reduce(f64::max);
         if counts {
             *old = figure;
+        }
+        if self.kind == Kind::Rival {
+            old.mean = slowest;
+        }
+    }
+
+    /// Whether means are all that is known of it, as of a listing.
+    pub(super) fn tells_means_only(&self) -> bool {
+        let mut measured = self
+            .figures
+            .iter()
+            .filter(|(_, _, figure)| figure.value.is_some());
+        let is_mean = |figure: &Figure| figure.value == figure.mean && figure.range.is_none();
+        measured.clone().next().is_some() && measured.all(|(_, _, figure)| is_mean(figure))
+    }
+
+    /// Shows means instead of medians; a figure without one is held against nothing.
+    pub(super) fn by_means(&mut self) {
+        if self
+            .figures
+            .iter()
+            .any(|(_, _, figure)| figure.mean.is_some())
+        {
+            self.facts.retain(|(name, _)| name != FIGURES);
+            self.fact(FIGURES, MEANS);
+        }
+        for (_, _, figure) in &mut self.figures {
+            if figure.mean.is_none() && figure.value.is_some() && figure.note.is_none() {
+                figure.note = Some("a median among means".into());
+            }
+            figure.value = figure.mean.or(figure.value);
+            figure.range = None;
         }
     }
 

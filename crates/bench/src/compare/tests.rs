@@ -17,6 +17,7 @@ fn subject(benchmark: &str, ranks: usize, placement: &str) -> Subject {
 fn figure(low: f64, value: f64, high: f64) -> Figure {
     Figure {
         value: Some(value),
+        mean: None,
         range: Some((low, high)),
         note: None,
     }
@@ -171,6 +172,96 @@ fn our_results_are_read() {
     assert_eq!((figure.value, figure.range), (Some(2.0), Some((1.0, 3.0))));
     assert_eq!(figure.note.as_deref(), Some("wrong data"));
     assert_eq!(runs[0].facts[0], ("library".into(), "oxmpi 0.1".into()));
+}
+
+#[test]
+fn wrong_data_never_wins() {
+    let row = |median: f64, defect: f64| {
+        format!(
+            r#"{{"bytes": 8, "block_min_us": 1, "block_median_us": {median}, "block_p99_us": 9,
+            "defect": {defect}}}"#
+        )
+    };
+    let wrong = || read("wrong", &bench(&row(1.0, 5.0))).unwrap();
+    let right = |name, time| read(name, &bench(&row(time, 0.0))).unwrap();
+    let ratio = |runs: [Vec<Run>; 3]| {
+        let report = Report::new(runs.concat()).unwrap();
+        let ratio = report.sections[0].tables[0].rows[0].ratio;
+        ratio.map(|ratio| (ratio.best, ratio.value))
+    };
+    let (four, two) = (|| right("four", 4.0), || right("two", 2.0));
+    assert_eq!(ratio([two(), wrong(), four()]), Some((2, 0.5)));
+    assert_eq!(ratio([wrong(), two(), four()]), None);
+}
+
+const LISTING: &str = "\
+#----------------------------------------
+#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
+#----------------------------------------
+#---------------------------------------------------
+# Benchmarking PingPong
+# #processes = 2
+#---------------------------------------------------
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            8         1000         4.00         1.00
+";
+
+#[test]
+fn beside_a_listing_means_are_compared() {
+    let row = r#"{"bytes": 8, "t_max_us": 5, "block_min_us": 1, "block_median_us": 2, "block_p99_us": 3,
+        "defect": 0}"#;
+    let ours = read("ours", &bench(row)).unwrap();
+    let listing = read("listing", LISTING).unwrap();
+    let report = Report::new([ours, listing].concat()).unwrap();
+    let row = &report.sections[0].tables[0].rows[0];
+    let ratio = row.ratio.expect("both have a mean");
+    assert_eq!((ratio.value, ratio.range), (1.25, None));
+    for run in &report.runs {
+        assert!(run.facts.iter().any(|(_, text)| text.contains("means of")));
+    }
+
+    let medians = run("medians", Kind::Rival, &[3.0]);
+    let listing = read("listing", LISTING).unwrap();
+    let report = Report::new([[medians].into(), listing].concat()).unwrap();
+    assert_eq!(report.score(), (0, 0));
+}
+
+#[test]
+fn how_a_run_was_made_is_told() {
+    let text = r#"{"format": "oxmpi-bench", "version": 2, "environment": {"transports": ["shm"],
+        "settings": [{"name": "rendezvous", "value": "put", "origin": "environment"}]},
+        "ranks": [{"host": "a", "cpus": "0"}, {"host": "a", "cpus": "2-3"}, {"host": "b", "cpus": "0"}],
+        "tables": []}"#;
+    let facts = &read("a", text).unwrap()[0].facts;
+    let fact = |name: &str| {
+        facts
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, text)| text.as_str())
+    };
+    assert_eq!(fact("transports"), Some("shm"));
+    assert_eq!(fact("settings"), Some("rendezvous=put"));
+    assert_eq!(fact("processors"), Some("a: 0 | 2-3; b: 0"));
+}
+
+/// With too few ranks for two groups, `-multi` runs the plain benchmark.
+#[test]
+fn one_group_is_the_plain_benchmark() {
+    for (groups, name) in [
+        ("[[0, 1]]", "PingPong"),
+        ("[[0, 1], [2, 3]]", "Multi-PingPong"),
+    ] {
+        let text = format!(
+            r#"{{"format": "oxmpi-bench", "version": 2, "tables": [{{"benchmark": "PingPong",
+            "mode": "multiple", "processes": 2, "groups": {groups}, "rows": [{{"bytes": 8,
+            "block_min_us": 1, "block_median_us": 2, "block_p99_us": 3, "defect": 0}}]}}]}}"#
+        );
+        let runs = read("a", &text).unwrap();
+        assert!(
+            runs[0].figure(&subject(name, 2, ""), 8).is_some(),
+            "{groups}"
+        );
+    }
 }
 
 #[test]

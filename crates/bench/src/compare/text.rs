@@ -66,7 +66,7 @@ pub(super) fn grid(table: &Table, report: &Report) -> Vec<Vec<String>> {
             let first = row
                 .figures
                 .first()
-                .and_then(|figure| figure.as_ref()?.value);
+                .and_then(|figure| figure.as_ref()?.sound());
             let over = first.zip(row.floor).map(|(first, floor)| first / floor);
             cells.push(shown(row.floor, digits));
             cells.push(shown(over, ratio));

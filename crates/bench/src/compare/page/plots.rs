@@ -44,6 +44,7 @@ pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
         let title = format!("Time over that of {}", report.runs[0].name);
         plots.push(plot(&title, Quantity::Ratio, ratios(table, report)));
     }
+    plots.retain(|plot| !plot.series.is_empty());
     plots
 }
 
@@ -75,21 +76,24 @@ pub(super) fn over_ranks(section: &Section, report: &Report) -> Vec<Plot> {
             points: points.collect(),
         }
     };
+    let is_shown = |series: &Series| !series.points.is_empty();
+    let has_lines = |plot: &Plot| !plot.series.is_empty();
     let lengths = lengths(tables);
     if report.runs.len() == 1 {
         let series = lengths.iter().enumerate().map(|(number, &bytes)| {
             line(0, bytes, units::bytes(bytes as f64), Look::Number(number))
         });
-        return [plot("Time".into(), series.collect())].into();
+        let plot = plot("Time".into(), series.filter(is_shown).collect());
+        return [plot].into_iter().filter(has_lines).collect();
     }
     let of_length = |&bytes: &u64| {
         let runs = report.runs.iter().enumerate();
         let series = runs
             .map(|(run, of)| line(run, bytes, of.name.clone(), Look::Number(run)))
-            .filter(|series| !series.points.is_empty());
+            .filter(is_shown);
         plot(named(bytes), series.collect())
     };
-    lengths.iter().map(of_length).collect()
+    lengths.iter().map(of_length).filter(has_lines).collect()
 }
 
 /// A few of the lengths that all tables have, the shortest and the longest among them; without 0 where there
@@ -181,10 +185,11 @@ fn ratios(table: &Table, report: &Report) -> Vec<Series> {
     positive(series)
 }
 
+/// Where a figure stands in a plot; one that something is wrong with stands in the table only.
 fn point(x: f64, figure: &Figure) -> Option<Point> {
     Some(Point {
         x,
-        y: figure.value.filter(|value| value.is_finite())?,
+        y: figure.sound().filter(|value| value.is_finite())?,
         range: figure.range,
     })
 }

@@ -1,8 +1,9 @@
 //! Results of `oxmpi bench --json`.
 
-use super::super::run::{Figure, Kind, MULTIPLE, Run, Subject, Unit};
+use super::super::run::{FIGURES, Figure, Kind, MULTIPLE, Run, Subject, Unit};
 use super::super::units;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::format;
 use std::string::String;
@@ -15,7 +16,16 @@ pub(super) struct Record {
     environment: BTreeMap<String, serde_json::Value>,
     #[serde(default)]
     method: Method,
+    #[serde(default)]
+    ranks: Vec<Place>,
     tables: Vec<TableRecord>,
+}
+
+/// Where a rank ran.
+#[derive(Deserialize)]
+struct Place {
+    host: String,
+    cpus: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -37,6 +47,8 @@ struct TableRecord {
     #[serde(default = "standard")]
     mode: String,
     processes: usize,
+    /// Without it, the mode tells whether there are several.
+    groups: Option<Vec<IgnoredAny>>,
     rows: Vec<RowRecord>,
     #[serde(default)]
     skipped: Vec<Skipped>,
@@ -53,6 +65,7 @@ struct Skipped {
 struct RowRecord {
     #[serde(default)]
     bytes: u64,
+    t_max_us: Option<f64>,
     block_min_us: f64,
     block_median_us: f64,
     block_p99_us: f64,
@@ -84,6 +97,45 @@ const FACTS: [(&str, &str); 7] = [
     ("command", "command"),
 ];
 
+/// Lists of the environment that are shown.
+const LISTS: [&str; 2] = ["transports", "settings"];
+
+/// The most ranks whose places are shown.
+const PLACES_MAX: usize = 16;
+
+/// The processors of the ranks in order, under each host's name; of many ranks the first ones.
+fn places(ranks: &[Place]) -> String {
+    let mut text = String::new();
+    let mut host = "";
+    for Place { host: own, cpus } in ranks.iter().take(PLACES_MAX) {
+        match text.as_str() {
+            "" => text = format!("{own}: {cpus}"),
+            _ if own == host => text += &format!(" | {cpus}"),
+            _ => text += &format!("; {own}: {cpus}"),
+        }
+        host = own;
+    }
+    match ranks.len().saturating_sub(PLACES_MAX) {
+        0 => text,
+        more => format!("{text} and {more} ranks more"),
+    }
+}
+
+/// A list of texts, or of settings, as the environment has them.
+fn list(value: Option<&serde_json::Value>) -> String {
+    let item = |item: &serde_json::Value| {
+        let text = |field: &str| item.get(field).and_then(|text| text.as_str());
+        match (item.as_str(), text("name"), text("value")) {
+            (Some(name), ..) => Some(String::from(name)),
+            (_, Some(name), Some(value)) => Some(format!("{name}={value}")),
+            _ => None,
+        }
+    };
+    let items = value.and_then(|value| value.as_array());
+    let items: Vec<String> = items.into_iter().flatten().filter_map(item).collect();
+    items.join(", ")
+}
+
 /// The median of the blocks, and the fastest block to the 99th percentile.
 pub(super) fn run(name: &str, record: Record) -> Run {
     let mut run = Run::new(name, Kind::Rival);
@@ -91,8 +143,12 @@ pub(super) fn run(name: &str, record: Record) -> Run {
         let text = record.environment.get(field).and_then(|text| text.as_str());
         run.fact(shown, text.unwrap_or_default());
     }
+    for field in LISTS {
+        run.fact(field, list(record.environment.get(field)));
+    }
+    run.fact("processors", places(&record.ranks));
     run.fact(
-        "figures",
+        FIGURES,
         "medians of blocks; from the fastest to the 99th percentile",
     );
     if let Some(OffCache { cache_bytes }) = record.method.off_cache {
@@ -106,7 +162,10 @@ pub(super) fn run(name: &str, record: Record) -> Run {
         );
     }
     for table in record.tables {
-        let several = table.mode != STANDARD;
+        let several = match &table.groups {
+            Some(groups) => groups.len() > 1,
+            None => table.mode != STANDARD,
+        };
         let prefix = if several { MULTIPLE } else { "" };
         let subject = Subject {
             benchmark: format!("{prefix}{}", table.benchmark),
@@ -116,12 +175,16 @@ pub(super) fn run(name: &str, record: Record) -> Run {
         };
         for row in table.rows {
             let note = match row.defect {
-                Some(0.0) => None,
+                Some(0.0) => record
+                    .method
+                    .check
+                    .then(|| "its time includes proofs".into()),
                 Some(defect) => Some(format!("wrong data, off by {defect}")),
                 None => Some("wrong data".into()),
             };
             let figure = Figure {
                 value: Some(row.block_median_us),
+                mean: row.t_max_us,
                 range: Some((row.block_min_us, row.block_p99_us)),
                 note,
             };

@@ -1,6 +1,6 @@
 //! Raw data of `cargo xtask compare`: rounds in which all implementations took turns.
 
-use super::super::run::{Figure, Kind, Run, Subject, Unit};
+use super::super::run::{FIGURES, Figure, Kind, Run, Subject, Unit};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::format;
@@ -81,7 +81,7 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
         first.fact("kernel", record.kernel.as_str());
         first.fact("compiler", record.compiler.as_str());
         first.fact(
-            "figures",
+            FIGURES,
             "medians of runs; from the least run to the largest",
         );
     }
@@ -166,6 +166,7 @@ impl Cell<'_> {
         let wrong = self.rows.iter().filter(|row| !row.right).count();
         Figure {
             value: medians.get(medians.len() / 2).map(|median| median / scale),
+            mean: None,
             range: range.map(|(low, high)| (low / scale, high / scale)),
             note: (wrong > 0).then(|| format!("wrong data in {wrong} runs")),
         }

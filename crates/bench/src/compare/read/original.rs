@@ -1,6 +1,6 @@
 //! Listings in the format of the Intel MPI Benchmarks.
 
-use super::super::run::{Figure, Kind, MULTIPLE, Run, Subject, Unit};
+use super::super::run::{FIGURES, Figure, Kind, MEANS, MULTIPLE, Run, Subject, Unit};
 use crate::listing::{Column, Listing};
 use std::format;
 
@@ -15,7 +15,7 @@ pub(super) fn run(name: &str, listing: &Listing) -> Run {
     run.fact("release", header.release.as_str());
     run.fact("threads", header.thread_level.as_str());
     run.fact("command", header.command.as_str());
-    run.fact("figures", "means of all repetitions");
+    run.fact(FIGURES, MEANS);
     if !listing.finished {
         run.fact("cut short", "the listing's last line is missing");
     }
@@ -36,8 +36,10 @@ pub(super) fn run(name: &str, listing: &Listing) -> Run {
                 .skipped
                 .as_ref()
                 .map(|why| format!("not measured: {why}"));
+            let mean = value(Column::TimeMax).or_else(|| value(Column::Time));
             let figure = Figure {
-                value: value(Column::TimeMax).or_else(|| value(Column::Time)),
+                value: mean,
+                mean,
                 range: None,
                 note: wrong.or(skipped),
             };
