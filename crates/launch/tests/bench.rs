@@ -43,8 +43,7 @@ fn pinning_tables_and_json_are_written() {
         "\n      4194304           10 ",
         "# Benchmarking Allreduce \n# #processes = 2 \n",
         "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n",
-        "\n# All processes entering MPI_Finalize\n",
-        "\n# Data of 46 samples checked: 0 wrong\n",
+        "\n# Data of 46 samples checked: 0 wrong\n\n# All processes entering MPI_Finalize\n",
     ] {
         assert!(out.contains(part), "no {part:?} in:\n{out}");
     }
@@ -101,34 +100,60 @@ fn groups_of_a_grid_run_at_once() {
 }
 
 #[test]
-fn the_originals_name_works_under_a_launcher() {
+fn the_originals_name_works_under_a_launcher_and_without() {
     let link = temporary("link");
     std::fs::create_dir(&link).expect("a directory for the test");
     let program = link.join("IMB-MPI1");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oxmpi"), &program).expect("a link");
-    let output = Command::new("timeout")
-        .args([
-            "-k",
-            "1",
-            "30",
-            env!("CARGO_BIN_EXE_oxmpi"),
-            "run",
-            "-n",
-            "2",
-        ])
-        .arg("--oversubscribe")
-        .arg(&program)
-        .args(["PingPong", "-msglog", "2", "-iter", "5"])
-        .output()
-        .expect("`timeout` starts");
+    let launcher = [
+        env!("CARGO_BIN_EXE_oxmpi"),
+        "run",
+        "-n",
+        "2",
+        "--oversubscribe",
+    ];
+    let outputs = [&launcher[..], &[]].map(|launcher| {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "1", "30"]).args(launcher).arg(&program);
+        let output = command
+            .args(["PingPong", "-msglog", "2", "-iter", "5"])
+            .output();
+        output.expect("`timeout` starts")
+    });
     std::fs::remove_dir_all(&link).expect("the directory can be removed");
-    let out = text(&output.stdout);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(
-        out.contains("# IMB-MPI1 PingPong -msglog 2 -iter 5 \n"),
-        "{out}"
+    for output in outputs {
+        let out = text(&output.stdout);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(
+            out.contains("# IMB-MPI1 PingPong -msglog 2 -iter 5 \n"),
+            "{out}"
+        );
+        assert!(out.contains("\n            4            5 "), "{out}");
+    }
+}
+
+#[test]
+fn under_a_launcher_one_rank_answers() {
+    let started = |word: &str| {
+        let output = Command::new("timeout")
+            .args(["-k", "1", "30", env!("CARGO_BIN_EXE_oxmpi"), "run"])
+            .args(["--oversubscribe", "-n", "3", env!("CARGO_BIN_EXE_oxmpi")])
+            .args(["bench", word])
+            .output();
+        output.expect("`timeout` starts")
+    };
+    let output = started("-list");
+    assert_eq!(
+        (output.status.code(), text(&output.stdout).lines().count()),
+        (Some(0), 20)
     );
-    assert!(out.contains("\n            4            5 "), "{out}");
+    let output = started("-msglg");
+    let err = text(&output.stderr);
+    assert_eq!(
+        (output.status.code(), err.matches("-msglg").count()),
+        (Some(2), 1),
+        "{err}"
+    );
 }
 
 /// One line for each sample but the last.

@@ -3,11 +3,14 @@
 use std::fs;
 
 use oxmpi::settings::{Origin, Sources, TABLE, resolve};
-use oxmpi_bench::options::ThreadLevel;
 use oxmpi_bench::report::{Environment, Setting};
 use time::OffsetDateTime;
 
 use super::command::Command;
+
+/// The thread support that the library gives whatever is asked for: its communicators can be shared by
+/// threads, and a lane that one thread has to itself takes no lock.
+const THREAD_LEVEL: &str = "MPI_THREAD_MULTIPLE";
 
 /// What this run is made with.
 pub(super) fn of(command: &Command) -> Environment {
@@ -23,23 +26,13 @@ pub(super) fn of(command: &Command) -> Environment {
         release: kernel("osrelease"),
         version: kernel("version"),
         mpi_version: "5.0".to_owned(),
-        thread_level: thread_level(command.order.thread_level).to_owned(),
+        thread_level: THREAD_LEVEL.to_owned(),
         command: command.typed.clone(),
         transports: vec![match &command.simulated {
             Some(simulated) => format!("simulated {}", simulated.name),
             None => "shm".to_owned(),
         }],
         settings: settings(),
-    }
-}
-
-/// The thread support that the library gives: what is asked for, or else all that it has.
-fn thread_level(asked: Option<ThreadLevel>) -> &'static str {
-    match asked {
-        Some(ThreadLevel::Single) => "MPI_THREAD_SINGLE",
-        Some(ThreadLevel::Funneled) => "MPI_THREAD_FUNNELED",
-        Some(ThreadLevel::Serialized) => "MPI_THREAD_SERIALIZED",
-        Some(ThreadLevel::Multiple) | None => "MPI_THREAD_MULTIPLE",
     }
 }
 

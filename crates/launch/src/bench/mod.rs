@@ -40,15 +40,20 @@ use surroundings::Here;
 /// it understands.
 const MANAGED: [&str; 4] = ["PMI_FD", "PMI_RANK", "PMI_PORT", "PMIX_RANK"];
 
+/// Those of them that tell a rank its number.
+const RANKS: [&str; 2] = ["PMI_RANK", "PMIX_RANK"];
+
 /// The name of the original program: called by it, this command is `oxmpi bench`.
 pub(crate) const ORIGINAL: &str = "IMB-MPI1";
 
-/// Runs `oxmpi bench` with these arguments.
+/// Runs `oxmpi bench` with these arguments. With the original's name as the first, it is as if called by
+/// that: so ranks know what the user typed.
 pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
-    if arguments.first().is_some_and(|word| word == "report") {
-        return page::main(arguments.split_off(1));
+    match arguments.first().and_then(|word| word.to_str()) {
+        Some("report") => page::main(arguments.split_off(1)),
+        Some(ORIGINAL) => original(arguments.split_off(1)),
+        _ => called("oxmpi bench", arguments),
     }
-    called("oxmpi bench", arguments)
 }
 
 /// Runs `IMB-MPI1` with these arguments.
@@ -57,16 +62,23 @@ pub(crate) fn original(arguments: Vec<OsString>) -> ExitCode {
 }
 
 fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
+    let is_silent = is_silent();
     let command = match Command::parse(name, &arguments, &Here) {
         Ok(Wish::Run(command)) => command,
+        Ok(Wish::Help | Wish::List) if is_silent => return ExitCode::SUCCESS,
         Ok(Wish::Help) => return complain::answer(command::help()),
         Ok(Wish::List) => return complain::answer(oxmpi_bench::options::list()),
         Err(why) => {
-            complain::error(why);
+            if !is_silent {
+                complain::error(why);
+            }
             return USAGE.into();
         }
     };
     if let Some(simulated) = &command.simulated {
+        if is_silent {
+            return ExitCode::SUCCESS;
+        }
         return match simulate(&command, simulated) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => {
@@ -84,7 +96,13 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
             }
         };
     }
-    start(&command, arguments)
+    start(name, &command, arguments)
+}
+
+/// Whether another rank of the job answers for this one.
+fn is_silent() -> bool {
+    let mut ranks = RANKS.iter().filter_map(std::env::var_os);
+    ranks.next().is_some_and(|rank| rank != "0")
 }
 
 /// Runs the benchmarks on a machine that is simulated.
@@ -98,7 +116,7 @@ fn simulate(command: &Command, simulated: &Simulated) -> Result<(), String> {
 }
 
 /// Starts this program again as every rank of a job.
-fn start(command: &Command, arguments: Vec<OsString>) -> ExitCode {
+fn start(name: &str, command: &Command, arguments: Vec<OsString>) -> ExitCode {
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(why) => {
@@ -113,6 +131,9 @@ fn start(command: &Command, arguments: Vec<OsString>) -> ExitCode {
         words.extend(["--bind-to".into(), "core".into()]);
     }
     words.extend([program.into(), "bench".into()]);
+    if name == ORIGINAL {
+        words.push(name.into());
+    }
     // The ranks write into pipes, and cannot see where those end.
     if command.progress.is_none() {
         let place = Show::on_terminal().name();

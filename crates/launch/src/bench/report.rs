@@ -80,12 +80,12 @@ impl Report {
     pub(crate) fn finish(mut self) -> Result<(), String> {
         let ((samples, wrong), is_simulated) = (self.samples, self.is_simulated);
         self.progress.end();
+        // Above the last line, which is the original's to the letter.
         self.print(|out| {
-            text::footer(out)?;
             if !is_simulated {
                 *out += &format!("# Data of {samples} samples checked: {wrong} wrong\n");
             }
-            Ok(())
+            text::footer(out)
         });
         if let Some(path) = &self.json {
             let json = self.run.to_json().map_err(|why| unwritten(path, &why))?;
