@@ -14,6 +14,7 @@ mod fuzz;
 mod guest;
 mod long;
 mod loom;
+mod mpi1;
 mod packages;
 mod repo;
 mod steps;
@@ -46,6 +47,7 @@ const VERBS: &[Verb] = &[
     fuzz::VERB,
     ci::VERB,
     compare::VERB,
+    mpi1::VERB,
     guest::VERB,
     long::VERB,
 ];

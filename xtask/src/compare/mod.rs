@@ -2,7 +2,7 @@
 
 mod figures;
 mod lines;
-mod peers;
+pub(crate) mod peers;
 mod placement;
 mod programs;
 mod publish;
@@ -12,11 +12,11 @@ mod targets;
 mod works;
 
 pub(crate) use peers::mpich_launcher;
+pub(crate) use placement::Probe;
+pub(crate) use programs::Implementation;
 
 use crate::{Repo, Result, Verb};
 use figures::{Figures, Pick};
-use placement::Probe;
-use programs::Implementation;
 use rounds::Run;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -36,7 +36,7 @@ type Prepare = fn(&Repo, &BTreeSet<&str>) -> Result<Vec<Implementation>>;
 
 /// Installs the peers and builds their `programs`; one that fails is left out with a line that says
 /// why.
-pub(super) fn prepare(repo: &Repo, programs: &BTreeSet<&str>) -> Vec<Implementation> {
+pub(crate) fn prepare(repo: &Repo, programs: &BTreeSet<&str>) -> Vec<Implementation> {
     [
         (&MPICH, mpich as Prepare),
         (&OPEN_MPI, open_mpi),

@@ -1,0 +1,141 @@
+//! `cargo xtask mpi1`: the whole MPI-1 part, ours and the original program on other libraries.
+
+use crate::compare::{Implementation, Probe, peers};
+use crate::{Repo, Result, Verb};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use xshell::{PushEnv, cmd};
+
+pub(crate) const VERB: Verb = Verb {
+    name: "mpi1",
+    usage: "[--time SECONDS] [--publish]",
+    summary: "The whole MPI-1 part on 2 and 4 ranks, held against the original on other libraries",
+    help: "
+Runs `oxmpi bench MPI1`, and after it the original program, IMB-MPI1 of Intel's package, on Intel MPI
+and on MPICH, whose binary interface is the same; on Open MPI it cannot run. Jobs with more ranks than
+processors leave out who is known to collapse there.
+
+The listings, our JSON and the reports of `oxmpi bench report` are left under target/mpi1.
+
+  --time SECONDS  the most time a sample may take; 0.2 by default
+  --publish       leave them under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
+
+On a machine that does other work too, run it in a cpu control group with many shares.",
+    run,
+};
+
+const RANKS: [usize; 2] = [2, 4];
+
+fn run(repo: &Repo, arguments: &[String]) -> Result {
+    let (mut seconds, mut publish) = ("0.2".to_owned(), false);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--publish" => publish = true,
+            "--time" => seconds = words.next().ok_or("--time needs seconds")?.clone(),
+            other => return Err(format!("unknown argument '{other}'; {}", VERB.usage).into()),
+        }
+    }
+    let sh = &repo.shell;
+    let oxmpi = repo.oxmpi()?;
+    let peers = peers::prepare(repo, &BTreeSet::new());
+    let folder = folder(repo, publish)?;
+    let _there = sh.push_dir(&folder);
+    let processors = std::thread::available_parallelism()?.get();
+
+    for ranks in RANKS {
+        println!("{ranks} ranks: oxmpi");
+        let count = ranks.to_string();
+        let json = format!("oxmpi-{ranks}.json");
+        let listing = cmd!(
+            sh,
+            "{oxmpi} bench -n {count} MPI1 -time {seconds} --json {json}"
+        );
+        sh.write_file(
+            format!("oxmpi-{ranks}.txt"),
+            listing.quiet().output()?.stdout,
+        )?;
+        let mut files = vec![json];
+        let crowded = ranks > processors;
+        for peer in peers.iter().filter(|peer| !(crowded && peer.collapses)) {
+            let (Some(_variables), Some(launcher)) = (enter(repo, peer), &peer.launcher) else {
+                continue;
+            };
+            println!("{ranks} ranks: {}", peer.name);
+            let options = if crowded { peer.unbound } else { peer.bound };
+            let listing = cmd!(
+                sh,
+                "{launcher} {options...} -n {count} IMB-MPI1 -time {seconds}"
+            );
+            let file = format!("{}-{ranks}.txt", peer.name);
+            sh.write_file(&file, listing.quiet().output()?.stdout)?;
+            files.push(file);
+        }
+        let files = &files;
+        for (form, end) in [(None, "html"), (Some("--text"), "txt")] {
+            let report = format!("report-{ranks}.{end}");
+            cmd!(
+                sh,
+                "{oxmpi} bench report {form...} --force --output {report} {files...}"
+            )
+            .quiet()
+            .run()?;
+        }
+    }
+    println!("{}", folder.display());
+    Ok(())
+}
+
+/// The variables with which the original program finds this library; `None` where it cannot.
+fn enter<'a>(repo: &'a Repo, peer: &Implementation) -> Option<Vec<PushEnv<'a>>> {
+    let sh = &repo.shell;
+    let packages = repo.root.join("target/peers");
+    let library = match peer.name {
+        "intel" => packages.join("impi-rt/lib"),
+        "mpich" => packages.join("mpich/lib"),
+        _ => return None,
+    };
+    let path = std::env::var("PATH").unwrap_or_default();
+    // By its name, which is what the listing quotes.
+    let original = packages.join("impi-rt/bin");
+    let mut variables = vec![
+        sh.push_env("PATH", format!("{}:{path}", original.display())),
+        sh.push_env("LD_LIBRARY_PATH", library),
+    ];
+    let own = peer.environment.iter();
+    variables.extend(own.map(|(name, value)| sh.push_env(name, value)));
+    Some(variables)
+}
+
+/// Where the files go, with the machine's description if they are to be kept.
+fn folder(repo: &Repo, publish: bool) -> Result<PathBuf> {
+    let sh = &repo.shell;
+    if !publish {
+        let folder = repo.root.join("target/mpi1");
+        sh.create_dir(&folder)?;
+        return Ok(folder);
+    }
+    let date = cmd!(sh, "date -u +%F").quiet().read()?;
+    let probe = Probe::build(repo)?;
+    let name = format!("crates/bench/runs/{date}-{}-mpi1", probe.kind);
+    let folder = repo.root.join(name);
+    sh.create_dir(&folder)?;
+    describe(repo, &probe, &folder)?;
+    Ok(folder)
+}
+
+/// Writes down the machine, the commit and the compiler.
+fn describe(repo: &Repo, probe: &Probe, folder: &Path) -> Result {
+    let sh = &repo.shell;
+    let oxmpi = repo.oxmpi()?;
+    let commit = cmd!(sh, "git rev-parse --short HEAD").quiet().read()?;
+    let kernel = cmd!(sh, "uname -r").quiet().read()?;
+    let compiler = cmd!(sh, "rustc --version").quiet().read()?;
+    let tree = cmd!(sh, "{oxmpi} topo").quiet().read()?;
+    let text = format!(
+        "processor: {}\nkernel: {kernel}\ncommit: {commit}\ncompiler: {compiler}\n\n{tree}\n",
+        probe.model
+    );
+    sh.write_file(folder.join("machine.txt"), text)?;
+    Ok(())
+}
