@@ -227,14 +227,14 @@ fn parts_of_a_region_and_wrong_keys() {
 #[test]
 fn a_release_waits_for_transfers() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
-    let (mut from, mut to) = (pattern(500_000, 1), vec![0; 500_000]);
+    let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
     let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
     let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
     let key = rank.tx.key(&source, Peer(0));
     let whole = Local {
         region: &target,
         at: 0,
-        len: 500_000,
+        len: 5_000_000,
     };
     rank.tx
         .get(
@@ -242,7 +242,7 @@ fn a_release_waits_for_transfers() {
             Remote {
                 key: &key,
                 at: 0,
-                len: 500_000,
+                len: 5_000_000,
             },
             whole,
             Token(1),
@@ -263,11 +263,11 @@ fn a_release_waits_for_transfers() {
 fn giving_a_peer_up_ends_what_is_under_way_with_it() {
     const WHY: Fault = Fault::Protocol("the test says so");
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
-    let (mut from, mut to) = (pattern(1_000_000, 1), vec![0; 1_000_000]);
+    let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
     let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
     let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
     let key = rank.tx.key(&source, Peer(0));
-    let (at, len) = (0, 1_000_000);
+    let (at, len) = (0, 5_000_000);
     let region = &target;
     let remote = Remote { key: &key, at, len };
     let local = Local { region, at, len };

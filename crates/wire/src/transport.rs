@@ -283,8 +283,8 @@ pub trait Rx {
         None
     }
 
-    /// Announces that the caller is about to sleep. False: something came meanwhile, do not sleep;
-    /// always so of a transport that wakes nobody.
+    /// Announces that the caller is about to sleep. False: something may have come, so poll again and
+    /// do not sleep yet; always so of a transport that wakes nobody.
     fn arm(&mut self) -> bool {
         false
     }

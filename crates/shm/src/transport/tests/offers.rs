@@ -127,6 +127,8 @@ fn nobody_waits_for_a_peer_that_has_given_up() {
     let key = owner.tx.key(&region, Peer(1));
     claimer.get(&key, &mut to, Road::Cache);
     claimer.poll();
+    assert!(!claimer.rx.arm(), "what it waits for is to be noted");
+    claimer.poll();
     assert!(claimer.rx.arm(), "nothing has come");
     owner
         .tx
@@ -296,4 +298,52 @@ fn nobody_has_a_rank_write_its_own_memory() {
     owner.poll();
     assert_eq!(offer.shared(), Share::Pieces(0));
     assert!(own.iter().all(|&byte| byte == 0));
+}
+
+/// One message of `LEN` bytes; ranks 0 and 1.
+fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
+    let ((owner, owner_number), (claimer, claimer_number)) = (from, to);
+    let (mut out, mut into) = (vec![1; LEN], vec![0; LEN]);
+    let source = owner.register(&mut out, Access::Read);
+    let key = &owner.tx.key(&source, Peer(claimer_number));
+    let region = &claimer.register(&mut into, Access::Write);
+    let (at, len) = (0, LEN as u64);
+    let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
+    let tx = &mut claimer.tx;
+    tx.get(Peer(owner_number), remote, local, Token(1)).unwrap();
+    let start = std::time::Instant::now();
+    while claimer.seen.done.pop() != Some((Token(1), Ok(()))) {
+        owner.poll();
+        claimer.poll();
+        assert!(start.elapsed().as_secs() < 10, "a message that never comes");
+    }
+    owner.tx.release(source, Token(2));
+    owner.poll();
+    assert_eq!(into, out);
+}
+
+#[test]
+fn one_rank_chooses_where_messages_go_to_and_fro() {
+    let [mut low, mut high] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    low.tx.set_roads(RoadWish {
+        road: Some(Road::Cache),
+        chunk: None,
+    });
+    for _ in 0..20 {
+        pass((&mut high, 1), (&mut low, 0));
+        pass((&mut low, 0), (&mut high, 1));
+    }
+    let taken = |rank: &Rank| {
+        let seen = rank.tx.roads(Peer(0))[0].seen.into_iter();
+        let taken = seen.filter(|seen| seen.2 > 0);
+        taken
+            .map(|(road, _, times)| (road, times))
+            .collect::<Vec<_>>()
+    };
+    // Nothing is known of a road before a rank has chosen one.
+    assert!(high.tx.roads(Peer(0)).is_empty(), "it never chose");
+    for _ in 0..20 {
+        pass((&mut low, 0), (&mut high, 1));
+    }
+    assert!(taken(&high).len() > 1, "a stream's receiver finds out");
 }

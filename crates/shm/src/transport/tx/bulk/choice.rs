@@ -10,8 +10,9 @@
 //! such trials together cost at most one part in a hundred of the time, by the estimates.
 //!
 //! What is best while a message goes the other way too is found apart: then the peer's processor has
-//! work of its own. The lower rank of a pair finds it, and the other one takes the same road: what
-//! each side takes bears on what the other one sees, so two tables would chase each other.
+//! work of its own. The lower rank of a pair finds it, and the other one takes the same road, as it does
+//! where messages go to and fro: what each side takes bears on what the other one sees, so two tables
+//! would chase each other. A window in turn is fast only if both take it.
 //!
 //! Nothing here reads a clock or moves a byte.
 
@@ -161,7 +162,7 @@ const BETTER: f32 = 0.9;
 /// Transfers of a road whose least is its estimate, together with as many before.
 const LATEST: u32 = 4;
 
-/// A road that costs so many times the best, after two trials or for a neighbouring size, is not tried
+/// A road that costs so many times the best, after [`TRIALS`] or for a neighbouring size, is not tried
 /// at first.
 const HOPELESS: f32 = 4.0;
 
@@ -172,7 +173,7 @@ const PAUSE: u32 = 16;
 const SHARE: f32 = 0.01;
 
 /// The same while a road was never tried, and what such a one is taken to cost, of the best.
-const FIRST_SHARE: f32 = 0.04;
+const FIRST_SHARE: f32 = 0.02;
 const PRESUMED: f32 = 1.5;
 
 /// The class of a length.
@@ -378,18 +379,21 @@ impl Class {
         let Some(best) = self.best(open) else { return };
         let best = self.seen[best.place()].cost;
         for seen in &mut self.seen {
-            seen.hopeless |= seen.times >= 2 && seen.cost > HOPELESS * best;
+            seen.hopeless |= seen.times >= TRIALS && seen.cost > HOPELESS * best;
         }
     }
 
-    /// The road that costs least by what is known.
+    /// The road that costs least by what is known: by transfers of this class, if there were any.
     fn best(&self, open: Roads) -> Option<Road> {
-        let cost = |road: &Road| self.seen[road.place()].cost;
-        let tried = open.iter().filter(|road| {
-            let seen = self.seen[road.place()];
-            seen.times > 0 || seen.hopeless
-        });
-        tried.min_by(|a, b| cost(a).total_cmp(&cost(b)))
+        let least = |known: fn(&Estimate) -> bool| {
+            let known = open.iter().filter(|road| known(&self.seen[road.place()]));
+            known.min_by(|a, b| {
+                self.seen[a.place()]
+                    .cost
+                    .total_cmp(&self.seen[b.place()].cost)
+            })
+        };
+        least(|seen| seen.times > 0).or_else(|| least(|seen| seen.hopeless))
     }
 }
 
@@ -504,6 +508,21 @@ mod tests {
         run(&mut table, MIB, &costs, 50);
         let (taken, _) = run(&mut table, 4 * MIB, &costs, 10);
         assert_eq!(taken, [0, 0, 10, 0, 0, 0]);
+    }
+
+    /// The first transfers of a size wait for pages on both sides.
+    #[test]
+    fn a_slow_start_is_not_held_against_a_road() {
+        let mut table = Table::default();
+        let costs = [(Road::Turn, 30), (Road::Cache, 100), (Road::Both, 150)];
+        run(&mut table, 64 << 10, &costs, 1000);
+        let all = open(&costs.map(|cost| cost.0));
+        for cost in [700, 650, 35, 30, 31] {
+            assert_eq!(table.pick(MIB, all, true), Road::Turn);
+            table.learn(MIB, Road::Turn, cost * MIB / 1024);
+        }
+        let (taken, slowdown) = run(&mut table, MIB, &costs, 2000);
+        assert!(taken[0] > 1900 && slowdown < 1.05, "{taken:?} {slowdown}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The claimer's side of offered bytes: gets that need no frame.
 
 use std::boxed::Box;
+use std::hint::spin_loop;
 use std::time::Instant;
 use std::vec::Vec;
 
@@ -10,7 +11,7 @@ use oxmpi_wire::{Bytes, Fault, Key};
 use super::choice::{Road, RoadWish, Roads, Row, Table};
 use super::single::{Afar, Entry, Space};
 use super::source::{Grant, NO_PIPE, Pipe, piece};
-use super::{BATCH, Timed};
+use super::{BATCH, PIPED, Timed};
 use crate::area::{OFFERS, SHARED};
 use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
 use crate::transport::control::Id;
@@ -18,6 +19,10 @@ use crate::transport::foreign::Foreign;
 use crate::transport::region::{Name, Offered, Pushed};
 use crate::transport::tx::{ShmTx, Wait};
 use crate::transport::windows::Windows;
+
+/// Looks with a PAUSE each at whether the next piece is in a pipe, before the transport looks around
+/// again: about the time in which one is copied.
+const LOOKS: u32 = 64;
 
 /// All claims of a rank, and by which roads it goes.
 pub(in crate::transport) struct Sinks {
@@ -201,7 +206,8 @@ impl<B: Bytes> ShmTx<B> {
         let roads = self.open_roads(peer, id, offered, at, len);
         let habit = self.sources.habit(peer, len);
         let in_turn = offered.pushed.is_some() && roads.has(Road::Turn);
-        let follows = both_ways && peer < self.me && (habit != Road::Turn || in_turn);
+        let together = self.sources.is_dialogue(peer, len) || both_ways;
+        let follows = together && peer < self.me && (habit != Road::Turn || in_turn);
         let road = match self.wish.road {
             Some(road) if roads.has(road) => road,
             Some(Road::Buffers) => return false,
@@ -442,6 +448,8 @@ impl<B: Bytes> ShmTx<B> {
             return Step::Broken(Fault::Protocol("a claim without its memory"));
         };
         let len = claim.len;
+        // Who has something to send meanwhile does that.
+        let patience = if self.sources.any() { 0 } else { LOOKS };
         match &mut claim.progress {
             Progress::Waiting { .. } => Step::Idle,
             Progress::Draining {
@@ -456,14 +464,22 @@ impl<B: Bytes> ShmTx<B> {
                     Pipe::Own(pipe) => area.window(claim.peer, pipe),
                     Pipe::Turn(i) => area.shared(self.me, claim.peer, i),
                 };
-                let most = (*window / 4).clamp(1, BATCH);
+                let most = (*window / 4).clamp(1, PIPED);
                 let before = drain.drained();
-                while drain.drained() - before < BATCH {
+                let mut looks = 0;
+                while drain.drained() - before < PIPED && !drain.is_empty() {
                     let n = match drain.ready(most) {
+                        // Who has filled something in just now is at the next piece.
+                        Ok(0) if drain.drained() > before && looks < patience => {
+                            looks += 1;
+                            spin_loop();
+                            continue;
+                        }
                         Ok(0) => break,
                         Ok(n) => n,
                         Err(corrupt) => return corrupt.into(),
                     };
+                    looks = 0;
                     let at = drain.drained();
                     let place = first.wrapping_add((at % *window) as usize);
                     // SAFETY: within the window, which is no longer than the mapped one; `ready`

@@ -17,7 +17,7 @@ use std::vec::Vec;
 use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Access, Bytes, Fault};
 
-use super::BATCH;
+use super::PIPED;
 use super::choice::{self, CLASSES, Road, RoadWish};
 use super::single::{Afar, Entry};
 use crate::area::{OFFERS, PIPES, SHARED, WINDOW};
@@ -90,8 +90,10 @@ struct Partner {
     turn: u32,
     /// Its places that are taken, a bit each.
     taken: u32,
-    /// By class of sizes: the road of its last claim.
+    /// By class of sizes: the road of its last claim ...
     habits: [Road; CLASSES],
+    /// ... and whether that was after this rank's last claim of the peer's.
+    answered: [bool; CLASSES],
     /// Whether its memory can be written.
     entry: Entry,
 }
@@ -110,6 +112,7 @@ struct Own {
 struct Source {
     to: u32,
     place: u32,
+    offer: Offer<Mapped<'static>>,
     turn: u32,
     region: Name,
     len: u64,
@@ -136,6 +139,7 @@ impl Sources {
             turn: 0,
             taken: 0,
             habits: [Road::Turn; CLASSES],
+            answered: [false; CLASSES],
             entry: Entry::default(),
         };
         Self {
@@ -155,7 +159,15 @@ impl Sources {
     }
 
     fn set_habit(&mut self, peer: u32, len: u64, road: Road) {
-        self.peers[peer as usize].habits[choice::class(len)] = road;
+        let (partner, class) = (&mut self.peers[peer as usize], choice::class(len));
+        partner.habits[class] = road;
+        partner.answered[class] = true;
+    }
+
+    /// Whether `peer` took a message of a length like `len` since this rank took one, which it does
+    /// now: such messages go to and fro.
+    pub(super) fn is_dialogue(&mut self, peer: u32, len: u64) -> bool {
+        std::mem::take(&mut self.peers[peer as usize].answered[choice::class(len)])
     }
 
     /// Whether something is on its way to `peer`.
@@ -245,6 +257,7 @@ impl<B: Bytes> ShmTx<B> {
         let mut source = Source {
             to,
             place,
+            offer,
             turn,
             region,
             len,
@@ -372,11 +385,8 @@ impl<B: Bytes> ShmTx<B> {
             return;
         };
         let Source {
-            to, place, turn, ..
+            to, offer, turn, ..
         } = self.sources.open[i];
-        let Some(offer) = self.offer_at(self.me, to, place) else {
-            return;
-        };
         if self.sources.open[i].is_pushed() && offer.is_taken(turn) {
             // The window is the claimer's.
             let source = &mut self.sources.open[i];
@@ -430,11 +440,9 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn drop_sources(&mut self, peer: u32) {
         let to_peer = |source: &Source| source.to == peer;
         while let Some(i) = self.sources.open.iter().position(to_peer) {
-            let Source { place, turn, .. } = self.sources.open[i];
-            if let Some(offer) = self.offer_at(self.me, peer, place) {
-                offer.revoke(turn);
-                self.wake_if_asleep(peer);
-            }
+            let Source { offer, turn, .. } = self.sources.open[i];
+            offer.revoke(turn);
+            self.wake_if_asleep(peer);
             self.end_offer(i);
         }
     }
@@ -447,15 +455,12 @@ impl<B: Bytes> ShmTx<B> {
         let mut last = None;
         while i < self.sources.open.len() {
             let Source {
-                to, place, turn, ..
+                to, offer, turn, ..
             } = self.sources.open[i];
-            let Some(offer) = self.offer_at(self.me, to, place) else {
-                return moved;
-            };
             let step = match offer.look(turn) {
                 Stage::Open | Stage::Claimed { .. } if last == Some(to) => Ok(false),
-                Stage::Open => self.fill(i, BATCH),
-                Stage::Claimed { how } => self.serve(i, how, &offer),
+                Stage::Open => self.fill(i, PIPED),
+                Stage::Claimed { how } => self.serve(i, how),
                 Stage::Done { how } => {
                     self.end_done(i, how);
                     moved += 1;
@@ -483,25 +488,20 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Does the owner's part of offer `i`, which was claimed by road `how`.
-    fn serve(
-        &mut self,
-        i: usize,
-        how: u8,
-        offer: &Offer<Mapped<'static>>,
-    ) -> Result<bool, Corrupt> {
+    fn serve(&mut self, i: usize, how: u8) -> Result<bool, Corrupt> {
         let road = Road::of_code(how).ok_or(Corrupt("a claim by no road"))?;
         if self.sources.open[i].claimed.is_none() {
-            self.claimed(i, road, offer);
+            self.claimed(i, road);
         }
         if road == Road::Both {
-            return Ok(self.share_piece(i, offer));
+            return Ok(self.share_piece(i));
         }
-        self.fill(i, BATCH)
+        self.fill(i, PIPED)
     }
 
     /// Offer `i` was claimed.
-    fn claimed(&mut self, i: usize, road: Road, offer: &Offer<Mapped<'static>>) {
-        let Source { to, len, .. } = self.sources.open[i];
+    fn claimed(&mut self, i: usize, road: Road) {
+        let Source { to, len, offer, .. } = self.sources.open[i];
         self.sources.set_habit(to, len, road);
         let source = &mut self.sources.open[i];
         source.claimed = Some(road);
@@ -531,7 +531,7 @@ impl<B: Bytes> ShmTx<B> {
         let pipe = window.or_else(|| self.free_pipe());
         let pipe = pipe.or_else(|| self.reclaim());
         let grant = pipe.map_or(NO_PIPE, |pipe| {
-            let filling = self.filling(pipe, offer, len, road);
+            let filling = self.filling(pipe, &offer, len, road);
             let grant = filling.grant(len).word();
             self.sources.open[i].filling = Some(filling);
             grant
@@ -545,8 +545,7 @@ impl<B: Bytes> ShmTx<B> {
     fn reclaim(&mut self) -> Option<Pipe> {
         for i in 0..self.sources.open.len() {
             let Source {
-                to,
-                place,
+                offer,
                 turn,
                 claimed,
                 ref filling,
@@ -556,7 +555,6 @@ impl<B: Bytes> ShmTx<B> {
             if claimed.is_some() || !own {
                 continue;
             }
-            let offer = self.offer_at(self.me, to, place)?;
             if !offer.withdraw(turn) {
                 continue; // it was claimed just now
             }
@@ -578,6 +576,9 @@ impl<B: Bytes> ShmTx<B> {
         else {
             return Ok(false);
         };
+        if filling.fill.is_full() {
+            return Ok(false);
+        }
         let (Some(bytes), Some(area)) = (self.regions.bytes(*region), self.segment.area()) else {
             return Ok(false);
         };
@@ -607,8 +608,9 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Writes the next piece of offer `i` into the claimer's memory.
-    fn share_piece(&mut self, i: usize, offer: &Offer<Mapped<'static>>) -> bool {
+    fn share_piece(&mut self, i: usize) -> bool {
         let source = &mut self.sources.open[i];
+        let offer = source.offer;
         let (Some(done), Some([to, len])) = (source.shared, offer.joined()) else {
             return false;
         };
@@ -652,9 +654,7 @@ impl<B: Bytes> ShmTx<B> {
     /// The words that offers wait for.
     pub(super) fn source_waits(&self, waits: &mut Vec<Wait>) {
         for source in &self.sources.open {
-            let Some(offer) = self.offer_at(self.me, source.to, source.place) else {
-                continue;
-            };
+            let offer = &source.offer;
             waits.push(Wait::new(
                 *offer.words(),
                 offer.state_word(),
