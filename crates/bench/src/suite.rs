@@ -14,7 +14,7 @@ mod map;
 mod run;
 mod summary;
 
-pub use groups::{Layout, tables};
+pub use groups::{Layout, idle, tables};
 pub use map::Map;
 pub use run::run;
 

@@ -12,7 +12,7 @@ pub use heading::heading;
 
 use super::Environment;
 use crate::lengths::Lengths;
-use crate::suite::Plan;
+use crate::suite::{self, Plan};
 use core::fmt::{Display, Result, Write};
 
 /// Every column is so many characters wide.
@@ -64,6 +64,22 @@ pub fn header(out: &mut impl Write, environment: &Environment, plan: &Plan) -> R
         writeln!(out, "# {}", benchmark.kernel.info().name)?;
     }
     writeln!(out)
+}
+
+/// Writes a comment for each benchmark that a job of `ranks` has too few ranks for, where there are
+/// any; below the header.
+///
+/// # Errors
+/// The writer's.
+pub fn idle(out: &mut impl Write, plan: &Plan, ranks: usize) -> Result {
+    for benchmark in suite::idle(plan, ranks) {
+        let name = benchmark.kernel.info().name;
+        writeln!(
+            out,
+            "# {name} does not run: it takes 2 ranks, here are {ranks}"
+        )?;
+    }
+    Ok(())
 }
 
 /// Writes what stands after the last table.

@@ -49,6 +49,13 @@ pub fn tables(plan: &Plan, ranks: usize) -> impl Iterator<Item = Table> + '_ {
     })
 }
 
+/// The benchmarks of a plan that have no table on a job of `ranks`: it has too few for them.
+pub fn idle(plan: &Plan, ranks: usize) -> impl Iterator<Item = &Benchmark> {
+    plan.benchmarks
+        .iter()
+        .filter(move |benchmark| plan.layout.sizes(benchmark.kernel, ranks).next().is_none())
+}
+
 /// The table of groups of `processes` ranks: as many as there are ranks for in multiple mode, else one.
 fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) -> Table {
     let most = match benchmark.multiple {

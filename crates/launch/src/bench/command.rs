@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use oxmpi_bench::options::{self, Order, Request, Surroundings};
-use oxmpi_bench::suite::Map;
+use oxmpi_bench::suite::{Map, tables};
 
 use super::progress::Show;
 use super::simulated::Simulated;
@@ -129,17 +129,23 @@ impl Command {
     /// Checks that a job of `size` ranks is what was asked for, and has enough of them.
     ///
     /// # Errors
-    /// A sentence with both numbers.
+    /// A sentence with the numbers.
     pub(crate) fn check_size(&self, size: usize) -> Result<(), String> {
         if let Some(ranks) = self.ranks.filter(|ranks| *ranks != size) {
             return Err(format!(
                 "-n {ranks}, but the job this process was started in has {size} ranks; leave -n out"
             ));
         }
-        match self.order.plan.layout.map {
+        let plan = &self.order.plan;
+        match plan.layout.map {
             Some(Map { rows, columns }) if !(Map { rows, columns }).fits(size) => Err(format!(
                 "-map {rows}x{columns} has more places than the job has ranks, {size}"
             )),
+            _ if !plan.benchmarks.is_empty() && tables(plan, size).next().is_none() => {
+                Err(format!(
+                    "no benchmark to run: each of those asked for takes 2 ranks, and the job has {size}"
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -222,6 +228,9 @@ mod tests {
         assert_eq!(run("-n 7").check_size(7), Ok(()));
         let why = run("-n 2").check_size(7).unwrap_err();
         assert!(why.contains("-n 2") && why.contains("7 ranks"), "{why}");
+        assert_eq!(run("PingPong Bcast").check_size(1), Ok(()));
+        let why = run("PingPong -multi 0").check_size(1).unwrap_err();
+        assert!(why.ends_with("takes 2 ranks, and the job has 1"), "{why}");
         assert_eq!(run("-map 3x2").check_size(6), Ok(()));
         let why = run("-map 3x2").check_size(5).unwrap_err();
         assert!(

@@ -67,7 +67,8 @@ impl Report {
             };
             report.print(|out| {
                 *out += &place;
-                text::header(out, &environment, plan)
+                text::header(out, &environment, plan)?;
+                text::idle(out, plan, size)
             });
         }
         Ok(report)

@@ -1,4 +1,4 @@
-use super::{end, footer, header, heading, row, skip};
+use super::{end, footer, header, heading, idle, row, skip};
 use crate::Megabyte;
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
@@ -137,6 +137,22 @@ fn checked_tables_say_so_and_have_a_column_of_defects() {
     out.clear();
     heading(&mut out, &table).unwrap();
     assert!(out.ends_with("  t_max[usec]  t_avg[usec]\n"), "{out}");
+}
+
+#[test]
+fn what_a_job_has_too_few_ranks_for_is_named() {
+    let plan = Plan {
+        benchmarks: [Kernel::Bcast.into(), Kernel::PingPong.into()].into(),
+        ..Plan::default()
+    };
+    for (ranks, wanted) in [
+        (1, "# PingPong does not run: it takes 2 ranks, here are 1\n"),
+        (2, ""),
+    ] {
+        let mut out = String::new();
+        idle(&mut out, &plan, ranks).unwrap();
+        assert_eq!(out, wanted);
+    }
 }
 
 /// Its table has no column of defects, checked or not.

@@ -53,6 +53,20 @@ fn collectives_span_the_ranks() {
     assert_eq!((row.throughput, row.defect), (None, 0.5));
 }
 
+/// Of a hundred blocks the 99th percentile leaves out one.
+#[test]
+fn the_slowest_block_of_all_is_not_the_99th_percentile() {
+    let blocks: Vec<u64> = (1..=BLOCKS as u64).rev().map(|time| time * 1000).collect();
+    let timings = [timing(&blocks, BLOCKS as u32)];
+    let table = table(Kernel::Allreduce, None, &[[0, 1]]);
+    let table = Table {
+        groups: [[0].into()].into(),
+        ..table
+    };
+    let spread = rows(&table, 8, &timings)[0].spread;
+    assert_eq!((spread.min, spread.median, spread.p99), (1.0, 50.0, 99.0));
+}
+
 /// Two groups of PingPong, the second twice as slow; the ranks that answer see no whole trip.
 #[test]
 fn groups_are_reported_together_or_each() {
