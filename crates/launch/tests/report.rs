@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Done, finish, start};
-use oxmpi_bench::listing::{Column, Lengths, Listing};
+use oxmpi_bench::listing::{Column, Heading, Lengths, Listing};
 use std::path::{Path, PathBuf};
 
 fn report(arguments: &[&str]) -> Done {
@@ -81,7 +81,12 @@ fn our_groups_read_as_the_original_s() {
     .expect("it is one");
     assert_eq!(worst.tables.len(), original.tables.len());
     for (table, model) in worst.tables.iter().zip(&original.tables) {
-        assert_eq!(table.heading, model.heading);
+        // What we say of the data stands below the last table.
+        let heading = Heading {
+            notes: model.heading.notes.clone(),
+            ..table.heading.clone()
+        };
+        assert_eq!(heading, model.heading);
         assert_eq!(table.columns, model.columns);
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::common::transport::{ThreadError, Threads};
 use oxmpi_bench::{Blocks, Comm, Source};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::IntoBytes;
 
 type Result<T> = std::result::Result<T, ThreadError>;
@@ -37,8 +39,17 @@ pub(crate) enum When {
     Root(usize),
 }
 
+/// Logical clocks of all ranks (Lamport, Communications of the ACM 21, 1978): a reading, a message
+/// and a barrier move them on, however long the system lets a rank sleep.
+pub(crate) type Clocks = Arc<[AtomicU64]>;
+
+/// What a reading moves a logical clock on by, in nanoseconds.
+const TICK: u64 = 1000;
+
 pub(crate) struct Faulty {
     inner: Threads,
+    /// In place of the transport's clock.
+    clocks: Option<Clocks>,
     victim: usize,
     fault: Fault,
     when: When,
@@ -55,6 +66,7 @@ impl Faulty {
     pub(crate) fn new(inner: Threads, victim: usize, fault: Fault, when: When) -> Self {
         Faulty {
             inner,
+            clocks: None,
             victim,
             fault,
             when,
@@ -64,10 +76,29 @@ impl Faulty {
         }
     }
 
+    /// Reads logical clocks from here on.
+    pub(crate) fn with_clocks(self, clocks: &Clocks) -> Self {
+        let clocks = Some(Arc::clone(clocks));
+        Faulty { clocks, ..self }
+    }
+
+    /// Sets this rank's clock to at least those of `ranks`.
+    fn catch_up(&self, ranks: impl Iterator<Item = usize>) {
+        let Some(clocks) = &self.clocks else {
+            return;
+        };
+        let mine = &clocks[self.inner.rank()];
+        for rank in ranks {
+            let theirs = clocks[rank].load(Ordering::Relaxed);
+            mine.fetch_max(theirs, Ordering::Relaxed);
+        }
+    }
+
     /// Takes part in the barrier that was left early.
     pub(crate) fn settle(&mut self) -> Result<()> {
         if std::mem::take(&mut self.owed) {
             self.inner.barrier()?;
+            self.catch_up(0..self.inner.size());
         }
         Ok(())
     }
@@ -157,7 +188,10 @@ impl Comm for Faulty {
     }
 
     fn now(&self) -> u64 {
-        self.inner.now()
+        match &self.clocks {
+            Some(clocks) => clocks[self.inner.rank()].fetch_add(TICK, Ordering::Relaxed),
+            None => self.inner.now(),
+        }
     }
 
     fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<()> {
@@ -167,7 +201,11 @@ impl Comm for Faulty {
 
     fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<()> {
         self.settle()?;
-        self.bytes(None, into, |inner, into| inner.recv(into, from, tag))
+        self.bytes(None, into, |inner, into| inner.recv(into, from, tag))?;
+        if let Source::Rank(from) = from {
+            self.catch_up(std::iter::once(from));
+        }
+        Ok(())
     }
 
     fn exchange<const N: usize>(
@@ -198,7 +236,9 @@ impl Comm for Faulty {
             self.owed = true;
             return Ok(());
         }
-        self.inner.barrier()
+        self.inner.barrier()?;
+        self.catch_up(0..self.inner.size());
+        Ok(())
     }
 
     fn bcast(&mut self, bytes: &mut [u8], root: usize) -> Result<()> {
