@@ -81,6 +81,15 @@ pub struct Info {
 }
 
 impl Info {
+    /// Of a group of so many processes every how many ranks count in the times, from the first on:
+    /// of a single transfer only the rank that starts it sees whole round trips.
+    pub fn counted(&self, processes: usize) -> usize {
+        match self.class {
+            Class::SingleTransfer => processes,
+            _ => 1,
+        }
+    }
+
     /// A transfer whose throughput counts so many messages, by default between two ranks.
     pub(super) const fn transfer(name: &'static str, about: &'static str, messages: u32) -> Self {
         Info {

@@ -1,7 +1,7 @@
 //! From what the ranks measured to the rows of a table.
 
 use super::{Multiple, Row, Spread, Table};
-use crate::kernels::{Class, Kernel};
+use crate::kernels::Kernel;
 use crate::method::Timing;
 use alloc::vec::Vec;
 
@@ -30,56 +30,79 @@ fn summarise(
     timings: &[Timing],
     processes: usize,
 ) -> Row {
-    let info = kernel.info();
     let first = timings[0];
-    let defect = timings
-        .iter()
-        .map(|timing| timing.defect)
-        .fold(0.0, f64::max);
-    // Of a single transfer only the rank that starts it sees whole round trips.
-    let every = if info.class == Class::SingleTransfer {
-        processes
-    } else {
-        1
-    };
-    let counted = || timings.iter().step_by(every);
-    let each = |nanoseconds: u64, repetitions: u32| {
-        nanoseconds as f64 / 1e3 / f64::from(repetitions) / f64::from(info.trips)
-    };
-
-    let averages = || counted().map(|timing| each(timing.total(), first.repetitions));
-    let t_max = averages().fold(0.0, f64::max);
-    let mut blocks: Vec<f64> = (0..first.blocks)
-        .map(|block| {
-            let slowest = counted().map(|timing| timing.nanoseconds[block]).max();
-            each(slowest.unwrap_or(0), first.repetitions_of(block))
-        })
+    let counted = || timings.iter().step_by(kernel.info().counted(processes));
+    let each =
+        |nanoseconds: u64, repetitions: u32| nanoseconds as f64 / 1e3 / f64::from(repetitions);
+    let averages: Vec<f64> = counted()
+        .map(|timing| each(timing.total(), first.repetitions))
         .collect();
-    blocks.sort_by(f64::total_cmp);
-    let at_most = |hundredths: usize| blocks[(blocks.len() * hundredths).div_ceil(100) - 1];
-
+    let blocks = (0..first.blocks).map(|block| {
+        let slowest = counted().map(|timing| timing.nanoseconds[block]).max();
+        each(slowest.unwrap_or(0), first.repetitions_of(block))
+    });
+    let defects = timings.iter().map(|timing| timing.defect);
     Row {
         group,
-        bytes,
-        repetitions: first.repetitions,
-        t_min: averages().fold(f64::INFINITY, f64::min),
-        t_max,
-        t_avg: averages().sum::<f64>() / counted().count() as f64,
-        throughput: (info.messages > 0).then(|| {
-            let volume = bytes as f64 * f64::from(info.messages);
-            if t_max > 0.0 {
-                volume / (t_max / 1e6)
-            } else {
-                0.0
-            }
-        }),
-        spread: Spread {
-            blocks: blocks.len(),
-            min: blocks[0],
-            median: at_most(50),
-            p99: at_most(99),
-        },
-        defect,
+        defect: defects.fold(0.0, f64::max),
+        ..Row::new(
+            kernel,
+            bytes,
+            first.repetitions,
+            &averages,
+            blocks.collect(),
+        )
+    }
+}
+
+impl Row {
+    /// The row of a length of `bytes`, of right data. A repetition took each rank that counts, as
+    /// [`Info::counted`](crate::kernels::Info::counted) says, so many microseconds on average, and the
+    /// slowest of them so many in each block.
+    ///
+    /// # Panics
+    /// Without a rank or a block.
+    pub fn new(
+        kernel: Kernel,
+        bytes: usize,
+        repetitions: u32,
+        averages: &[f64],
+        mut blocks: Vec<f64>,
+    ) -> Row {
+        let info = kernel.info();
+        let one = |microseconds: f64| microseconds / f64::from(info.trips);
+        let t_min = one(averages.iter().copied().fold(f64::INFINITY, f64::min));
+        let t_max = one(averages.iter().copied().fold(0.0, f64::max));
+        // Rounding alone can put the mean of equal times beside them.
+        let t_avg = one(averages.iter().sum::<f64>() / averages.len() as f64).clamp(t_min, t_max);
+        blocks.sort_by(f64::total_cmp);
+        let at_most = |hundredths: usize| {
+            let place = (blocks.len() * hundredths).div_ceil(100);
+            one(blocks[place - 1])
+        };
+        Row {
+            group: 0,
+            bytes,
+            repetitions,
+            t_min,
+            t_max,
+            t_avg,
+            throughput: (info.messages > 0).then(|| {
+                let volume = bytes as f64 * f64::from(info.messages);
+                if t_max > 0.0 {
+                    volume / (t_max / 1e6)
+                } else {
+                    0.0
+                }
+            }),
+            spread: Spread {
+                blocks: blocks.len(),
+                min: one(blocks[0]),
+                median: at_most(50),
+                p99: at_most(99),
+            },
+            defect: 0.0,
+        }
     }
 }
 

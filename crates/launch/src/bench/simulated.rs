@@ -8,8 +8,8 @@
 mod recorder;
 
 use oxmpi_bench::Memory;
-use oxmpi_bench::kernels::{Class, Kernel};
-use oxmpi_bench::suite::{Observer, Plan, Row, Skip, Spread, tables};
+use oxmpi_bench::kernels::Kernel;
+use oxmpi_bench::suite::{Observer, Plan, Row, Skip, tables};
 use oxmpi_coll::catalog::Parameters;
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::plan::Given;
@@ -163,39 +163,10 @@ impl Simulated {
 
 /// A row of one repetition that took the ranks so many picoseconds.
 fn row(kernel: Kernel, bytes: usize, times: &[u64]) -> Row {
-    let info = kernel.info();
-    // Of a single transfer only the rank that starts it sees whole round trips.
-    let counted = match info.class {
-        Class::SingleTransfer => &times[..1],
-        _ => times,
-    };
-    let microseconds = |picoseconds: f64| picoseconds / 1e6 / f64::from(info.trips);
-    let of = |time: Option<&u64>| microseconds(time.copied().unwrap_or(0) as f64);
-    let t_max = of(counted.iter().max());
-    let sum: u64 = counted.iter().sum();
-    let volume = bytes as f64 * f64::from(info.messages);
-    Row {
-        group: 0,
-        bytes,
-        repetitions: 1,
-        t_min: of(counted.iter().min()),
-        t_max,
-        t_avg: microseconds(sum as f64 / counted.len() as f64),
-        throughput: (info.messages > 0).then(|| {
-            if t_max > 0.0 {
-                volume / (t_max / 1e6)
-            } else {
-                0.0
-            }
-        }),
-        spread: Spread {
-            blocks: 1,
-            min: t_max,
-            median: t_max,
-            p99: t_max,
-        },
-        defect: 0.0,
-    }
+    let counted = times.iter().step_by(kernel.info().counted(times.len()));
+    let averages: Vec<f64> = counted.map(|&time| time as f64 / 1e6).collect();
+    let slowest = averages.iter().copied().fold(0.0, f64::max);
+    Row::new(kernel, bytes, 1, &averages, vec![slowest])
 }
 
 #[cfg(test)]
