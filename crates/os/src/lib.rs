@@ -12,8 +12,8 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
-//! machine ([`cpu`], [`mod@cpuid`], [`host`]), starting and ending processes ([`process`], [`guard`],
-//! [`affinity`], [`signal`], [`pipe`]).
+//! network ([`tcp`], [`epoll`], [`interface`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
+//! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
 
@@ -23,12 +23,14 @@ mod cgroup;
 pub mod copy;
 pub mod cpu;
 pub mod cpuid;
+pub mod epoll;
 pub mod fork;
 pub mod futex;
 pub mod guard;
 pub mod host;
 pub mod huge;
 mod inherit;
+pub mod interface;
 pub mod limit;
 pub mod membarrier;
 pub mod memory;
@@ -38,6 +40,7 @@ pub mod probe;
 pub mod process;
 pub mod signal;
 pub mod socket;
+pub mod tcp;
 pub mod vm;
 
 pub use bytes::RawBytes;

@@ -10,6 +10,12 @@ pub enum Fault {
     /// The peer has left the job in order, and sends nothing more.
     #[error("the peer has left the job")]
     Left,
+    /// No connection to the peer can be made; the text says why.
+    #[error("the peer cannot be reached: {0}")]
+    Unreachable(&'static str),
+    /// The peer's host has not answered for as long as it may take.
+    #[error("the peer's host does not answer")]
+    Silent,
     /// The peer broke the protocol; the text says which rule.
     #[error("the peer broke the protocol: {0}")]
     Protocol(&'static str),

@@ -41,6 +41,8 @@ impl Manager {
             size,
             port,
             id,
+            pmix_namespace: None,
+            pmix_rank: None,
         })
         .map_err(|why| Error::start(STEP, why))?;
         match start {

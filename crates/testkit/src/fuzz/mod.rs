@@ -4,7 +4,8 @@
 //! under `fuzz/fuzz_targets` call them with bytes that cargo-fuzz makes; the test `corpora` calls
 //! them with the corpora under version control, so that every old finding is a test.
 //!
-//! What needs a transport stands beside that crate's tests instead: `crates/shm/tests/hostile`.
+//! What needs a transport stands beside that crate's tests instead: `crates/shm/tests/hostile`,
+//! `crates/tcp/tests/hostile`.
 //!
 //! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.

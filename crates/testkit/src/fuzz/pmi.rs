@@ -1,7 +1,9 @@
 //! PMI lines from anyone: a hostile process manager before our client, a hostile rank before our
 //! server, and honest ones over a stream that comes in any pieces.
 
-use oxmpi_wire::pmi::{Client, Event, LINE_MAX, Line, Reply, Request, Server, Standing};
+use oxmpi_wire::pmi::{
+    Client, Event, LINE_MAX, Line, Mapping, Opening, Reply, Request, Server, Standing,
+};
 
 /// A rank that keeps to the protocol, beside a hostile one.
 const HONEST: u32 = 0;
@@ -16,6 +18,8 @@ const HOSTILE: u32 = 1;
 /// conversation goes wrong.
 pub fn pmi(data: &[u8]) {
     line(data);
+    mapping(data);
+    opening(data);
     hostile_manager(data);
     hostile_rank(data);
     honest(data);
@@ -28,6 +32,41 @@ fn line(data: &[u8]) {
             assert_eq!(line.value("cmd"), Some(line.command()));
         }
         Err(error) => assert!(error.to_string().len() < 200, "{error}"),
+    }
+}
+
+/// Reads `data` as a mapping; one that was read gives every rank a node, and itself among its
+/// neighbours.
+fn mapping(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    match Mapping::parse(text) {
+        Ok(mapping) => {
+            for rank in [0, 1, 63] {
+                assert!((1..=64).contains(&mapping.neighbours(rank, 64)));
+            }
+            assert!(mapping.node(u32::MAX) < u32::MAX);
+        }
+        Err(error) => assert!(error.to_string().len() < 300, "{error}"),
+    }
+}
+
+/// Gives `data` as the answer to a rank that opens a conversation at a port.
+fn opening(data: &[u8]) {
+    let mut opening = Opening::default();
+    for piece in data.chunks(7) {
+        match opening.feed(piece) {
+            Ok(None) => {}
+            Ok(Some(place)) => {
+                assert!(place.rank < place.size);
+                return;
+            }
+            Err(error) => {
+                assert!(error.to_string().len() < 400, "{error}");
+                return;
+            }
+        }
     }
 }
 

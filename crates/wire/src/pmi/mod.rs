@@ -1,7 +1,7 @@
 //! PMI-1: the text protocol by which a process manager starts the ranks of a job.
 //!
-//! Every rank holds one descriptor to the manager (`PMI_FD`). A request is one line, its reply
-//! is one line, and a rank never has two requests under way:
+//! Every rank holds one descriptor to the manager (`PMI_FD`), or connects to it (`PMI_PORT`). A
+//! request is one line, its reply is one line, and a rank never has two requests under way:
 //!
 //! ```text
 //! rank: cmd=init pmi_version=1 pmi_subversion=1
@@ -12,7 +12,9 @@
 //! |---|---|
 //! | [`line`](mod@line) | one line: its fields, its bounds, its escapes |
 //! | [`command`] | the requests, their words and those of their replies |
-//! | [`start`] | what the environment says: rank, size, descriptor; or a singleton |
+//! | [`start`] | what the environment says: which manager, where it is; or a singleton |
+//! | [`port`] | the opening where the manager gave an address instead of a descriptor |
+//! | [`mapping`] | which ranks are on which node, as managers write it |
 //! | [`client`] | a rank's side: requests in, lines out, bytes in, replies out |
 //! | [`server`] | a manager's side for a whole job (needs `alloc`) |
 //!
@@ -33,11 +35,14 @@
 //! ```
 //!
 //! Source: the lines that MPICH's Hydra, Intel's Hydra and Slurm's pmi2 plugin exchange with
-//! their clients. Not covered: PMI-2's own framing, spawn, name publishing, `PMI_PORT`'s opening.
+//! their clients. Not covered: PMI-2's own framing; starting
+//! further ranks is refused.
 
 pub mod client;
 pub mod command;
 pub mod line;
+pub mod mapping;
+pub mod port;
 pub mod start;
 
 #[cfg(feature = "alloc")]
@@ -49,6 +54,8 @@ mod tests;
 pub use client::{Client, ClientError, Limits, Reply};
 pub use command::{Command, Request};
 pub use line::{BadText, Excerpt, Line, LineError, LineReader};
+pub use mapping::{Mapping, MappingError};
+pub use port::{Opening, Place};
 #[cfg(feature = "alloc")]
 pub use server::{Event, Fault, Server, Standing};
 pub use start::{Start, StartError, Variables};

@@ -3,6 +3,12 @@
 //! The caller moves the bytes: what a rank writes goes into [`Server::feed`], what comes out of
 //! [`Server::poll`] is written or acted upon. A rank that breaks the protocol gives an
 //! [`Event::Fault`]: no reply can help it then, so the job is to be ended.
+//!
+//! Beside the requests of [`Command`] it serves those that MPI libraries make later: published names,
+//! and starting further ranks, which it refuses so that `MPI_Comm_spawn` is an error.
+
+mod names;
+mod spawn;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -13,6 +19,8 @@ use core::fmt::Display;
 use super::command::Command;
 use super::line::{Excerpt, Line, LineError, LineReader, write_line};
 use super::{KEY_MAX, KVS_NAME_MAX, VALUE_MAX};
+use names::Names;
+use spawn::{Block, Heard};
 
 /// Bytes of keys and values that the space holds per rank; a `put` beyond it is refused.
 const SPACE_PER_RANK: usize = 1 << 20;
@@ -102,6 +110,8 @@ struct Rank {
     /// The rest of what it says is not read: it aborted or broke the protocol.
     deaf: bool,
     reader: LineReader,
+    /// A request of many lines that has begun.
+    spawn: Option<Block>,
 }
 
 /// The server of one job.
@@ -111,6 +121,7 @@ pub struct Server {
     ranks: Vec<Rank>,
     space: BTreeMap<String, String>,
     space_bytes: usize,
+    names: Names,
     events: VecDeque<Event>,
 }
 
@@ -132,12 +143,14 @@ impl Server {
             standing: Standing::Outside,
             deaf: false,
             reader: LineReader::new(),
+            spawn: None,
         };
         Self {
             kvs: kvs.to_owned(),
             ranks: appnums.iter().map(rank).collect(),
             space: BTreeMap::new(),
             space_bytes: 0,
+            names: Names::default(),
             events: VecDeque::new(),
         }
     }
@@ -203,7 +216,16 @@ impl Server {
     /// Serves the whole line that lies in the reader of `rank`.
     fn serve(&mut self, rank: u32) -> Result<(), Fault> {
         let bytes = self.ranks[rank as usize].reader.line().to_vec();
+        if self.spawns(rank, &bytes)? {
+            return Ok(());
+        }
         let line = Line::parse(&bytes)?;
+        if self.ranks[rank as usize].standing == Standing::Joined
+            && let Some(line) = self.names.serve(&line)?
+        {
+            self.events.push_back(Event::Write { rank, line });
+            return Ok(());
+        }
         let command: Command = line
             .command()
             .parse()
@@ -251,6 +273,28 @@ impl Server {
                 Ok(())
             }
         }
+    }
+
+    /// Takes a line of a request to start further ranks, which is refused; says whether it was one.
+    fn spawns(&mut self, rank: u32, line: &[u8]) -> Result<bool, Fault> {
+        let place = &mut self.ranks[rank as usize];
+        let Some(block) = &mut place.spawn else {
+            place.spawn = Block::begin(line);
+            if place.spawn.is_some() && place.standing != Standing::Joined {
+                return Err(Fault::Unknown(Excerpt::new(line)));
+            }
+            return Ok(place.spawn.is_some());
+        };
+        match block.hear(line) {
+            Heard::More => {}
+            Heard::Next => place.spawn = None,
+            Heard::Last => {
+                place.spawn = None;
+                let line = "cmd=spawn_result rc=-1 msg=spawn_is_not_offered\n".to_owned();
+                self.events.push_back(Event::Write { rank, line });
+            }
+        }
+        Ok(true)
     }
 
     fn check_turn(&self, rank: u32, command: Command) -> Result<(), Fault> {

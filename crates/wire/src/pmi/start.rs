@@ -1,5 +1,7 @@
 //! What the environment of a process says about the job it was started in.
 
+use core::fmt;
+
 /// The variables that [`Start::read`] looks at, as the environment gives them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Variables<'a> {
@@ -13,6 +15,38 @@ pub struct Variables<'a> {
     pub port: Option<&'a str>,
     /// `PMI_ID`: what to name ourselves at that port.
     pub id: Option<&'a str>,
+    /// `PMIX_NAMESPACE`: the job's name for a manager that is asked through libpmix.
+    pub pmix_namespace: Option<&'a str>,
+    /// `PMIX_RANK`: this process's rank in that job.
+    pub pmix_rank: Option<&'a str>,
+}
+
+impl<'a> Variables<'a> {
+    /// The names of the variables, in the order of [`Variables::new`].
+    pub const NAMES: [&'static str; 7] = [
+        "PMI_FD",
+        "PMI_RANK",
+        "PMI_SIZE",
+        "PMI_PORT",
+        "PMI_ID",
+        "PMIX_NAMESPACE",
+        "PMIX_RANK",
+    ];
+
+    /// The variables with these values, in the order of [`Variables::NAMES`].
+    #[must_use]
+    pub const fn new(values: [Option<&'a str>; 7]) -> Self {
+        let [fd, rank, size, port, id, pmix_namespace, pmix_rank] = values;
+        Self {
+            fd,
+            rank,
+            size,
+            port,
+            id,
+            pmix_namespace,
+            pmix_rank,
+        }
+    }
 }
 
 /// How this process was started.
@@ -36,6 +70,13 @@ pub enum Start<'a> {
         address: &'a str,
         /// The name to give there.
         id: u32,
+    },
+    /// By a manager that is asked through libpmix.
+    Pmix {
+        /// The job's name.
+        namespace: &'a str,
+        /// Rank in the job. The library tells how many there are.
+        rank: u32,
     },
 }
 
@@ -74,7 +115,10 @@ pub enum StartError {
 }
 
 impl<'a> Start<'a> {
-    /// Reads the variables. A descriptor is preferred to a port; neither means a singleton.
+    /// Reads the variables: a descriptor before a port before PMIx; none of them means a singleton.
+    ///
+    /// What speaks PMI-1 is preferred because its variables are those of the manager nearest to the
+    /// process: who started that manager may have left PMIx's in the environment.
     ///
     /// # Errors
     /// When one is missing beside another or is not the number it should be.
@@ -96,7 +140,35 @@ impl<'a> Start<'a> {
             let id = number("PMI_ID", beside("PMI_PORT", "PMI_ID", of.id)?, 0)?;
             return Ok(Self::Port { address, id });
         }
+        if let Some(namespace) = of.pmix_namespace {
+            let rank = beside("PMIX_NAMESPACE", "PMIX_RANK", of.pmix_rank)?;
+            let rank = number("PMIX_RANK", rank, 0)?;
+            return Ok(Self::Pmix { namespace, rank });
+        }
         Ok(Self::Singleton)
+    }
+}
+
+/// Which manager it is, where it was found, and what is known of the rank.
+impl fmt::Display for Start<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Singleton => {
+                f.write_str("none (PMI_FD, PMI_PORT and PMIX_NAMESPACE are not set)")
+            }
+            Self::Descriptor { fd, rank, size } => {
+                write!(
+                    f,
+                    "PMI-1 over descriptor {fd} (PMI_FD), rank {rank} of {size}"
+                )
+            }
+            Self::Port { address, id } => {
+                write!(f, "PMI-1 at {address} (PMI_PORT), process {id}")
+            }
+            Self::Pmix { namespace, rank } => {
+                write!(f, "PMIx (PMIX_NAMESPACE), rank {rank} of job {namespace}")
+            }
+        }
     }
 }
 

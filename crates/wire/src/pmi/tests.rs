@@ -262,6 +262,66 @@ fn what_a_line_cannot_carry_is_refused_before_it_is_sent() {
     );
 }
 
+/// What MPICH's hydra writes, in pieces of every size.
+#[test]
+fn the_opening_at_a_port_gives_rank_and_size() {
+    assert_eq!(Opening::line(7).as_str(), "cmd=initack pmiid=7\n");
+    let answers = [
+        "cmd=initack\ncmd=set size=8\ncmd=set rank=7\ncmd=set debug=0\n",
+        "cmd=initack rc=0 rank=7 size=8 appnum=0 debug=0\ncmd=set size=8\ncmd=set rank=7\ncmd=set debug=1\n",
+    ];
+    for answer in answers {
+        for piece in 1..=answer.len() {
+            let mut opening = Opening::default();
+            let mut place = None;
+            for bytes in answer.as_bytes().chunks(piece) {
+                assert_eq!(place, None);
+                place = opening.feed(bytes).expect(answer);
+            }
+            assert_eq!(place, Some(Place { rank: 7, size: 8 }));
+        }
+    }
+}
+
+#[test]
+fn other_openings_say_what_was_expected() {
+    let cases = [
+        ("cmd=set size=8\n", "expected `cmd=initack`"),
+        ("cmd=initack rc=-1\n", "refused `initack`"),
+        ("cmd=initack\ncmd=set rank=0\n", "by `cmd=set rank=0`"),
+        ("cmd=initack\ncmd=set size=0\n", "by `cmd=set size=0`"),
+        (
+            "cmd=initack\ncmd=set size=4294967295\n",
+            "by `cmd=set size=4294967295`",
+        ),
+        (
+            "cmd=initack\ncmd=set size=2\ncmd=set rank=2\n",
+            "by `cmd=set rank=2`",
+        ),
+        (
+            "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set\n",
+            "by `cmd=set`",
+        ),
+        (
+            "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\ncmd=more\n",
+            "`cmd=more` without being asked",
+        ),
+        ("SSH-2.0-OpenSSH_9.2\n", "must begin with `cmd=NAME`"),
+    ];
+    for (answer, says) in cases {
+        let mut opening = Opening::default();
+        let error = opening.feed(answer.as_bytes()).expect_err(answer);
+        assert!(std::format!("{error}").contains(says), "{error}");
+    }
+    let closed = std::format!("{}", Opening::default().closed());
+    assert!(
+        closed.contains("closed the connection while `initack`"),
+        "{closed}"
+    );
+    let endless = [b'x'; LINE_MAX + 1];
+    assert!(Opening::default().feed(&endless).is_err());
+}
+
 #[test]
 fn a_manager_that_speaks_another_version_is_refused() {
     let mut client = Client::new();
@@ -316,7 +376,48 @@ fn the_environment_says_how_a_process_was_started() {
             id: 3
         })
     );
+    let pmix = Variables {
+        pmix_namespace: Some("prte-1@1"),
+        pmix_rank: Some("4"),
+        ..none
+    };
+    assert_eq!(
+        Start::read(&pmix),
+        Ok(Start::Pmix {
+            namespace: "prte-1@1",
+            rank: 4
+        })
+    );
+    // Who speaks PMI-1 is nearest.
+    let both = Variables {
+        pmix_namespace: pmix.pmix_namespace,
+        ..all
+    };
+    assert_eq!(Start::read(&both), Start::read(&all));
+    assert_eq!(
+        Start::read(&Variables {
+            fd: all.fd,
+            rank: all.rank,
+            size: all.size,
+            ..port
+        }),
+        Start::read(&all)
+    );
     let cases = [
+        (
+            Variables {
+                pmix_rank: None,
+                ..pmix
+            },
+            "PMIX_NAMESPACE is set and PMIX_RANK is not",
+        ),
+        (
+            Variables {
+                pmix_rank: Some("4294967294"),
+                ..pmix
+            },
+            "PMIX_RANK=`4294967294` is not",
+        ),
         (
             Variables { rank: None, ..all },
             "PMI_FD is set and PMI_RANK is not",
@@ -351,6 +452,25 @@ fn the_environment_says_how_a_process_was_started() {
         let error = std::format!("{}", Start::read(&variables).expect_err(says));
         assert!(error.starts_with(says), "{error}");
     }
+}
+
+#[test]
+fn what_was_found_is_said_with_its_reason() {
+    let mut values = [None; 7];
+    let said = |values: [Option<&str>; 7]| {
+        let start = std::format!("{}", Start::read(&Variables::new(values)).expect("sound"));
+        start
+    };
+    assert!(said(values).starts_with("none (PMI_FD, PMI_PORT"));
+    (values[5], values[6]) = (Some("job.3"), Some("1"));
+    assert_eq!(said(values), "PMIx (PMIX_NAMESPACE), rank 1 of job job.3");
+    (values[3], values[4]) = (Some("h:1"), Some("3"));
+    assert_eq!(said(values), "PMI-1 at h:1 (PMI_PORT), process 3");
+    (values[0], values[1], values[2]) = (Some("7"), Some("0"), Some("2"));
+    assert_eq!(
+        said(values),
+        "PMI-1 over descriptor 7 (PMI_FD), rank 0 of 2"
+    );
 }
 
 #[cfg(feature = "alloc")]
@@ -456,6 +576,62 @@ mod served {
         server.gone(0);
         server.gone(1);
         assert_eq!(drain(&mut server), [""; 0]);
+    }
+
+    #[test]
+    fn names_are_published_looked_up_and_taken_back() {
+        let mut server = two_joined();
+        let ok = "info=ok rc=0 msg=success";
+        play(
+            &mut server,
+            &[
+                (0, "cmd=publish_name service=s port=p#1"),
+                (1, "cmd=publish_name service=s port=q"),
+                (1, "cmd=lookup_name service=s"),
+                (1, "cmd=unpublish_name service=s"),
+                (0, "cmd=lookup_name service=s"),
+                (0, "cmd=unpublish_name service=s"),
+            ],
+            &[
+                &std::format!("0< cmd=publish_result {ok}"),
+                "1< cmd=publish_result info=fail rc=-1 msg=service_is_published_already",
+                &std::format!("1< cmd=lookup_result {ok} port=p#1"),
+                &std::format!("1< cmd=unpublish_result {ok}"),
+                "0< cmd=lookup_result info=fail rc=-1 msg=no_such_service",
+                "0< cmd=unpublish_result info=fail rc=-1 msg=no_such_service",
+            ],
+        );
+        let port = "p".repeat(4_000);
+        let refused = (0..1_000).any(|number| {
+            let line = std::format!("cmd=publish_name service={number} port={port}\n");
+            server.feed(0, line.as_bytes());
+            drain(&mut server)[0].contains("rc=-1 msg=space_full")
+        });
+        assert!(refused, "the names have an end");
+    }
+
+    #[test]
+    fn starting_further_ranks_is_refused_once_it_was_asked_in_full() {
+        let mut server = two_joined();
+        let block = |number| {
+            std::format!(
+                "mcmd=spawn\nnprocs=2\nexecname=a b\ntotspawns=2\nspawnssofar={number}\n\
+                 argcnt=1\narg1=cmd=abort\ninfo_num=0\nendcmd"
+            )
+        };
+        play(&mut server, &[(0, &block(1))], &[]);
+        play(
+            &mut server,
+            &[(0, &block(2)), (0, "cmd=get_appnum")],
+            &[
+                "0< cmd=spawn_result rc=-1 msg=spawn_is_not_offered",
+                "0< cmd=appnum appnum=0",
+            ],
+        );
+        let mut outside = Server::new("k", &[0]);
+        outside.feed(0, b"mcmd=spawn\n");
+        let fault = "0 at fault: `mcmd=spawn` is not a PMI-1 request that is served here";
+        assert_eq!(drain(&mut outside), [fault]);
     }
 
     #[test]

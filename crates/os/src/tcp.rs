@@ -1,0 +1,321 @@
+//! TCP sockets that never block, and what the kernel knows of a connection's other end.
+//!
+//! Source: tcp(7), ip(7), ipv6(7).
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendFlags, Shutdown, SocketFlags, SocketType, sockopt,
+};
+
+/// Connections that may wait to be accepted; the kernel takes fewer where it is set so.
+const BACKLOG: i32 = 4096;
+
+/// A socket that others connect to.
+#[derive(Debug)]
+pub struct Listener {
+    fd: OwnedFd,
+}
+
+impl Listener {
+    /// Listens at `at`; port 0 is one that the kernel picks. An unspecified address of IPv6 takes IPv4
+    /// as well.
+    ///
+    /// # Errors
+    /// What socket, bind or listen say.
+    pub fn bind(at: SocketAddr) -> io::Result<Self> {
+        let fd = new_socket(&at)?;
+        if at.is_ipv6() {
+            sockopt::set_ipv6_v6only(&fd, false)?;
+        }
+        rustix::net::bind(&fd, &at)?;
+        rustix::net::listen(&fd, BACKLOG)?;
+        Ok(Self { fd })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What getsockname says.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        local(self.fd.as_fd())
+    }
+
+    /// The next connection, and from where it comes.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if there is none; else what accept says.
+    pub fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (fd, from) = retry_on_intr(|| rustix::net::acceptfrom_with(&self.fd, flags))?;
+        let from = from.and_then(|from| SocketAddr::try_from(from).ok());
+        let from = from.ok_or(Errno::AFNOSUPPORT)?;
+        Ok((Stream { fd }, plain(from)))
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// A connection, or one that is being made.
+#[derive(Debug)]
+pub struct Stream {
+    fd: OwnedFd,
+}
+
+impl Stream {
+    /// Begins to connect to `to`, from the address `from` if one is given. When the socket can be
+    /// written, [`Stream::outcome`] tells how it went.
+    ///
+    /// # Errors
+    /// What socket, bind or connect say at once.
+    pub fn connect(to: SocketAddr, from: Option<IpAddr>) -> io::Result<Self> {
+        let fd = new_socket(&to)?;
+        if let Some(from) = from {
+            rustix::net::bind(&fd, &SocketAddr::new(from, 0))?;
+        }
+        match rustix::net::connect(&fd, &to) {
+            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(Self { fd }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How connecting went, once the socket can be written.
+    ///
+    /// # Errors
+    /// Why there is no connection.
+    pub fn outcome(&self) -> io::Result<()> {
+        Ok(sockopt::socket_error(&self.fd)??)
+    }
+
+    /// Sets what a connection of many short messages wants: nothing is held back, and the kernel asks
+    /// the other end for a sign of life after `idle` without a word, every third of it.
+    ///
+    /// # Errors
+    /// What setsockopt says.
+    pub fn tune(&self, idle: Duration) -> io::Result<()> {
+        sockopt::set_tcp_nodelay(&self.fd, true)?;
+        sockopt::set_socket_keepalive(&self.fd, true)?;
+        let second = Duration::from_secs(1);
+        sockopt::set_tcp_keepidle(&self.fd, idle.max(second))?;
+        sockopt::set_tcp_keepintvl(&self.fd, (idle / 3).max(second))?;
+        sockopt::set_tcp_keepcnt(&self.fd, 3)?;
+        Ok(())
+    }
+
+    /// This end's address.
+    ///
+    /// # Errors
+    /// What getsockname says.
+    pub fn local(&self) -> io::Result<SocketAddr> {
+        local(self.fd.as_fd())
+    }
+
+    /// Reads into `first`, then into `second`: how many bytes, 0 when the other end writes no more.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if nothing has come; else what the system says.
+    pub fn read(&self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
+        let mut into = [IoSliceMut::new(first), IoSliceMut::new(second)];
+        Ok(retry_on_intr(|| rustix::io::readv(&self.fd, &mut into))?)
+    }
+
+    /// Writes `pieces` one after the other: how many bytes were taken. No signal is raised.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if there is no room; else what the system says.
+    pub fn write(&self, pieces: [&[u8]; 3]) -> io::Result<usize> {
+        let pieces = pieces.map(IoSlice::new);
+        let count = retry_on_intr(|| {
+            let mut control = SendAncillaryBuffer::new(&mut []);
+            rustix::net::sendmsg(&self.fd, &pieces, &mut control, SendFlags::NOSIGNAL)
+        })?;
+        Ok(count)
+    }
+
+    /// Writes no more: the other end reads what was written, and then the end.
+    ///
+    /// # Errors
+    /// What shutdown says.
+    pub fn finish(&self) -> io::Result<()> {
+        Ok(rustix::net::shutdown(&self.fd, Shutdown::Write)?)
+    }
+
+    /// What the kernel knows of the other end.
+    ///
+    /// # Errors
+    /// What getsockopt says.
+    ///
+    /// # Cost
+    /// One system call.
+    pub fn pulse(&self) -> io::Result<Pulse> {
+        let mut info = std::mem::MaybeUninit::<libc::tcp_info>::zeroed();
+        let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
+        // SAFETY: `info` has room for `len` bytes, and the kernel writes no more than those.
+        let result = unsafe {
+            libc::getsockopt(
+                self.fd.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                info.as_mut_ptr().cast(),
+                &raw mut len,
+            )
+        };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: all of it is whole numbers, which zeroes are as well; the kernel wrote over them.
+        let info = unsafe { info.assume_init() };
+        Ok(Pulse {
+            silent: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+            unanswered: info.tcpi_unacked,
+            resent: info.tcpi_retransmits,
+            probes: info.tcpi_probes,
+        })
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// What the kernel knows of a connection's other end.
+///
+/// The other end's kernel answers also when no process reads there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// Time since its kernel was heard of.
+    pub silent: Duration,
+    /// Packets that it has not confirmed.
+    pub unanswered: u32,
+    /// How often the oldest of them was sent again in vain.
+    pub resent: u8,
+    /// Probes of a full or idle connection that it did not answer.
+    pub probes: u8,
+}
+
+fn new_socket(of: &SocketAddr) -> io::Result<OwnedFd> {
+    let family = match of {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    Ok(fd)
+}
+
+fn local(fd: BorrowedFd<'_>) -> io::Result<SocketAddr> {
+    let local = SocketAddr::try_from(rustix::net::getsockname(fd)?)?;
+    Ok(plain(local))
+}
+
+/// An address of IPv4 as one, not as one of IPv6 that stands for it.
+fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::epoll::{Epoll, Events};
+
+    /// Waits until `stream` has something to say.
+    fn wait(stream: &Stream) {
+        let epoll = Epoll::new().unwrap();
+        epoll.watch(stream, 1).unwrap();
+        let limit = Duration::from_secs(10);
+        assert!(epoll.wait(&mut Events::default(), limit).unwrap() > 0);
+    }
+
+    fn accept(listener: &Listener) -> (Stream, SocketAddr) {
+        let start = Instant::now();
+        loop {
+            match listener.accept() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    assert!(start.elapsed() < Duration::from_secs(10));
+                }
+                other => return other.unwrap(),
+            }
+        }
+    }
+
+    fn pair() -> (Stream, Stream) {
+        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let one = Stream::connect(listener.local().unwrap(), None).unwrap();
+        let (two, from) = accept(&listener);
+        assert_eq!(from, one.local().unwrap());
+        wait(&one);
+        one.outcome().unwrap();
+        (one, two)
+    }
+
+    #[test]
+    fn bytes_in_pieces() {
+        let (one, two) = pair();
+        one.tune(Duration::from_secs(6)).unwrap();
+        let blocked = two.read(&mut [0; 1], &mut []).unwrap_err();
+        assert_eq!(blocked.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(one.write([b"he", b"", b"llo"]).unwrap(), 5);
+        wait(&two);
+        let (mut first, mut second) = ([0; 2], [0; 9]);
+        assert_eq!(two.read(&mut first, &mut second).unwrap(), 5);
+        assert_eq!((&first[..], &second[..3]), (&b"he"[..], &b"llo"[..]));
+        one.finish().unwrap();
+        wait(&two);
+        assert_eq!(two.read(&mut first, &mut second).unwrap(), 0);
+    }
+
+    #[test]
+    fn the_other_end_is_heard_of() {
+        let (one, two) = pair();
+        one.write([b"x", b"", b""]).unwrap();
+        wait(&two);
+        let pulse = one.pulse().unwrap();
+        assert!(pulse.silent < Duration::from_secs(10), "{pulse:?}");
+        assert_eq!((pulse.resent, pulse.probes), (0, 0));
+    }
+
+    #[test]
+    fn nobody_there_and_nobody_left() {
+        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let at = listener.local().unwrap();
+        drop(listener);
+        let refused = Stream::connect(at, Some(Ipv4Addr::LOCALHOST.into())).and_then(|stream| {
+            wait(&stream);
+            stream.outcome()
+        });
+        assert_eq!(
+            refused.unwrap_err().kind(),
+            io::ErrorKind::ConnectionRefused
+        );
+        let (one, two) = pair();
+        drop(two);
+        wait(&one);
+        let gone = (0..).find_map(|_| one.write([b"x", b"", b""]).err());
+        assert_ne!(gone.unwrap().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn both_families_at_one_port() {
+        let Ok(listener) = Listener::bind("[::]:0".parse().unwrap()) else {
+            return; // a kernel without IPv6
+        };
+        let port = listener.local().unwrap().port();
+        let one = Stream::connect((Ipv4Addr::LOCALHOST, port).into(), None).unwrap();
+        let (two, from) = accept(&listener);
+        assert!(from.is_ipv4() && two.local().unwrap().is_ipv4());
+        drop(one);
+    }
+}

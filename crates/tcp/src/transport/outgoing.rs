@@ -1,0 +1,260 @@
+//! The outgoing half of a connection: frames that wait, bulk that leaves, and the socket they go to.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use oxmpi_os::tcp::Stream;
+use oxmpi_wire::{Bytes, Fault, Put, Slot};
+
+use super::region::Regions;
+use crate::frame::{Control, Id, Name, Outbox};
+
+/// Bytes of this rank on their way to a peer, chunk by chunk.
+#[derive(Debug)]
+pub(super) struct Leaving {
+    pub(super) id: Id,
+    pub(super) region: Name,
+    /// Where in the region the next byte is.
+    pub(super) at: u64,
+    /// Bytes that have not left yet.
+    pub(super) left: u64,
+    /// Bytes that have left.
+    pub(super) gone: u64,
+    /// For a put: where its first byte goes.
+    pub(super) put: Option<(Name, u64)>,
+}
+
+/// Writes in a row at most, so that a long transfer to who reads fast does not hold up what else there
+/// is to do.
+const WRITES: u32 = 8;
+
+/// What is sent to one peer.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    /// `None`: there is no connection yet, or no more.
+    pub(super) stream: Option<Arc<Stream>>,
+    pub(super) outbox: Outbox,
+    /// In turn: the first one's chunk is in the outbox.
+    pub(super) leaving: VecDeque<Leaving>,
+    /// Answers for which there was no room.
+    pub(super) answers: VecDeque<Control>,
+    /// As far as is known, a write would not block.
+    pub(super) writable: bool,
+    /// It is in the list of those to flush.
+    pub(super) listed: bool,
+    /// Somebody was told [`Busy`](oxmpi_wire::Busy).
+    pub(super) refused: bool,
+    pub(super) lost: Option<Fault>,
+}
+
+impl Outgoing {
+    pub(super) fn new(outbox: usize) -> Self {
+        Self {
+            stream: None,
+            outbox: Outbox::new(outbox),
+            leaving: VecDeque::new(),
+            answers: VecDeque::new(),
+            writable: false,
+            listed: false,
+            refused: false,
+            lost: None,
+        }
+    }
+
+    /// Puts a frame of the transport's own; false: no room.
+    pub(super) fn control(&mut self, control: &Control) -> bool {
+        let Some(mut draft) = self.outbox.begin(&control.header()) else {
+            return false;
+        };
+        draft.put(&control.bytes());
+        draft.send();
+        true
+    }
+
+    /// Whether there is something to write, or to write later.
+    pub(super) fn is_idle(&self) -> bool {
+        self.outbox.is_empty() && self.leaving.is_empty() && self.answers.is_empty()
+    }
+
+    /// Whether a pump would write.
+    pub(super) fn has_more(&self) -> bool {
+        self.writable && self.stream.is_some() && !self.is_idle()
+    }
+
+    /// Writes what waits, as much as the kernel takes but by a few calls only, in chunks of `chunk` bytes
+    /// and copied ones of `copied`. `ended` hears of each region whose bytes have all left. Returns the number of writes.
+    ///
+    /// # Errors
+    /// Why the connection is broken.
+    pub(super) fn pump<B: Bytes>(
+        &mut self,
+        regions: &Regions<B>,
+        chunk: u32,
+        copied: u32,
+        mut ended: impl FnMut(Name),
+    ) -> io::Result<u32> {
+        let mut writes = 0;
+        loop {
+            while let Some(answer) = self.answers.pop_front() {
+                if !self.control(&answer) {
+                    self.answers.push_front(answer);
+                    break;
+                }
+            }
+            self.next_chunk(regions, chunk, copied, &mut ended);
+            let Some(stream) = self.stream.as_ref().filter(|_| self.writable) else {
+                return Ok(writes);
+            };
+            if self.outbox.is_empty() || writes == WRITES {
+                return Ok(writes);
+            }
+            let (asked, wrote) = write(stream, &self.outbox, self.leaving.front(), regions);
+            match wrote {
+                Ok(count) => {
+                    writes += 1;
+                    self.writable = count == asked;
+                    let bulk = self.outbox.wrote(count as u64);
+                    self.left(bulk, &mut ended);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable = false,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Announces the next chunk of bulk, if none is under way.
+    fn next_chunk<B: Bytes>(
+        &mut self,
+        regions: &Regions<B>,
+        chunk: u32,
+        copied: u32,
+        ended: &mut impl FnMut(Name),
+    ) {
+        if self.outbox.has_bulk() {
+            return;
+        }
+        let Some(leaving) = self.leaving.front() else {
+            return;
+        };
+        let Some(bytes) = regions.bytes(leaving.region) else {
+            return;
+        };
+        // What has gaps is written piece by piece into the outbox, else each piece would be a call.
+        let straight = bytes.place().is_some();
+        let most = if straight { chunk } else { copied };
+        let len = leaving.left.min(most.into()) as u32;
+        let control = leaving.chunk(len);
+        if straight {
+            self.outbox.announce(&control.header(), &control.bytes());
+            return;
+        }
+        if let Some(mut draft) = self.outbox.begin(&control.header()) {
+            draft.put(&control.bytes());
+            bytes.drain(leaving.at, len as usize, &mut draft);
+            draft.send();
+            self.left(len.into(), ended);
+        }
+    }
+
+    /// `count` more bytes of the first bulk have left.
+    fn left(&mut self, count: u64, ended: &mut impl FnMut(Name)) {
+        let Some(leaving) = self.leaving.front_mut().filter(|_| count > 0) else {
+            return;
+        };
+        leaving.at += count;
+        leaving.gone += count;
+        leaving.left -= count;
+        let region = leaving.region;
+        if leaving.left == 0 {
+            self.leaving.pop_front();
+            ended(region);
+        } else if !self.outbox.has_bulk() {
+            // The next one's turn: a long transfer does not hold up a short one.
+            self.leaving.rotate_left(1);
+        }
+    }
+
+    /// The put `id` is given up: nothing of it leaves but what was announced. The region, if nothing
+    /// more leaves.
+    pub(super) fn cut(&mut self, id: Id) -> Option<Name> {
+        let at = self
+            .leaving
+            .iter()
+            .position(|l| l.id == id && l.put.is_some())?;
+        if at == 0 && self.outbox.has_bulk() {
+            self.leaving[0].left = self.outbox.bulk();
+            return None;
+        }
+        self.leaving.remove(at).map(|leaving| leaving.region)
+    }
+}
+
+impl Leaving {
+    /// What announces the next `len` bytes.
+    const fn chunk(&self, len: u32) -> Control {
+        let id = self.id;
+        match self.put {
+            None => Control::Data {
+                id,
+                at: self.gone,
+                len,
+            },
+            Some((to, at)) => Control::Put {
+                id,
+                to,
+                at: at + self.gone,
+                len,
+                last: self.left == len as u64,
+            },
+        }
+    }
+}
+
+/// Writes the outbox and the bulk between. Returns how much it tried, and how it went.
+fn write<B: Bytes>(
+    stream: &Stream,
+    outbox: &Outbox,
+    leaving: Option<&Leaving>,
+    regions: &Regions<B>,
+) -> (usize, io::Result<usize>) {
+    let head = outbox.head();
+    let bulk = leaving.filter(|_| outbox.has_bulk());
+    let bytes = bulk.and_then(|leaving| Some((leaving.at, regions.bytes(leaving.region)?)));
+    let Some((at, bytes)) = bytes else {
+        return (head.len(), stream.write([head, &[], &[]]));
+    };
+    let mut socket = Socket {
+        stream,
+        outbox,
+        tried: None,
+    };
+    bytes.drain(at, socket.room(), &mut socket);
+    let nothing = (1, Err(io::ErrorKind::WouldBlock.into()));
+    socket.tried.unwrap_or(nothing)
+}
+
+/// A socket as a place for the user's bytes: the first run that is put goes to the kernel, with what
+/// stands before it.
+struct Socket<'a> {
+    stream: &'a Stream,
+    outbox: &'a Outbox,
+    tried: Option<(usize, io::Result<usize>)>,
+}
+
+impl Put for Socket<'_> {
+    fn room(&self) -> usize {
+        self.outbox.bulk() as usize
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        if self.tried.is_some() {
+            return; // behind a gap: the next write takes it
+        }
+        let (head, tail) = (self.outbox.head(), self.outbox.tail());
+        let all = bytes.len() as u64 == self.outbox.bulk();
+        let tail = if all { tail } else { &[] };
+        let asked = head.len() + bytes.len() + tail.len();
+        self.tried = Some((asked, self.stream.write([head, bytes, tail])));
+    }
+}

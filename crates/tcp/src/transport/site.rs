@@ -1,0 +1,171 @@
+//! A rank's place in the network, before it knows the others: where it listens, and what it tells them.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use oxmpi_os::pipe::{PollFd, PollFlags, poll};
+use oxmpi_os::tcp::Listener;
+use oxmpi_os::{host, interface};
+use oxmpi_wire::paths::{Cost, Costs};
+use oxmpi_wire::{Bytes, Limits};
+
+use super::rx::TcpRx;
+use super::tx::TcpTx;
+use crate::address::{Card, Filter, offered};
+use crate::door::JobKey;
+use crate::frame::framed;
+
+/// What can be set. The defaults are those of the [settings](crate::settings).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Longest frame, in bytes of its body; at least 128.
+    pub frame: u32,
+    /// Bytes of bulk between two looks at what else waits for the same peer.
+    pub chunk: u32,
+    /// Callers that may wait for their greeting at once.
+    pub guests: u32,
+    /// How long each of them may wait.
+    pub greeting: Duration,
+    /// How long a peer is called before it counts as lost.
+    pub patience: Duration,
+    /// How long a peer's host may be silent before the peer counts as lost.
+    pub silence: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            frame: 64 << 10,
+            chunk: 256 << 10,
+            guests: 128,
+            greeting: Duration::from_secs(10),
+            patience: Duration::from_secs(30),
+            silence: Duration::from_secs(20),
+        }
+    }
+}
+
+impl Options {
+    /// Costs over the loopback device of a Zen 4, as rounded lines: medians of `examples/pingpong.rs`, 8 B
+    /// to 1 MiB. What the switch points between the paths need is their relation, which a farther network
+    /// changes little.
+    const COSTS: Costs = Costs {
+        short: Cost::line(8_000, 850),
+        frame: Cost::line(8_000, 850),
+        // One more message each way; then the bytes are copied by the kernel only.
+        get: Cost::line(33_000, 500),
+        put: Cost::line(34_000, 500),
+    };
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            costs: Self::COSTS,
+            ..Limits::new(self.frame.min(4096), self.frame)
+        }
+    }
+
+    /// Bytes that wait for one peer at most: two of the longest frames, so that one can be filled while
+    /// the other leaves.
+    pub(super) const fn outbox(&self) -> usize {
+        2 * framed(self.frame as usize)
+    }
+}
+
+/// A rank that listens and does not know the others yet.
+#[derive(Debug)]
+pub struct Site {
+    listener: Listener,
+    card: Card,
+    key: JobKey,
+    options: Options,
+}
+
+impl Site {
+    /// Listens, and offers the addresses of this host that `filter` allows.
+    ///
+    /// # Errors
+    /// What the system says when no socket can be made or interfaces cannot be listed;
+    /// [`io::ErrorKind::AddrNotAvailable`] if `filter` leaves no address.
+    pub fn open(key: JobKey, filter: &Filter, options: Options) -> io::Result<Self> {
+        let any_v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+        let any_v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let listener = Listener::bind(any_v6).or_else(|_| Listener::bind(any_v4))?;
+        let at = listener.local()?;
+        let mut addresses = offered(&interface::list()?, filter);
+        if at.is_ipv4() {
+            addresses.retain(|subnet| subnet.address.is_ipv4());
+        }
+        if addresses.is_empty() {
+            let why = format!("no interface of {} is allowed by {filter}", host::name());
+            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, why));
+        }
+        let card = Card {
+            host: host::name(),
+            port: at.port(),
+            addresses,
+        };
+        Ok(Self {
+            listener,
+            card,
+            key,
+            options,
+        })
+    }
+
+    /// Where this rank can be reached: tell the others.
+    #[must_use]
+    pub const fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// The transport of rank `me`, whose peers are the ranks that gave `cards`, in their order. Its own
+    /// place among them is not used: a rank sends to itself by other means.
+    ///
+    /// # Errors
+    /// What the system says when nothing more can be watched.
+    ///
+    /// # Panics
+    /// If `me` has no place in `cards`.
+    pub fn join<B: Bytes>(self, me: u32, cards: Vec<Card>) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
+        assert!((me as usize) < cards.len(), "rank {me} of {}", cards.len());
+        let cards: Arc<[Card]> = cards.into();
+        let tx = TcpTx::new(me, Arc::clone(&cards), self.options);
+        let rx = TcpRx::new(me, cards, self.card, self.listener, self.key, self.options)?;
+        Ok((tx, rx))
+    }
+}
+
+/// Longest time that leaving takes.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Says farewell to all peers of `tx` and writes what waits.
+pub(super) fn farewell<B: Bytes>(tx: &mut TcpTx<B>) {
+    let until = Instant::now() + FAREWELL;
+    let mut first = true;
+    while !tx.take_leave(first) {
+        first = false;
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        let streams: Vec<_> = tx.open().map(|(_, stream)| Arc::clone(stream)).collect();
+        let mut fds: Vec<_> = streams
+            .iter()
+            .map(|stream| PollFd::new(&**stream, PollFlags::OUT))
+            .collect();
+        if poll(&mut fds, Some(left)).is_err() {
+            break;
+        }
+    }
+    for (_, stream) in tx.open() {
+        // What the peer sent and nobody reads any more must not take back what it has yet to read.
+        let _ = stream.finish();
+        let mut space = [0; 4096];
+        while stream
+            .read(&mut space, &mut [])
+            .is_ok_and(|count| count > 0)
+        {}
+    }
+}

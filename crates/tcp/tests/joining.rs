@@ -1,0 +1,257 @@
+//! Ranks that meet: on first use, both at once, after failures, and many of them.
+
+mod common;
+
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::time::Duration;
+
+use common::{Rank, logs, pair, ranks, site, until};
+use oxmpi_os::RawBytes;
+use oxmpi_tcp::address::Subnet;
+use oxmpi_tcp::{Card, Options};
+use oxmpi_testkit::conformance::Log;
+use oxmpi_wire::{Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Slot, Tx};
+
+fn eager(tag: u32, len: u32) -> Header {
+    Header {
+        kind: Kind::Eager,
+        flags: Flags::empty(),
+        len,
+        envelope: Envelope { context: 0, tag },
+    }
+}
+
+fn send(rank: &mut Rank<RawBytes>, to: u32, tag: u32) {
+    let mut slot = rank.0.frame(Peer(to), &eager(tag, 4), 4).expect("room");
+    slot.put(&tag.to_le_bytes());
+    slot.send();
+}
+
+fn tags(log: &Log, from: u32) -> Vec<u32> {
+    let frames = log.frames.iter().filter(|(peer, _, _)| peer.0 == from);
+    frames.map(|(_, head, _)| head.envelope.tag).collect()
+}
+
+/// The first frame makes the connection, and waits for it.
+#[test]
+fn a_frame_connects() {
+    let mut ranks = ranks::<RawBytes>(2, Options::default());
+    let mut logs = logs(2);
+    for tag in 0..5 {
+        send(&mut ranks[1], 0, tag);
+    }
+    assert!(!ranks[1].0.is_connected(Peer(0)));
+    until(
+        &mut ranks,
+        "frames arrive",
+        |_, logs| logs[0].frames.len() == 5,
+        &mut logs,
+    );
+    assert_eq!(tags(&logs[0], 1), [0, 1, 2, 3, 4]);
+    assert!(ranks[1].0.is_connected(Peer(0)) && ranks[0].0.is_connected(Peer(1)));
+}
+
+/// All ranks call each other at once, again and again: each pair ends with one connection, and no frame
+/// is lost or comes twice.
+#[test]
+fn all_call_each_other_at_once() {
+    const RANKS: u32 = 5;
+    for round in 0..20 {
+        let mut ranks = ranks::<RawBytes>(RANKS, Options::default());
+        let mut logs = logs(RANKS as usize);
+        for me in 0..RANKS {
+            let others = (0..RANKS).filter(|to| *to != me);
+            for to in others {
+                send(&mut ranks[me as usize], to, round);
+                send(&mut ranks[me as usize], to, round + 1);
+            }
+            // Ranks that are some polls ahead have calls under way when the others' calls come.
+            let ahead = (me * 7 + round) % 4;
+            for _ in 0..ahead {
+                let (tx, rx) = &mut ranks[me as usize];
+                rx.poll(tx, 64, &mut logs[me as usize]);
+            }
+        }
+        let expected = 2 * (RANKS as usize - 1);
+        until(
+            &mut ranks,
+            "all frames arrive",
+            |_, logs| logs.iter().all(|log| log.frames.len() >= expected),
+            &mut logs,
+        );
+        for (me, log) in (0..).zip(&logs) {
+            assert!(log.lost.is_empty(), "{:?}", log.lost);
+            for from in (0..RANKS).filter(|from| *from != me) {
+                assert_eq!(tags(log, from), [round, round + 1], "from {from} to {me}");
+            }
+        }
+    }
+}
+
+/// A rank that leaves in order is no failure, and all that it sent arrives.
+#[test]
+fn a_farewell_is_heard_after_all_frames() {
+    let [mut one, mut two] = pair::<RawBytes>(Options::default());
+    for tag in 0..500 {
+        send(&mut one, 1, tag);
+    }
+    drop(one);
+    let mut log = Log::default();
+    let start = std::time::Instant::now();
+    while log.lost.is_empty() {
+        two.1.poll(&mut two.0, 64, &mut log);
+        assert!(start.elapsed() < common::WATCHDOG);
+    }
+    assert_eq!(tags(&log, 0), (0..500).collect::<Vec<_>>());
+    assert_eq!(log.lost, [(Peer(0), Fault::Left)]);
+}
+
+/// A rank that sends and leaves at once: what it sent arrives, by a connection that is made for that.
+#[test]
+fn nothing_is_left_behind() {
+    let mut ranks = ranks::<RawBytes>(2, Options::default());
+    let mut two = ranks.pop().expect("two ranks");
+    let mut one = ranks.pop().expect("two ranks");
+    send(&mut one, 1, 3);
+    let leaving = std::thread::spawn(move || {
+        let (tx, rx) = &mut one;
+        rx.drain(tx, common::WATCHDOG, &mut Log::default())
+    });
+    let mut log = Log::default();
+    let start = std::time::Instant::now();
+    while log.lost.is_empty() {
+        two.1.poll(&mut two.0, 64, &mut log);
+        assert!(start.elapsed() < common::WATCHDOG, "hangs: it leaves");
+    }
+    assert!(leaving.join().expect("no panic"), "all of it left");
+    assert_eq!(
+        (tags(&log, 0), log.lost),
+        (vec![3], vec![(Peer(0), Fault::Left)])
+    );
+}
+
+/// A port where nobody listens any more.
+fn deserted() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    listener.local_addr().expect("its number").port()
+}
+
+fn card(port: u16, addresses: &[[u8; 4]]) -> Card {
+    let subnet = |address: &[u8; 4]| Subnet::new(IpAddr::from(*address), 8);
+    Card {
+        host: "elsewhere".into(),
+        port,
+        addresses: addresses.iter().map(subnet).collect(),
+    }
+}
+
+/// Who cannot be reached is lost after the patience that was set, and not before; frames that waited are
+/// forgotten.
+#[test]
+fn who_cannot_be_reached_is_lost() {
+    for unreachable in [card(deserted(), &[[127, 0, 0, 1]]), card(4, &[])] {
+        let options = Options {
+            patience: Duration::from_millis(50),
+            ..Options::default()
+        };
+        let one = site(options);
+        let cards = vec![one.card().clone(), unreachable];
+        let mut ranks = vec![one.join::<RawBytes>(0, cards).expect("a rank")];
+        send(&mut ranks[0], 1, 7);
+        let mut logs = logs(1);
+        until(
+            &mut ranks,
+            "the loss is told",
+            |_, logs| !logs[0].lost.is_empty(),
+            &mut logs,
+        );
+        let why = Fault::Unreachable("none of its addresses answers");
+        assert_eq!(logs[0].lost, [(Peer(1), why)]);
+        assert_eq!(ranks[0].0.host(Peer(1)), "elsewhere");
+        send(&mut ranks[0], 1, 8);
+    }
+}
+
+/// An address that somebody else has does no harm: the next one is tried.
+#[test]
+fn a_stranger_at_an_address_is_passed_by() {
+    let sites = [site(Options::default()), site(Options::default())];
+    let mut cards: Vec<Card> = sites.iter().map(|site| site.card().clone()).collect();
+    // The other rank says that it is also at an address where this rank itself listens, or nobody does.
+    let mut addresses = card(1, &[[127, 0, 0, 9], [127, 0, 0, 1]]).addresses;
+    std::mem::swap(&mut cards[1].addresses, &mut addresses);
+    let [one, two] = sites;
+    let mut ranks = vec![
+        one.join::<RawBytes>(0, cards.clone()).expect("a rank"),
+        two.join(1, cards).expect("a rank"),
+    ];
+    send(&mut ranks[0], 1, 7);
+    until(
+        &mut ranks,
+        "the frame arrives",
+        |_, logs| logs[1].frames.len() == 1,
+        &mut logs(2),
+    );
+}
+
+/// A rank has no connection to itself, and says so.
+#[test]
+fn a_rank_is_not_its_own_peer() {
+    let mut ranks = ranks::<RawBytes>(1, Options::default());
+    send(&mut ranks[0], 0, 7);
+    let mut logs = logs(1);
+    until(
+        &mut ranks,
+        "it is told",
+        |_, logs| !logs[0].lost.is_empty(),
+        &mut logs,
+    );
+    let why = Fault::Unreachable("a rank has no connection to itself");
+    assert_eq!(logs[0].lost, [(Peer(0), why)]);
+}
+
+/// Who sleeps is woken by a frame, and by a rank that calls.
+#[test]
+fn a_sleeper_is_woken() {
+    let [mut one, mut two] = pair::<RawBytes>(Options::default());
+    let mut log = Log::default();
+    for tag in 0..20 {
+        while !two.1.arm() {
+            two.1.poll(&mut two.0, 64, &mut log);
+        }
+        send(&mut one, 1, tag);
+        one.0.flush();
+        while log.frames.len() as u32 <= tag {
+            // A nap that nothing ends is cut, so that this ends too if a wake is missed.
+            two.1.nap(Duration::from_secs(10));
+            two.1.poll(&mut two.0, 64, &mut log);
+        }
+    }
+    assert_eq!(tags(&log, 0), (0..20).collect::<Vec<_>>());
+}
+
+/// A wire that nothing is said on stays open, and who does not poll for a while is not lost.
+#[test]
+fn who_does_not_read_is_not_lost() {
+    let options = Options {
+        silence: Duration::from_secs(1),
+        ..Options::default()
+    };
+    let [mut one, two] = pair::<RawBytes>(options);
+    let len = options.frame;
+    let mut log = Log::default();
+    let body = vec![1; len as usize];
+    let start = std::time::Instant::now();
+    // The window closes at once, and stays closed for several times the limit.
+    while start.elapsed() < 4 * options.silence {
+        if let Ok(mut slot) = one.0.frame(Peer(1), &eager(1, len), len as usize) {
+            slot.put(&body);
+            slot.send();
+        }
+        one.0.flush();
+        one.1.poll(&mut one.0, 64, &mut log);
+        one.1.nap(Duration::from_millis(10));
+    }
+    assert!(log.lost.is_empty(), "{:?}", log.lost);
+    drop(two);
+}
