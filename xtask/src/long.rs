@@ -2,7 +2,7 @@
 
 use crate::ci::{self, ranks};
 use crate::commands::run_tests;
-use crate::steps::{Step, run_each};
+use crate::steps::{Outcome, Step, run_each};
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, fuzz, loom};
 use std::fmt::Write;
@@ -25,6 +25,8 @@ Steps, in order; name some to run only those:
     plans       every collective algorithm proved on all numbers of ranks to 1,024, and on random ones to
                 2^20 where ranks take few steps, else to 4,096; then on larger random ones, running
                 up to 30 million steps: minutes, and some gigabytes of memory
+    large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
+                2^31, every byte looked at: a minute, and 10 GiB of free memory
 
 What ran, on which machine, from which commit and for how long is written to `runs/DATE-long.txt`:
 commit it.",
@@ -67,7 +69,14 @@ const STEPS: &[Step] = &[
             Ok(tally.into())
         },
     },
+    Step {
+        name: "large",
+        run: large,
+    },
 ];
+
+/// Memory that two ranks with [`large`]'s vectors need, with room to spare, in KiB.
+const LARGE_KIB: u64 = 10 << 20;
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     if let Some(unknown) = (arguments.iter()).find(|name| !STEPS.iter().any(|s| s.name == **name)) {
@@ -119,4 +128,24 @@ fn operations(repo: &Repo) -> Result<Tally> {
         )
         .env("OXMPI_TEST_OPERATIONS", "10000000"),
     )
+}
+
+/// Collectives of more bytes than 32 bits can tell.
+fn large(repo: &Repo) -> Result<Outcome> {
+    let sh = &repo.shell;
+    let memory = sh.read_file("/proc/meminfo").unwrap_or_default();
+    let line = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let available = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    if let Some(available) = available.filter(|&kib| kib < LARGE_KIB) {
+        let (has, needs) = (available >> 20, LARGE_KIB >> 20);
+        return Ok(Outcome::Absent(format!(
+            "{has} GiB of memory are available, and two ranks need {needs} GiB"
+        )));
+    }
+    let (oxmpi, examples) = (repo.oxmpi()?, repo.examples()?);
+    let said = cmd!(sh, "timeout 600 {oxmpi} run -n 2 {examples}/large").read()?;
+    println!("{said}");
+    Ok(Outcome::Told(Tally::ONE, said.replace('\n', "; ")))
 }

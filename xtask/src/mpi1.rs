@@ -15,7 +15,8 @@ Runs `oxmpi bench MPI1`, and after it the original program, IMB-MPI1 of Intel's 
 and on MPICH, whose binary interface is the same; on Open MPI it cannot run. Jobs with more ranks than
 processors leave out who is known to collapse there.
 
-The listings, our JSON and the reports of `oxmpi bench report` are left under target/mpi1.
+The listings, our JSON and what `oxmpi bench report --text` makes of them are left under target/mpi1; without
+`--text` it draws a page of them.
 
   --time SECONDS  the most time a sample may take; 0.2 by default
   --publish       leave them under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
@@ -71,16 +72,13 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
             sh.write_file(&file, listing.quiet().output()?.stdout)?;
             files.push(file);
         }
-        let files = &files;
-        for (form, end) in [(None, "html"), (Some("--text"), "txt")] {
-            let report = format!("report-{ranks}.{end}");
-            cmd!(
-                sh,
-                "{oxmpi} bench report {form...} --force --output {report} {files...}"
-            )
-            .quiet()
-            .run()?;
-        }
+        let report = format!("report-{ranks}.txt");
+        cmd!(
+            sh,
+            "{oxmpi} bench report --text --force --output {report} {files...}"
+        )
+        .quiet()
+        .run()?;
     }
     println!("{}", folder.display());
     Ok(())

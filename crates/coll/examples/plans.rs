@@ -1,5 +1,5 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask long plans` runs it, `ci plans` to 128 ranks.
+//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask long plans` runs it, `ci plans` to 1,024 ranks.
 //!
 //! What is proved how:
 //! - On few ranks every case runs all ranks: all roots, counts that are less than, equal to and more
@@ -7,7 +7,8 @@
 //! - To 1,024 the plainest case. Where all ranks are proved to be like the first ones, step by step,
 //!   these are run for all. On every eighth number of ranks the same in place, on nodes of several
 //!   ranks, and one drawn case; where all ranks would be run and take more than 20,000 steps
-//!   together, on every 256th. With a root one drawn case on all.
+//!   together, on every 256th. With a root one drawn case on all. With `--up-to` these variants of more
+//!   than 20,000 steps are proved on every 256th number of ranks, alike or not.
 //! - Beyond, the plainest case on random numbers of ranks. Where all ranks would be run and take more
 //!   steps together than a limit, half as many ranks are taken, and so on; where each rank gets a
 //!   block of every other and they are not alike, some blocks are followed.
@@ -73,7 +74,8 @@ impl Asked {
             }
             (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {
                 asked = Asked {
-                    every: 1..ranks as u32 + 1,
+                    every: std::env::var("PROOF_FROM").map_or(1, |f| f.parse().unwrap())
+                        ..ranks as u32 + 1,
                     random: false,
                     ..asked
                 }
@@ -184,13 +186,13 @@ fn gathers(case: &Case) -> bool {
     )
 }
 
-/// Proves an algorithm on one number of ranks, if it takes so many; `most` as [`Asked::most`].
-fn prove_size(algorithm: Algorithm, size: u32, most: u64) -> Result<Tally, String> {
+/// Proves an algorithm on one number of ranks, if it takes so many.
+fn prove_size(algorithm: Algorithm, size: u32, asked: &Asked) -> Result<Tally, String> {
     let (start, mut tally) = (Instant::now(), Tally::default());
     if size > EVERY {
-        prove_random(algorithm, size, most, &mut tally)?;
+        prove_random(algorithm, size, asked.most, &mut tally)?;
     } else if size > FEW {
-        prove_many(algorithm, size, most, &mut tally)?;
+        prove_many(algorithm, size, asked, &mut tally)?;
     } else {
         for case in &cases(algorithm, size) {
             prove(algorithm, case, RUN_STEPS, &mut tally)?;
@@ -201,18 +203,25 @@ fn prove_size(algorithm: Algorithm, size: u32, most: u64) -> Result<Tally, Strin
 }
 
 /// Proves an algorithm on more than a few ranks.
-fn prove_many(algorithm: Algorithm, size: u32, most: u64, tally: &mut Tally) -> Result<(), String> {
+fn prove_many(
+    algorithm: Algorithm,
+    size: u32,
+    asked: &Asked,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let all = cases(algorithm, size);
     let Some(plainest) = all.last() else {
         return Ok(());
     };
-    if !prove(algorithm, plainest, most, tally)? {
+    if !prove(algorithm, plainest, asked.most, tally)? {
         return Err(format!("{algorithm}: too many steps on {size} ranks"));
     }
     let is_sampled = size % SAMPLE == algorithm as u32 % SAMPLE;
-    let most = if is_sampled { most } else { RUN_STEPS };
+    let most = if is_sampled { asked.most } else { RUN_STEPS };
     for case in variants(algorithm, plainest, &all) {
-        prove(algorithm, &case, most, tally)?;
+        if asked.random || steps(algorithm, &case)?.0 <= most {
+            prove(algorithm, &case, most, tally)?;
+        }
     }
     Ok(())
 }
@@ -309,7 +318,7 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let work = || {
         while let Some(&(size, at)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match prove_size(algorithms[at], size, asked.most) {
+            match prove_size(algorithms[at], size, &asked) {
                 Ok(tally) => tallies.lock().expect("nobody panics")[at].add(tally),
                 // One fault of an algorithm is enough to begin with.
                 Err(why) if failed[at].swap(true, Ordering::Relaxed) => drop(why),

@@ -79,9 +79,12 @@ mod circle;
 mod digits;
 mod direct;
 mod fold;
+mod halves;
 mod halving;
+mod phase;
 mod split;
 mod tree;
+mod vector;
 mod window;
 
 #[cfg(doctest)]

@@ -413,3 +413,50 @@ fn parts_of_several_blocks() {
         }
     );
 }
+
+/// Each rank brings both inputs to scratch, its own to element `own`, and reduces them from there in
+/// four steps, which the checker does once where all ranks have them and hold the same.
+fn gathers(rank: u32, own: u64, last: Side) -> Script {
+    let scratch = |first, count| Part::new(Buf::Scratch, first, count);
+    let out = |first| Part::new(Buf::Out, first, 2);
+    let peer = 1 - rank;
+    script(
+        8,
+        &[
+            &[
+                recv(peer, scratch(4 - own, 4)),
+                send(peer, IN),
+                Act::Copy {
+                    from: IN,
+                    into: scratch(own, 4),
+                },
+            ],
+            &[Act::Copy {
+                from: scratch(0, 2),
+                into: out(0),
+            }],
+            &[Act::Copy {
+                from: scratch(2, 2),
+                into: out(2),
+            }],
+            &[reduce(scratch(4, 2), out(0), Side::Right)],
+            &[reduce(scratch(6, 2), out(2), last)],
+        ],
+    )
+}
+
+#[test]
+fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
+    let check = |own: [u64; 2], last| {
+        let plans = [gathers(0, own[0], Side::Right), gathers(1, own[1], last)];
+        check_plans(&plans, &reduced([true, true]))
+    };
+    assert!(check([0, 4], Side::Right).is_ok());
+    for broken in [check([0, 0], Side::Right), check([0, 4], Side::Left)] {
+        let fault = broken.expect_err("rank 1 reduces in another order");
+        assert!(matches!(fault.kind, Kind::Wrong { .. }), "{fault}");
+        assert_eq!(fault.rank, 1);
+    }
+    let both = check([4, 0], Side::Right).expect_err("all ranks do");
+    assert_eq!(both.rank, 0);
+}

@@ -4,9 +4,16 @@ use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Report, check};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 7] = [
+const ALGORITHMS: [Algorithm; 14] = [
     Algorithm::BarrierNodeAware,
+    Algorithm::GatherNodeAware,
+    Algorithm::ScatterNodeAware,
+    Algorithm::ScanNodeAware,
+    Algorithm::ExscanNodeAware,
     Algorithm::BcastNodeAware,
+    Algorithm::BcastLaneKnomial,
+    Algorithm::BcastLaneChain,
+    Algorithm::BcastLaneCirculant,
     Algorithm::ReduceNodeAware,
     Algorithm::AllreduceNodeAware,
     Algorithm::AllgatherLaneBruck,
@@ -17,6 +24,10 @@ const ALGORITHMS: [Algorithm; 7] = [
 fn call(collective: Collective, rank: u32, size: u32, root: u32, count: u64) -> Call {
     match collective {
         Collective::Barrier => Call::barrier(rank, size),
+        Collective::Gather => Call::gather(rank, size, root, count),
+        Collective::Scatter => Call::scatter(rank, size, root, count),
+        Collective::Scan => Call::scan(rank, size, count, 1),
+        Collective::Exscan => Call::exscan(rank, size, count, 1),
         Collective::Allgather => Call::allgather(rank, size, count),
         Collective::Alltoall => Call::alltoall(rank, size, count),
         Collective::Bcast => Call::bcast(rank, size, root, count),
@@ -53,7 +64,7 @@ fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -
     {
         for in_place in [false, true] {
             let call = |rank| {
-                let placed = in_place && (collective != Collective::Reduce || rank == root);
+                let placed = in_place && (!collective.has_root() || rank == root);
                 call(collective, rank, size, root, count)
                     .with_commutative(commutative)
                     .with_in_place(placed && collective != Collective::Bcast)

@@ -227,10 +227,10 @@ fn reason(mutant: &Mutant, task: &Task, case: &Case) -> Option<&'static str> {
                 .find_map(|(holds, why)| holds.then_some(why))
         }
         Spoil::Hasty => {
-            // The steps that were surely done before, with or without it.
+            // The steps that were surely done before, with or without it, and those it waits for.
             let needs = |i| step(plan, i, task).map_or(0, |(needs, _)| needs);
             let since = (0..at).map(needs).max().unwrap_or(0);
-            (since..at)
+            (since..needs(at))
                 .all(|earlier| apart(earlier, at))
                 .then_some("the step touches nothing that those before it touch")
         }

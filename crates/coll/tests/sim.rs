@@ -117,6 +117,27 @@ fn an_adapter_serves_one_message_after_another() {
     assert_eq!(times[2..], [alone, alone + 9_000]);
 }
 
+/// Inside a node a message's bytes are copied before it is seen; one that is announced, or shorter,
+/// could be there sooner, and waits for those sent before it.
+#[test]
+fn messages_of_one_sender_and_tag_do_not_overtake() {
+    let eager = 2_000;
+    let setup = Setup::new(Machine { eager, ..MACHINE }, on(2).placement);
+    let last = |messages: &[(u32, u64)]| sends(&setup, messages).unwrap().times[1];
+    let first = 5_000 + 100_000 + 2_000 * 7 + 500;
+    assert_eq!(last(&[(1, 2_000)]), first);
+    assert_eq!(last(&[(1, 2_000), (1, 8)]), first + 500);
+    let announced = first + 500 + 3_000 * 7 + 500;
+    assert_eq!(last(&[(1, 2_000), (1, 3_000)]), announced);
+    assert_eq!(
+        last(&[(1, 2_000), (1, 3_000), (1, 8)]),
+        announced,
+        "the third comes while the second is copied"
+    );
+    let announced = 10_000 - 5_000 + 105_000 + 500 + 3_000 * 7 + 500;
+    assert_eq!(last(&[(1, 8), (1, 3_000), (1, 2_000)]), announced);
+}
+
 /// The ranks of node 0 send to the ranks of node 1.
 struct Pair {
     rank: u32,

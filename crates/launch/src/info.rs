@@ -11,11 +11,13 @@ use oxmpi_os::{affinity, cpu, host, limit, probe};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
 use crate::complain::{self, USAGE};
+use crate::manager::started;
 
 const HELP: &str = "\
 Usage: oxmpi info [--json]
 
-Prints the version, this machine as ranks will see it, and every transport with what it needs: what
+Prints the version, this machine as ranks will see it, the process manager that started this
+process, if one did, and every transport with what it needs: what
 was found, what is used, and why not.
 
 Options:
@@ -35,6 +37,8 @@ struct Info {
     granted: usize,
     /// Bytes of memory left, and who says so.
     memory: Option<limit::Available>,
+    /// Who started this process, and how that was found out; or what is wrong with it.
+    manager: String,
     transports: Vec<Transport>,
 }
 
@@ -100,6 +104,10 @@ fn gather() -> Info {
         allowed: affinity::cpus(&mask).collect(),
         granted: cpu::granted(),
         memory: limit::available(),
+        manager: started(|found| match found {
+            Ok(start) => start.to_string(),
+            Err(why) => why.to_string(),
+        }),
         transports: vec![shm(), network()],
     }
 }

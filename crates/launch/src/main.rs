@@ -10,6 +10,7 @@ mod complain;
 mod explain;
 mod info;
 mod machine;
+mod manager;
 mod pin;
 mod run;
 mod settings;

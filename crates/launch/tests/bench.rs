@@ -258,15 +258,18 @@ fn in_a_job_it_joins_the_job() {
 }
 
 #[test]
-fn a_manager_that_is_not_understood_is_named() {
+fn a_manager_that_gives_half_of_what_a_rank_needs_is_named() {
     let output = Command::new(env!("CARGO_BIN_EXE_oxmpi"))
         .args(["bench", "-n", "2"])
-        .env("PMIX_RANK", "0")
+        .env("PMIX_NAMESPACE", "a-job")
         .output()
         .expect("it starts");
     assert!(!output.status.success() && output.stdout.is_empty());
     let err = text(&output.stderr);
-    assert!(err.contains("it speaks PMIx"), "{err}");
+    assert!(
+        err.contains("PMIX_NAMESPACE is set and PMIX_RANK is not"),
+        "{err}"
+    );
 }
 
 #[test]

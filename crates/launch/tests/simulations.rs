@@ -187,6 +187,10 @@ fn mistakes_are_answered_by_what_would_be_right() {
         ("bcast 8 -n 4 --placement random", "`block` or `cyclic`"),
         ("bcast 8 -n 4 --match-ns -1", "from 0 to 1000000"),
         ("bcast 8 -n 4 --radix 1", "from 2 to 64"),
+        (
+            "gatherv 8 -n 4 --radix 8 --algorithm linear,knomial",
+            "gatherv knomial takes a radix from 2 to 4, not 8",
+        ),
         ("bcast 8 -n 4 --ppn 0", "from 1 to 65536"),
         ("bcast 8 -n 4 --svg x.svg", "add --ranks"),
         (

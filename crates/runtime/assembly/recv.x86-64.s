@@ -11,22 +11,22 @@
     mov ebp, r8d
     mov r15, rcx
     mov r12, rdx
-    mov r14, rsi
+    mov r13, rsi
     mov rbx, rdi
-    movabs r13, -9223372036854775788
-    cmp rcx, qword ptr [rsi + 16]
+    lea r14, [rsi + 8]
+    cmp rcx, qword ptr [rsi + 24]
     jae .L0
     mov edx, r15d
     jmp .L1
 .L0:
-    lea rdi, [r14 + 16]
+    lea rdi, [r13 + 24]
     mov rsi, r15
     call <oxmpi::raw::group::Group::link_of>
     test al, 1
     je .L2
 .L1:
-    mov rcx, qword ptr [r14 + 8]
-    mov r13, qword ptr [r14]
+    mov rcx, qword ptr [r13 + 16]
+    mov r13, qword ptr [r13 + 8]
     mov rax, qword ptr [r13 + 16]
     cmp dword ptr [rax], 1
     jne .L3
@@ -110,7 +110,6 @@
     mov r9d, ebp
     call <<oxmpi::raw::access::Own as oxmpi::raw::access::sealed::Reach>::recv_short>
     cmp byte ptr [rsp + 40], 2
-    movabs r13, -9223372036854775788
     jne .L8
 .L2:
     mov qword ptr [rsp + 24], r12
@@ -125,10 +124,12 @@
     mov r8, r15
     mov r9d, 1
     call <oxmpi::raw::communicator::Communicator<A>::recv>
-    cmp qword ptr [rsp + 64], r13
+    movabs rax, -9223372036854775787
+    cmp qword ptr [rsp + 64], rax
     jne .L9
 .L8:
-    mov qword ptr [rbx], r13
+    movabs rax, -9223372036854775787
+    mov qword ptr [rbx], rax
     jmp .L10
 .L9:
     mov rax, qword ptr [rsp + 128]
@@ -153,7 +154,6 @@
     ret
 .L7:
     cmp al, 1
-    movabs r13, -9223372036854775788
     jne .L8
     mov rdi, r14
     call <oxmpi::raw::access::Own::progress>

@@ -1,4 +1,4 @@
-# send: 125 instructions, release, one codegen unit, target-cpu x86-64
+# send: 126 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -10,12 +10,12 @@
     sub rsp, 56
     mov r14, rdx
     mov rbx, rdi
-    cmp rcx, qword ptr [rsi + 16]
+    cmp rcx, qword ptr [rsi + 24]
     jae .L0
     mov edx, ecx
     jmp .L1
 .L0:
-    lea rdi, [rsi + 16]
+    lea rdi, [rsi + 24]
     mov r15, rsi
     mov rsi, rcx
     mov ebp, r8d
@@ -29,12 +29,12 @@
 .L1:
     test r8d, r8d
     js .L2
-    mov rdi, qword ptr [rsi]
+    mov rdi, qword ptr [rsi + 8]
     mov rax, qword ptr [rdi + 16]
     cmp dword ptr [rax], 1
     jne .L2
     mov r12d, r8d
-    add r12, qword ptr [rsi + 8]
+    add r12, qword ptr [rsi + 16]
     sub dword ptr [rdi + 512], 1
     jb .L3
     mov eax, edx
@@ -85,7 +85,7 @@
     test al, 1
     jne .L8
 .L9:
-    movabs rax, -9223372036854775788
+    movabs rax, -9223372036854775787
     mov qword ptr [rbx], rax
     jmp .L10
 .L3:
@@ -98,6 +98,7 @@
     mov rcx, r12
     mov r8d, ebp
 .L2:
+    add rsi, 8
     mov qword ptr [rsp + 24], r14
     mov qword ptr [rsp + 32], 8
     mov qword ptr [rsp + 40], 8
@@ -126,8 +127,8 @@
     call <oxmpi_shm::transport::link::Out::look>
     mov rsi, r13
     mov rcx, qword ptr [rsp + 8]
-    mov r8d, ebp
     mov rdi, qword ptr [rsp + 16]
+    mov r8d, ebp
     mov edx, dword ptr [rsp + 4]
     test al, al
     jne .L5

@@ -114,6 +114,12 @@ pub enum Error {
         /// The element's type.
         element: &'static str,
     },
+    /// An operation whose results cannot be as reproducible as the setting `coll_reproducible`
+    /// wants them. `MPI_ERR_OP`.
+    Reproducible {
+        /// The operation's name.
+        op: &'static str,
+    },
     /// A collective that cannot be run as it was called. `MPI_ERR_OTHER`.
     Collective {
         /// The calling rank.
@@ -238,6 +244,12 @@ impl fmt::Display for Error {
             Self::Operation { op, element } => {
                 write!(f, "the operation {op} does not exist for {element}")
             }
+            Self::Reproducible { op } => write!(
+                f,
+                "{op} may have other bits on another number of ranks, and coll_reproducible is \
+                 `ranks`: there are exact sums of floats, and operations on integers; or ask for \
+                 `placement`"
+            ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
             Self::Contexts => f.write_str(
                 "2^31 communicators were made on this lane, and each needs a context of its own",

@@ -48,8 +48,8 @@
 //!
 //! # What it does not do yet
 //!
-//! Ranks meet through shared memory, so they run on one host. There are no one-sided windows, files,
-//! process creation or intercommunicators.
+//! Ranks meet through shared memory, so they run on one host. There are no one-sided windows, files
+//! or process creation.
 
 mod boot;
 mod comm;
@@ -74,7 +74,7 @@ pub use data::Data;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, MAX_TAG, Result};
 pub use memory::Memory;
-pub use op::{Custom, Element, Fold, Loc, Op, Reduction};
+pub use op::{Custom, Element, ExactSum, Fold, Loc, Op, Reduction};
 pub use raw::{Access, Own, Shared};
 pub use request::{AllEnded, AnyRequest, Buffer, Ended, Request, Test};
 pub use scope::Scope;

@@ -168,7 +168,7 @@ impl<'scope, 'env, A: Access> Scope<'scope, 'env, A> {
     }
 
     #[inline(always)]
-    fn keep<B: Buffer>(
+    pub(crate) fn keep<B: Buffer>(
         &'scope self,
         request: RawRequest,
         buffer: B::Held,

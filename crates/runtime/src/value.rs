@@ -1,7 +1,7 @@
 //! Single values and small arrays in place of slices, where a reduction or broadcast is of one.
 
 use crate::data::Data;
-use crate::op::Loc;
+use crate::op::{ExactSum, Loc};
 
 /// A value that a reduction takes and gives whole: a number, or an array of numbers that is
 /// reduced element by element.
@@ -41,7 +41,7 @@ where
     }
 }
 
-scalars!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+scalars!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 ExactSum);
 
 impl<T: Data, const N: usize> Value for [T; N] {
     type Element = T;

@@ -4,6 +4,7 @@ mod alone;
 mod guests;
 mod hwloc;
 mod lint;
+mod managers;
 mod no_std;
 pub(crate) mod ranks;
 
@@ -27,7 +28,7 @@ Steps, in order; name some to run only those:
     no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
     alone     each library packed, used from outside the workspace, its README and tests run there
     asm       the machine code of an 8 B message's path, against what is checked in
-    plans     every collective algorithm proved on all numbers of ranks to 128, `long` goes further; and
+    plans     every collective algorithm proved on all numbers of ranks to 1,024, `long` goes further; and
               700,000 ranks simulated in a minute of processor time each
     loom      the model checker on rings and flags
     orderings each memory ordering of them weakened in turn, and seen to fail
@@ -35,7 +36,8 @@ Steps, in order; name some to run only those:
     main job  cargo xtask build, then cargo xtask bench
     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
-    managers  a job under MPICH's Hydra from PyPI, 1 to 8 ranks
+    managers  jobs under the Hydras of MPICH, Debian and Intel, under Open MPI's prterun and under Slurm
+              of two nodes; programs of MPICH and Intel MPI under ours
     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
               and OpenMP threads there, where `oxmpi pin` says they run
 
@@ -82,7 +84,7 @@ const STEPS: &[Step] = &[
                 sh,
                 "cargo run --release --package oxmpi-coll --features sim --example many"
             ))?;
-            tally += plans(repo, &["--up-to", "128"])?;
+            tally += plans(repo, &["--up-to", "1024"])?;
             Ok(tally.into())
         },
     },
@@ -112,7 +114,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "managers",
-        run: ranks::under_hydra,
+        run: managers::check,
     },
     Step {
         name: "guests",

@@ -1,12 +1,10 @@
-//! Every example of the runtime as a job of 1 to 64 ranks, and as a job of a process manager that is
-//! not ours; jobs whose ranks or launcher are killed.
+//! Every example of the runtime as a job of 1 to 64 ranks; jobs whose ranks or launcher are killed.
 
 use crate::commands::run_tests;
-use crate::steps::Outcome;
 use crate::tally::Tally;
-use crate::{Repo, Result, compare};
+use crate::{Repo, Result};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 use xshell::cmd;
 
 /// Sizes of the jobs; most are more than the processors of a small machine.
@@ -56,45 +54,26 @@ pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
     )
 }
 
-/// Runs `hello` under MPICH's Hydra, which serves PMI-1, and sees the ranks form one world.
-///
-/// # Errors
-/// When a job fails or its ranks do not find each other.
-pub(super) fn under_hydra(repo: &Repo) -> Result<Outcome> {
-    let hydra = match compare::mpich_launcher(repo) {
-        Ok(launcher) => launcher,
-        Err(error) => return Ok(Outcome::Skipped(format!("no MPICH from PyPI: {error}"))),
-    };
-    let hello = repo.examples()?.join("hello");
-    let mut tally = Tally::default();
-    for size in SIZES {
-        let said = job(Command::new(&hydra), size, &hello)?;
-        for rank in 0..size {
-            if !said.contains(&format!("rank {rank} of {size}")) {
-                return Err(
-                    format!("rank {rank} of {size} is missing under Hydra:\n{said}").into(),
-                );
-            }
-        }
-        tally += Tally::ONE;
-    }
-    Ok(tally.into())
-}
-
-/// Runs one job and gives what it printed.
-fn job(mut launcher: Command, size: u32, program: &Path) -> Result<String> {
+/// Runs one job, which must end well.
+fn job(mut launcher: Command, size: u32, program: &Path) -> Result {
     launcher.args(["-n", &size.to_string()]).arg(program);
-    let mut watched = Command::new("timeout");
-    watched
-        .arg("60")
-        .arg(launcher.get_program())
-        .args(launcher.get_args());
-    let output = watched.output()?;
+    let output = ended(&mut launcher)?;
     let name = program.file_name().unwrap_or_default().display();
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{name} with {size} ranks: {}: {said}", output.status).into());
     }
     println!("{name} with {size} ranks: ends well");
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(())
+}
+
+/// Runs a command to its end, or for a minute, and gives what it left.
+pub(super) fn ended(command: &mut Command) -> Result<Output> {
+    let mut watched = Command::new("timeout");
+    watched.arg("60").arg(command.get_program());
+    watched.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        watched.env(name, value.unwrap_or_default());
+    }
+    Ok(watched.stdin(Stdio::null()).output()?)
 }

@@ -11,7 +11,6 @@ mod tables;
 mod targets;
 mod works;
 
-pub(crate) use peers::mpich_launcher;
 pub(crate) use placement::Probe;
 pub(crate) use programs::Implementation;
 

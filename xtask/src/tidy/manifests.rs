@@ -134,7 +134,11 @@ fn allowed(expression: &str) -> bool {
 
 /// Bodies of fuzz targets that stand beside the tests of the crate they need, which the tests' own
 /// crate does not import.
-const BODIES: &[(&str, &str)] = &[("segment", "crates/shm/tests/hostile/segment")];
+const BODIES: &[(&str, &str)] = &[
+    ("greeting", "crates/tcp/tests/hostile/greeting.rs"),
+    ("segment", "crates/shm/tests/hostile/segment"),
+    ("stream", "crates/tcp/tests/hostile/stream.rs"),
+];
 
 /// Fuzz targets without a body, and bodies without a target.
 pub(super) fn fuzz_targets(repo: &Repo) -> Result<Vec<String>> {
@@ -149,8 +153,8 @@ pub(super) fn fuzz_targets(repo: &Repo) -> Result<Vec<String>> {
         stems.filter(|stem| stem != "mod").collect()
     };
     let mut bodies = names("crates/testkit/src/fuzz");
-    for (name, folder) in BODIES {
-        if repo.root.join(folder).is_dir() {
+    for (name, place) in BODIES {
+        if repo.root.join(place).exists() {
             bodies.insert((*name).into());
         }
     }

@@ -1,11 +1,10 @@
 //! `-check`: a fault of a single call, or of a single root, is found, whichever it is.
 
 use crate::common::watched;
-use crate::faulty::{Clocks, Fault, Faulty, When};
+use crate::faulty::{Fault, Faulty, When, let_go_early};
 use oxmpi_bench::kernels::Active;
 use oxmpi_bench::method::{self, Method};
 use oxmpi_bench::{Comm, Kernel, Memory};
-use std::sync::atomic::AtomicU64;
 
 /// Repetitions of a sample: two whole turns of five roots, and a part of one.
 const REPETITIONS: u32 = 12;
@@ -114,14 +113,7 @@ fn a_fault_of_one_root_only_is_found() {
 fn a_barrier_that_does_not_wait_is_found() {
     for ranks in [3, 5] {
         for victim in 0..ranks {
-            let clocks: Clocks = (0..ranks).map(|_| AtomicU64::new(0)).collect();
-            let defects = watched(ranks, |inner| {
-                let world = Faulty::new(inner, victim, Fault::Early, When::Always);
-                let mut world = world.with_clocks(&clocks);
-                let defect = checked(Kernel::Barrier, &mut world);
-                world.settle().expect("no call fails");
-                defect
-            });
+            let defects = let_go_early(ranks, victim, |world| checked(Kernel::Barrier, world));
             for (rank, &defect) in defects.iter().enumerate() {
                 assert_eq!(
                     defect > 0.0,

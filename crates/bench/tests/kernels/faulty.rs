@@ -1,6 +1,7 @@
 //! A communicator that spoils what one of its ranks receives, in all calls or in some.
 
 use crate::common::transport::{ThreadError, Threads};
+use crate::common::watched;
 use oxmpi_bench::{Blocks, Comm, Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +42,25 @@ pub(crate) enum When {
 
 /// Logical clocks of all ranks (Lamport, Communications of the ACM 21, 1978): a reading, a message
 /// and a barrier move them on, however long the system lets a rank sleep.
-pub(crate) type Clocks = Arc<[AtomicU64]>;
+type Clocks = Arc<[AtomicU64]>;
+
+/// The defects that `look` finds on each rank where barriers let `victim` go at once.
+pub(crate) fn let_go_early(
+    ranks: usize,
+    victim: usize,
+    look: impl Fn(&mut Faulty) -> f64 + Sync,
+) -> Vec<f64> {
+    let clocks: Clocks = (0..ranks).map(|_| AtomicU64::new(0)).collect();
+    watched(ranks, |inner| {
+        let mut world = Faulty {
+            clocks: Some(Arc::clone(&clocks)),
+            ..Faulty::new(inner, victim, Fault::Early, When::Always)
+        };
+        let defect = look(&mut world);
+        world.settle().expect("no call fails");
+        defect
+    })
+}
 
 /// What a reading moves a logical clock on by, in nanoseconds.
 const TICK: u64 = 1000;
@@ -74,12 +93,6 @@ impl Faulty {
             spoiled: 0,
             owed: false,
         }
-    }
-
-    /// Reads logical clocks from here on.
-    pub(crate) fn with_clocks(self, clocks: &Clocks) -> Self {
-        let clocks = Some(Arc::clone(clocks));
-        Faulty { clocks, ..self }
     }
 
     /// Sets this rank's clock to at least those of `ranks`.

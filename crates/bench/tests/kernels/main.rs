@@ -8,10 +8,9 @@ mod common;
 mod faulty;
 
 use common::watched;
-use faulty::{Clocks, Fault, Faulty, When};
+use faulty::{Fault, Faulty, When, let_go_early};
 use oxmpi_bench::kernels::{Active, Sample};
 use oxmpi_bench::{Comm, Kernel, Memory, OffCache};
-use std::sync::atomic::AtomicU64;
 
 /// A cache so small that messages walk and wrap within a few repetitions.
 const WALK: OffCache = OffCache {
@@ -103,13 +102,8 @@ fn each_planted_fault_is_found_on_its_rank() {
 fn a_barrier_that_does_not_wait_is_found() {
     for ranks in 2..=4 {
         for victim in 0..ranks {
-            let clocks: Clocks = (0..ranks).map(|_| AtomicU64::new(0)).collect();
-            let defects = watched(ranks, |inner| {
-                let world = Faulty::new(inner, victim, Fault::Early, When::Always);
-                let mut world = world.with_clocks(&clocks);
-                let defect = proof(Kernel::Barrier, &mut world, 0, 11, None);
-                world.settle().expect("no call fails");
-                defect
+            let defects = let_go_early(ranks, victim, |world| {
+                proof(Kernel::Barrier, world, 0, 11, None)
             });
             for (rank, &defect) in defects.iter().enumerate() {
                 assert_eq!(

@@ -28,6 +28,11 @@ impl Bruck {
             digits: Digits::new(call.size, parameters.radix),
         }
     }
+
+    /// The radix: one more than the exchanges of a phase.
+    pub(crate) const fn radix(&self) -> u32 {
+        self.digits.radix()
+    }
 }
 
 impl Plan for Bruck {

@@ -23,6 +23,11 @@ impl Linear {
             window: Window::new(parameters.window),
         }
     }
+
+    /// Exchanges under way at a time.
+    pub(crate) const fn window(&self) -> u32 {
+        self.window.get()
+    }
 }
 
 impl Plan for Linear {

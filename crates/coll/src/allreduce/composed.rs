@@ -6,6 +6,7 @@
 use crate::bcast;
 use crate::catalog::{Call, Parameters};
 use crate::hierarchy::renamed;
+use crate::phase::Phase;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::reduce;
 
@@ -30,40 +31,33 @@ fn calls(call: &Call) -> [Call; 2] {
     ]
 }
 
-/// Names a reduction and a broadcast as one algorithm.
-macro_rules! composed {
-    ($($(#[$about:meta])* $name:ident: $reduce:ty, $bcast:ty;)*) => {
-        $(
-            $(#[$about])*
-            pub type $name = Composed<$reduce, $bcast>;
+/// Up a tree and down again.
+pub type Knomial = Composed<reduce::Knomial, bcast::Knomial>;
 
-            impl $name {
-                pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-                    let [up, down] = calls(call);
-                    Composed {
-                        reduce: <$reduce>::of(&up, parameters),
-                        bcast: <$bcast>::of(&down, parameters),
-                        in_place: call.in_place,
-                    }
-                }
-            }
-        )*
-    };
-}
+/// Up a chain and down again, in blocks.
+pub type Chain = Composed<reduce::Chain, bcast::Chain>;
 
-composed! {
-    /// Up a tree and down again.
-    Knomial: reduce::Knomial, bcast::Knomial;
-    /// Up a chain and down again, in blocks.
-    Chain: reduce::Chain, bcast::Chain;
-    /// Up a chain in blocks, and one block for each rank from the root and from everyone to all.
-    ChainLinear: reduce::Chain, bcast::LinearLinear;
-    /// Up a chain in blocks, and one block for each rank down a tree and by Bruck's algorithm to all.
-    ChainBruck: reduce::Chain, bcast::KnomialBruck;
-    /// In blocks over the circulant graph, and one for each rank back as in [`ChainLinear`].
-    CirculantLinear: reduce::Circulant, bcast::LinearLinear;
-    /// In blocks over the circulant graph, and one for each rank back as in [`ChainBruck`].
-    CirculantBruck: reduce::Circulant, bcast::KnomialBruck;
+/// Up a chain in blocks, and one block for each rank from the root and from everyone to all.
+pub type ChainLinear = Composed<reduce::Chain, bcast::LinearLinear>;
+
+/// Up a chain in blocks, and one block for each rank down a tree and by Bruck's algorithm to all.
+pub type ChainBruck = Composed<reduce::Chain, bcast::KnomialBruck>;
+
+/// In blocks over the circulant graph, and one for each rank back as in [`ChainLinear`].
+pub type CirculantLinear = Composed<reduce::Circulant, bcast::LinearLinear>;
+
+/// In blocks over the circulant graph, and one for each rank back as in [`ChainBruck`].
+pub type CirculantBruck = Composed<reduce::Circulant, bcast::KnomialBruck>;
+
+impl<R: Phase, B: Phase> Composed<R, B> {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let [up, down] = calls(call);
+        Composed {
+            reduce: R::of(&up, parameters),
+            bcast: B::of(&down, parameters),
+            in_place: call.in_place,
+        }
+    }
 }
 
 impl<R: Plan, B: Plan> Plan for Composed<R, B> {

@@ -33,7 +33,7 @@ pub struct RecursiveMultiplying {
 
 impl RecursiveMultiplying {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let radix = parameters.radix.clamp(2, MAX_RADIX);
+        let radix = parameters.radix;
         let (phases, places) = Fold::power(call.size, radix);
         RecursiveMultiplying {
             fold: Fold::new(call.rank, call.size, places, 0),
@@ -48,7 +48,7 @@ impl RecursiveMultiplying {
     /// The number of rounds at most. Leaders with followers start late; with more than three
     /// messages in a phase, ranks then wait for each other's ports.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let radix = parameters.radix.clamp(2, MAX_RADIX);
+        let radix = parameters.radix;
         let (phases, places) = Fold::power(call.size, radix);
         let followers = Fold::most(call.size, places) - 1;
         let waiting = if radix > 4 && followers > 0 {

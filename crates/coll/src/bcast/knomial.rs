@@ -8,9 +8,6 @@ use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::tree::Knomial as Tree;
 
-/// The largest radix.
-pub const MAX_RADIX: u32 = 256;
-
 /// One rank's part in a k-nomial broadcast. Step 0 receives; each further step sends to one child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
@@ -20,17 +17,15 @@ pub struct Knomial {
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let radix = parameters.radix.clamp(2, MAX_RADIX);
         Knomial {
-            place: Tree::new(call.rank, call.size, call.root, radix),
+            place: Tree::new(call.rank, call.size, call.root, parameters.radix),
             count: call.count,
         }
     }
 
     /// The number of rounds.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let radix = parameters.radix.clamp(2, MAX_RADIX);
-        rounds_below(call.root, call, radix).into()
+        rounds_below(call.root, call, parameters.radix).into()
     }
 }
 

@@ -14,7 +14,8 @@ pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
 pub use composed::{
-    Composed, KnomialBruck, KnomialLinear, LinearBruck, LinearLinear, MAX_SIZE as COMPOSED_MAX_SIZE,
+    Composed, KnomialBruck, KnomialLinear, KnomialRing, LinearBruck, LinearLinear, LinearRing,
+    MAX_SIZE as COMPOSED_MAX_SIZE,
 };
-pub use knomial::{Knomial, MAX_RADIX as KNOMIAL_MAX_RADIX};
+pub use knomial::Knomial;
 pub use scatter_allgather::ScatterAllgather;

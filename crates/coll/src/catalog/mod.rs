@@ -3,9 +3,11 @@
 
 mod call;
 mod collective;
+mod nodes;
 mod rounds;
 mod row;
 mod table;
+mod twins;
 
 use core::fmt;
 
@@ -37,7 +39,7 @@ impl Algorithm {
     /// The rounds that it promises for the call when its vector has elements for every piece; see
     /// [`Row::rounds`]. A vector without elements takes none.
     pub fn rounds(self, call: &Call, parameters: &Parameters) -> u64 {
-        (self.row().rounds)(call, &parameters.over(self.row().parameters))
+        (self.row().rounds)(call, &parameters.over(self.row()))
     }
 
     /// The time that the call is expected to take, in picoseconds; see [`Row::cost`]. The algorithm
@@ -54,7 +56,7 @@ impl Algorithm {
             count: call.count.min(model.longest(call.element_bytes)),
             ..*call
         };
-        (self.row().cost)(&call, &parameters.over(self.row().parameters), model)
+        (self.row().cost)(&call, &parameters.over(self.row()), model)
     }
 
     /// Whether it can serve the call.
@@ -114,7 +116,7 @@ impl Algorithm {
     /// At most a logarithm of the number of ranks; nothing is allocated.
     pub fn plan(self, call: &Call, parameters: &Parameters) -> Result<AnyPlan, Unsuited> {
         self.suits(call)?;
-        Ok(self.of(call, &parameters.over(self.row().parameters)))
+        Ok(self.of(call, &parameters.over(self.row())))
     }
 }
 

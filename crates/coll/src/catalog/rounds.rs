@@ -2,6 +2,7 @@
 
 use super::{Call, Parameters};
 use crate::digits::Digits;
+use crate::hierarchy::{full_nodes, of_lane, one_after_another};
 use crate::tree::levels_of;
 
 /// The rounds of a vector in blocks down a chain.
@@ -33,4 +34,23 @@ pub(super) fn exchanges(call: &Call) -> u64 {
 /// may then find its receiver's port taken.
 pub(super) fn regathered(call: &Call, parameters: &Parameters) -> u64 {
     2 * u64::from(Digits::new(call.size, parameters.radix).exchanges())
+}
+
+/// The most rounds of a bcast in lanes: those of a lane, and of a scatter and an allgather inside the
+/// nodes; exact with one rank a node.
+pub(super) fn in_lanes(
+    call: &Call,
+    parameters: &Parameters,
+    rounds: fn(&Call, &Parameters) -> u64,
+) -> u64 {
+    let place = full_nodes(call, parameters);
+    let inside = 3 * u64::from(place.per_node() - 1);
+    inside + rounds(&of_lane(call, place), parameters)
+}
+
+/// The most rounds of a tree between nodes and of one inside; exact with one rank a node.
+pub(super) fn trees_of_nodes(call: &Call, parameters: &Parameters) -> u64 {
+    let place = one_after_another(call, parameters);
+    let most = place.per_node().min(place.size());
+    knomial(place.nodes(), parameters.radix) + knomial(most, parameters.radix)
 }

@@ -38,14 +38,21 @@ impl Parameters {
         order: Order::Block,
     };
 
-    /// These numbers where `row` has one, each at least 1; the row's where these are 0.
+    /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the
+    /// radix within its [limit](Needs::max_radix); the row's where these are 0.
     #[must_use]
-    pub const fn over(self, row: Parameters) -> Parameters {
+    pub const fn over(self, row: &Row) -> Parameters {
+        let (most, row) = (row.needs.max_radix, row.parameters);
         const fn choose(own: u64, row: u64) -> u64 {
             if own == 0 || row == 0 { row } else { own }
         }
         Parameters {
-            radix: choose(self.radix as u64, row.radix as u64) as u32,
+            radix: match choose(self.radix as u64, row.radix as u64) as u32 {
+                0 => 0,
+                1 => 2,
+                radix if radix > most => most,
+                radix => radix,
+            },
             blocks: choose(self.blocks as u64, row.blocks as u64) as u32,
             window: choose(self.window as u64, row.window as u64) as u32,
             segment: choose(self.segment, row.segment),
@@ -56,7 +63,7 @@ impl Parameters {
     }
 }
 
-/// What a call must be like for an algorithm to serve it.
+/// What a call, and a radix, must be like for an algorithm to serve it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The operation commutes.
@@ -71,6 +78,8 @@ pub struct Needs {
     pub apart: bool,
     /// The largest group.
     pub max_size: u32,
+    /// The largest radix, where it takes one; the smallest is 2.
+    pub max_radix: u32,
 }
 
 impl Needs {
@@ -82,6 +91,7 @@ impl Needs {
         even: false,
         apart: false,
         max_size: u32::MAX,
+        max_radix: 256,
     };
 }
 

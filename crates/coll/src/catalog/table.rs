@@ -2,16 +2,17 @@
 //!
 //! To add an algorithm write its file, with a type that is a [`Plan`](crate::plan::Plan) and has
 //! `pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self`, and add its row here. The call
-//! it is given satisfies the row's needs, and the parameters that the row has are not 0.
+//! it is given satisfies the row's needs, and the parameters that the row has are not 0. Rows of
+//! algorithms that know nodes are in [`nodes`], and those of several collectives in [`twins`].
 
-use super::rounds::{asked, chain as chain_rounds, exchanges, knomial, regathered};
-use super::{Call, Collective, Needs, Parameters, Row};
+use super::rounds::{chain as chain_rounds, knomial, regathered};
+use super::{Call, Collective, Needs, Parameters, Row, nodes, twins};
 use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
 use crate::tree::levels;
 use crate::{
-    allgather, allreduce, alltoall, barrier, bcast, circulant, cost, exscan, gather, gatherv,
-    hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
+    allgather, allreduce, alltoall, barrier, bcast, circulant, cost, direct, exscan, gather,
+    gatherv, hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
 };
 
 /// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
@@ -94,15 +95,7 @@ table! {
         rounds: |call, parameters| 2 * knomial(call.size, parameters.radix),
         cost: cost::barrier_knomial,
     };
-    BarrierNodeAware(hierarchy::Barrier): Row {
-        collective: Collective::Barrier,
-        name: "node-aware",
-        about: "dissemination between nodes, trees inside: one rank of a node talks to others",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::Barrier::rounds,
-        cost: cost::barrier_node_aware,
-    };
+    BarrierNodeAware(hierarchy::Barrier): nodes::BARRIER;
     GatherBinomial(gather::Knomial): Row {
         collective: Collective::Gather,
         name: "binomial",
@@ -121,33 +114,18 @@ table! {
         rounds: |call, parameters| knomial(call.size, parameters.radix),
         cost: cost::gather,
     };
-    GatherLinear(gather::Linear): Row {
-        collective: Collective::Gather,
-        name: "linear",
-        about: "each block straight on its way, at the root's pace: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, parameters| asked(call.size - 1, parameters.window),
-        cost: cost::gather_linear,
-    };
+    GatherLinear(gather::Linear): twins::gather_linear(Collective::Gather);
+    GatherNodeAware(hierarchy::Gather): nodes::GATHER;
     GathervKnomial(gatherv::Knomial): Row {
         collective: Collective::Gatherv,
         name: "knomial",
         about: "short blocks through a tree, long ones straight; fewest rounds for short ones",
-        needs: Needs::NOTHING,
+        needs: Needs { max_radix: direct::MAX_RADIX, ..Needs::NOTHING },
         parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
         cost: cost::gather,
     };
-    GathervLinear(gather::Linear): Row {
-        collective: Collective::Gatherv,
-        name: "linear",
-        about: "each block straight on its way, at the root's pace: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, parameters| asked(call.size - 1, parameters.window),
-        cost: cost::gather_linear,
-    };
+    GathervLinear(gather::Linear): twins::gather_linear(Collective::Gatherv);
     ScatterBinomial(scatter::Knomial): Row {
         collective: Collective::Scatter,
         name: "binomial",
@@ -166,42 +144,19 @@ table! {
         rounds: |call, parameters| knomial(call.size, parameters.radix),
         cost: cost::scatter,
     };
-    ScatterLinear(scatter::Linear): Row {
-        collective: Collective::Scatter,
-        name: "linear",
-        about: "each block straight on its way, at the root's pace: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::scatter_linear,
-    };
+    ScatterLinear(scatter::Linear): twins::scatter_linear(Collective::Scatter);
+    ScatterNodeAware(hierarchy::Scatter): nodes::SCATTER;
     ScattervKnomial(scatterv::Knomial): Row {
         collective: Collective::Scatterv,
         name: "knomial",
         about: "short blocks through a tree, long ones straight; fewest rounds for short ones",
-        needs: Needs::NOTHING,
+        needs: Needs { max_radix: direct::MAX_RADIX, ..Needs::NOTHING },
         parameters: Parameters { radix: 2, window: 8, cutoff: 16 << 10, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix),
         cost: cost::scatter,
     };
-    ScattervLinear(scatter::Linear): Row {
-        collective: Collective::Scatterv,
-        name: "linear",
-        about: "each block straight on its way, at the root's pace: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::scatter_linear,
-    };
-    AllgatherBruck(allgather::Bruck): Row {
-        collective: Collective::Allgather,
-        name: "bruck",
-        about: "fewest rounds and least volume for every number of ranks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
-        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
-        cost: cost::allgather_bruck,
-    };
+    ScattervLinear(scatter::Linear): twins::scatter_linear(Collective::Scatterv);
+    AllgatherBruck(allgather::Bruck): twins::allgather_bruck(Collective::Allgather);
     AllgatherRecursiveDoubling(allgather::RecursiveDoubling): Row {
         collective: Collective::Allgather,
         name: "recursive-doubling",
@@ -220,87 +175,15 @@ table! {
         rounds: |call, _| u64::from(call.size / 2),
         cost: cost::neighbor_exchange,
     };
-    AllgatherRing(allgather::Ring): Row {
-        collective: Collective::Allgather,
-        name: "ring",
-        about: "least volume between neighbours, many rounds: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::ring,
-    };
-    AllgatherLinear(allgather::Linear): Row {
-        collective: Collective::Allgather,
-        name: "linear",
-        about: "each block straight on its way, nothing waits: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::linear,
-    };
-    AllgatherCirculant(allgather::Circulant): Row {
-        collective: Collective::Allgather,
-        name: "circulant",
-        about: "fewest rounds and least volume for every number of ranks",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::allgather_circulant,
-    };
-    AllgatherLaneBruck(hierarchy::LaneBruck): Row {
-        collective: Collective::Allgather,
-        name: "lane-bruck",
-        about: "bruck between nodes by all ranks of a node, then inside: for short blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::LaneBruck::rounds,
-        cost: cost::lane_bruck,
-    };
-    AllgatherLaneRing(hierarchy::LaneRing): Row {
-        collective: Collective::Allgather,
-        name: "lane-ring",
-        about: "rings between nodes by all ranks of a node, then inside: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::LaneRing::rounds,
-        cost: cost::lane_ring,
-    };
-    AllgathervBruck(allgather::Bruck): Row {
-        collective: Collective::Allgatherv,
-        name: "bruck",
-        about: "fewest rounds and least volume for every number of ranks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
-        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
-        cost: cost::allgather_bruck,
-    };
-    AllgathervRing(allgather::Ring): Row {
-        collective: Collective::Allgatherv,
-        name: "ring",
-        about: "least volume between neighbours, many rounds: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::ring,
-    };
-    AllgathervLinear(allgather::Linear): Row {
-        collective: Collective::Allgatherv,
-        name: "linear",
-        about: "each block straight on its way, nothing waits: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::linear,
-    };
-    AllgathervCirculant(allgather::Circulant): Row {
-        collective: Collective::Allgatherv,
-        name: "circulant",
-        about: "fewest rounds and least volume for every number of ranks",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::allgather_circulant,
-    };
+    AllgatherRing(allgather::Ring): twins::allgather_ring(Collective::Allgather);
+    AllgatherLinear(allgather::Linear): twins::allgather_linear(Collective::Allgather);
+    AllgatherCirculant(allgather::Circulant): twins::allgather_circulant(Collective::Allgather);
+    AllgatherLaneBruck(hierarchy::LaneBruck): nodes::ALLGATHER_LANE_BRUCK;
+    AllgatherLaneRing(hierarchy::LaneRing): nodes::ALLGATHER_LANE_RING;
+    AllgathervBruck(allgather::Bruck): twins::allgather_bruck(Collective::Allgatherv);
+    AllgathervRing(allgather::Ring): twins::allgather_ring(Collective::Allgatherv);
+    AllgathervLinear(allgather::Linear): twins::allgather_linear(Collective::Allgatherv);
+    AllgathervCirculant(allgather::Circulant): twins::allgather_circulant(Collective::Allgatherv);
     AlltoallBruck(alltoall::Bruck): Row {
         collective: Collective::Alltoall,
         name: "bruck",
@@ -310,88 +193,15 @@ table! {
         rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
         cost: cost::alltoall_bruck,
     };
-    AlltoallPairwise(alltoall::Pairwise): Row {
-        collective: Collective::Alltoall,
-        name: "pairwise",
-        about: "least volume, one exchange at a time: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| exchanges(call),
-        cost: cost::alltoall_pairwise,
-    };
-    AlltoallLinear(alltoall::Linear): Row {
-        collective: Collective::Alltoall,
-        name: "linear",
-        about: "least volume, a window of exchanges at a time",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
-        cost: cost::alltoall_linear,
-    };
-    AlltoallNodeAware(hierarchy::Alltoall): Row {
-        collective: Collective::Alltoall,
-        name: "node-aware",
-        about: "one message from node to node, shared out to the ranks of both: for short blocks",
-        needs: Needs { apart: true, ..Needs::NOTHING },
-        parameters: Parameters { per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::Alltoall::rounds,
-        cost: cost::alltoall_node_aware,
-    };
-    AlltoallvPairwise(alltoall::Pairwise): Row {
-        collective: Collective::Alltoallv,
-        name: "pairwise",
-        about: "least volume, one exchange at a time: for large blocks",
-        needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
-        rounds: |call, _| exchanges(call),
-        cost: cost::alltoall_pairwise,
-    };
-    AlltoallvLinear(alltoall::Linear): Row {
-        collective: Collective::Alltoallv,
-        name: "linear",
-        about: "least volume, a window of exchanges at a time",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
-        cost: cost::alltoall_linear,
-    };
-
-    NeighborAllgatherLinear(neighbor::Linear): Row {
-        collective: Collective::NeighborAllgather,
-        name: "linear",
-        about: "a message for each neighbour, a window of them at a time",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 16, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
-        cost: cost::neighbors,
-    };
-    NeighborAllgathervLinear(neighbor::Linear): Row {
-        collective: Collective::NeighborAllgatherv,
-        name: "linear",
-        about: "a message for each neighbour, a window of them at a time",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 16, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
-        cost: cost::neighbors,
-    };
-    NeighborAlltoallLinear(neighbor::Linear): Row {
-        collective: Collective::NeighborAlltoall,
-        name: "linear",
-        about: "a message for each neighbour, a window of them at a time",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 16, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
-        cost: cost::neighbors,
-    };
-    NeighborAlltoallvLinear(neighbor::Linear): Row {
-        collective: Collective::NeighborAlltoallv,
-        name: "linear",
-        about: "a message for each neighbour, a window of them at a time",
-        needs: Needs::NOTHING,
-        parameters: Parameters { window: 16, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
-        cost: cost::neighbors,
-    };
+    AlltoallPairwise(alltoall::Pairwise): twins::alltoall_pairwise(Collective::Alltoall);
+    AlltoallLinear(alltoall::Linear): twins::alltoall_linear(Collective::Alltoall);
+    AlltoallNodeAware(hierarchy::Alltoall): nodes::ALLTOALL;
+    AlltoallvPairwise(alltoall::Pairwise): twins::alltoall_pairwise(Collective::Alltoallv);
+    AlltoallvLinear(alltoall::Linear): twins::alltoall_linear(Collective::Alltoallv);
+    NeighborAllgatherLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAllgather);
+    NeighborAllgathervLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAllgatherv);
+    NeighborAlltoallLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAlltoall);
+    NeighborAlltoallvLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAlltoallv);
     BcastBinomial(bcast::Binomial): Row {
         collective: Collective::Bcast,
         name: "binomial",
@@ -434,7 +244,7 @@ table! {
         about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
         needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| 3 * u64::from(call.size - 1),
+        rounds: |call, _| 4 * u64::from(call.size - 1),
         cost: cost::bcast_linear_linear,
     };
     BcastLinearBruck(bcast::LinearBruck): Row {
@@ -468,6 +278,24 @@ table! {
         },
         cost: cost::bcast_knomial_bruck,
     };
+    BcastLinearRing(bcast::LinearRing): Row {
+        collective: Collective::Bcast,
+        name: "linear-ring",
+        about: "blocks straight from the root, then around a ring: for large vectors on few nodes",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| 4 * u64::from(call.size - 1),
+        cost: cost::bcast_linear_ring,
+    };
+    BcastKnomialRing(bcast::KnomialRing): Row {
+        collective: Collective::Bcast,
+        name: "knomial-ring",
+        about: "blocks down a tree, then around a ring",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * u64::from(call.size - 1),
+        cost: cost::bcast_knomial_ring,
+    };
     BcastChain(bcast::Chain): Row {
         collective: Collective::Bcast,
         name: "chain",
@@ -477,15 +305,10 @@ table! {
         rounds: chain_rounds,
         cost: cost::chain,
     };
-    BcastNodeAware(hierarchy::Bcast): Row {
-        collective: Collective::Bcast,
-        name: "node-aware",
-        about: "the vector enters each node once; trees between nodes and inside",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::Bcast::rounds,
-        cost: cost::bcast_node_aware,
-    };
+    BcastNodeAware(hierarchy::Bcast): nodes::BCAST;
+    BcastLaneKnomial(hierarchy::LaneKnomial): nodes::BCAST_LANE_KNOMIAL;
+    BcastLaneChain(hierarchy::LaneChain): nodes::BCAST_LANE_CHAIN;
+    BcastLaneCirculant(hierarchy::LaneCirculant): nodes::BCAST_LANE_CIRCULANT;
     ReduceBinomial(reduce::Binomial): Row {
         collective: Collective::Reduce,
         name: "binomial",
@@ -538,15 +361,7 @@ table! {
         rounds: chain_rounds,
         cost: cost::chain,
     };
-    ReduceNodeAware(hierarchy::Reduce): Row {
-        collective: Collective::Reduce,
-        name: "node-aware",
-        about: "one vector leaves each node; trees inside and between nodes",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::Reduce::rounds,
-        cost: cost::reduce_node_aware,
-    };
+    ReduceNodeAware(hierarchy::Reduce): nodes::REDUCE;
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
         name: "recursive-doubling",
@@ -562,7 +377,10 @@ table! {
         collective: Collective::Allreduce,
         name: "recursive-multiplying",
         about: "few phases; whole vector in each message: for small vectors",
-        needs: Needs::NOTHING,
+        needs: Needs {
+            max_radix: allreduce::RECURSIVE_MULTIPLYING_MAX_RADIX,
+            ..Needs::NOTHING
+        },
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: allreduce::RecursiveMultiplying::rounds,
         cost: cost::allreduce_multiplying,
@@ -651,7 +469,7 @@ table! {
         needs: Needs { commutative: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { blocks: 16, window: 8, ..Parameters::NONE },
         rounds: |call, parameters| {
-            chain_rounds(call, parameters) + 3 * u64::from(call.size - 1)
+            chain_rounds(call, parameters) + 4 * u64::from(call.size - 1)
         },
         cost: cost::allreduce_chain_linear,
     };
@@ -677,7 +495,7 @@ table! {
         needs: Needs { commutative: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { blocks: 16, window: 8, ..Parameters::NONE },
         rounds: |call, parameters| {
-            circulant::Pipeline::rounds_of(call, parameters) + 3 * u64::from(call.size - 1)
+            circulant::Pipeline::rounds_of(call, parameters) + 4 * u64::from(call.size - 1)
         },
         cost: cost::allreduce_circulant_linear,
     };
@@ -695,78 +513,19 @@ table! {
         },
         cost: cost::allreduce_circulant_bruck,
     };
-    AllreduceNodeAware(hierarchy::Allreduce): Row {
-        collective: Collective::Allreduce,
-        name: "node-aware",
-        about: "one rank of a node talks to others, by recursive doubling; trees inside: for small \
-                vectors",
-        needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, per_node: 1, ..Parameters::NONE },
-        rounds: hierarchy::Allreduce::rounds,
-        cost: cost::allreduce_node_aware,
-    };
-    ReduceScatterCirculant(reduce_scatter::Circulant): Row {
-        collective: Collective::ReduceScatter,
-        name: "circulant",
-        about: "fewest rounds and, for equal blocks, least volume; the operation must commute",
-        needs: Needs { commutative: true, ..Needs::NOTHING },
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::reduce_scatter_circulant,
-    };
-    ReduceScatterHalving(reduce_scatter::Halving): Row {
-        collective: Collective::ReduceScatter,
-        name: "halving",
-        about: "fewest rounds and least volume for powers of two; the operation must commute",
-        needs: Needs {
-            commutative: true,
-            power_of_two: true,
-            ..Needs::NOTHING
-        },
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::reduce_scatter_halving,
-    };
-    ReduceScatterPairwise(reduce_scatter::Pairwise): Row {
-        collective: Collective::ReduceScatter,
-        name: "pairwise",
-        about: "least volume, many rounds, in the order of the ranks",
-        needs: Needs { max_size: reduce_scatter::PAIRWISE_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters::NONE,
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::reduce_scatter_pairwise,
-    };
-    ReduceScatterBlockCirculant(reduce_scatter::Circulant): Row {
-        collective: Collective::ReduceScatterBlock,
-        name: "circulant",
-        about: "fewest rounds and least volume; the operation must commute",
-        needs: Needs { commutative: true, ..Needs::NOTHING },
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::reduce_scatter_circulant,
-    };
-    ReduceScatterBlockHalving(reduce_scatter::Halving): Row {
-        collective: Collective::ReduceScatterBlock,
-        name: "halving",
-        about: "fewest rounds and least volume for powers of two; the operation must commute",
-        needs: Needs {
-            commutative: true,
-            power_of_two: true,
-            ..Needs::NOTHING
-        },
-        parameters: Parameters::NONE,
-        rounds: |call, _| levels(call.size).into(),
-        cost: cost::reduce_scatter_halving,
-    };
-    ReduceScatterBlockPairwise(reduce_scatter::Pairwise): Row {
-        collective: Collective::ReduceScatterBlock,
-        name: "pairwise",
-        about: "least volume, many rounds, in the order of the ranks",
-        needs: Needs { max_size: reduce_scatter::PAIRWISE_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters::NONE,
-        rounds: |call, _| u64::from(call.size - 1),
-        cost: cost::reduce_scatter_pairwise,
-    };
+    AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
+    ReduceScatterCirculant(reduce_scatter::Circulant):
+        twins::reduce_scatter_circulant(Collective::ReduceScatter);
+    ReduceScatterHalving(reduce_scatter::Halving):
+        twins::reduce_scatter_halving(Collective::ReduceScatter);
+    ReduceScatterPairwise(reduce_scatter::Pairwise):
+        twins::reduce_scatter_pairwise(Collective::ReduceScatter);
+    ReduceScatterBlockCirculant(reduce_scatter::Circulant):
+        twins::reduce_scatter_circulant(Collective::ReduceScatterBlock);
+    ReduceScatterBlockHalving(reduce_scatter::Halving):
+        twins::reduce_scatter_halving(Collective::ReduceScatterBlock);
+    ReduceScatterBlockPairwise(reduce_scatter::Pairwise):
+        twins::reduce_scatter_pairwise(Collective::ReduceScatterBlock);
     ScanDoubling(scan::Doubling): Row {
         collective: Collective::Scan,
         name: "doubling",
@@ -776,6 +535,7 @@ table! {
         rounds: |call, _| levels(call.size).into(),
         cost: cost::scan,
     };
+    ScanNodeAware(hierarchy::Prefix): nodes::SCAN;
     ExscanDoubling123(exscan::Doubling123): Row {
         collective: Collective::Exscan,
         name: "123-doubling",
@@ -794,4 +554,5 @@ table! {
         rounds: |call, _| exscan::Shift::rounds(call.size).into(),
         cost: cost::exscan_shift,
     };
+    ExscanNodeAware(hierarchy::Prefix): nodes::EXSCAN;
 }

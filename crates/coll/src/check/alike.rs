@@ -16,7 +16,7 @@ use core::ops::Range;
 use super::case::Case;
 use super::contract::Task;
 use super::fault::{Fault, Kind};
-use super::memory::{Run, resolve};
+use super::memory::{Run, plain, resolve};
 
 use super::ranks::Ranks;
 use super::sums::{Sum, Sums};
@@ -33,6 +33,8 @@ pub(super) struct Turn {
     pub(super) period: u32,
     /// Elements of one block.
     pub(super) block: u64,
+    /// Elements of one block for each rank.
+    around: u64,
     /// Whether `In` has one block for each rank. In place, whether the input has.
     input: bool,
     /// Whether `Out` has one block for each rank.
@@ -61,6 +63,7 @@ impl Turn {
             size: case.size,
             period,
             block,
+            around: size * block,
             input,
             output,
         })
@@ -77,11 +80,6 @@ impl Turn {
         let above = rank as u64 + by as u64;
         let size = self.size as u64;
         (if above < size { above } else { above - size }) as u32
-    }
-
-    /// The elements of one block for each rank.
-    fn around(&self) -> u64 {
-        u64::from(self.size) * self.block
     }
 
     /// The ranks, turned.
@@ -104,7 +102,7 @@ impl Turn {
                 turned.push(Run { sum, ..run });
                 continue;
             }
-            let around = self.around();
+            let around = self.around;
             let source = (run.source + u64::from(by) * self.block) % around;
             let before = run.count.min(around - source);
             let pieces = [(0, before, source), (before, run.count - before, 0)];
@@ -124,16 +122,24 @@ impl Turn {
     /// Whether `other` is `one` turned. Both lie in buffers of the task; `one` is [`whole`].
     #[inline]
     fn is_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
-        let is_whole = !matches!(other.buf, Buf::InBlock(_) | Buf::OutBlock(_));
-        let same = is_whole && one.buf == other.buf && one.count == other.count;
-        let plain = one.times == 1 && other.times == 1 && one.wrap == 0 && other.wrap == 0;
-        if !(same && plain && one.count > 0 && self.turns(one.buf).is_some()) {
+        let place = plain(*other, &task.blocks, [task.input, task.output]);
+        let Some(other) = place.filter(|_| other.limit == u64::MAX) else {
             return self.is_any_part(one, other, by, task);
+        };
+        let same = one.count == other.count && one.buf == other.buf && self.around > 0;
+        if !(same && one.times == 1 && other.times == 1 && one.count > 0) {
+            return self.is_any_part(one, &other, by, task);
         }
-        let around = self.around();
+        let Some(around) = self.turns(one.buf) else {
+            return one.first == other.first && one.wrap == other.wrap;
+        };
         let moved = one.first + u64::from(by) * self.block;
-        let inside = one.first + one.count <= around && other.first + one.count <= around;
-        inside && (moved == other.first || moved == other.first + around)
+        let fits = |part: &Part| {
+            let end = part.first.saturating_add(part.count);
+            part.wrap == around || end <= around && (part.wrap == 0 || end <= part.wrap)
+        };
+        let meets = moved == other.first || moved == other.first + around;
+        meets && fits(one) && fits(&other) || self.is_any_part(one, &other, by, task)
     }
 
     /// The same for parts of any shape.
@@ -171,7 +177,7 @@ impl Turn {
             Buf::Out => self.output,
             _ => false,
         };
-        turns.then(|| self.around())
+        turns.then_some(self.around)
     }
 
     /// Whether `other` is `one` turned; the parts of `one` are [`whole`].
@@ -248,9 +254,6 @@ impl Turn {
 
 /// The part counted from the start of its buffer, if it can be.
 fn whole(part: Part, task: &Task) -> Option<Part> {
-    if !matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_)) {
-        return Some(part);
-    }
     let place = resolve(part, &task.blocks, [task.input, task.output])?;
     (place.short.is_empty() && place.plain.len() == part.len()).then_some(place.plain)
 }

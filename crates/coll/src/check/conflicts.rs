@@ -2,11 +2,12 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use core::cell::OnceCell;
 use core::ops::Range;
 
 use super::contract::Task;
 use super::fault::{Fault, Kind};
-use super::memory::{Place, resolve};
+use super::memory::{Place, buffer, resolve};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
 /// A part that an act reads or writes.
@@ -65,38 +66,51 @@ impl Touch {
 struct Running {
     step: u32,
     act: Act,
-    touches: [Option<Touch>; 2],
+    /// What it reads and writes, once that is asked for: most acts run alone.
+    touches: OnceCell<[Option<Touch>; 2]>,
 }
 
 impl Running {
-    fn new(step: u32, act: Act, task: &Task) -> Self {
-        let touch =
-            |part: Option<Part>, writes| part.and_then(|part| Touch::new(part, writes, task));
+    const fn new(step: u32, act: Act) -> Self {
         Running {
             step,
             act,
-            touches: [touch(act.reads(), false), touch(act.writes(), true)],
+            touches: OnceCell::new(),
         }
     }
 
+    fn touches(&self, task: &Task) -> &[Option<Touch>; 2] {
+        let touch =
+            |part: Option<Part>, writes| part.and_then(|part| Touch::new(part, writes, task));
+        self.touches.get_or_init(|| {
+            [
+                touch(self.act.reads(), false),
+                touch(self.act.writes(), true),
+            ]
+        })
+    }
+
     /// Whether one writes what the other reads or writes.
-    fn conflicts(&self, other: &Running) -> bool {
-        let others = || other.touches.iter().flatten();
-        self.touches
+    fn conflicts(&self, other: &Running, task: &Task) -> bool {
+        let others = || other.touches(task).iter().flatten();
+        self.touches(task)
             .iter()
             .flatten()
             .any(|own| others().any(|other| own.meets(other)))
     }
 
     /// Whether the act writes what it reads.
-    fn conflicts_itself(&self) -> bool {
-        matches!(&self.touches, [Some(read), Some(written)] if read.meets(written))
+    fn conflicts_itself(&self, task: &Task) -> bool {
+        let parts = self.act.reads().zip(self.act.writes());
+        let in_one = |parts: (Part, Part)| buffer(parts.0.buf) == buffer(parts.1.buf);
+        parts.is_some_and(in_one)
+            && matches!(self.touches(task), [Some(read), Some(written)] if read.meets(written))
     }
 }
 
 /// Looks at every pair of acts that can run at the same time: those of one step, and those of two
-/// steps of which the later does not need the earlier. `false`: not to the end, since a length is
-/// not known.
+/// steps of which the later does not need the earlier; steps from `end` on are left out. `false`: not
+/// to the end, since a length is not known.
 ///
 /// # Errors
 ///
@@ -106,12 +120,13 @@ pub(super) fn check<P: Plan>(
     plan: &P,
     task: &Task,
     learned: &Learned,
+    end: u32,
 ) -> Result<bool, Fault> {
     let known = Known::new(task.arrays.given(), learned);
     let mut running: VecDeque<Running> = VecDeque::new();
     let mut acts = Acts::new();
     let mut step = 0;
-    while step < plan.steps() {
+    while step < end.min(plan.steps()) {
         let fault = |kind| Fault { rank, step, kind };
         acts.clear();
         let Some(needs) = plan.step(step, &known, &mut acts) else {
@@ -124,18 +139,16 @@ pub(super) fn check<P: Plan>(
             running.pop_front();
         }
         for &act in acts.iter() {
-            let one = Running::new(step, act, task);
-            let other = running.iter().find(|other| other.conflicts(&one));
-            let other = other.or(one.conflicts_itself().then_some(&one));
+            let one = Running::new(step, act);
+            let other = running.iter().find(|other| other.conflicts(&one, task));
+            let other = other.or(one.conflicts_itself(task).then_some(&one));
             if let Some(other) = other {
                 return Err(fault(Kind::Conflict {
                     other: other.step,
                     acts: Box::new((other.act, act)),
                 }));
             }
-            if one.touches.iter().any(Option::is_some) {
-                running.push_back(one);
-            }
+            running.push_back(one);
         }
         step = acts.after(step);
     }

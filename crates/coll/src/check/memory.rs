@@ -1,6 +1,7 @@
 //! One rank's buffers, holding symbols instead of numbers.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ops::Range;
 
 use super::alike::Turn;
@@ -59,6 +60,8 @@ struct Field {
     /// Whether what is undefined may be read: not all contributions are followed.
     gaps: bool,
     runs: Vec<Run>,
+    /// Where a run was found last: the next one asked for is mostly there, or behind it.
+    near: Cell<usize>,
 }
 
 impl Field {
@@ -91,11 +94,30 @@ impl Field {
         push(&mut self.runs, whole);
     }
 
+    /// The first run that ends behind the element, as an index.
+    fn find(&self, element: u64) -> usize {
+        let ends = |at: usize| self.runs.get(at).is_none_or(|run| run.end() > element);
+        let is_it = |at: usize| ends(at) && !at.checked_sub(1).is_some_and(ends);
+        let near = self.near.get();
+        let found = match () {
+            () if near < self.runs.len() && is_it(near) => near,
+            () if near < self.runs.len() && is_it(near + 1) => near + 1,
+            () => self.runs.partition_point(|run| run.end() <= element),
+        };
+        self.near.set(found);
+        found
+    }
+
     /// The runs that touch the range, as indexes.
     fn touching(&self, range: &Range<u64>) -> Range<usize> {
-        let from = self.runs.partition_point(|run| run.end() <= range.start);
-        let to = self.runs.partition_point(|run| run.first < range.end);
-        from..to.max(from)
+        let from = self.find(range.start);
+        let touches = |run: &Run| run.first < range.end;
+        // Mostly at most one.
+        let to = match self.runs.get(from + 1) {
+            Some(second) if touches(second) => self.runs.partition_point(touches),
+            _ => from + usize::from(self.runs.get(from).is_some_and(touches)),
+        };
+        from..to
     }
 
     /// Whether none of these runs reaches beyond the range.
@@ -127,6 +149,22 @@ impl Field {
         }
     }
 
+    /// Puts one run in the place of some.
+    fn replace(&mut self, runs: Range<usize>, run: Run) {
+        match runs.len() {
+            0 => self.runs.insert(runs.start, run),
+            1 => self.runs[runs.start] = run,
+            _ => drop(self.runs.splice(runs, [run])),
+        }
+    }
+
+    /// The run that holds the whole range, as an index.
+    fn holding(&self, range: &Range<u64>) -> Option<usize> {
+        let at = self.find(range.start);
+        let holds = |run: &Run| run.first <= range.start && range.end <= run.end();
+        self.runs.get(at).is_some_and(holds).then_some(at)
+    }
+
     /// Replaces what the range holds by the part of `message` that starts at `at`.
     fn write(&mut self, range: Range<u64>, message: &[Run], at: u64) {
         let touching = self.touching(&range);
@@ -135,12 +173,7 @@ impl Field {
         let to = message.partition_point(|run| run.first < carried.end);
         let message = &message[from..to.max(from)];
         if let ([run], true) = (message, self.is_cut_at(&touching, &range)) {
-            let run = run.cut(&carried, range.start);
-            return match touching.len() {
-                0 => self.runs.insert(touching.start, run),
-                1 => self.runs[touching.start] = run,
-                _ => drop(self.runs.splice(touching, [run])),
-            };
+            return self.replace(touching, run.cut(&carried, range.start));
         }
         let mut runs = Vec::with_capacity(message.len() + 2);
         if let Some(run) = self.runs[touching.clone()]
@@ -187,7 +220,7 @@ impl Memory {
         let field = |len| Field {
             len,
             gaps,
-            runs: Vec::new(),
+            ..Field::default()
         };
         let mut memory = Memory {
             input: field(task.input),
@@ -209,6 +242,30 @@ impl Memory {
     /// Makes scratch at least so long.
     pub(super) fn grow(&mut self, scratch: u64) {
         self.scratch.len = self.scratch.len.max(scratch);
+    }
+
+    /// Whether these buffers hold the same.
+    pub(super) fn holds_the_same(&self, other: &Memory, bufs: &[Buf]) -> bool {
+        bufs.iter().all(|&buf| {
+            let (one, other) = (self.shown(buf), other.shown(buf));
+            one.len == other.len && one.gaps == other.gaps && one.runs == other.runs
+        })
+    }
+
+    /// Lets these buffers hold what the other ones hold.
+    pub(super) fn take(&mut self, other: &Memory, bufs: &[Buf]) {
+        for &buf in bufs {
+            self.field(buf).clone_from(other.shown(buf));
+        }
+    }
+
+    const fn shown(&self, buf: Buf) -> &Field {
+        match buf {
+            Buf::In | Buf::InBlock(_) => &self.input,
+            Buf::Out | Buf::OutBlock(_) => &self.output,
+            Buf::Scratch => &self.scratch,
+            Buf::Counts => &self.counts,
+        }
     }
 
     fn field(&mut self, buf: Buf) -> &mut Field {
@@ -250,14 +307,15 @@ impl Memory {
         Ok(message)
     }
 
-    /// What the part holds, where that is a piece of a single run.
-    fn read_one(&mut self, part: Part) -> Option<Run> {
-        let range = self.resolve(part).ok()?.simple()?;
-        let field = self.field(part.buf);
-        let at = field.runs.partition_point(|run| run.end() <= range.start);
-        let run = field.runs.get(at)?;
-        let holds = run.first <= range.start && range.end <= run.end() && !range.is_empty();
-        holds.then(|| run.cut(&range, 0))
+    /// Where the part's elements are, if they follow one another within its buffer, and are some.
+    #[inline]
+    fn range(&self, part: &Part) -> Option<(Buf, Range<u64>)> {
+        if matches!(part.buf, Buf::InBlock(_) | Buf::OutBlock(_) | Buf::Counts) {
+            return None;
+        }
+        let range = part.plain()?;
+        (range.start < range.end && range.end <= self.shown(part.buf).len)
+            .then_some((part.buf, range))
     }
 
     /// Puts a message as long as the part into it.
@@ -294,8 +352,8 @@ impl Memory {
             };
             Ok(Run { sum, ..b })
         };
-        if let Some((operand, target)) = self.read_one(from).zip(self.read_one(into)) {
-            return self.write(into, &[join(operand, target)?]);
+        if let Some(done) = self.reduce_one(from, into, &mut join) {
+            return done;
         }
         let (operand, target) = (self.read(from)?, self.read(into)?);
         let mut result = Vec::new();
@@ -310,6 +368,35 @@ impl Memory {
             }
         }
         self.write(into, &result)
+    }
+
+    /// The same where both parts are pieces of single runs, as most are; else `None`.
+    fn reduce_one(
+        &mut self,
+        from: Part,
+        into: Part,
+        join: &mut impl FnMut(Run, Run) -> Result<Run, Kind>,
+    ) -> Option<Result<(), Kind>> {
+        let ((source, from), (target, into)) = (self.range(&from)?, self.range(&into)?);
+        if target == Buf::In {
+            return None;
+        }
+        let field = self.field(source);
+        let operand = field.runs[field.holding(&from)?].cut(&from, 0);
+        let field = self.field(target);
+        let at = field.holding(&into)?;
+        let joined = join(operand, field.runs[at].cut(&into, 0));
+        Some(
+            joined.map(|run| match field.is_cut_at(&(at..at + 1), &into) {
+                true => {
+                    field.runs[at] = Run {
+                        first: into.start,
+                        ..run
+                    };
+                }
+                false => field.write(into, &[run], 0),
+            }),
+        )
     }
 }
 
@@ -370,33 +457,51 @@ impl Place {
     }
 }
 
+/// The buffer that a block lies in, or the buffer itself.
+pub(super) const fn buffer(buf: Buf) -> Buf {
+    match buf {
+        Buf::InBlock(_) => Buf::In,
+        Buf::OutBlock(_) => Buf::Out,
+        other => other,
+    }
+}
+
 /// Where the part is in `In` or `Out`, whose blocks and lengths are given, or in its buffer; `None`
 /// when it names a block that does not exist.
 pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Place> {
-    let (buf, at, index) = match part.buf {
-        Buf::InBlock(index) => (Buf::In, 0, index),
-        Buf::OutBlock(index) => (Buf::Out, 1, index),
-        _ => {
-            return Some(Place {
-                plain: part,
-                short: Vec::new(),
-            });
-        }
-    };
-    if part.limit < u64::MAX {
-        let plain = Part { buf, ..Part::EMPTY };
-        let short = blocks[at].short(index, part)?;
+    if part.limit == u64::MAX || part.buf == buffer(part.buf) {
+        let plain = plain(part, blocks, lengths)?;
+        let short = Vec::new();
         return Some(Place { plain, short });
     }
+    let (at, index) = block(part.buf)?;
+    let buf = buffer(part.buf);
+    let plain = Part { buf, ..Part::EMPTY };
+    let short = blocks[at].short(index, part)?;
+    Some(Place { plain, short })
+}
+
+/// The same for a part that passes over nothing.
+#[inline]
+pub(super) fn plain(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Part> {
+    let Some((at, index)) = block(part.buf) else {
+        return Some(part);
+    };
     let first = blocks[at].start(index)?.checked_add(part.first)?;
     let fits = part.count <= lengths[at] && part.wrap == 0;
-    fits.then_some(Place {
-        plain: Part {
-            buf,
-            first,
-            wrap: lengths[at],
-            ..part
-        },
-        short: Vec::new(),
+    fits.then_some(Part {
+        buf: buffer(part.buf),
+        first,
+        wrap: lengths[at],
+        ..part
     })
+}
+
+/// Whether a block is one of `In` or of `Out`, and its number.
+const fn block(buf: Buf) -> Option<(usize, u32)> {
+    match buf {
+        Buf::InBlock(index) => Some((0, index)),
+        Buf::OutBlock(index) => Some((1, index)),
+        _ => None,
+    }
 }

@@ -39,6 +39,7 @@ mod network;
 mod rank;
 mod ranks;
 mod sums;
+mod tail;
 
 use alloc::vec::Vec;
 
@@ -57,6 +58,7 @@ use memory::Run;
 use network::World;
 use rank::Rank;
 use sums::Sums;
+use tail::{Head, Tail};
 
 /// What a proved collective costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,21 +114,44 @@ fn prove<P: Plan + Clone>(
     turn: Option<Turn>,
     contract: &Contract,
 ) -> Result<Report, Fault> {
+    let tail = plans.first().zip(contract.tasks.first());
+    let tail = tail.and_then(|(plan, task)| Tail::of(plan, task));
+    // Where each rank's tail begins, if it is the first one's.
+    let ends = |(plan, task): (&P, &Task)| match &tail {
+        Some(tail) if tail.is_of(plan, task) => tail.from(),
+        _ => u32::MAX,
+    };
+    let ends: Vec<_> = plans.iter().zip(&contract.tasks).map(ends).collect();
     let mut learning = Vec::new();
     for ((rank, plan), task) in (0..).zip(plans).zip(&contract.tasks) {
-        if !conflicts::check(rank, plan, task, &Learned::new())? {
+        // The first rank's tail stands for the same one of others.
+        let end = if rank > 0 {
+            ends[rank as usize]
+        } else {
+            u32::MAX
+        };
+        if !conflicts::check(rank, plan, task, &Learned::new(), end)? {
             learning.push(rank);
         }
     }
-    let mut executions: Vec<_> = plans.iter().cloned().map(Execution::new).collect();
+    let head = |(plan, &end): (&P, &u32)| Head {
+        plan: plan.clone(),
+        steps: end.min(plan.steps()),
+    };
+    let heads = plans.iter().zip(&ends).map(head);
+    let mut executions: Vec<_> = heads.map(Execution::new).collect();
     let scratch =
-        |(execution, task): (&Execution<P, _>, &Task)| execution.scratch(task.arrays.given());
+        |(execution, task): (&Execution<Head<P>, _>, &Task)| execution.scratch(task.arrays.given());
     let rooms = executions.iter().zip(&contract.tasks).map(scratch);
     let mut world = World::new(contract, size, turn, rooms);
     run(&mut executions, contract, &mut world)?;
     for rank in learning {
         let (execution, task) = (&executions[rank as usize], &contract.tasks[rank as usize]);
-        conflicts::check(rank, execution.plan(), task, execution.learned())?;
+        conflicts::check(rank, execution.plan(), task, execution.learned(), u32::MAX)?;
+    }
+    if let Some(tail) = tail {
+        let ends = (0..).zip(&ends).filter(|&(_, &end)| end == tail.from());
+        tail.run(ends.map(|(rank, _)| rank), &mut world)?;
     }
     check_results(plans, size, contract, &mut world)?;
     Ok(Report {

@@ -58,7 +58,22 @@ impl Ranks {
     /// Whether no rank is in both.
     pub fn is_disjoint(&self, other: &Ranks) -> bool {
         let apart = |a: &Range<u32>, b: &Range<u32>| a.end <= b.start || b.end <= a.start;
-        self.0.iter().all(|a| other.0.iter().all(|b| apart(a, b)))
+        if !(self.is_ascending() && other.is_ascending()) {
+            return self.0.iter().all(|a| other.0.iter().all(|b| apart(a, b)));
+        }
+        let (mut ones, mut others) = (&self.0[..], &other.0[..]);
+        while let ([a, ones_left @ ..], [b, others_left @ ..]) = (ones, others) {
+            match apart(a, b) {
+                false => return false,
+                true if a.start < b.start => ones = ones_left,
+                true => others = others_left,
+            }
+        }
+        true
+    }
+
+    fn is_ascending(&self) -> bool {
+        self.0.is_sorted_by(|a, b| a.end <= b.start)
     }
 
     /// These ranks and after them the others.
@@ -72,13 +87,19 @@ impl Ranks {
 
     /// The ranks of both as a set, in ascending order. Both must be ascending themselves.
     pub fn union(&self, other: &Ranks) -> Ranks {
-        let mut intervals: Vec<_> = self.0.iter().chain(&other.0).cloned().collect();
-        intervals.sort_unstable_by_key(|interval| interval.start);
-        let mut all = Ranks::new();
-        for interval in intervals {
-            all.append(interval);
+        let mut all = Ranks(Vec::with_capacity(self.0.len() + other.0.len()));
+        let (mut ones, mut others) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            let next = match (ones.peek(), others.peek()) {
+                (Some(a), Some(b)) if b.start < a.start => others.next(),
+                (Some(_), _) => ones.next(),
+                (None, _) => others.next(),
+            };
+            match next {
+                Some(interval) => all.append(interval.clone()),
+                None => return all,
+            }
         }
-        all
     }
 
     /// Adds an interval at the end; one that starts within the last interval, or where it ends,
@@ -122,5 +143,10 @@ mod tests {
             Ranks::range(0..10)
         );
         assert!(low.is_disjoint(&high) && !low.is_disjoint(&Ranks::one(2)));
+        let even = (0..5).map(|rank| Ranks::one(2 * rank));
+        let even = even.fold(Ranks::new(), |all, one| all.union(&one));
+        assert!((0..10).all(|rank| even.is_disjoint(&Ranks::one(rank)) == (rank % 2 == 1)));
+        let falling = Ranks::one(8).then(&Ranks::one(2));
+        assert!(!falling.is_disjoint(&even) && falling.is_disjoint(&Ranks::range(3..8)));
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct Sums {
     all: Vec<Sum>,
     names: HashMap<Sum, Name, State>,
     /// What became of two operands.
-    joined: HashMap<[Name; 2], Name, State>,
+    joined: HashMap<(Name, Name), Name, State>,
 }
 
 impl Sums {
@@ -114,12 +114,12 @@ impl Sums {
 
     /// What reducing two operands gives.
     pub(super) fn join(&mut self, left: Name, right: Name) -> Result<Name, Kind> {
-        if let Some(&joined) = self.joined.get(&[left, right]) {
+        if let Some(&joined) = self.joined.get(&(left, right)) {
             return Ok(joined);
         }
         let sum = self.joint(self.get(left), self.get(right))?;
         let joined = self.name(sum);
-        self.joined.insert([left, right], joined);
+        self.joined.insert((left, right), joined);
         Ok(joined)
     }
 

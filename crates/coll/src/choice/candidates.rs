@@ -8,6 +8,7 @@ pub(super) const MOST: usize = 128;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
+/// In rising order.
 const RADIXES: [u32; 4] = [2, 3, 4, 8];
 
 /// A gather's default, and one with which hardly a rank waits for the root's signal.
@@ -37,11 +38,12 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
 /// Adds an algorithm with the parameters that it may be given. Of the radixes that are not below the
 /// group's size one is enough: all make a single level of it.
 fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
-    let own = algorithm.row().parameters;
+    let (own, most) = (algorithm.row().parameters, algorithm.row().needs.max_radix);
     let base = tuning.choice(algorithm, call.size).parameters;
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
     let flat = RADIXES.iter().filter(|&&radix| radix < call.size).count();
-    let radixes = some(own.radix, &RADIXES[..(flat + 1).min(RADIXES.len())]);
+    let taken = RADIXES.iter().filter(|&&radix| radix <= most).count();
+    let radixes = some(own.radix, &RADIXES[..(flat + 1).min(taken)]);
     let gathers = matches!(call.collective, Collective::Gather | Collective::Gatherv);
     let windows = some(own.window, if gathers { &WINDOWS } else { &WINDOWS[..1] });
     for (&radix, &window) in radixes
@@ -69,6 +71,23 @@ mod tests {
     use super::{MOST, candidates};
     use crate::catalog::{Call, Collective};
     use crate::choice::Tuning;
+
+    #[test]
+    fn candidates_run_with_the_parameters_that_they_name() {
+        for collective in Collective::ALL {
+            let call = Call {
+                collective,
+                ..Call::barrier(0, 1000).exactly()
+            };
+            for candidate in candidates(&call, &Tuning::default()).into_iter().flatten() {
+                let row = candidate.algorithm.row();
+                let (named, runs) = (candidate.parameters, candidate.parameters.over(row));
+                assert!([0, runs.radix].contains(&named.radix), "{candidate:?}");
+                assert!([0, runs.blocks].contains(&named.blocks), "{candidate:?}");
+                assert!([0, runs.window].contains(&named.window), "{candidate:?}");
+            }
+        }
+    }
 
     #[test]
     fn there_is_room_for_all_candidates() {

@@ -9,7 +9,7 @@
 //!         {"collective": "allreduce", "bytes": "64KiB..", "ranks": "2..16", "algorithm": "ring", "segment": "256KiB"}
 //!     ]}"#,
 //! )?;
-//! let tuning = Tuning { rules: rules.leak(), ..Tuning::default() };
+//! let tuning = Tuning { rules, ..Tuning::default() };
 //! let choice = choose(&Call::allreduce(0, 8, 1 << 20, 8), &tuning).expect("it suits");
 //! assert_eq!(choice.algorithm, Algorithm::AllreduceRing);
 //! assert_eq!(choice.parameters.segment, 256 << 10);
@@ -28,7 +28,7 @@ use oxmpi_text::{nearest, size, whole};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::rules::{RULES, Rule};
+use super::rules::{RULES, Rule, Rules};
 use crate::catalog::{Algorithm, Collective, Parameters};
 
 /// The version of the format.
@@ -47,7 +47,7 @@ pub struct BadRules(String);
 /// What is no JSON, a field that is missing or unknown, a word or a number that no rule can have, an
 /// algorithm or parameter that the collective or the algorithm has not, and more than [`RULES`] rules
 /// for one collective.
-pub fn read_rules(text: &str) -> Result<Vec<Rule>, BadRules> {
+pub fn read_rules(text: &str) -> Result<Rules, BadRules> {
     let file: File = serde_json::from_str(text).map_err(|why| BadRules(why.to_string()))?;
     if file.version != VERSION {
         let found = file.version;
@@ -65,7 +65,8 @@ pub fn read_rules(text: &str) -> Result<Vec<Rule>, BadRules> {
             of(collective)
         )));
     }
-    Ok(file.rules.into_iter().map(|one| one.0).collect())
+    let rules: Vec<Rule> = file.rules.into_iter().map(|one| one.0).collect();
+    Ok(rules.into())
 }
 
 /// The file.
@@ -102,7 +103,7 @@ impl TryFrom<Told> for Checked {
     fn try_from(told: Told) -> Result<Self, String> {
         let collective = collective(&told.collective)?;
         let algorithm = algorithm(collective, &told.algorithm)?;
-        let own = algorithm.row().parameters;
+        let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
         let number = |name: &str, told: Option<u32>, own: u32, range: (u32, u32)| {
             let Some(value) = told else { return Ok(0) };
             takes(algorithm, name, own > 0)?;
@@ -110,7 +111,9 @@ impl TryFrom<Told> for Checked {
             if (least..=most).contains(&value) {
                 Ok(value)
             } else {
-                Err(format!("{name}: {value} is not from {least} to {most}"))
+                Err(format!(
+                    "{name}: {algorithm} takes {least} to {most}, not {value}"
+                ))
             }
         };
         let length = |name: &str, told: Option<&String>, own: u64| {
@@ -122,7 +125,7 @@ impl TryFrom<Told> for Checked {
             }
         };
         let parameters = Parameters {
-            radix: number("radix", told.radix, own.radix, (2, 256))?,
+            radix: number("radix", told.radix, own.radix, (2, needs.max_radix))?,
             blocks: number("blocks", told.blocks, own.blocks, (1, 1 << 24))?,
             window: number("window", told.window, own.window, (1, 64))?,
             segment: length("segment", told.segment.as_ref(), own.segment)?,
@@ -274,6 +277,10 @@ mod tests {
             (
                 rule(&format!("{ring}, \"radix\": 4")),
                 "allreduce ring takes none; it takes segment",
+            ),
+            (
+                rule(r#""collective": "gatherv", "algorithm": "knomial", "radix": 8"#),
+                "radix: gatherv knomial takes 2 to 4, not 8",
             ),
             (
                 rule(&format!("{ring}, \"segment\": \"0\"")),

@@ -9,6 +9,7 @@
 mod candidates;
 #[cfg(feature = "json")]
 mod json;
+mod reproducible;
 mod rules;
 mod table;
 #[cfg(feature = "alloc")]
@@ -18,7 +19,8 @@ mod tests;
 
 #[cfg(feature = "json")]
 pub use json::{BadRules, read_rules};
-pub use rules::{RULES, Rule};
+pub use reproducible::Reproducible;
+pub use rules::{RULES, Rule, Rules};
 pub use table::{STEPS, Step, Table};
 #[cfg(feature = "alloc")]
 pub use tables::Tables;
@@ -31,12 +33,12 @@ use crate::placement::{Order, Placement};
 /// What choice and plans depend on besides the call. All ranks of a group must use the same.
 ///
 /// The default values are those of the rows in [`SETTINGS`](crate::settings::SETTINGS).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
     /// What the user asks for on all sizes.
     pub forced: Forced,
-    /// What the user asks for on some sizes; of two that speak of one call the first counts.
-    pub rules: &'static [Rule],
+    /// What the user asks for on some sizes.
+    pub rules: Rules,
     /// What messages, reductions and copies cost.
     pub machine: Machine,
     /// Ranks of a node; 0: all are on one.
@@ -45,7 +47,7 @@ pub struct Tuning {
     pub order: Order,
     /// Whether a rank's processor copies what comes from its node; see [`Model::serial_copies`].
     pub serial_copies: bool,
-    /// Whether messages without elements are flags; see [`Model::flags`].
+    /// Whether messages of at most one word are flags; see [`Model::flags`].
     pub flags: bool,
     /// Messages of the ring carry at most this many bytes, up to 64 messages for a chunk.
     pub ring_segment_bytes: u64,
@@ -53,19 +55,25 @@ pub struct Tuning {
     pub gatherv_short_bytes: u64,
     /// Scatterv sends blocks of at most this many bytes through its tree.
     pub scatterv_short_bytes: u64,
+    /// When results of reductions that round have the same bits.
+    pub reproducible: Reproducible,
 }
 
 impl Tuning {
-    /// Whether the user asks for an algorithm for the collective on groups of so many ranks, be it
-    /// for some sizes only. All ranks find the same.
+    /// Whether the user asks for an algorithm for calls of this length and group; where [not all
+    /// ranks know the length](Collective::has_known_length), for any. All ranks find the same.
     ///
     /// # Cost
     ///
     /// A compare, and a few for each rule.
     #[inline]
-    pub fn asks_for(&self, collective: Collective, size: u32) -> bool {
-        let by_rule = |rule: &Rule| rule.speaks_of(collective, size);
-        self.forced.get(collective).is_some() || self.rules.iter().any(by_rule)
+    pub fn asks_for(&self, call: &Call) -> bool {
+        let by_rule = |rule: &Rule| {
+            let (shortest, longest) = rule.lengths();
+            rule.speaks_of(call.collective, call.size)
+                && (shortest..=longest).contains(&call.bytes())
+        };
+        self.forced.get(call.collective).is_some() || self.rules.iter().any(by_rule)
     }
 
     /// Where the ranks of a group are.
@@ -115,7 +123,7 @@ impl Default for Tuning {
     fn default() -> Self {
         Tuning {
             forced: Forced::default(),
-            rules: &[],
+            rules: Rules::default(),
             machine: Machine::ZEN4,
             per_node: 0,
             order: Order::Block,
@@ -124,6 +132,7 @@ impl Default for Tuning {
             ring_segment_bytes: 1 << 20,
             gatherv_short_bytes: 16 << 10,
             scatterv_short_bytes: 16 << 10,
+            reproducible: Reproducible::Off,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What the user asks for on some sizes of some groups.
 
+use core::ops::Deref;
+
 use super::Choice;
 use crate::catalog::{Algorithm, Call, Collective, Parameters};
 
@@ -19,6 +21,39 @@ pub struct Rule {
     pub bytes: (u64, u64),
     /// Ranks of the smallest and the largest group, both included.
     pub ranks: (u32, u32),
+}
+
+/// Rules; of two that speak of one call the first counts. Clones share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules(Shared);
+
+#[cfg(feature = "alloc")]
+type Shared = alloc::sync::Arc<[Rule]>;
+#[cfg(not(feature = "alloc"))]
+type Shared = &'static [Rule];
+
+impl Deref for Rules {
+    type Target = [Rule];
+
+    #[inline]
+    fn deref(&self) -> &[Rule] {
+        self.0.iter().as_slice()
+    }
+}
+
+impl From<&'static [Rule]> for Rules {
+    fn from(rules: &'static [Rule]) -> Self {
+        #[cfg(feature = "alloc")]
+        let rules = rules.into();
+        Rules(rules)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl From<alloc::vec::Vec<Rule>> for Rules {
+    fn from(rules: alloc::vec::Vec<Rule>) -> Self {
+        Rules(rules.into())
+    }
 }
 
 impl Rule {

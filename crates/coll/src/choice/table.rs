@@ -2,12 +2,12 @@
 //! compares.
 
 use super::candidates::{Candidates, MOST, candidates};
-use super::{Choice, Tuning};
+use super::{Choice, RULES, Tuning};
 use crate::catalog::{Call, Unsuited};
 use crate::cost::Model;
 
-/// The most choices in a table.
-pub const STEPS: usize = 40;
+/// The most choices in a table: one for each size, and two that each rule adds.
+pub const STEPS: usize = SIZES + 2 * RULES;
 
 /// Sizes at which candidates are compared: from 1 B on, doubled each time.
 const SIZES: usize = 27;
@@ -48,6 +48,7 @@ impl Table {
     /// Some hundred microseconds, and 20 KiB of stack. Nothing is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
         let call = &pattern(call);
+        let tuning = &tuning.of(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
             return Ok(Table::of(tuning.choice(forced, call.size)));
@@ -113,7 +114,7 @@ impl Table {
                 .last()
                 .is_none_or(|last: &Step| last.choice != step.choice)
             {
-                // A rule for which there is no room is left out: `rules` refuses so many.
+                // There is room for two more with each rule, and a collective has no more rules.
                 let _ = steps.push(step);
             }
         };

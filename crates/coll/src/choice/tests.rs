@@ -147,23 +147,23 @@ fn a_rule_for_lengths_that_not_all_know_is_for_all() {
         ranks: (1, 8),
     }];
     let tuning = Tuning {
-        rules: RULES,
+        rules: RULES.into(),
         ..Tuning::default()
     };
-    let mut tables = Tables::new(tuning);
+    let mut tables = Tables::new(tuning.clone());
     for bytes in [0, 150, 1 << 20] {
         let chosen = tables.choose(&Call::gatherv(1, 8, 0, bytes));
         assert_eq!(chosen.map(|one| one.parameters.window), Ok(3), "{bytes} B");
     }
-    assert!(tuning.asks_for(Collective::Gatherv, 8));
-    assert!(!tuning.asks_for(Collective::Gatherv, 9));
-    assert!(!tuning.asks_for(Collective::Scatterv, 8));
+    assert!(tuning.asks_for(&Call::gatherv(1, 8, 0, 0)));
+    assert!(!tuning.asks_for(&Call::gatherv(1, 9, 0, 150)));
+    assert!(!tuning.asks_for(&Call::scatterv(1, 8, 0, 150)));
 }
 
 #[test]
 fn tables_that_are_kept_say_the_same() {
     let tuning = Tuning::default();
-    let mut tables = Tables::new(tuning);
+    let mut tables = Tables::new(tuning.clone());
     for _ in 0..2 {
         for bytes in [0, 8, 1 << 10, 1 << 14, 1 << 24] {
             for call in [
@@ -214,8 +214,8 @@ fn a_rule_holds_within_its_bounds() {
     ];
     let usual = Tuning::default();
     let tuning = Tuning {
-        rules: RULES,
-        ..usual
+        rules: RULES.into(),
+        ..usual.clone()
     };
     let chosen = |size, bytes| choose(&Call::bcast(0, size, 0, bytes), &tuning).expect("it suits");
     for bytes in [100, 150, 200] {
@@ -228,8 +228,10 @@ fn a_rule_holds_within_its_bounds() {
     for bytes in [201, 1 << 30] {
         assert_eq!(chosen(8, bytes).algorithm, Algorithm::BcastScatterAllgather);
     }
+    assert!(tuning.asks_for(&Call::bcast(1, 8, 0, 100)));
     for (size, bytes) in [(8, 99), (8, 0), (9, 150), (9, 1 << 30)] {
         let call = Call::bcast(0, size, 0, bytes);
+        assert!(!tuning.asks_for(&call), "{call:?}");
         assert_eq!(choose(&call, &tuning), choose(&call, &usual));
     }
     assert_eq!(chosen(3, 150).algorithm, Algorithm::BcastScatterAllgather);

@@ -42,9 +42,14 @@ impl Turned {
     /// The elements of blocks `from` to `to`, at most the number of ranks.
     pub(crate) fn len(&self, from: u32, to: u32, known: &Known<'_>) -> u64 {
         let (start, count) = (self.circle.above(from), to - from);
-        let to_end = count.min(self.circle.size() - start);
-        let around = self.between(0, count - to_end, known);
-        self.between(start, start + to_end, known) + around
+        let to_end = self.circle.size() - start;
+        match count <= to_end {
+            true => self.between(start, start + count, known),
+            false => {
+                let around = self.between(0, count - to_end, known);
+                self.between(start, self.circle.size(), known) + around
+            }
+        }
     }
 
     /// Blocks `from` to `to` in a buffer that begins with this rank's block, at element `base`.
@@ -62,7 +67,12 @@ impl Turned {
 
     /// Blocks `from` to `to` in a buffer that begins with rank 0's block; they may go around.
     pub(crate) fn natural(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
-        let first = self.between(0, self.circle.above(from), known);
+        let (start, size) = (self.circle.above(from), self.circle.size());
+        // Fewer lengths are summed from the nearer end.
+        let first = match start <= size / 2 {
+            true => self.between(0, start, known),
+            false => (self.total()).saturating_sub(self.between(start, size, known)),
+        };
         Part::new(buf, first, self.len(from, to, known)).around(self.total())
     }
 

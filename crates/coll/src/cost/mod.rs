@@ -22,13 +22,14 @@ pub(crate) use lines::{
     neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
 };
 pub(crate) use nodes::{
-    allreduce_node_aware, alltoall_node_aware, barrier_node_aware, bcast_node_aware, lane_bruck,
-    lane_ring, reduce_node_aware,
+    allreduce_node_aware, alltoall_node_aware, barrier_node_aware, bcast_node_aware,
+    exscan_node_aware, gather_node_aware, lane_bruck, lane_chain, lane_circulant, lane_knomial,
+    lane_ring, reduce_node_aware, scan_node_aware, scatter_node_aware,
 };
 pub(crate) use phases::{
     allreduce_chain, allreduce_chain_bruck, allreduce_chain_linear, allreduce_circulant_bruck,
     allreduce_circulant_linear, allreduce_knomial, bcast_knomial_bruck, bcast_knomial_linear,
-    bcast_linear_bruck, bcast_linear_linear,
+    bcast_knomial_ring, bcast_linear_bruck, bcast_linear_linear, bcast_linear_ring,
 };
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
@@ -51,7 +52,7 @@ pub struct Model {
     /// Whether a rank's processor copies what comes from its node, one message after another; else
     /// such copies overlap with everything.
     pub serial_copies: bool,
-    /// Whether messages without elements are flags put into the receiver's memory, for which both
+    /// Whether messages of at most [`Machine::FLAG`] bytes are flags put into the receiver's memory, for which both
     /// processors pay what they pay inside a node.
     pub flags: bool,
 }
@@ -94,7 +95,7 @@ impl Model {
         ((1 << 60) / each).max(1)
     }
 
-    /// Says whether messages without elements are flags.
+    /// Says whether messages of at most [`Machine::FLAG`] bytes are flags.
     pub const fn with_flags(self, flags: bool) -> Self {
         Model { flags, ..self }
     }
@@ -110,7 +111,7 @@ impl Model {
     /// announced, and fetched over the network after one more message.
     fn hop(&self, way: Way, bytes: u64) -> u64 {
         let path = self.ends(way, bytes);
-        let once = path.send + path.latency + path.recv;
+        let once = self.bare(way, bytes);
         let travel = bytes.saturating_mul(path.byte);
         let before = match way {
             _ if bytes <= self.machine.eager => 0,
@@ -123,7 +124,7 @@ impl Model {
     /// A way with what the processors pay for a message of so many bytes.
     const fn ends(&self, way: Way, bytes: u64) -> Path {
         let (path, node) = (self.path(way), self.machine.node);
-        if self.flags && bytes == 0 {
+        if self.flags && bytes <= Machine::FLAG {
             Path {
                 send: node.send,
                 recv: node.recv,
@@ -132,6 +133,12 @@ impl Model {
         } else {
             path
         }
+    }
+
+    /// What a message of so many bytes takes besides them, if it is sent at once.
+    const fn bare(&self, way: Way, bytes: u64) -> u64 {
+        let path = self.ends(way, bytes);
+        path.send + path.latency + path.recv
     }
 
     /// What is left of a message's way when its sender has sent it and an adapter has carried it.

@@ -2,10 +2,13 @@
 
 use super::lines::everyone;
 use super::rounds::{Round, Rounds, allgather_bruck};
-use super::{Model, Way, allreduce_doubling, barrier_knomial, bcast, dissemination, reduce, ring};
+use super::{
+    Model, Way, allreduce_doubling, barrier_knomial, bcast, chain, dissemination, exscan_doubling,
+    gather, linear, pipeline, reduce, ring, scan, scatter, scatter_linear,
+};
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{Nodes, full_blocks, full_nodes};
+use crate::hierarchy::{Nodes, full_blocks, full_nodes, of_lane, one_after_another};
 use crate::placement::{Order, Placement};
 
 /// One rank of each node, which has the adapter to itself.
@@ -69,6 +72,86 @@ pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: 
     up.saturating_add(between).saturating_add(down)
 }
 
+/// The call of trees on blocks between the nodes, each with the blocks of its ranks, and inside them,
+/// each with who takes part.
+fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [(Call, Model); 2] {
+    let place = one_after_another(call, parameters);
+    let (nodes, ranks) = (place.nodes(), place.per_node().min(place.size()));
+    let among = |size, count| Call {
+        rank: 0,
+        root: 0,
+        size,
+        count,
+        ..*call
+    };
+    let whole = call.count.saturating_mul(ranks.into());
+    [
+        (among(nodes, whole), leaders(model, nodes)),
+        (among(ranks, call.count), inside(model, ranks)),
+    ]
+}
+
+/// Gather inside the nodes, and between their leaders.
+pub(crate) fn gather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [(leaders, far), (node, near)] = blocks_of_nodes(call, parameters, model);
+    // The root's node gathers where its blocks belong.
+    let between = gather(&leaders, parameters, &far) - model.copy(leaders.bytes());
+    between.saturating_add(gather(&node, parameters, &near))
+}
+
+/// Scatter to the leaders, and inside the nodes.
+pub(crate) fn scatter_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [(leaders, far), (node, near)] = blocks_of_nodes(call, parameters, model);
+    scatter(&leaders, parameters, &far).saturating_add(scatter(&node, parameters, &near))
+}
+
+/// The phases of a scan or exscan after that inside the nodes: between the nodes, and back.
+fn from_below(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = one_after_another(call, parameters);
+    let (nodes, ranks) = (place.nodes(), place.per_node().min(place.size()));
+    if nodes == 1 {
+        return 0;
+    }
+    let between = Call::exscan(0, nodes, call.count, call.element_bytes);
+    let far = exscan_doubling(&between, parameters, &leaders(model, nodes));
+    let back = Call {
+        size: ranks,
+        ..*call
+    };
+    let near = bcast(&back, parameters, &inside(model, ranks));
+    far.saturating_add(near)
+        .saturating_add(model.reduce(call.bytes()))
+}
+
+/// Scan inside the nodes, and what comes from those below.
+pub(crate) fn scan_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = one_after_another(call, parameters);
+    let ranks = place.per_node().min(place.size());
+    let node = Call {
+        size: ranks,
+        ..*call
+    };
+    scan(&node, parameters, &inside(model, ranks))
+        .saturating_add(from_below(call, parameters, model))
+}
+
+/// Exscan inside the nodes, and what comes from those below.
+pub(crate) fn exscan_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = one_after_another(call, parameters);
+    let ranks = place.per_node().min(place.size());
+    let node = Call {
+        size: ranks,
+        ..*call
+    };
+    let summed = match place.nodes() {
+        1 => 0,
+        _ => model.reduce(call.bytes()),
+    };
+    exscan_doubling(&node, parameters, &inside(model, ranks))
+        .saturating_add(summed)
+        .saturating_add(from_below(call, parameters, model))
+}
+
 /// What a rank gives the other ranks of its node in the end: so many messages of so many bytes.
 fn hand_out(model: &Model, messages: u32, bytes: u64) -> u64 {
     if messages == 0 {
@@ -130,6 +213,51 @@ fn lanes(lane: &Call, place: Placement, model: &Model, time: impl Fn(&Call, &Mod
     shared.machine.network.latency = 0;
     let messages = time(lane, &shared);
     alone.max(messages.saturating_add(model.hop(Way::Network, 0)))
+}
+
+/// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by
+/// side, and an allgather inside each node.
+fn bcast_in_lanes(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+    time: fn(&Call, &Parameters, &Model) -> u64,
+) -> u64 {
+    let place = full_nodes(call, parameters);
+    if place.per_node() == 1 {
+        return time(call, parameters, model);
+    }
+    let lane = of_lane(call, place);
+    let between = lanes(&lane, place, model, |lane, model| {
+        time(lane, parameters, model)
+    });
+    let (ranks, near) = (place.per_node(), inside(model, place.per_node()));
+    let window = Parameters {
+        window: 8,
+        ..Parameters::NONE
+    };
+    let share = lane.bytes();
+    let scattered = scatter_linear(&Call::scatter(0, ranks, 0, share), &window, &near);
+    let gathered = linear(&Call::allgather(0, ranks, share), &window, &near);
+    between
+        .saturating_add(scattered)
+        .saturating_add(gathered)
+        .saturating_sub(2 * model.copy(share))
+}
+
+/// Bcast by trees in lanes.
+pub(crate) fn lane_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    bcast_in_lanes(call, parameters, model, bcast)
+}
+
+/// Bcast down chains in lanes.
+pub(crate) fn lane_chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    bcast_in_lanes(call, parameters, model, chain)
+}
+
+/// Bcast over circulant graphs in lanes.
+pub(crate) fn lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    bcast_in_lanes(call, parameters, model, pipeline)
 }
 
 /// Each rank gives its lane to the others of the node.

@@ -1,7 +1,7 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
 use super::{
-    Model, allgather_bruck, bcast, chain, linear, pipeline, reduce, scatter, scatter_linear,
+    Model, allgather_bruck, bcast, chain, linear, pipeline, reduce, ring, scatter, scatter_linear,
 };
 use crate::catalog::{Call, Collective, Parameters};
 
@@ -36,6 +36,16 @@ pub(crate) fn bcast_knomial_linear(call: &Call, parameters: &Parameters, model: 
 /// Blocks down a tree, and Bruck's algorithm.
 pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     in_blocks([scatter, allgather_bruck], call, parameters, model)
+}
+
+/// Blocks straight from the root, and around a ring.
+pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter_linear, ring], call, parameters, model)
+}
+
+/// Blocks down a tree, and around a ring.
+pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter, ring], call, parameters, model)
 }
 
 /// Allreduce by a reduction to one rank and a broadcast from there.

@@ -81,7 +81,7 @@ impl<'a> Rounds<'a> {
         let added = alone.max(load);
         self.time = self.time.saturating_add(added);
         let others = load.saturating_sub(model.load(bytes));
-        self.tail = others.min(model.hop(Way::Network, 0));
+        self.tail = others.min(model.bare(Way::Network, bytes));
         if way == Way::Node && far > 0 {
             let crossed = along(Way::Network).saturating_add(work).max(load);
             let more = crossed.saturating_sub(added);
@@ -116,6 +116,27 @@ impl<'a> Rounds<'a> {
         });
     }
 
+    /// Adds a round of groups of `radix` places, which are so many places apart: ranks are folded
+    /// onto the places, so that nodes may end within groups; a way may then cross to a node and
+    /// back.
+    fn groups(&mut self, places: u32, apart: u32, radix: u32, bytes: u64, work: u64) {
+        let (model, size) = (self.model, self.model.place.size());
+        let ranks = (size / places) * apart;
+        let inside = !cuts(model, places, apart * radix);
+        let leaving = |times: u32| model.leaving((ranks * times).min(size - 1)).max(1);
+        let far = match inside {
+            true => 0,
+            false => (1..radix).map(leaving).sum(),
+        };
+        self.add(Round {
+            distance: size,
+            far,
+            messages: radix - 1,
+            bytes,
+            work,
+        });
+    }
+
     /// Adds work that nothing overlaps.
     pub(super) const fn work(&mut self, time: u64) {
         self.time = self.time.saturating_add(time);
@@ -137,6 +158,22 @@ impl<'a> Rounds<'a> {
         self.time
             .saturating_add(self.crossings())
             .saturating_add(self.tail)
+    }
+}
+
+/// Whether a node ends within a group of so many places onto which ranks are folded: the first node
+/// or the last but one, or where ranks are dealt in turn any.
+fn cuts(model: &Model, places: u32, group: u32) -> bool {
+    let place = model.place;
+    let starts_group = |rank: u32| {
+        let fold = Fold::new(rank, place.size(), places, 0);
+        fold.leads() && fold.place().is_multiple_of(group)
+    };
+    let starts = [1, place.nodes() - 1].map(|node| node * place.per_node());
+    match place.order() {
+        _ if place.nodes() == 1 => false,
+        Order::Block => !starts.into_iter().all(starts_group),
+        Order::Cyclic => true,
     }
 }
 
@@ -247,12 +284,12 @@ pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) ->
     rounds.time()
 }
 
-/// Recursive halving over so many places, each standing for `apart` ranks, nearest first.
-fn halve(rounds: &mut Rounds<'_>, places: u32, apart: u32, bytes: u64) {
+/// Recursive halving over so many places, nearest first.
+fn halve(rounds: &mut Rounds<'_>, places: u32, bytes: u64) {
     let model = rounds.model;
     for level in 0..levels(places) {
         let half = bytes >> (level + 1);
-        rounds.pairs(apart << level, half, model.reduce(half));
+        rounds.groups(places, 1 << level, 2, half, model.reduce(half));
     }
 }
 
@@ -273,7 +310,10 @@ fn fold(rounds: &mut Rounds<'_>, call: &Call, places: u32, back: bool) {
     let followers = Fold::most(call.size, places) - 1;
     if followers > 0 {
         let bytes = call.bytes();
-        let way = model.way(1);
+        let way = match cuts(model, places, 1) {
+            true => Way::Network,
+            false => Way::Node,
+        };
         let more = u64::from(followers - 1);
         let taken = model.hop(way, bytes) + more * model.gap(way, bytes);
         let work = u64::from(followers) * model.reduce(bytes);
@@ -289,39 +329,27 @@ pub(crate) fn allreduce_doubling(call: &Call, _: &Parameters, model: &Model) -> 
     let (levels, places) = Fold::power(call.size, 2);
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places, true);
-    let apart = call.size / places;
     for level in 0..levels {
-        rounds.pairs(apart << level, call.bytes(), model.reduce(call.bytes()));
+        rounds.groups(
+            places,
+            1 << level,
+            2,
+            call.bytes(),
+            model.reduce(call.bytes()),
+        );
     }
     rounds.time()
 }
 
 /// Allreduce by recursive multiplying.
 pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let radix = parameters.radix.clamp(2, 8);
+    let radix = parameters.radix;
     let (phases, places) = Fold::power(call.size, radix);
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places, true);
-    let apart = call.size / places;
     for phase in 0..phases {
-        let distance = apart * radix.pow(phase);
         let work = u64::from(radix - 1) * model.reduce(call.bytes());
-        let ranks = model.place.per_node();
-        let inside = model.place.order() == Order::Block
-            && ranks.is_multiple_of(distance.saturating_mul(radix));
-        let leaving = |times: u32| model.leaving((distance * times).min(call.size - 1));
-        let far = if inside {
-            0
-        } else {
-            (1..radix).map(leaving).sum()
-        };
-        rounds.add(Round {
-            distance,
-            far,
-            messages: radix - 1,
-            bytes: call.bytes(),
-            work,
-        });
+        rounds.groups(places, radix.pow(phase), radix, call.bytes(), work);
     }
     rounds.time()
 }
@@ -352,12 +380,11 @@ pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
 /// Allreduce by recursive halving and doubling.
 pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (levels, places) = Fold::power(call.size, 2);
-    let apart = call.size / places;
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places, true);
-    halve(&mut rounds, places, apart, call.bytes());
+    halve(&mut rounds, places, call.bytes());
     for level in (0..levels).rev() {
-        rounds.pairs(apart << level, call.bytes() >> (level + 1), 0);
+        rounds.groups(places, 1 << level, 2, call.bytes() >> (level + 1), 0);
     }
     rounds.time()
 }
@@ -368,13 +395,13 @@ pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) ->
     let apart = call.size / places;
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places, false);
-    halve(&mut rounds, places, apart, call.bytes());
+    halve(&mut rounds, places, call.bytes());
     for level in (0..levels).rev() {
         let distance = apart << level;
         let active = u64::from(model.place.per_node()).min(u64::from(distance));
         let leave = model.parting(distance).min(active);
         let bytes = call.bytes() >> (level + 1);
-        let way = if model.parting(distance) > 0 {
+        let way = if cuts(model, places, 2 << level) {
             Way::Network
         } else {
             Way::Node

@@ -99,8 +99,9 @@ impl Tree<'_> {
     }
 }
 
+/// The radix of a tree; binomial where the algorithm takes none.
 fn radix(parameters: &Parameters) -> u32 {
-    parameters.radix.clamp(2, 256)
+    parameters.radix.max(2)
 }
 
 /// Bcast down a tree: whole vectors.
@@ -181,10 +182,11 @@ fn blocks(call: &Call, parameters: &Parameters, model: &Model, up: bool) -> u64 
     tree.time()
 }
 
-/// The bytes of a block, and of its length where that travels with it.
+/// The bytes of a block, and of its length where that travels with it: on the way up the message's
+/// own length says enough.
 fn with_length(call: &Call) -> u64 {
     match call.collective {
-        Collective::Gatherv | Collective::Scatterv => call.bytes().saturating_add(8),
+        Collective::Scatterv => call.bytes().saturating_add(8),
         _ => call.bytes(),
     }
 }

@@ -32,6 +32,12 @@ impl Knomial {
         }
     }
 
+    /// The first of the blocks that this rank gathers, which it keeps in scratch if it is neither
+    /// root nor leaf.
+    pub(crate) fn first(&self) -> u32 {
+        self.place.subtree().start
+    }
+
     fn is_leaf(&self) -> bool {
         self.place.parent().is_some() && self.place.subtree().len() == 1
     }

@@ -18,7 +18,7 @@
 use core::ops::Range;
 
 use crate::catalog::{Call, Parameters};
-use crate::direct::{Direct, MAX_RADIX, TREE};
+use crate::direct::{Direct, TREE};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::tree;
 use crate::window::copy;
@@ -40,9 +40,8 @@ pub struct Knomial {
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let radix = parameters.radix.min(MAX_RADIX);
         Knomial {
-            place: tree::Knomial::new(call.rank, call.size, call.root, radix),
+            place: tree::Knomial::new(call.rank, call.size, call.root, parameters.radix),
             direct: Direct::of(call, parameters),
             own: call.count,
             in_place: call.in_place,

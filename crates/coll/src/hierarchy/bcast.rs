@@ -3,7 +3,7 @@
 //! The vector enters each node once. Both are k-nomial trees.
 
 use super::{Nodes, renamed};
-use crate::bcast::{KNOMIAL_MAX_RADIX, Knomial};
+use crate::bcast::Knomial;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Plan};
 use crate::tree::levels_of;
@@ -47,7 +47,7 @@ pub(super) fn inside(nodes: Nodes, count: u64, parameters: &Parameters) -> Knomi
 
 /// The most rounds of a tree inside a node.
 pub(super) fn rounds_inside(nodes: Nodes, parameters: &Parameters) -> u64 {
-    let radix = parameters.radix.clamp(2, KNOMIAL_MAX_RADIX);
+    let radix = parameters.radix;
     u64::from(radix - 1) * u64::from(levels_of(nodes.most(), radix))
 }
 

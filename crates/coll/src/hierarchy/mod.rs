@@ -17,24 +17,35 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod gather;
 mod lane;
+mod lane_bcast;
+mod node_blocks;
 mod nodes;
+mod prefix;
 mod reduce;
+mod scatter;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
 pub use allreduce::Allreduce;
 pub use alltoall::Alltoall;
 pub use barrier::Barrier;
 pub use bcast::Bcast;
+pub use gather::Gather;
 pub use lane::Lane;
+pub(crate) use lane_bcast::of_lane;
+pub use lane_bcast::{LaneBcast, LaneChain, LaneCirculant, LaneKnomial};
+use node_blocks::NodeBlocks;
 pub(crate) use nodes::Nodes;
+pub use prefix::Prefix;
 pub use reduce::Reduce;
+pub use scatter::Scatter;
 
 use crate::catalog::{Call, Parameters};
 use crate::placement::{Order, Placement};
 use crate::plan::{Act, Acts, Known, Plan};
 
-/// Step `i` of a phase's plan, with its peers and parts renamed.
+/// Step `i` of a phase's plan, with its peers and parts renamed. `acts` is empty.
 pub(crate) fn renamed<P: Plan>(
     plan: &P,
     i: u32,
@@ -42,9 +53,8 @@ pub(crate) fn renamed<P: Plan>(
     acts: &mut Acts,
     rename: impl Fn(Act) -> Act,
 ) -> Option<u32> {
-    let mut inner = Acts::new();
-    let needs = plan.step(i, known, &mut inner)?;
-    inner.iter().for_each(|&act| acts.push(rename(act)));
+    let needs = plan.step(i, known, acts)?;
+    acts.rename(rename);
     Some(needs)
 }
 
@@ -54,6 +64,16 @@ pub(crate) fn full_nodes(call: &Call, parameters: &Parameters) -> Placement {
     let divides = call.size.is_multiple_of(parameters.per_node.max(1));
     let per_node = if divides { parameters.per_node } else { 1 };
     Placement::new(parameters.order, call.size, per_node)
+}
+
+/// The placement of the call's ranks on nodes that are filled one after another, the last one perhaps
+/// in part; where ranks are dealt in turn, each rank is a node of its own.
+pub(crate) fn one_after_another(call: &Call, parameters: &Parameters) -> Placement {
+    let per_node = match parameters.order {
+        Order::Block => parameters.per_node,
+        Order::Cyclic => 1,
+    };
+    Placement::new(Order::Block, call.size, per_node)
 }
 
 /// The same where only blocks of ranks will do.

@@ -24,6 +24,11 @@ impl Nodes {
             Order::Cyclic if in_order => Placement::new(Order::Block, call.size, 1),
             Order::Cyclic => full_nodes(call, parameters),
         };
+        Nodes::at(place, call)
+    }
+
+    /// The nodes of a placement.
+    pub(super) const fn at(place: Placement, call: &Call) -> Self {
         Nodes {
             place,
             rank: call.rank,

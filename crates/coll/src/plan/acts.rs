@@ -256,6 +256,13 @@ impl Acts {
         self.skip.max(i + 1)
     }
 
+    /// Puts others in the place of the acts, and forgets which steps may be left out.
+    #[inline]
+    pub(crate) fn rename(&mut self, rename: impl Fn(Act) -> Act) {
+        self.acts.iter_mut().for_each(|act| *act = rename(*act));
+        self.skip = 0;
+    }
+
     /// Removes all acts.
     #[inline]
     pub fn clear(&mut self) {

@@ -59,6 +59,10 @@ pub trait Plan {
     ///
     /// # Cost
     ///
-    /// At most a logarithm of the number of ranks.
+    /// At most a logarithm of the number of ranks, but for three: where the caller gives the lengths of
+    /// blocks (gatherv, scatterv, allgatherv, reduce_scatter), a step may read those of the blocks that
+    /// its messages carry and of all that lie before them, at most the number of ranks; the root's steps
+    /// of gatherv and scatterv look for long blocks among as many; and in a neighbourhood a step looks at
+    /// all neighbours once for each doubling of the number of ranks.
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32>;
 }

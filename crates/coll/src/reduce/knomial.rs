@@ -5,7 +5,6 @@
 //! order of the ranks under every root, so operations need not commute.
 
 use crate::accumulate::Accumulator;
-use crate::bcast::KNOMIAL_MAX_RADIX as MAX_RADIX;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Known, Plan};
 use crate::tree::Knomial as Tree;
@@ -24,10 +23,9 @@ pub struct Knomial {
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let radix = parameters.radix.clamp(2, MAX_RADIX);
         let mut knomial = Knomial {
             rank: call.rank,
-            place: Tree::new(call.rank, call.size, call.root, radix),
+            place: Tree::new(call.rank, call.size, call.root, parameters.radix),
             count: call.count,
             sum: if call.rank == call.root {
                 Accumulator::in_out(call.count, call.in_place)

@@ -3,14 +3,17 @@
 mod aliases;
 mod costs;
 mod plain;
+mod wishes;
 
-use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size, switch};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
 use aliases::aliases;
 pub use aliases::no_such_hardware;
 use costs::COSTS;
 pub use costs::{bandwidth, latency, machine};
 pub use plain::{plain, textbook};
+use wishes::WISHES;
+pub use wishes::reproducible;
 
 use crate::catalog::{Algorithm, Collective};
 
@@ -148,46 +151,6 @@ pub const SETTINGS: &[Setting] = &{
     rows
 };
 
-/// What a user can wish of all collectives.
-const WISHES: [Setting; 3] = [
-    Setting {
-        name: "coll_rules",
-        aliases: &[],
-        default: "",
-        kind: "path",
-        level: Level::Tuning,
-        short: "a JSON file of rules: which algorithm serves which sizes on how many ranks",
-        long: "docs/formats.md describes it. A rule serves the calls that its algorithm suits; what \
-               NAME_algorithm asks for is stronger. Every rank must be given the same.",
-        check: |_| Ok(()),
-    },
-    Setting {
-        name: "coll_plain",
-        aliases: &[Alias::new(Product::CrayMpich, "MPICH_COLL_OPT_OFF")],
-        default: "none",
-        kind: "list",
-        level: Level::Tuning,
-        short: "collectives that the textbook's algorithms serve, whatever others would cost",
-        long: "Names with commas, such as bcast,allgather, also as MPI_Bcast; `all` or `none`. To see \
-               whether a fault or a time comes of the choice. NAME_algorithm is stronger. Every rank \
-               must be told the same.",
-        check: |text| plain(text, drop),
-    },
-    Setting {
-        name: "coll_flags",
-        aliases: &[Alias::new(Product::CrayMpich, "MPICH_USE_DMAPP_COLL")],
-        default: "off",
-        kind: "switch",
-        level: Level::Tuning,
-        short: "whether barrier and allreduce between nodes signal by flags in the other's memory",
-        long: "Flags are written by the network and match nothing, which halves a barrier's time. \
-               This version has no network that could, so that it moves the choice of algorithms \
-               only, as `oxmpi explain` shows it; inside a node signals are flags anyway. Off by \
-               default, as in Cray MPICH.",
-        check: |text| switch(text).map(drop),
-    },
-];
-
 const SIZES: [Setting; 3] = [
     Setting {
         name: "allreduce_ring_segment",
@@ -197,7 +160,7 @@ const SIZES: [Setting; 3] = [
         level: Level::Expert,
         short: "the longest message of the ring in allreduce",
         long: "A rank's share is cut into messages of this length, 64 at most, so that one is \
-               reduced while the next one travels.",
+               reduced while the next one travels. Every rank must be told the same.",
         check: |text| size(text).map(drop),
     },
     Setting {
@@ -208,7 +171,8 @@ const SIZES: [Setting; 3] = [
         level: Level::Tuning,
         short: "the longest block that gatherv sends through its tree",
         long: "Longer blocks go straight to the root, which asks for them a few at a time. Each block \
-               is judged by its own length; in Cray MPICH all are by their average. 0 counts as 1.",
+               is judged by its own length; in Cray MPICH all are by their average. 0 counts as 1. \
+               Every rank must be told the same.",
         check: |text| size(text).map(drop),
     },
     Setting {
@@ -219,7 +183,8 @@ const SIZES: [Setting; 3] = [
         level: Level::Tuning,
         short: "the longest block that scatterv sends through its tree",
         long: "Longer blocks come straight from the root, a few at a time. Each block is judged by \
-               its own length; in Cray MPICH all are by their average. 0 counts as 1.",
+               its own length; in Cray MPICH all are by their average. 0 counts as 1. \
+               Every rank must be told the same.",
         check: |text| size(text).map(drop),
     },
 ];

@@ -37,7 +37,7 @@ pub fn write_goal(
         let mut schedule = Schedule {
             out,
             element,
-            work: machine.node.byte,
+            machine,
             labels: 0,
             joined: 0,
             gate: None,
@@ -54,8 +54,7 @@ pub fn write_goal(
 struct Schedule<'a, W> {
     out: &'a mut W,
     element: u64,
-    /// Picoseconds of work for a byte.
-    work: u64,
+    machine: &'a Machine,
     /// Labels given so far.
     labels: u32,
     /// The first step whose acts no gate has joined.
@@ -118,7 +117,8 @@ impl<W: Write> Schedule<'_, W> {
 
     fn act(&mut self, act: &Act) -> fmt::Result {
         let bytes = |part: Part| part.len() * self.element;
-        let work = |part: Part| (bytes(part) * self.work).div_ceil(1000);
+        let work = |part: Part, byte: u64| (bytes(part) * byte).div_ceil(1000);
+        let (copy, reduce) = (self.machine.copy(), self.machine.node.byte);
         let label = match *act {
             Act::Send { to, tag, from } => {
                 self.label(format_args!("send {}b to {to} tag {tag}", bytes(from)))?
@@ -126,8 +126,9 @@ impl<W: Write> Schedule<'_, W> {
             Act::Recv { from, tag, into } => {
                 self.label(format_args!("recv {}b from {from} tag {tag}", bytes(into)))?
             }
-            Act::Copy { from, .. } | Act::Reduce { from, .. } | Act::Learn { from, .. } => {
-                self.label(format_args!("calc {}", work(from)))?
+            Act::Copy { from, .. } => self.label(format_args!("calc {}", work(from, copy)))?,
+            Act::Reduce { from, .. } | Act::Learn { from, .. } => {
+                self.label(format_args!("calc {}", work(from, reduce)))?
             }
             Act::Size { .. } => return Ok(()),
         };

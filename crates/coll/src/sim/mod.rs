@@ -14,9 +14,9 @@
 //!   them by hashing);
 //! - a message beyond [`Machine::eager`] bytes is announced, fetched by the receiver's adapter once
 //!   its receive is there, and only then is the sender done;
-//! - copying and reducing cost the node's `byte` each byte;
-//! - with [`Setup::flags`] a message without elements is a flag that the sender puts into the
-//!   receiver's memory: no matching, and both ends pay what they pay inside a node.
+//! - reducing costs the node's `byte` each byte, copying within a rank's memory [`Machine::copy`];
+//! - with [`Setup::flags`] a message of at most [`Machine::FLAG`] bytes is a flag that the sender puts
+//!   into the receiver's memory: no matching, and both ends pay what they pay inside a node.
 //!
 //! It leaves out the network between the adapters (topology, congestion), noise, connection
 //! set-up, the limits of a node's memory bandwidth, and caches.
@@ -74,7 +74,7 @@ pub struct Setup {
     pub placement: Placement,
     /// Picoseconds for each entry of a queue that is looked at.
     pub matching: u64,
-    /// Whether messages without elements are flags put into the receiver's memory.
+    /// Whether messages of at most [`Machine::FLAG`] bytes are flags put into the receiver's memory.
     pub flags: bool,
     /// Whether a rank's processor copies what comes from ranks of its node, one message after
     /// another; else such copies overlap with everything.
@@ -114,7 +114,7 @@ impl Setup {
         }
     }
 
-    /// Sends messages without elements as flags.
+    /// Sends messages of at most [`Machine::FLAG`] bytes as flags.
     pub const fn with_flags(self, flags: bool) -> Self {
         Setup { flags, ..self }
     }

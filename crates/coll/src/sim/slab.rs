@@ -89,6 +89,17 @@ impl Queue {
         None
     }
 
+    /// The last entry with the key.
+    pub(super) fn last<T: Linked>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
+        let (mut at, mut last) = (self.head, None);
+        while at != NONE {
+            let entry = slab.get(at);
+            last = if entry.key() == key { Some(at) } else { last };
+            at = *entry.next();
+        }
+        last
+    }
+
     /// Takes the first entry with the key out; and how many entries were looked at.
     pub(super) fn take<T: Linked>(
         &mut self,
@@ -142,6 +153,8 @@ mod tests {
         }
         assert_eq!(queue.find(&mut slab, (2, 0)), Some((1, 2)));
         assert_eq!(queue.find(&mut slab, (2, 1)), None);
+        assert_eq!(queue.last(&mut slab, (1, 0)), Some(2));
+        assert_eq!(queue.last(&mut slab, (2, 1)), None);
         assert_eq!(queue.take(&mut slab, (3, 0)), (Some(3), 4));
         assert_eq!(queue.take(&mut slab, (3, 0)), (None, 3));
         assert_eq!(queue.take(&mut slab, (1, 0)), (Some(0), 1));

@@ -6,7 +6,7 @@ use super::Setup;
 use super::error::Error;
 use super::events::{Event, Events, What};
 use super::slab::{Linked, NONE, Queue, Slab};
-use crate::machine::Path;
+use crate::machine::{Machine, Path};
 
 /// A rank without its program: its processor's time and its two queues.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Rank {
     pub(super) cpu: u64,
     pub(super) posted: Queue,
     pub(super) unexpected: Queue,
+    /// Messages on their way from ranks of the same node, in the order in which they were sent.
+    coming: Queue,
     /// Messages sent so far.
     sent: u32,
     pub(super) done: bool,
@@ -46,6 +48,8 @@ pub(super) struct Message {
     /// Orders events of one time.
     tie: u64,
     pub(super) bytes: u64,
+    /// When it comes to its receiver, if that is on the same node.
+    due: u64,
     /// The simulated ranks at its ends.
     source: u32,
     target: u32,
@@ -144,6 +148,7 @@ impl<'a> World<'a> {
             cpu: 0,
             posted: Queue::EMPTY,
             unexpected: Queue::EMPTY,
+            coming: Queue::EMPTY,
             sent: 0,
             done: false,
         };
@@ -175,7 +180,7 @@ impl<'a> World<'a> {
 
     /// Whether the message is no more than a flag that the sender puts into the receiver's memory.
     fn is_flag(&self, bytes: u64) -> bool {
-        self.setup.flags && bytes == 0
+        self.setup.flags && bytes <= Machine::FLAG
     }
 
     /// Sends `bytes` bytes from the simulated rank `source` to rank `to` of the group. A long message's record is returned:
@@ -204,6 +209,7 @@ impl<'a> World<'a> {
         let message = self.messages.insert(Message {
             tie,
             bytes,
+            due: 0,
             source,
             target: hop.target,
             from: hop.from,
@@ -342,15 +348,27 @@ impl<'a> World<'a> {
         if self.messages.get(message).remote {
             self.happens(message, time, What::Inject);
         } else {
-            let (leg, bytes) = (
-                self.messages.get(message).leg,
-                self.messages.get(message).bytes,
-            );
+            let Message { leg, bytes, .. } = *self.messages.get(message);
             let node = self.setup.machine.node;
             let travels = leg == Leg::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
-            self.happens(message, time + node.latency + copy, What::Deliver);
+            let due = self.in_order(message, time + node.latency + copy);
+            self.happens(message, due, What::Deliver);
         }
+    }
+
+    /// When a message inside a node is seen that could be at `time`: not before one that its sender
+    /// sent to the same rank with the same tag earlier (MPI 4.1, section 3.5: messages do not
+    /// overtake). Between nodes the adapters keep that order.
+    fn in_order(&mut self, message: u32, time: u64) -> u64 {
+        let Message { target, .. } = *self.messages.get(message);
+        let key = self.messages.get(message).key();
+        let coming = &mut self.ranks[target as usize].coming;
+        let before = coming.last(&mut self.messages, key);
+        let due = before.map_or(time, |before| time.max(self.messages.get(before).due));
+        self.messages.get(message).due = due;
+        coming.push(&mut self.messages, message);
+        due
     }
 
     fn happens(&mut self, message: u32, time: u64, what: What) {
@@ -447,6 +465,10 @@ impl<'a> World<'a> {
         let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
         let matching = self.setup.matching;
         let me = &mut self.ranks[record.target as usize];
+        if !record.remote {
+            // The first of its key: see `in_order`.
+            me.coming.take(&mut self.messages, record.key());
+        }
         let (found, walked) = me.posted.take(&mut self.receives, record.key());
         if !flag {
             me.cpu = me.cpu.max(event.time) + path.recv + walked * matching;

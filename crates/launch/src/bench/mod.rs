@@ -27,21 +27,16 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use oxmpi::settings::{Sources, TABLE, resolve};
+use oxmpi_wire::pmi::Start;
 
 use crate::complain::{self, USAGE};
+use crate::manager::started;
 use crate::run::pinning;
 use command::{Command, Wish};
 use progress::Show;
 use report::Report;
 use simulated::Simulated;
 use surroundings::Here;
-
-/// Variables by which a process manager tells a process that it is a rank; the runtime says which
-/// it understands.
-const MANAGED: [&str; 4] = ["PMI_FD", "PMI_RANK", "PMI_PORT", "PMIX_RANK"];
-
-/// Those of them that tell a rank its number.
-const RANKS: [&str; 2] = ["PMI_RANK", "PMIX_RANK"];
 
 /// The name of the original program: called by it, this command is `oxmpi bench`.
 pub(crate) const ORIGINAL: &str = "IMB-MPI1";
@@ -87,7 +82,7 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
             }
         };
     }
-    if MANAGED.iter().any(|name| std::env::var_os(name).is_some()) {
+    if started(|found| !matches!(found, Ok(Start::Singleton))) {
         return match rank::run(&command) {
             Ok(code) => code,
             Err(why) => {
@@ -101,8 +96,11 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
 
 /// Whether another rank of the job answers for this one.
 fn is_silent() -> bool {
-    let mut ranks = RANKS.iter().filter_map(std::env::var_os);
-    ranks.next().is_some_and(|rank| rank != "0")
+    started(|found| match found {
+        Ok(Start::Descriptor { rank, .. } | Start::Pmix { rank, .. }) => rank > 0,
+        Ok(Start::Port { id, .. }) => id > 0,
+        _ => false,
+    })
 }
 
 /// Runs the benchmarks on a machine that is simulated.

@@ -26,6 +26,8 @@ struct Explained {
     machine: String,
     per_node: u32,
     call: Call,
+    /// Whether a blocking call goes through the node's shared memory instead of the chosen algorithm.
+    in_node: bool,
     /// What serves the call, and its expected picoseconds.
     chosen: (Choice, u64),
     /// Why it does.
@@ -69,14 +71,14 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
     let rules = values.rules().map_err(|bad| bad.to_string())?;
     let (machine, costs, per_node) = options.machine(values)?;
     let tuning = Tuning {
-        // Kept as long as the process runs, as in a job.
-        rules: rules.leak(),
+        rules,
         machine: costs,
         per_node,
         order: options.order,
         ..values.tuning()
     };
     let call = options.call()?;
+    let in_node = options.is_in_node(per_node) && values.serves_in_node(&call, &tuning);
     let refused = |why: oxmpi_coll::catalog::Unsuited| why.to_string();
     let table = Table::new(&call, &tuning).map_err(refused)?;
     let cost = |call: &Call, choice: &Choice| {
@@ -112,6 +114,7 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
         machine,
         per_node,
         call,
+        in_node,
         chosen,
         why,
         unsuited: unsuited.collect(),

@@ -24,6 +24,7 @@ pub(super) fn text(info: &Info) -> String {
     if let Some(memory) = &info.memory {
         text += &format!("memory      {} MiB {}\n", memory.bytes >> 20, memory.source);
     }
+    text += &format!("manager     {}\n", info.manager);
     for transport in &info.transports {
         text.push('\n');
         text += &of_transport(transport);
@@ -75,6 +76,7 @@ pub(super) fn json(info: &Info) -> String {
         "allowed": info.allowed.to_string(),
         "granted": info.granted,
         "memory_left": info.memory.as_ref().map(|memory| memory.bytes),
+        "manager": info.manager,
         "transports": transports.collect::<Vec<_>>(),
     });
     format!("{whole:#}\n")

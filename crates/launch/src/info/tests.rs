@@ -22,6 +22,7 @@ fn info(memfd: bool) -> Info {
         allowed: CpuSet::range(0, 8),
         granted: 4,
         memory: None,
+        manager: "a manager".into(),
         transports: vec![shm, network()],
     }
 }
@@ -33,6 +34,7 @@ fn text_names_machine_transports_and_reasons() {
         "machine     2 Package, 8 PU",
         "processors  8 allowed (0-7), 4 at once",
         "shm         used: a reason",
+        "manager     a manager",
         "  memfd             found    memory; a note",
     ] {
         assert!(
@@ -55,6 +57,7 @@ fn json_has_format_and_version() {
         (&"oxmpi-info".into(), &1.into())
     );
     assert_eq!(read["machine"]["PU"], 8);
+    assert_eq!(read["manager"], "a manager");
     assert_eq!(read["transports"][0]["parts"][0]["found"], true);
 }
 

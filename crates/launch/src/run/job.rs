@@ -20,7 +20,7 @@ use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::Guard;
 use oxmpi_os::process::{self, End};
 use oxmpi_os::signal::{self, Signal, Signals};
-use oxmpi_wire::pmi::{Event, Server};
+use oxmpi_wire::pmi::{Event, Server, mapping};
 
 use super::input::Typed;
 use super::output::{Progress, Sink};
@@ -72,7 +72,7 @@ fn server(plan: &Plan) -> Server {
     let mut server = Server::new(&format!("kvs_{}", plan.key), &appnums);
     // One node, number 0, which holds all ranks.
     server.preset(
-        "PMI_process_mapping",
+        mapping::KEY,
         &format!("(vector,(0,1,{}))", plan.seats.len()),
     );
     server

@@ -13,7 +13,7 @@ use super::output::Source;
 use super::plan::{Plan, Seat};
 
 /// Variables of other process managers, which would mislead a rank of ours.
-const FOREIGN: [&str; 3] = ["PMI_PORT", "PMI_ID", "PMIX_NAMESPACE"];
+const FOREIGN: [&str; 4] = ["PMI_PORT", "PMI_ID", "PMIX_NAMESPACE", "PMIX_RANK"];
 
 /// A rank that was started.
 pub(crate) struct Rank {

@@ -23,12 +23,12 @@ What is simulated:
                         do by default for gatherv and scatterv, with all messages under way at once; in-network (barrier,
                         allreduce) and nic-atomic (barrier): formulas of what a network could do by itself. Left out:
                         the one that a job would choose
-  --radix N             the radix of algorithms that have one; left out: their own
-  --machine NAME        gemini (left out), slingshot or ndr; or a JSON file with the costs of yours (docs/formats.md)
+  --radix N             the radix of algorithms that have one, or the largest of one that takes less; left out: their own
+  --machine NAME        gemini (left out), slingshot, ndr or zen4; or a JSON file with the costs of yours (docs/formats.md)
   --ppn N               ranks of a node; left out: as many as the machine is known for
   --placement ORDER     block (left out): a node is filled before the next; cyclic: one rank to each in turn
   --match-ns X          nanoseconds for each entry of a queue that is looked at; left out: 0, as with matching by hash
-  --flags               messages that only signal are flags put into the receiver's memory: no matching
+  --flags               messages of at most 8 B are flags put into the receiver's memory: no matching
   --serial-copies       a rank's processor copies what comes from its own node, one message after another; left out:
                         such copies overlap
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use lexopt::prelude::*;
-use oxmpi_coll::catalog::{Collective, Parameters};
+use oxmpi_coll::catalog::{Collective, Parameters, Row};
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup};
 use oxmpi_text::size;
@@ -371,6 +371,16 @@ fn check(options: &Options) -> Result<(), String> {
         return Err(format!(
             "{ranks} ranks with {size} bytes each are too much: a node would move more than {BYTES_MAX} bytes"
         ));
+    }
+    let is_named = |name: &str| match &options.which {
+        Which::Named(names) => names.iter().any(|one| one == name),
+        _ => false,
+    };
+    let mut named = options.collective.algorithms();
+    let beyond = |row: &Row| row.parameters.radix > 0 && options.radix > row.needs.max_radix;
+    if let Some(one) = named.find(|one| is_named(one.name()) && beyond(one.row())) {
+        let (most, radix) = (one.row().needs.max_radix, options.radix);
+        return Err(format!("{one} takes a radix from 2 to {most}, not {radix}"));
     }
     if options.svg.is_some() && options.sweep.is_none() {
         return Err(

@@ -1,28 +1,30 @@
-//! The blocking shell around the PMI client: one descriptor to whoever started this process.
+//! The process manager, whichever it is: who started this process and answers for the whole job.
 
 use std::env;
-use std::fs::File;
-use std::io::{Read, Write};
 
-use oxmpi_wire::pmi::{Client, Reply, Request, Start, Variables};
+use oxmpi_wire::pmi::{Start, Variables};
 
+use super::pmi::Conversation;
+use super::pmix::Member;
 use crate::error::{Error, Result};
 
-/// The process manager, or its absence.
+/// The process manager, or its absence, and this process's place in its job.
 #[derive(Debug)]
 pub(crate) struct Manager {
     rank: u32,
     size: u32,
-    conversation: Option<Conversation>,
+    talk: Talk,
 }
 
-/// A PMI conversation over a descriptor that the manager left open.
+/// How one talks to it.
 #[derive(Debug)]
-struct Conversation {
-    client: Client,
-    stream: File,
-    /// The job's key-value space.
-    space: String,
+enum Talk {
+    /// Nobody started this process: it is a job of its own.
+    Alone,
+    /// PMI-1, over a descriptor or a connection.
+    Pmi(Box<Conversation>),
+    /// PMIx, through its library.
+    Pmix(Box<Member>),
 }
 
 impl Manager {
@@ -31,45 +33,37 @@ impl Manager {
     /// # Errors
     /// When the environment or the manager makes no sense.
     pub(crate) fn find() -> Result<Self> {
-        const STEP: &str = "looking for the process manager";
-        let names = ["PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "PMI_ID"];
-        let values = names.map(|name| env::var(name).ok());
-        let [fd, rank, size, port, id] = values.each_ref().map(Option::as_deref);
-        let start = Start::read(&Variables {
-            fd,
-            rank,
-            size,
-            port,
-            id,
-            pmix_namespace: None,
-            pmix_rank: None,
-        })
-        .map_err(|why| Error::start(STEP, why))?;
+        let values = Variables::NAMES.map(|name| env::var(name).ok());
+        let variables = Variables::new(values.each_ref().map(Option::as_deref));
+        let start = Start::read(&variables)
+            .map_err(|why| Error::start("looking for the process manager", why))?;
         match start {
-            Start::Singleton if env::var_os("PMIX_RANK").is_some() => Err(Error::start(
-                STEP,
-                "it speaks PMIx (PMIX_RANK is set), this version PMI-1: start the job by oxmpi run, \
-                 mpiexec.hydra or srun --mpi=pmi2; or unset PMIX_RANK to run this process alone",
-            )),
-            Start::Singleton => Ok(Self {
-                rank: 0,
-                size: 1,
-                conversation: None,
+            Start::Descriptor { fd, rank, size } => Ok(Self {
+                rank,
+                size,
+                talk: Talk::Pmi(Conversation::at_descriptor(fd)?.into()),
             }),
-            Start::Descriptor { fd, rank, size } => {
-                let stream = oxmpi_os::inherit(fd)
-                    .map_err(|why| Error::start(STEP, format_args!("PMI_FD={fd}: {why}")))?;
+            Start::Port { address, id } => {
+                let (conversation, place) = Conversation::at_port(address, id)?;
                 Ok(Self {
-                    rank,
-                    size,
-                    conversation: Some(Conversation::open(stream.into())?),
+                    rank: place.rank,
+                    size: place.size,
+                    talk: Talk::Pmi(conversation.into()),
                 })
             }
-            _ => Err(Error::start(
-                STEP,
-                "it offers PMI_PORT, an address to connect to; this version takes PMI_FD, an open \
-                 descriptor, which is the default of oxmpi run, Hydra and Slurm",
-            )),
+            Start::Pmix { .. } => {
+                let (member, size) = Member::join()?;
+                Ok(Self {
+                    rank: member.rank(),
+                    size,
+                    talk: Talk::Pmix(member.into()),
+                })
+            }
+            _ => Ok(Self {
+                rank: 0,
+                size: 1,
+                talk: Talk::Alone,
+            }),
         }
     }
 
@@ -85,106 +79,48 @@ impl Manager {
 
     /// Makes `value` known to every rank as `key`, after the next [`Manager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
-        match &mut self.conversation {
-            None => Ok(()),
-            Some(talk) => {
-                let space = talk.space.clone();
-                let kvs = &space;
-                talk.ask(Request::Put { kvs, key, value }, |_| Some(()))
-            }
+        match &mut self.talk {
+            Talk::Alone => Ok(()),
+            Talk::Pmi(talk) => talk.put(key, value),
+            Talk::Pmix(member) => member.put(key, value),
         }
     }
 
     /// Waits until every rank has come here.
     pub(crate) fn barrier(&mut self) -> Result<()> {
-        match &mut self.conversation {
-            None => Ok(()),
-            Some(talk) => talk.ask(Request::Barrier, |_| Some(())),
+        match &mut self.talk {
+            Talk::Alone => Ok(()),
+            Talk::Pmi(talk) => talk.barrier(),
+            Talk::Pmix(member) => member.barrier(),
         }
     }
 
-    /// The value of `key`, if a rank has put it.
-    pub(crate) fn get(&mut self, key: &str) -> Result<Option<String>> {
-        match &mut self.conversation {
-            None => Ok(None),
-            Some(talk) => {
-                let space = talk.space.clone();
-                talk.ask(Request::Get { kvs: &space, key }, |reply| match reply {
-                    Reply::Value(value) => Some(value.map(str::to_owned)),
-                    _ => None,
-                })
-            }
+    /// The value that rank `of` has put as `key`, if it has.
+    pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
+        match &mut self.talk {
+            Talk::Alone => Ok(None),
+            // One space for all: keys name their ranks where that matters.
+            Talk::Pmi(talk) => talk.get(key),
+            Talk::Pmix(member) => member.get(of, key),
         }
     }
 
     /// Leaves the job in order.
     pub(crate) fn finalize(&mut self) -> Result<()> {
-        match &mut self.conversation {
-            None => Ok(()),
-            Some(talk) => talk.ask(Request::Finalize, |_| Some(())),
+        match &mut self.talk {
+            Talk::Alone => Ok(()),
+            Talk::Pmi(talk) => talk.finalize(),
+            Talk::Pmix(member) => member.finalize(),
         }
     }
 
     /// Asks the manager to end the whole job with exit code `code`. Does what it can: the caller
     /// ends in any case.
     pub(crate) fn abort(&mut self, code: i32) {
-        if let Some(talk) = &mut self.conversation
-            && let Ok(line) = talk.client.request(Request::Abort { code })
-        {
-            // The job ends whether or not the manager hears of it: its ranks notice our death.
-            let _ = talk.stream.write_all(line.as_bytes());
-        }
-    }
-}
-
-impl Conversation {
-    fn open(stream: File) -> Result<Self> {
-        let mut talk = Self {
-            client: Client::new(),
-            stream,
-            space: String::new(),
-        };
-        talk.ask(Request::Init, |_| Some(()))?;
-        talk.ask(Request::Maxes, |_| Some(()))?;
-        talk.space = talk.ask(Request::KvsName, |reply| match reply {
-            Reply::KvsName(name) => Some(name.to_owned()),
-            _ => None,
-        })?;
-        Ok(talk)
-    }
-
-    /// Sends `request`, waits for the reply, and reads from it what `read` finds.
-    fn ask<R>(
-        &mut self,
-        request: Request<'_>,
-        read: impl FnOnce(Reply<'_>) -> Option<R>,
-    ) -> Result<R> {
-        const STEP: &str = "talking to the process manager";
-        let fail = |why: &dyn std::fmt::Display| Error::start(STEP, why);
-        let line = self.client.request(request).map_err(|why| fail(&why))?;
-        self.stream
-            .write_all(line.as_bytes())
-            .map_err(|why| fail(&why))?;
-        let mut bytes = [0; 1024];
-        loop {
-            let count = match self.stream.read(&mut bytes) {
-                Err(why) if why.kind() == std::io::ErrorKind::Interrupted => continue,
-                other => other.map_err(|why| fail(&why))?,
-            };
-            if count == 0 {
-                return Err(match self.client.closed() {
-                    Some(why) => fail(&why),
-                    None => fail(&"the process manager closed the connection"),
-                });
-            }
-            if let Some(reply) = self
-                .client
-                .feed(&bytes[..count])
-                .map_err(|why| fail(&why))?
-            {
-                return read(reply)
-                    .ok_or_else(|| fail(&"the process manager answered another question"));
-            }
+        match &mut self.talk {
+            Talk::Alone => {}
+            Talk::Pmi(talk) => talk.abort(code),
+            Talk::Pmix(member) => member.abort(code),
         }
     }
 }

@@ -5,6 +5,8 @@
 
 mod invitation;
 mod manager;
+mod pmi;
+mod pmix;
 
 use std::time::Duration;
 
@@ -42,7 +44,7 @@ pub(crate) fn meet(manager: &mut Manager, layout: Layout, heap: Wish) -> Result<
         return admit(door, layout, Some(heap));
     }
     manager.barrier()?;
-    let text = manager.get(KEY)?.ok_or_else(|| {
+    let text = manager.get(0, KEY)?.ok_or_else(|| {
         Error::start(
             "looking for rank 0",
             format_args!("it has published no {KEY}: is it an oxmpi program of this version?"),
@@ -99,4 +101,20 @@ fn boot_id() -> String {
 
 fn failed(why: JoinError) -> Error {
     Error::start("meeting the other ranks", why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{accept, invite};
+
+    #[test]
+    fn a_rank_on_another_machine_gets_an_error_that_names_both() {
+        let (_door, mut invitation) = invite().expect("a door");
+        invitation.boot = "another boot".into();
+        invitation.host = "far-away".into();
+        let error = accept(&invitation, 1, 2).expect_err("it is elsewhere");
+        let here = oxmpi_os::host::name();
+        let says = format!("rank 0 is on far-away and rank 1 on {here}");
+        assert!(error.to_string().contains(&says), "{error}");
+    }
 }

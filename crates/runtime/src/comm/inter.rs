@@ -1,11 +1,16 @@
 //! Two groups of ranks that talk to each other (MPI 5.0, sections 7.6 and 6.2.3).
 
 mod collective;
+mod scope;
 
 use std::fmt;
 use std::ops::Range;
 
-pub use collective::Root;
+pub use collective::{
+    Collective, Root, allgather, allgatherv, allreduce, alltoall, alltoallv, alltoallw, barrier,
+    bcast, gather, gatherv, reduce, reduce_scatter, reduce_scatter_block, scatter, scatterv,
+};
+pub use scope::InterScope;
 
 use super::Comm;
 use crate::data::Data;
@@ -16,8 +21,10 @@ use crate::raw::{Access, Leaders, Own};
 /// An intercommunicator: this rank's group, and another one whose ranks it sends to and receives
 /// from. Ranks are those of the other group wherever nothing else is said.
 ///
-/// Its collectives block, and are the regular ones; what else two groups do together goes through
-/// [`InterComm::merge`]. Made by [`Comm::intercomm`].
+/// Its collectives are those of the standard; what else two groups do together goes through
+/// [`InterComm::merge`]. The methods run one to its end. The functions of [`inter`](self) only
+/// describe it: for [`InterComm::scope`], where it is started, and for [`InterComm::persistent`]. An
+/// error of theirs counts ranks through both groups. Made by [`Comm::intercomm`].
 pub struct InterComm<A: Access = Own> {
     /// This rank's group.
     local: Comm<A>,

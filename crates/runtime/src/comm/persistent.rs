@@ -57,11 +57,18 @@ impl<A: Access> Comm<A> {
         let operation = combine.map(own_operation);
         let (call, buffers) = (described.call, described.buffers);
         let raw = self.raw.prepare(call, buffers, operation)?;
-        Ok(Persistent {
-            comm: self,
-            raw,
-            held,
-        })
+        Ok(Persistent::new(self, raw, held))
+    }
+}
+
+impl<'comm, B: Buffer, A: Access> Persistent<'comm, B, A> {
+    /// What was prepared on `comm`.
+    pub(super) const fn new(
+        comm: &'comm Comm<A>,
+        raw: raw::Persistent<'comm, A>,
+        held: B::Held,
+    ) -> Self {
+        Self { comm, raw, held }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The elements that predefined operations know.
 
 use super::loops::each;
-use super::{Name, Op, floats};
+use super::{Name, Op, Widening, floats};
 use crate::data::Data;
 use crate::error::{Error, Result};
 
@@ -21,6 +21,13 @@ pub trait Element: Data {
     fn is_exact(op: Op) -> bool {
         let _ = op;
         false
+    }
+
+    /// How to do `op` on elements of which it is exact, in place of these.
+    #[doc(hidden)]
+    fn widening(op: Op) -> Option<Widening> {
+        let _ = op;
+        None
     }
 }
 
@@ -73,6 +80,10 @@ macro_rules! floats {
 
             fn is_exact(op: Op) -> bool {
                 matches!(op.0, Name::Min | Name::Max)
+            }
+
+            fn widening(op: Op) -> Option<Widening> {
+                (op.0 == Name::Sum).then(Widening::of::<$t>)
             }
         }
     )*};

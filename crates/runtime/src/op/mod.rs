@@ -1,6 +1,7 @@
 //! Reduction operations.
 
 mod element;
+mod exact;
 mod floats;
 mod loc;
 mod loops;
@@ -11,10 +12,13 @@ mod tests;
 use std::fmt;
 
 pub use element::{Element, Fold};
+pub use exact::ExactSum;
 pub use loc::Loc;
 #[cfg(test)]
 pub(crate) use reduction::custom;
-pub(crate) use reduction::{Combine, Kind, Nothing, on_bytes, own_operation, sealed};
+pub(crate) use reduction::{
+    Combine, Kind, Nothing, Reduced, Widening, on_bytes, own_operation, sealed,
+};
 pub use reduction::{Custom, Reduction};
 
 /// A predefined operation, as `MPI_SUM` and its kin (MPI 5.0, section 6.9.2).

@@ -3,13 +3,16 @@
 use std::marker::PhantomData;
 use std::slice;
 
+use oxmpi_coll::catalog::Call;
+use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::{Element, Fold, Op};
+use super::exact::Summand;
+use super::{Element, ExactSum, Fold, Op};
 use crate::data::Data;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::raw::{OwnOperation, Scratch};
 
 /// What combines elements of type `T` in a reduction: an [`Op`], or a function of your own by
@@ -39,7 +42,7 @@ impl<F> Custom<F> {
     reason = "the trait is sealed: callers name `Reduction`, never what is here"
 )]
 pub(crate) mod sealed {
-    use super::{Data, Fold, PhantomData, RawBytes, Result, Side};
+    use super::{Data, ExactSum, Fold, PhantomData, RawBytes, Reproducible, Result, Side};
 
     /// What the order of operands means to the result.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +66,34 @@ pub(crate) mod sealed {
         /// The operation on bytes.
         type Combine: Combine;
 
-        /// Its kind, and the operation on bytes.
+        /// What is to be done where results are to be reproducible so far.
         ///
         /// # Errors
-        /// When the type does not have the operation.
-        fn reduces(self) -> Result<(Kind, Self::Combine)>;
+        /// When the type does not have the operation, or it cannot be so reproducible.
+        fn reduces(self, wish: Reproducible) -> Result<Reduced<Self::Combine>>;
+    }
+
+    /// An operation as the raw core needs it.
+    #[derive(Debug)]
+    pub struct Reduced<C> {
+        /// Its kind.
+        pub kind: Kind,
+        /// The operation on bytes.
+        pub combine: C,
+        /// On which elements it is done, if not on those that are given.
+        pub widening: Option<Widening>,
+    }
+
+    /// How elements become wider ones, of which an operation is exact, and these become elements
+    /// again. The ranges hold as many elements and do not overlap.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Widening {
+        /// Bytes of a wide element.
+        pub element: u64,
+        /// From elements to wide ones.
+        pub widen: fn(RawBytes, RawBytes),
+        /// From wide elements to those that are given.
+        pub narrow: fn(RawBytes, RawBytes),
     }
 
     /// In place of an operation, where nothing is combined.
@@ -76,14 +102,31 @@ pub(crate) mod sealed {
 
     /// A predefined operation.
     #[derive(Clone, Copy, Debug)]
-    pub struct Predefined<T>(pub(in crate::op) Fold<T>);
+    pub enum Predefined<T> {
+        /// On the elements themselves.
+        Own(Fold<T>),
+        /// The exact sum of floats.
+        Exact(Fold<ExactSum>),
+    }
 
     /// The caller's own operation.
     #[derive(Clone, Copy, Debug)]
     pub struct Own<T, F>(pub(in crate::op) F, pub(in crate::op) PhantomData<fn(T)>);
 }
 
-pub(crate) use sealed::{Combine, Kind, Nothing};
+pub(crate) use sealed::{Combine, Kind, Nothing, Reduced, Widening};
+
+impl Kind {
+    /// The call of a reduction by such an operation.
+    pub(crate) const fn of(self, call: Call) -> Call {
+        match self {
+            Self::Exact => call.exactly(),
+            Self::Commutative => call,
+            Self::Ordered => call.with_commutative(false),
+        }
+    }
+}
+
 use sealed::{Own, Predefined, Reduces};
 
 /// An operation as the raw core calls it.
@@ -111,39 +154,68 @@ impl Combine for Nothing {
 impl<T: Element> Reduces<T> for Op {
     type Combine = Predefined<T>;
 
-    fn reduces(self) -> Result<(Kind, Predefined<T>)> {
+    fn reduces(self, wish: Reproducible) -> Result<Reduced<Predefined<T>>> {
+        let combine = Predefined::Own(T::fold(self)?);
         let kind = match T::is_exact(self) {
             true => Kind::Exact,
             false => Kind::Commutative,
         };
-        Ok((kind, Predefined(T::fold(self)?)))
+        let (combine, widening) = match wish {
+            Reproducible::Ranks if kind != Kind::Exact => match T::widening(self) {
+                Some(widening) => (Predefined::Exact(ExactSum::fold(self)?), Some(widening)),
+                None => return Err(Error::Reproducible { op: self.name() }),
+            },
+            _ => (combine, None),
+        };
+        let kind = widening.map_or(kind, |_| Kind::Exact);
+        Ok(Reduced {
+            kind,
+            combine,
+            widening,
+        })
     }
 }
 
 impl<T: Data> Combine for Predefined<T> {
     fn combine(&self, from: RawBytes, into: RawBytes, _: Side) {
-        // SAFETY: the raw core calls operations only with parts of the call's own buffers.
-        let (from, into) = unsafe { elements::<T>(from, into) };
-        (self.0)(into, from);
+        match self {
+            Self::Own(fold) => {
+                // SAFETY: the raw core calls operations only with parts of the call's own buffers.
+                let (from, into) = unsafe { elements::<T, T>(from, into) };
+                fold(into, from);
+            }
+            Self::Exact(fold) => {
+                // SAFETY: as above; the buffers are those of wide elements.
+                let (from, into) = unsafe { elements::<ExactSum, ExactSum>(from, into) };
+                fold(into, from);
+            }
+        }
     }
 }
 
 impl<T: Data, F: Fn(T, T) -> T> Reduces<T> for Custom<F> {
     type Combine = Own<T, F>;
 
-    fn reduces(self) -> Result<(Kind, Own<T, F>)> {
-        let kind = match self.commutative {
-            true => Kind::Commutative,
-            false => Kind::Ordered,
-        };
-        Ok((kind, Own(self.combine, PhantomData)))
+    fn reduces(self, wish: Reproducible) -> Result<Reduced<Own<T, F>>> {
+        if wish == Reproducible::Ranks {
+            let op = "an operation of the program's own";
+            return Err(Error::Reproducible { op });
+        }
+        Ok(Reduced {
+            kind: match self.commutative {
+                true => Kind::Commutative,
+                false => Kind::Ordered,
+            },
+            combine: Own(self.combine, PhantomData),
+            widening: None,
+        })
     }
 }
 
 impl<T: Data, F: Fn(T, T) -> T> Combine for Own<T, F> {
     fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
         // SAFETY: as in the predefined ones.
-        let (from, into) = unsafe { elements::<T>(from, into) };
+        let (from, into) = unsafe { elements::<T, T>(from, into) };
         for (into, &from) in into.iter_mut().zip(from) {
             *into = match side {
                 Side::Left => (self.0)(from, *into),
@@ -153,29 +225,47 @@ impl<T: Data, F: Fn(T, T) -> T> Combine for Own<T, F> {
     }
 }
 
-/// The operands of a reduction as slices.
+impl Widening {
+    /// Of floats to their exact sums.
+    pub(super) fn of<T: Summand>() -> Self {
+        Self {
+            element: size_of::<ExactSum>() as u64,
+            widen: |from, into| convert(from, into, T::exact),
+            narrow: |from, into| convert(from, into, T::rounded),
+        }
+    }
+}
+
+/// Makes elements of other ones.
+fn convert<F: Data, I: Data>(from: RawBytes, into: RawBytes, each: fn(F) -> I) {
+    // SAFETY: the raw core converts between the call's own buffers and rooms that it has made for
+    // as many wide elements.
+    let (from, into) = unsafe { elements::<F, I>(from, into) };
+    for (into, &from) in into.iter_mut().zip(from) {
+        *into = each(from);
+    }
+}
+
+/// Two ranges that hold as many elements, as slices.
 ///
 /// # Safety
-/// Both ranges are this process's own memory, in buffers of `T` or in a collective's scratch, and
-/// whole numbers of `T`; they do not overlap, and nothing else writes to them (or, to `into`, reads)
+/// Both are this process's own memory, in buffers of `F` and of `I` or in a collective's scratch, and
+/// whole numbers of these; they do not overlap, and nothing else writes to them (or, to `into`, reads)
 /// while the slices live.
-unsafe fn elements<'a, T: Data>(from: RawBytes, into: RawBytes) -> (&'a [T], &'a mut [T]) {
+unsafe fn elements<'a, F: Data, I: Data>(from: RawBytes, into: RawBytes) -> (&'a [F], &'a mut [I]) {
     const {
         assert!(
-            align_of::<T>() <= Scratch::ALIGN,
+            align_of::<F>() <= Scratch::ALIGN && align_of::<I>() <= Scratch::ALIGN,
             "elements that are reduced are aligned to 128 bytes at most"
         );
     }
-    debug_assert_eq!(from.len(), into.len());
     // Of elements without a size there is nothing to combine.
-    let count = |bytes: RawBytes| {
-        (bytes.len() as usize)
-            .checked_div(size_of::<T>())
-            .unwrap_or(0)
-    };
-    // SAFETY: the caller's promise, and scratch is aligned; any bytes are a valid `T`.
-    let from_elements = unsafe { slice::from_raw_parts(from.start().cast(), count(from)) };
-    // SAFETY: as above.
-    let into_elements = unsafe { slice::from_raw_parts_mut(into.start().cast(), count(into)) };
+    let count = |bytes: RawBytes, size| (bytes.len() as usize).checked_div(size).unwrap_or(0);
+    let (from_count, into_count) = (count(from, size_of::<F>()), count(into, size_of::<I>()));
+    debug_assert_eq!(from_count, into_count);
+    // SAFETY: the caller's promise, and scratch is aligned; any bytes are a valid `F`.
+    let from_elements = unsafe { slice::from_raw_parts(from.start().cast(), from_count) };
+    // SAFETY: as above, of `I`.
+    let into_elements = unsafe { slice::from_raw_parts_mut(into.start().cast(), into_count) };
     (from_elements, into_elements)
 }

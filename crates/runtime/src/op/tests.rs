@@ -1,13 +1,16 @@
+use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
 use proptest::prelude::*;
 
-use super::sealed::Reduces;
+use super::sealed::{Reduced, Reduces};
 use super::{Combine, Element, Kind, Loc, Op};
 
 #[test]
 fn elements_without_a_size_are_no_elements() {
-    let (_, combine) = Reduces::<()>::reduces(Op::ordered(|(), ()| unreachable!())).expect("any");
+    let Reduced { combine, .. } =
+        Reduces::<()>::reduces(Op::ordered(|(), ()| unreachable!()), Reproducible::Off)
+            .expect("any");
     combine.combine(RawBytes::empty(), RawBytes::empty(), Side::Left);
 }
 
@@ -94,7 +97,8 @@ fn what_a_type_does_not_have_is_an_error() {
 }
 
 fn kind<T: Element>(op: Op) -> Kind {
-    Reduces::<T>::reduces(op).expect("it has it").0
+    let reduced = Reduces::<T>::reduces(op, Reproducible::Off);
+    reduced.expect("it has it").kind
 }
 
 #[test]
@@ -104,6 +108,28 @@ fn what_rounds_is_not_exact() {
     assert_eq!(kind::<f64>(Op::MAX), Kind::Exact);
     assert_eq!(kind::<Loc<i32>>(Op::MINLOC), Kind::Exact);
     assert_eq!(kind::<Loc<f32>>(Op::MINLOC), Kind::Commutative);
+}
+
+#[test]
+fn what_is_to_be_the_same_on_any_number_of_ranks_is_exact_or_refused() {
+    fn kind<T: Element>(op: Op) -> Result<Kind, crate::Error> {
+        Reduces::<T>::reduces(op, Reproducible::Ranks).map(|reduced| reduced.kind)
+    }
+    for exact in [
+        kind::<f64>(Op::SUM),
+        kind::<f32>(Op::SUM),
+        kind::<f32>(Op::MIN),
+        kind::<u8>(Op::PROD),
+    ] {
+        assert_eq!(exact.expect("it can"), Kind::Exact);
+    }
+    let why = kind::<f64>(Op::PROD).expect_err("it rounds").to_string();
+    assert!(
+        why.starts_with("PROD may have other bits on another number of ranks"),
+        "{why}"
+    );
+    let own = Reduces::<u8>::reduces(Op::commutative(|a: u8, b: u8| a ^ b), Reproducible::Ranks);
+    assert!(own.is_err_and(|why| why.to_string().contains("of the program's own")));
 }
 
 /// Bits of an exact operation do not depend on the order and the grouping.

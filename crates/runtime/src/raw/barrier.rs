@@ -1,6 +1,6 @@
 //! Barriers: through gates where the lane has one for the communicator, else by messages.
 
-use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Failure;
 
 use super::access::Access;
@@ -24,7 +24,8 @@ impl<A: Access> Communicator<A> {
         let entered = self.access().with(|lane| {
             lane.check()?;
             let tuning = &lane.policy().tuning;
-            let asked = tuning.asks_for(Collective::Barrier, self.group().size());
+            // Gates are passed without a word, which could be compared.
+            let asked = self.checks() || tuning.asks_for(&self.barrier_call());
             let context = self.collective_context();
             let broken = lane.troubles.of(context).is_some();
             let gate = lane.gate(self.context());
@@ -63,9 +64,12 @@ impl<A: Access> Communicator<A> {
     }
 
     fn barrier_by_messages(&self) -> Result<()> {
-        let (rank, size) = (self.group().rank(), self.group().size());
         let buffers = Buffers::new(Area::empty(), Area::empty());
-        self.collective(Call::barrier(rank, size), &buffers, None)
+        self.collective(self.barrier_call(), &buffers, None)
+    }
+
+    fn barrier_call(&self) -> Call {
+        Call::barrier(self.group().rank(), self.group().size())
     }
 
     /// The links of all other members, bit by bit. A lane with gates has no link beyond.

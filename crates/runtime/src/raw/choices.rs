@@ -34,7 +34,7 @@ impl Choices {
 
     #[cold]
     fn add(&mut self, size: u32) -> usize {
-        self.by_size.push((size, Tables::new(self.tuning)));
+        self.by_size.push((size, Tables::new(self.tuning.clone())));
         self.by_size.len() - 1
     }
 }

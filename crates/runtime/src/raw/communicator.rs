@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use oxmpi_coll::choice::Reproducible;
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Mode, Outcome};
@@ -65,27 +66,48 @@ pub(crate) type Claimed = engine::Message;
 
 /// An ordered group of ranks, with two contexts on one lane: the even one for messages, the next
 /// for collectives.
+///
+/// The fields keep this order: a message reads the first three, from the start of one line.
+#[repr(C)]
 pub(crate) struct Communicator<A: Access> {
     access: A,
     /// The context as it stands in packed envelopes.
     context: u64,
     group: Group,
     numbering: Numbering,
+    reproducible: Reproducible,
+    checks: bool,
 }
 
 impl<A: Access> Communicator<A> {
-    pub(crate) const fn new(access: A, context: u32, group: Group) -> Self {
+    pub(crate) fn new(access: A, context: u32, group: Group) -> Self {
+        let wishes = access.with(|lane| (lane.policy().tuning.reproducible, lane.policy().checks));
+        let (reproducible, checks) = wishes;
         Self {
             access,
             context: Envelope { context, tag: 0 }.packed(),
             group,
             numbering: Numbering::new(),
+            reproducible,
+            checks,
         }
     }
 
     #[inline]
     pub(crate) const fn group(&self) -> &Group {
         &self.group
+    }
+
+    /// When results of its reductions have the same bits.
+    #[inline]
+    pub(crate) const fn reproducible(&self) -> Reproducible {
+        self.reproducible
+    }
+
+    /// Whether its ranks compare what they call.
+    #[inline]
+    pub(super) const fn checks(&self) -> bool {
+        self.checks
     }
 
     #[inline]

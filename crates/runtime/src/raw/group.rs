@@ -1,5 +1,6 @@
 //! Which ranks a communicator has, and where they are.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The members of a communicator, in rank order. Cheap to clone.
@@ -14,11 +15,22 @@ pub(crate) struct Group {
 }
 
 #[derive(Debug)]
-struct Subset {
-    /// The link of each rank.
-    links: Vec<u32>,
-    /// The rank of each link of the lane, [`NOT_A_MEMBER`] where it has none.
-    ranks: Vec<u32>,
+enum Subset {
+    /// Any links.
+    Listed {
+        /// The link of each rank.
+        links: Vec<u32>,
+        /// The rank of each link of the lane, [`NOT_A_MEMBER`] where it has none.
+        ranks: Vec<u32>,
+    },
+    /// Ranks of another group.
+    Section {
+        of: Group,
+        /// Rank 0.
+        first: Option<u32>,
+        /// The ranks after it.
+        rest: Range<u32>,
+    },
 }
 
 const NOT_A_MEMBER: u32 = u32::MAX;
@@ -45,7 +57,25 @@ impl Group {
             size: links.len() as u32,
             rank,
             plain: 0,
-            subset: Some(Arc::new(Subset { links, ranks })),
+            subset: Some(Arc::new(Subset::Listed { links, ranks })),
+        }
+    }
+
+    /// Rank `first` of this group, if there is one, and then the ranks `rest`, in which it is not;
+    /// this process is `rank` in it.
+    ///
+    /// # Cost
+    /// The same for groups of all sizes.
+    pub(crate) fn section(&self, first: Option<u32>, rest: Range<u32>, rank: u32) -> Self {
+        Self {
+            size: u32::from(first.is_some()) + rest.len() as u32,
+            rank,
+            plain: 0,
+            subset: Some(Arc::new(Subset::Section {
+                of: self.clone(),
+                first,
+                rest,
+            })),
         }
     }
 
@@ -76,7 +106,16 @@ impl Group {
 
     #[inline(never)]
     fn link_of(&self, rank: usize) -> Option<u32> {
-        self.subset.as_ref()?.links.get(rank).copied()
+        match &**self.subset.as_ref()? {
+            Subset::Listed { links, .. } => links.get(rank).copied(),
+            Subset::Section { of, first, rest } => {
+                let rank = match first {
+                    Some(first) if rank == 0 => *first,
+                    first => rest.clone().nth(rank - usize::from(first.is_some()))?,
+                };
+                of.link(rank as usize)
+            }
+        }
     }
 
     /// The rank at the other end of `link`, if it is a member.
@@ -91,8 +130,21 @@ impl Group {
 
     #[inline(never)]
     fn member(&self, link: u32) -> Option<u32> {
-        let rank = *self.subset.as_ref()?.ranks.get(link as usize)?;
-        (rank != NOT_A_MEMBER).then_some(rank)
+        match &**self.subset.as_ref()? {
+            Subset::Listed { ranks, .. } => {
+                let rank = *ranks.get(link as usize)?;
+                (rank != NOT_A_MEMBER).then_some(rank)
+            }
+            Subset::Section { of, first, rest } => {
+                let rank = of.rank_of(link)?;
+                if *first == Some(rank) {
+                    return Some(0);
+                }
+                let before = u32::from(first.is_some());
+                let is_there = rest.contains(&rank);
+                is_there.then(|| before + rank - rest.start)
+            }
+        }
     }
 }
 
@@ -111,6 +163,23 @@ mod tests {
         assert_eq!(group.link(3), None);
         for stranger in [1, 2, 4, 6] {
             assert_eq!(group.rank_of(stranger), None, "link {stranger}");
+        }
+    }
+
+    #[test]
+    fn a_section_counts_from_its_first_rank() {
+        let group = Group::subset(vec![5, 0, 3, 4], 6, 2);
+        for (first, links) in [(Some(3), vec![4, 0, 3]), (None, vec![0, 3])] {
+            let section = group.section(first, 1..3, 0);
+            assert_eq!(section.size() as usize, links.len());
+            for (rank, &link) in links.iter().enumerate() {
+                assert_eq!(section.link(rank), Some(link));
+                assert_eq!(section.rank_of(link), Some(rank as u32));
+            }
+            assert_eq!(
+                (section.link(links.len()), section.rank_of(5)),
+                (None, None)
+            );
         }
     }
 

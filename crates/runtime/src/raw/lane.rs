@@ -128,7 +128,7 @@ impl Lane {
             gates: rx.gates(),
             teams: [const { Place::Unmade }; collective::PLACES],
             rx,
-            choices: Choices::new(policy.tuning),
+            choices: Choices::new(policy.tuning.clone()),
             policy,
             looks: LOOKS,
             patience,
@@ -153,7 +153,7 @@ impl Lane {
             Some(reach) => node.with_reach(reach.subset(links)),
             None => node,
         };
-        Self::new(node, self.policy, self.fork)
+        Self::new(node, self.policy.clone(), self.fork)
     }
 
     /// The memory that ranks allocate, if there is any.
@@ -538,7 +538,7 @@ impl Lane {
     /// When the lane may not be used.
     pub(super) fn lend_team(&mut self, context: u32, call: &Call) -> Result<Lent> {
         self.check()?;
-        let asked = self.policy.tuning.asks_for(call.collective, call.size);
+        let asked = self.policy.tuning.asks_for(call);
         let looks = self.looks;
         let place = self.teams.get_mut((context / Self::CONTEXTS) as usize);
         Ok(match place {

@@ -23,7 +23,8 @@ pub use access::{Access, Own, Shared};
 pub(crate) use bridge::Leaders;
 pub(crate) use cell::LaneCell;
 pub(crate) use collective::{
-    Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent,
+    Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent, Stage, Stages, Wide,
+    serves_in_node,
 };
 pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
 pub(crate) use group::Group;

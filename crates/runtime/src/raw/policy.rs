@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::settings::{self, Sources, Wait};
 
 /// What the settings and the machine say about a lane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Policy {
     /// Switch points between the paths of a message that somebody has set.
     pub(crate) switches: Switches,
@@ -24,6 +24,8 @@ pub(crate) struct Policy {
     pub(crate) tuning: Tuning,
     /// Whether ranks of a node have flags and buffers for collectives.
     pub(super) node_collectives: bool,
+    /// Whether ranks compare what they call.
+    pub(super) checks: bool,
     wait: Wait,
     spin: u32,
 }
@@ -43,9 +45,9 @@ impl Policy {
             heap: values.heap(),
             roads: values.roads(),
             node_collectives: values.node_collectives(),
+            checks: values.checks_collectives(),
             tuning: Tuning {
-                // Read once in a process, and kept as long as it runs.
-                rules: values.rules().map_err(wrong)?.leak(),
+                rules: values.rules().map_err(wrong)?,
                 ..values.tuning()
             },
             wait: values.parse("wait", str::parse),

@@ -1,6 +1,7 @@
 //! New communicators from an old one: duplicate, split, share (MPI 5.0, section 7.4).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_coll::choice::Reproducible;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
@@ -113,7 +114,7 @@ impl<A: Access> Communicator<A> {
 
     /// Reduces `values` over all ranks, element by element.
     pub(super) fn allreduce_in_place<T: Element>(&self, values: &mut [T], op: Op) -> Result<()> {
-        let (_, own) = Reduces::<T>::reduces(op)?;
+        let own = Reduces::<T>::reduces(op, Reproducible::Off)?.combine;
         let combine = on_bytes(own);
         let call = Call::allreduce(
             self.group().rank(),

@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Setting] = &[
                comes. `auto` goes by the processors: where every rank has one of its own, it looks \
                for about a millisecond before it lets others run and then sleeps; where ranks \
                share processors, it lets others run as long as one is awake on its own, and sleeps \
-               after a fifth of a millisecond.",
+               after a millisecond.",
         check: |text| text.parse::<Wait>().map(drop),
     },
     Setting {

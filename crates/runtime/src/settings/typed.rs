@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::choice::{Rule, Tuning, read_rules};
+use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
@@ -13,6 +13,7 @@ use oxmpi_wire::paths::{Switches, network, settings as paths};
 
 use super::value::Refused;
 use super::{BadSetting, Origin, Values};
+use crate::raw::serves_in_node;
 
 impl Values {
     /// Where ranks are placed. With `pin_compat=intel-2021` values are read as that launcher reads them, also those that
@@ -78,6 +79,7 @@ impl Values {
             scatterv_short_bytes: self.parse("scatterv_short", size),
             machine: self.machine(),
             flags: self.parse("coll_flags", switch),
+            reproducible: self.parse("coll_reproducible", coll::reproducible),
             ..Tuning::default()
         };
         let mut forced = tuning.forced;
@@ -100,11 +102,11 @@ impl Values {
     ///
     /// # Errors
     /// A file that cannot be read, is longer than 1 MiB, or has what is no rule.
-    pub fn rules(&self) -> Result<Vec<Rule>, BadSetting> {
+    pub fn rules(&self) -> Result<Rules, BadSetting> {
         const LONGEST: u64 = 1 << 20;
         let value = self.get("coll_rules");
         if value.text.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Rules::default());
         }
         let bad = |why: String| BadSetting {
             origin: value.origin.clone(),
@@ -173,6 +175,22 @@ impl Values {
     /// Whether ranks of a node have flags and buffers for collectives.
     pub fn node_collectives(&self) -> bool {
         self.parse("shm_collectives", switch)
+    }
+
+    /// Whether ranks compare what they call before each collective.
+    pub fn checks_collectives(&self) -> bool {
+        self.parse("coll_check", switch)
+    }
+
+    /// Whether a blocking call of ranks that share a node goes by its flags and buffers, without
+    /// messages, if such algorithms are asked for as `tuning` says.
+    pub fn serves_in_node(&self, call: &Call, tuning: &Tuning) -> bool {
+        let served = match call.collective {
+            Collective::Barrier => true,
+            _ => self.node_collectives() && serves_in_node(call),
+        };
+        let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&call.size);
+        served && fits && !tuning.asks_for(call)
     }
 
     /// The sizes of a node's shared memory for `ranks` ranks.

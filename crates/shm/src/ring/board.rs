@@ -50,13 +50,14 @@ impl<W: Words> Board<W> {
         (0..self.words.len()).any(|rank| rank != me && self.word(rank) == word)
     }
 
-    /// Whether one of `ranks`, bit by bit the first 64 of them, is awake on processor `cpu`.
+    /// The ranks other than `me`, bit by bit of the first 64, that are awake on processor `cpu`.
     #[inline]
     #[must_use]
-    pub fn runs_one_of(&self, ranks: u64, cpu: u32) -> bool {
+    pub fn beside(&self, me: usize, cpu: u32) -> u64 {
         let word = awake_on(cpu);
-        let known = self.words.len().min(64);
-        (0..known).any(|rank| ranks >> rank & 1 != 0 && self.word(rank) == word)
+        let known = (0..self.words.len().min(64)).filter(|&rank| rank != me);
+        let awake = known.filter(|&rank| self.word(rank) == word);
+        awake.fold(0, |all, rank| all | 1 << rank)
     }
 
     #[inline(always)]

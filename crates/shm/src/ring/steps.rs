@@ -8,6 +8,8 @@
 //! A slot is written again `SLOTS` steps later. Until then all must have read it: each rank tells,
 //! every half of the ring, up to which step it has finished. So nobody writes what its writer reads
 //! for each step, and a rank may be that many steps ahead of the slowest.
+//!
+//! A rank that rests tells for which step, so that others on its processor know whether it could go on.
 
 use core::sync::atomic::Ordering;
 
@@ -35,7 +37,7 @@ const MARK: u32 = u16::BITS;
 
 impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     /// Words of one rank: its slots, each of which has a line of eight words, the first being its
-    /// number; then the line of what it has finished.
+    /// number; then the line of what it has finished and waits for.
     pub const WORDS: usize = (SLOTS + 1) * STRIDE;
 
     /// Words of payload in a slot.
@@ -51,6 +53,9 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     }
 
     const FINISHED: usize = SLOTS * STRIDE;
+
+    /// The word beside it: the step for which the rank rested last.
+    const RESTED: usize = Self::FINISHED + 1;
 
     /// Whether the slot of `step` may be written, when all have finished the steps up to `finished`,
     /// as [`Steps::finished`] tells.
@@ -161,6 +166,26 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
             return Err(Corrupt("the last step that a rank has finished"));
         }
         Ok(finished)
+    }
+
+    /// This rank rests until `step`, or its slot, is there. It is a hint.
+    ///
+    /// # Cost
+    /// A load; a store where it is another step than before.
+    #[inline]
+    pub fn rest(&self, step: u64) {
+        if self.rested() != step {
+            // SAFETY: the second word of the last line; `new` checked that it is there.
+            unsafe { self.words.store(Self::RESTED, step, Ordering::Relaxed) };
+        }
+    }
+
+    /// For which step the rank rested last; it may have gone on since.
+    #[inline]
+    #[must_use]
+    pub fn rested(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { self.words.load(Self::RESTED, Ordering::Relaxed) }
     }
 }
 

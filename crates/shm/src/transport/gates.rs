@@ -1,6 +1,5 @@
 //! Barriers among ranks of a node, without messages.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use oxmpi_wire::Bytes;
@@ -9,6 +8,7 @@ use super::tx::ShmTx;
 use crate::node::collective::{Awaited, Never, Team};
 use crate::ring::Corrupt;
 use crate::segment::{GATES_LEN, Segment};
+use crate::wait::Wariness;
 
 /// The barriers of one rank: a few gates, each for barriers of one group of ranks.
 ///
@@ -19,8 +19,8 @@ pub struct Gates {
     me: u32,
     /// What the collective under way waits for.
     awaited: Option<Awaited>,
-    /// Waits to come that sleep at once, since somebody foreign needs the processor.
-    wary: Cell<u32>,
+    /// Whether waits sleep at once.
+    pub(crate) wariness: Wariness,
     segment: Arc<Segment>,
 }
 
@@ -40,9 +40,9 @@ struct Pass {
 pub(crate) enum Company {
     /// None.
     Alone,
-    /// Some, and the barrier under way waits for none of them.
+    /// Some, which all wait for the same barrier or step of a collective as this rank, or a later one.
     Waiting,
-    /// Some that may be waited for.
+    /// Some that may be waited for, or may go on.
     Needed,
 }
 
@@ -58,7 +58,7 @@ impl Gates {
             passes: [Pass::default(); Self::COUNT],
             me,
             awaited: None,
-            wary: Cell::new(0),
+            wariness: Wariness::default(),
             segment,
         }
     }
@@ -169,34 +169,33 @@ impl Gates {
         })
     }
 
-    /// The next `waits` waits sleep at once.
-    pub(crate) fn be_wary(&self, waits: u32) {
-        self.wary.set(waits);
-    }
-
-    /// Whether this wait, which counts as one, is to sleep at once.
-    pub(crate) fn is_wary(&self) -> bool {
-        let left = self.wary.get();
-        self.wary.set(left.saturating_sub(1));
-        left > 0
-    }
-
-    /// Who else is awake on this rank's processor. Tells the others where it runs.
+    /// Who else is awake on this rank's processor. Tells the others where it runs, and for what it
+    /// rests.
     ///
     /// # Cost
-    /// Asks for the processor, without a system call, and looks at the board.
+    /// Asks for the processor, without a system call, and looks at the board; where others are awake
+    /// there and a collective is under way, at what each of them rests for.
     pub(crate) fn company(&self) -> Company {
-        let cpu = oxmpi_os::cpu::current();
-        let board = self.segment.board();
-        board.place(self.me as usize, cpu);
-        let steps = self.awaited.map_or(0, |awaited| awaited.missing());
+        self.company_on(oxmpi_os::cpu::current())
+    }
+
+    fn company_on(&self, cpu: u32) -> Company {
+        let (me, board) = (self.me as usize, self.segment.board());
+        board.place(me, cpu);
+        if let Some(awaited) = &self.awaited {
+            awaited.rest(&self.segment, self.me);
+        }
+        if !board.is_shared(me, cpu) {
+            return Company::Alone;
+        }
+        let (beside, awaited) = (board.beside(me, cpu), self.awaited.as_ref());
+        let steps = awaited.map_or(0, Awaited::missing);
         let missing = self
             .passes
             .iter()
             .fold(steps, |all, pass| all | pass.missing);
-        if !board.is_shared(self.me as usize, cpu) {
-            Company::Alone
-        } else if missing == 0 || board.runs_one_of(missing, cpu) {
+        let is_behind = |awaited: &Awaited| awaited.has_behind(&self.segment, beside);
+        if missing == 0 || beside & missing != 0 || awaited.is_some_and(is_behind) {
             Company::Needed
         } else {
             Company::Waiting
@@ -227,4 +226,42 @@ fn ranks(mut bits: u64) -> impl Iterator<Item = u32> {
         bits &= bits - 1;
         Some(rank)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Layout;
+    use crate::{Node, ShmRx, ShmTx};
+
+    /// Waits for `root` to publish its first step, as in a broadcast.
+    fn wait(gates: &mut Gates, tx: &mut ShmTx, root: u32, step: u64) {
+        let mut awaited = Awaited::published(0, step, 0, 1 << root);
+        assert_eq!(gates.has_come(&mut awaited, tx), Ok(false));
+    }
+
+    #[test]
+    fn who_waits_gives_way_to_those_who_may_go_on() {
+        let nodes = Node::together(Layout::new(4)).unwrap();
+        let ends = nodes.into_iter().map(|node| node.ends().unwrap());
+        let mut ranks: std::vec::Vec<(ShmTx, Gates)> = ends
+            .map(|(tx, rx): (ShmTx, ShmRx)| {
+                let gates = rx.gates();
+                (tx, gates)
+            })
+            .collect();
+        let mut wait = |rank: usize, root, step| {
+            let (tx, gates) = &mut ranks[rank];
+            wait(gates, tx, root, step);
+            gates.company_on(0)
+        };
+        assert_eq!(wait(0, 3, 1), Company::Alone);
+        assert_eq!(wait(1, 3, 1), Company::Waiting);
+        assert_eq!(wait(0, 3, 1), Company::Waiting, "both wait for the same");
+        assert_eq!(wait(0, 3, 2), Company::Needed, "the other is behind");
+        assert_eq!(wait(1, 3, 1), Company::Waiting, "the other is ahead");
+        assert_eq!(wait(1, 0, 1), Company::Needed, "the other is awaited");
+        assert_eq!(wait(2, 3, 1), Company::Waiting);
+        assert_eq!(wait(2, 3, 2), Company::Needed, "one of two is behind");
+    }
 }

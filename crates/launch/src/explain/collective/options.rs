@@ -29,6 +29,9 @@ between nodes and inside, bytes that are reduced and copied, with the costs of t
 and a longer vector never goes back to one that a shorter vector has left. `oxmpi sim` runs the same plans step by step
 and says how good the formulas are.
 
+Where all ranks share a node, most blocking calls need no messages: the node's shared memory serves them, which is said
+first. Then the algorithm is that of calls that are started or prepared; shm_collectives=off has messages for all.
+
 How to change it: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names, also those of Intel
 MPI, MPICH and Open MPI that mean the same); coll_rules=FILE for sizes and ranks; coll_machine, coll_node_latency,
 coll_node_overhead and coll_node_bandwidth for the costs. Try one before a job has it:
@@ -157,6 +160,11 @@ impl Options {
                 Ok((name, machine, self.per_node.unwrap_or(self.ranks)))
             }
         }
+    }
+
+    /// Whether all ranks are on one node of the machine that jobs run on.
+    pub(super) fn is_in_node(&self, per_node: u32) -> bool {
+        self.machine.is_none() && self.ranks <= per_node
     }
 
     /// The call of rank 0, which is the root where there is one.

@@ -13,10 +13,13 @@ fn micros(picoseconds: u64) -> String {
     format!("{:.3} us", picoseconds as f64 / 1e6)
 }
 
+/// What serves the blocking calls of one node.
+const IN_NODE: &str = "the node's shared memory, without messages";
+
 /// The parameters that the algorithm takes, each with its value.
 fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
     let own = choice.algorithm.row().parameters;
-    let used = choice.parameters.over(own);
+    let used = choice.parameters.over(choice.algorithm.row());
     let all = [
         ("radix", own.radix.into(), used.radix.into()),
         ("blocks", own.blocks.into(), used.blocks.into()),
@@ -46,14 +49,13 @@ pub(super) fn text(explained: &Explained) -> String {
         Collective::Barrier => String::new(),
         _ => format!(" of {}", Size(options.bytes)),
     };
-    let mut text = format!(
-        "{}{of} on {} ranks: {}, {}\n  {}\n",
-        options.collective,
-        call.size,
-        choice.algorithm.name(),
-        micros(*time),
-        explained.why
-    );
+    let (asked, algorithm) = (options.collective, choice.algorithm.name());
+    let (size, time_text) = (call.size, micros(*time));
+    let mut text = format!("{asked}{of} on {size} ranks: ");
+    if explained.in_node {
+        text += &format!("{IN_NODE}\n  started or persistent: ");
+    }
+    text += &format!("{algorithm}, {time_text}\n  {}\n", explained.why);
     if let Some((next, later)) = explained.others.first() {
         text += &format!(
             "  next best: {}, {}\n",
@@ -141,6 +143,7 @@ pub(super) fn json(explained: &Explained) -> String {
         "per_node": explained.per_node,
         "placement": explained.placement(),
         "machine": explained.machine,
+        "in_node": explained.in_node,
         "chosen": one(choice, *time),
         "why": explained.why,
         "others": others.collect::<Vec<_>>(),

@@ -46,6 +46,29 @@ fn a_call_has_a_choice_a_next_best_and_switch_points() {
 }
 
 #[test]
+fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
+    let first = said("allreduce 8 -n 4", &[]).unwrap();
+    let first = first.lines().next().unwrap();
+    assert!(first.ends_with("the node's shared memory, without messages"));
+    let in_node = |words: &str, environment: &[_]| json(words, environment)["in_node"] == true;
+    assert!(in_node("barrier -n 64", &[]));
+    for elsewhere in [
+        "barrier -n 65",
+        "allreduce 8 -n 4 --per-node 2",
+        "allreduce 8 -n 4 --machine zen4",
+        "scan 8 -n 4",
+        "bcast 8 -n 1",
+    ] {
+        assert!(!in_node(elsewhere, &[]), "{elsewhere}");
+    }
+    assert!(!in_node("bcast 8 -n 4", &[("I_MPI_ADJUST_BCAST", "8")]));
+    assert!(!in_node(
+        "bcast 8 -n 4",
+        &[("OXMPI_SHM_COLLECTIVES", "off")]
+    ));
+}
+
+#[test]
 fn what_is_asked_for_is_said_to_be() {
     let forced = json("bcast 8 -n 4", &[("I_MPI_ADJUST_BCAST", "8")]);
     assert_eq!(forced["chosen"]["algorithm"], "knomial");

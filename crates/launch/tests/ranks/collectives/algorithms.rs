@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi::{Access, Comm, Error, Op, Result, World};
+use oxmpi_coll::catalog::Collective;
 
-use super::{compose, fold, value, values};
+use super::{compose, fold, names, pairs, value, values};
 use crate::job::{Job, SIZES};
 
 /// Elements of 8 B: up to 1 MiB, around the lengths where another road or algorithm is taken, and
@@ -47,15 +48,7 @@ fn late_message<A: Access>(comm: &Comm<A>, root: usize) -> Result<()> {
 #[test]
 fn allreduce_by_every_algorithm() {
     for ranks in SIZES {
-        for algorithm in [
-            "auto",
-            "recursive-doubling",
-            "recursive-multiplying",
-            "gather-reduce",
-            "circulant",
-            "rabenseifner",
-            "ring",
-        ] {
+        for algorithm in names(Collective::Allreduce) {
             Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
                 let comm = world.comm();
                 for len in LENGTHS {
@@ -103,15 +96,10 @@ fn all_operations(comm: &Comm, len: usize) -> Result<()> {
 
 #[test]
 fn bcast_and_reduce_by_every_algorithm() {
-    let algorithms = [
-        ("knomial", "knomial"),
-        ("circulant", "circulant"),
-        ("scatter-allgather", "rabenseifner"),
-        ("chain", "chain"),
-    ];
-    for (ranks, (bcast, reduce)) in SIZES
+    let all = pairs(Collective::Bcast, Collective::Reduce);
+    for (ranks, &(bcast, reduce)) in SIZES
         .into_iter()
-        .flat_map(|ranks| algorithms.map(|by| (ranks, by)))
+        .flat_map(|ranks| all.iter().map(move |by| (ranks, by)))
     {
         let job = Job::of(ranks).with("OXMPI_BCAST_ALGORITHM", bcast);
         job.with("OXMPI_REDUCE_ALGORITHM", reduce).succeed(|world| {

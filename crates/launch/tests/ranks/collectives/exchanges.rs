@@ -2,8 +2,9 @@
 //! algorithm.
 
 use oxmpi::{Access, Comm, Result};
+use oxmpi_coll::catalog::Collective;
 
-use super::values;
+use super::{pairs, values};
 use crate::job::Job;
 
 /// Ranks of a job.
@@ -110,9 +111,9 @@ fn allgather_and_alltoall_of_every_length() {
 #[test]
 fn gather_and_scatter_by_every_algorithm() {
     for ranks in [2, 4, 7] {
-        for algorithm in ["binomial", "knomial", "linear"] {
-            let job = Job::of(ranks).with("OXMPI_GATHER_ALGORITHM", algorithm);
-            job.with("OXMPI_SCATTER_ALGORITHM", algorithm)
+        for (gather, scatter) in pairs(Collective::Gather, Collective::Scatter) {
+            let job = Job::of(ranks).with("OXMPI_GATHER_ALGORITHM", gather);
+            job.with("OXMPI_SCATTER_ALGORITHM", scatter)
                 .succeed(|world| {
                     let comm = world.comm();
                     for len in [1, 700, 9000] {
@@ -127,14 +128,7 @@ fn gather_and_scatter_by_every_algorithm() {
 #[test]
 fn allgather_and_alltoall_by_every_algorithm() {
     for ranks in [2, 4, 7] {
-        for (allgather, alltoall) in [
-            ("bruck", "bruck"),
-            ("circulant", "pairwise"),
-            ("recursive-doubling", "linear"),
-            ("neighbor-exchange", "bruck"),
-            ("ring", "pairwise"),
-            ("linear", "linear"),
-        ] {
+        for (allgather, alltoall) in pairs(Collective::Allgather, Collective::Alltoall) {
             let job = Job::of(ranks).with("OXMPI_ALLGATHER_ALGORITHM", allgather);
             job.with("OXMPI_ALLTOALL_ALGORITHM", alltoall)
                 .succeed(|world| {

@@ -2,7 +2,7 @@
 //! sent; and ranks that do not agree, which costs them the communicator.
 
 use oxmpi::collective::Blocks;
-use oxmpi::{Error, Op, Result, World};
+use oxmpi::{Error, Op, Result, World, collective};
 
 use crate::job::Job;
 
@@ -190,5 +190,56 @@ fn ranks_that_do_not_agree() {
         // Between ranks that share memory the calls are compared before any length is told.
         let named = both || done.out.contains("the ranks do not agree on the call");
         assert!(named, "collective {collective}: {}", done.out);
+    }
+}
+
+/// Where nothing but a comparison can tell, with the setting that asks for one: all ranks get the same
+/// error, whether they wait at once or later.
+#[test]
+fn calls_are_compared_where_that_is_asked_for() {
+    for mistake in ["roots", "collectives", "lengths", "started", "none"] {
+        let job = Job::of(3)
+            .with("OXMPI_COLL_CHECK", "on")
+            .with("MISTAKE", mistake);
+        job.succeed(|world| {
+            let comm = world.comm().dup()?;
+            let odd = comm.rank() == 1;
+            let mistake = std::env::var("MISTAKE").expect("set");
+            let mut mine = vec![1_u64; if odd && mistake == "lengths" { 0 } else { 2 }];
+            let root = usize::from(odd);
+            let [one, other] = match mistake.as_str() {
+                "roots" | "started" => ["bcast with root 0 of 16 B", "bcast with root 1 of 16 B"],
+                "collectives" => ["barrier", "allreduce of 16 B"],
+                _ => ["bcast with root 0 of 16 B", "bcast with root 0 of 0 B"],
+            };
+            let result = match mistake.as_str() {
+                "roots" => comm.bcast(&mut mine, root),
+                "started" => comm.scope(|s| {
+                    s.start(collective::bcast(&mut mine, root))?
+                        .wait()
+                        .map(drop)
+                }),
+                "collectives" if odd => comm.allreduce_in_place(&mut mine, Op::SUM),
+                "collectives" => comm.barrier(),
+                "lengths" => comm.bcast(&mut mine, 0),
+                _ => {
+                    comm.bcast(&mut mine, 0)?;
+                    let blocks = Blocks::packed(&mine[..], &[0, 1, 1]);
+                    let given = (comm.rank() == 0).then_some(blocks);
+                    let mut part = vec![0; usize::from(comm.rank() > 0)];
+                    comm.scatterv(given, &mut part, 0)?;
+                    let mut sum =
+                        comm.persistent(collective::allreduce_in_place(&mut part, Op::SUM));
+                    let lengths_differ = sum.as_mut().map_or(Ok(()), |sum| sum.run());
+                    assert!(text(lengths_differ).contains("do not agree"));
+                    return Ok(());
+                }
+            };
+            let wanted = format!("rank 0 calls {one}, and rank 1 calls {other}");
+            let error = text(result);
+            assert!(error.ends_with(&wanted), "{error}");
+            assert!(text(comm.barrier()).contains("an earlier one failed"));
+            Ok(())
+        });
     }
 }

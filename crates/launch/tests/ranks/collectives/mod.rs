@@ -8,7 +8,24 @@ mod mistakes;
 mod neighbors;
 mod persistent;
 mod reductions;
+mod reproducible;
 mod started;
+
+use oxmpi_coll::catalog::Collective;
+
+/// The names in settings of all algorithms that the catalog has, and of the choice among them.
+fn names(collective: Collective) -> Vec<&'static str> {
+    let all = collective.algorithms().map(|algorithm| algorithm.name());
+    all.chain(["auto"]).collect()
+}
+
+/// All names of two collectives, side by side; the shorter list begins again.
+fn pairs(one: Collective, other: Collective) -> Vec<(&'static str, &'static str)> {
+    let (ones, others) = (names(one), names(other));
+    let most = ones.len().max(others.len());
+    let both = ones.into_iter().cycle().zip(others.into_iter().cycle());
+    both.take(most).collect()
+}
 
 /// The value of element `i` on `rank`.
 fn value(rank: usize, i: usize) -> u64 {

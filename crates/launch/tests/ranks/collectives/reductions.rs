@@ -2,8 +2,9 @@
 //! which need not commute, and with pairs.
 
 use oxmpi::{Comm, Loc, Op, Result};
+use oxmpi_coll::catalog::Collective;
 
-use super::{compose, fold, value, values};
+use super::{compose, fold, names, pairs, value, values};
 use crate::job::Job;
 
 /// Ranks of a job.
@@ -64,9 +65,14 @@ fn scans(comm: &Comm, len: usize) -> Result<()> {
 }
 
 #[test]
-fn prefixes() {
-    for ranks in SIZES {
-        Job::of(ranks).succeed(|world| {
+fn prefixes_by_every_algorithm() {
+    let all = pairs(Collective::Scan, Collective::Exscan);
+    for (ranks, &(scan, exscan)) in SIZES
+        .into_iter()
+        .flat_map(|ranks| all.iter().map(move |by| (ranks, by)))
+    {
+        let job = Job::of(ranks).with("OXMPI_SCAN_ALGORITHM", scan);
+        job.with("OXMPI_EXSCAN_ALGORITHM", exscan).succeed(|world| {
             let comm = world.comm();
             for len in [0, 1, 7, 1021, 9000] {
                 scans(comm, len)?;
@@ -106,7 +112,7 @@ fn scattered(comm: &Comm, len: usize) -> Result<()> {
 #[test]
 fn blocks_of_a_reduction() {
     for ranks in SIZES {
-        for algorithm in ["auto", "circulant", "halving", "pairwise"] {
+        for algorithm in names(Collective::ReduceScatterBlock) {
             let job = Job::of(ranks).with("OXMPI_REDUCE_SCATTER_BLOCK_ALGORITHM", algorithm);
             job.succeed(|world| {
                 [0, 1, 13, 2000]

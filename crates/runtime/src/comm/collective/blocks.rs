@@ -54,7 +54,7 @@ impl<'a, S> Blocks<'a, S> {
 
 /// What may be done to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(in crate::comm) enum Use {
     /// They are only read, and may overlap.
     Read,
     /// They are written, and may not.
@@ -62,9 +62,9 @@ pub(super) enum Use {
 }
 
 /// The places of blocks.
-pub(super) struct Cut<B: Buffer> {
-    pub(super) places: Vec<RawBytes>,
-    pub(super) held: B::Held,
+pub(in crate::comm) struct Cut<B: Buffer> {
+    pub(in crate::comm) places: Vec<RawBytes>,
+    pub(in crate::comm) held: B::Held,
 }
 
 impl<S> Blocks<'_, S> {
@@ -72,7 +72,7 @@ impl<S> Blocks<'_, S> {
     ///
     /// # Errors
     /// When there are more or fewer, one reaches beyond the slice, or two that are written overlap.
-    pub(super) fn cut<T: Data>(
+    pub(in crate::comm) fn cut<T: Data>(
         self,
         place: &Place,
         what: &'static str,

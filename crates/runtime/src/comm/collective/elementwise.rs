@@ -3,7 +3,7 @@
 use oxmpi_coll::catalog::Call;
 
 use super::slice::{Held, Lend, Slice};
-use super::{Collective, Described, Place};
+use super::{Collective, Place};
 use crate::data::Data;
 use crate::op::Reduction;
 use crate::raw::Area;
@@ -19,14 +19,17 @@ pub(super) fn apart<T: Data, I: Slice<T>, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
     move |place: Place| {
-        let reduction = op.reduces()?;
         let (values, result) = (values.lend(), result.lend());
         place.count("the result", result.count, values.count)?;
-        let (count, element) = (values.count as u64, size_of::<T>() as u64);
-        let call = of(place.rank, place.size, count, element);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        let held = (values.held, result.held);
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, input, output)?;
+        let call = of(
+            place.rank,
+            place.size,
+            values.count as u64,
+            reducing.element,
+        );
+        Ok(reducing.described(call, (values.held, result.held)))
     }
 }
 
@@ -37,11 +40,9 @@ pub(super) fn in_place<T: Data, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {
     move |place: Place| {
-        let reduction = op.reduces()?;
         let Held { bytes, count, held } = values.lend();
-        let (count, element) = (count as u64, size_of::<T>() as u64);
-        let call = of(place.rank, place.size, count, element).with_in_place(true);
-        let (input, output) = (Area::empty(), Area::Whole(bytes));
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
+        let call = of(place.rank, place.size, count as u64, reducing.element).with_in_place(true);
+        Ok(reducing.described::<&mut [T]>(call, held))
     }
 }

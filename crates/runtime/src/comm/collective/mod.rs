@@ -7,27 +7,29 @@
 //! Every rank of the communicator calls the same operations in the same order, and with the same
 //! lengths and root where nothing else is said. Where a message tells that they did not, all ranks
 //! get an error. Where none does, as with roots that differ or a length of 0 on one rank only, ranks
-//! may wait for each other until one of them leaves the job.
+//! may wait for each other until one of them leaves the job; with the setting `coll_check` they
+//! compare what they call before, and all get an error that names two of them.
 
 mod allgather;
 mod alltoall;
 mod barrier;
 mod bcast;
-mod blocks;
+pub(super) mod blocks;
 mod elementwise;
 mod gather;
 mod neighbor;
 mod reduce;
-mod reduce_scatter;
+pub(super) mod reduce_scatter;
 mod scan;
 mod scatter;
-mod slice;
-mod slices;
+pub(super) mod slice;
+pub(super) mod slices;
 
 use std::fmt;
 use std::sync::Arc;
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_coll::choice::Reproducible;
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
 pub use alltoall::{alltoall, alltoall_in_place, alltoallv, alltoallv_in_place, alltoallw};
@@ -50,9 +52,10 @@ pub use slices::Slices;
 
 use super::Comm;
 use super::topology::Topology;
+use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::op::{Combine, Kind, Nothing, on_bytes};
-use crate::raw::{Access, Area, Buffers, Operation};
+use crate::op::{Combine, Kind, Nothing, Reduced, Reduction, on_bytes};
+use crate::raw::{Access, Area, Buffers, Operation, Wide};
 use crate::request::Buffer;
 
 /// A collective operation that borrows `B`, as the functions of this module make it. Sealed.
@@ -66,7 +69,7 @@ impl<B: Buffer, C, D: sealed::Describe<B, C>> Collective<B, C> for D {}
     reason = "the trait is sealed: callers name `Collective`, never what is here"
 )]
 pub(crate) mod sealed {
-    use super::{Arc, Buffer, Buffers, Call, Result, Topology};
+    use super::{Arc, Buffer, Buffers, Call, Reproducible, Result, Topology};
 
     /// What an operation is, once it is known where it is called; `C` combines elements.
     pub trait Describe<B: Buffer, C> {
@@ -80,9 +83,10 @@ pub(crate) mod sealed {
     /// The rank that calls, and its communicator.
     #[derive(Clone, Debug)]
     pub struct Place {
-        pub(super) rank: u32,
-        pub(super) size: u32,
+        pub(in crate::comm) rank: u32,
+        pub(in crate::comm) size: u32,
         pub(super) topology: Option<Arc<Topology>>,
+        pub(super) reproducible: Reproducible,
     }
 
     /// An operation of which all is known.
@@ -118,25 +122,24 @@ impl<B: Buffer> Described<B, Nothing> {
     }
 }
 
-impl<B: Buffer, C> Described<B, C> {
-    /// Of an operation that reduces.
-    fn reducing(
-        call: Call,
-        input: Area,
-        output: Area,
-        held: B::Held,
-        (kind, combine): (Kind, C),
-    ) -> Self {
-        let call = match kind {
-            Kind::Exact => call.exactly(),
-            Kind::Commutative => call,
-            Kind::Ordered => call.with_commutative(false),
-        };
-        Self {
-            call,
-            buffers: Buffers::new(input, output),
+/// A reduction's operation, and the elements that it is done on.
+pub(in crate::comm) struct Reducing<C> {
+    pub(in crate::comm) kind: Kind,
+    pub(in crate::comm) combine: C,
+    /// Bytes of one element.
+    pub(in crate::comm) element: u64,
+    /// Where the elements are.
+    pub(in crate::comm) buffers: Buffers,
+}
+
+impl<C> Reducing<C> {
+    /// The operation, with its call.
+    fn described<B: Buffer>(self, call: Call, held: B::Held) -> Described<B, C> {
+        Described {
+            call: self.kind.of(call),
+            buffers: self.buffers,
             held,
-            combine: Some(combine),
+            combine: Some(self.combine),
         }
     }
 }
@@ -167,6 +170,36 @@ impl Place {
         Err(self.refused(why))
     }
 
+    /// An operation on the elements of a call.
+    pub(super) fn reducing<T: Data, R: Reduction<T>>(
+        &self,
+        op: R,
+        input: Area,
+        output: Area,
+    ) -> Result<Reducing<R::Combine>> {
+        let Reduced {
+            kind,
+            combine,
+            widening,
+        } = op.reduces(self.reproducible)?;
+        let element = size_of::<T>() as u64;
+        let mut reducing = Reducing {
+            kind,
+            combine,
+            element,
+            buffers: Buffers::new(input, output),
+        };
+        if let Some(widening) = widening {
+            reducing.element = widening.element;
+            let Buffers { input, output, .. } = &reducing.buffers;
+            let (wide, [input, output]) = Wide::new(widening, element, input, output)
+                .ok_or_else(|| self.refused("no memory for exact sums"))?;
+            reducing.buffers = Buffers::new(input, output);
+            reducing.buffers.wide = Some(Box::new(wide));
+        }
+        Ok(reducing)
+    }
+
     /// The neighbours.
     fn topology(&self) -> Result<Arc<Topology>> {
         self.topology.clone().ok_or_else(|| {
@@ -175,7 +208,7 @@ impl Place {
     }
 
     /// That a buffer has the right length.
-    fn count(&self, what: &'static str, has: usize, needs: usize) -> Result<()> {
+    pub(super) fn count(&self, what: &'static str, has: usize, needs: usize) -> Result<()> {
         if has == needs {
             return Ok(());
         }
@@ -188,12 +221,12 @@ impl Place {
     }
 
     /// That a buffer has a block of so many elements for each rank.
-    fn count_each(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
+    pub(super) fn count_each(&self, what: &'static str, has: usize, each: usize) -> Result<()> {
         self.count(what, has, each.saturating_mul(self.size as usize))
     }
 
     #[cold]
-    fn refused(&self, why: impl fmt::Display) -> Error {
+    pub(super) fn refused(&self, why: impl fmt::Display) -> Error {
         Error::Collective {
             rank: self.rank as usize,
             why: why.to_string(),
@@ -207,6 +240,7 @@ impl<A: Access> Comm<A> {
             rank: self.raw.group().rank(),
             size: self.raw.group().size(),
             topology: self.topology.clone(),
+            reproducible: self.raw.reproducible(),
         }
     }
 

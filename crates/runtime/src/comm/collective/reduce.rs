@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::Call;
 
 use super::elementwise::{apart, in_place};
 use super::slice::{Held, Lend, Slice};
-use super::{Collective, Described, Place};
+use super::{Collective, Place};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::Result;
@@ -22,20 +22,19 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
 ) -> impl Collective<(I::Buffer, Option<&mut [T]>), R::Combine> {
     move |place: Place| {
         let root = place.root(root)?;
-        let reduction = op.reduces()?;
         let result = place.of_root(root, "room for the result", result)?;
         let values = values.lend();
         if let Some(result) = &result {
             place.count("the result", result.len(), values.count)?;
         }
-        let count = values.count as u64;
-        let call = Call::reduce(place.rank, place.size, root, count, size_of::<T>() as u64);
         let (output, result) = match result.map(Lend::lend) {
             Some(Held { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
             None => (Area::empty(), None),
         };
-        let (input, held) = (Area::Whole(values.bytes), (values.held, result));
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, Area::Whole(values.bytes), output)?;
+        let (count, element) = (values.count as u64, reducing.element);
+        let call = Call::reduce(place.rank, place.size, root, count, element);
+        Ok(reducing.described(call, (values.held, result)))
     }
 }
 
@@ -48,17 +47,16 @@ pub fn reduce_in_place<T: Data, R: Reduction<T>>(
 ) -> impl Collective<&mut [T], R::Combine> {
     move |place: Place| {
         let root = place.root(root)?;
-        let reduction = op.reduces()?;
         let Held { bytes, count, held } = values.lend();
-        let (count, element) = (count as u64, size_of::<T>() as u64);
-        let call = Call::reduce(place.rank, place.size, root, count, element);
         let is_root = place.rank == root;
         let (input, output) = match is_root {
             true => (Area::empty(), Area::Whole(bytes)),
             false => (Area::Whole(bytes), Area::empty()),
         };
-        let call = call.with_in_place(is_root);
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, input, output)?;
+        let (count, element) = (count as u64, reducing.element);
+        let call = Call::reduce(place.rank, place.size, root, count, element);
+        Ok(reducing.described::<&mut [T]>(call.with_in_place(is_root), held))
     }
 }
 

@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::Call;
 
 use super::blocks::{Blocks, Cut, Use};
 use super::slice::{Held, Lend, Slice};
-use super::{Collective, Described, Place};
+use super::{Collective, Place};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
@@ -19,14 +19,13 @@ pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
     move |place: Place| {
-        let reduction = op.reduces()?;
         let (values, result) = (values.lend(), result.lend());
         place.count_each("the values", values.count, result.count)?;
-        let (count, element) = (result.count as u64, size_of::<T>() as u64);
-        let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
-        let held = (values.held, result.held);
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, input, output)?;
+        let (count, element) = (result.count as u64, reducing.element);
+        let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
+        Ok(reducing.described(call, (values.held, result.held)))
     }
 }
 
@@ -37,14 +36,12 @@ pub fn reduce_scatter_block_in_place<T: Data, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<&mut [T], R::Combine> {
     move |place: Place| {
-        let reduction = op.reduces()?;
         let Held { bytes, count, held } = values.lend();
         place.count_each("the values", count, count / place.size as usize)?;
-        let (count, element) = (count as u64 / u64::from(place.size), size_of::<T>() as u64);
+        let reducing = place.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
+        let (count, element) = (count as u64 / u64::from(place.size), reducing.element);
         let call = Call::reduce_scatter_block(place.rank, place.size, count, element);
-        let (input, output) = (Area::empty(), Area::Whole(bytes));
-        let call = call.with_in_place(true);
-        Ok(Described::reducing(call, input, output, held, reduction))
+        Ok(reducing.described::<&mut [T]>(call.with_in_place(true), held))
     }
 }
 
@@ -57,8 +54,7 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<(I::Buffer, &'buf mut [T]), R::Combine> {
     move |place: Place| {
-        let reduction = op.reduces()?;
-        let (call, _) = cut_for_all(&place, counts, size_of::<T>())?;
+        let total = total(&place, counts)?;
         let blocks = Blocks::packed(values, counts);
         let what = "the values";
         let Cut { places, held } = blocks.cut(&place, what, place.size as usize, Use::Read)?;
@@ -66,9 +62,10 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
         let result = result.lend();
         place.count("the result", result.count, own)?;
         let input = Area::Blocks(raw::Blocks::new(places, size_of::<T>() as u64));
-        let output = Area::Whole(result.bytes);
-        let held = (held, result.held);
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, input, Area::Whole(result.bytes))?;
+        let (count, element) = (total as u64, reducing.element);
+        let call = Call::reduce_scatter(place.rank, place.size, count, element);
+        Ok(reducing.described(call, (held, result.held)))
     }
 }
 
@@ -80,31 +77,28 @@ pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
     op: R,
 ) -> impl Collective<&'buf mut [T], R::Combine> {
     move |place: Place| {
-        let reduction = op.reduces()?;
-        let (call, total) = cut_for_all(&place, counts, size_of::<T>())?;
-        let call = call.with_in_place(true);
+        let total = total(&place, counts)?;
         let Held { bytes, count, held } = values.lend();
         place.count("the values", count, total)?;
         let lengths = counts.iter().map(|&count| count as u64).collect();
         let input = Area::Blocks(raw::Blocks::counted(lengths));
-        let output = Area::Whole(bytes);
-        Ok(Described::reducing(call, input, output, held, reduction))
+        let reducing = place.reducing::<T, R>(op, input, Area::Whole(bytes))?;
+        let (count, element) = (total as u64, reducing.element);
+        let call = Call::reduce_scatter(place.rank, place.size, count, element);
+        Ok(reducing.described::<&mut [T]>(call.with_in_place(true), held))
     }
 }
 
-/// The call of a reduce_scatter with a count for each rank, and all their elements.
-fn cut_for_all(place: &Place, counts: &[usize], element: usize) -> Result<(Call, usize)> {
+/// The elements of a reduce_scatter with a count for each rank.
+pub(in crate::comm) fn total(place: &Place, counts: &[usize]) -> Result<usize> {
     place.count("the list of counts", counts.len(), place.size as usize)?;
     let mut all = counts.iter();
     let total = all.try_fold(0, |sum: usize, &count| sum.checked_add(count));
-    let total = total.ok_or_else(|| Error::Blocks {
+    total.ok_or_else(|| Error::Blocks {
         rank: place.rank as usize,
         what: "the values",
         why: "the counts add up to more elements than any memory holds".to_owned(),
-    })?;
-    let (count, element) = (total as u64, element as u64);
-    let call = Call::reduce_scatter(place.rank, place.size, count, element);
-    Ok((call, total))
+    })
 }
 
 impl<A: Access> Comm<A> {
@@ -168,7 +162,9 @@ impl<A: Access> Comm<A> {
 #[cfg(test)]
 mod tests {
     use super::super::Place;
-    use super::cut_for_all;
+    use oxmpi_coll::choice::Reproducible;
+
+    use super::total;
 
     #[test]
     fn counts_beyond_all_memory_are_refused() {
@@ -176,14 +172,14 @@ mod tests {
             rank: 1,
             size: 2,
             topology: None,
+            reproducible: Reproducible::Off,
         };
-        let why = cut_for_all(&place, &[usize::MAX, 2], 8).expect_err("too many");
+        let why = total(&place, &[usize::MAX, 2]).expect_err("too many");
         assert_eq!(
             why.to_string(),
             "on rank 1, in the blocks of the values: the counts add up to more elements than any \
              memory holds"
         );
-        let (_, total) = cut_for_all(&place, &[3, 2], 8).expect("right");
-        assert_eq!(total, 5);
+        assert_eq!(total(&place, &[3, 2]).expect("right"), 5);
     }
 }

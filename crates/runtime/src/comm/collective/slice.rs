@@ -29,14 +29,14 @@ pub(crate) mod sealed {
 
     /// Elements as a collective holds them.
     pub struct Held<B: Buffer> {
-        pub(in super::super) bytes: RawBytes,
+        pub(in crate::comm) bytes: RawBytes,
         /// Number of elements.
-        pub(in super::super) count: usize,
-        pub(in super::super) held: B::Held,
+        pub(in crate::comm) count: usize,
+        pub(in crate::comm) held: B::Held,
     }
 }
 
-pub(super) use sealed::{Held, Lend};
+pub(in crate::comm) use sealed::{Held, Lend};
 
 impl<'buf, T: Data> Lend<T> for &'buf [T] {
     type Buffer = &'buf [T];

@@ -32,11 +32,11 @@ impl<'buf> Held for Slices<'buf> {
 }
 
 /// The places of slices that are read.
-pub(super) fn sources(values: &[&[u8]]) -> Vec<RawBytes> {
+pub(in crate::comm) fn sources(values: &[&[u8]]) -> Vec<RawBytes> {
     values.iter().map(|bytes| source(bytes)).collect()
 }
 
 /// The places of slices that are written.
-pub(super) fn targets(values: &mut [&mut [u8]]) -> Vec<RawBytes> {
+pub(in crate::comm) fn targets(values: &mut [&mut [u8]]) -> Vec<RawBytes> {
     values.iter_mut().map(|bytes| target(bytes)).collect()
 }

@@ -8,6 +8,7 @@ use oxmpi_wire::{Bytes, Envelope, Peer};
 
 use super::super::access::Access;
 use super::super::communicator::OpenRequest;
+use super::super::group::Group;
 use super::super::scratch::{Packed, Rooms};
 use super::awaited::Awaited;
 use super::buffers::{Buffers, Operation};
@@ -47,6 +48,8 @@ pub(super) struct State {
 /// What the acts of a plan mean in a communicator.
 pub(super) struct Binding<'a, A: Access> {
     pub(super) meeting: Meeting<'a, A>,
+    /// The ranks that the plan names.
+    pub(super) ranks: &'a Group,
     pub(super) buffers: &'a Buffers,
     pub(super) operation: Option<Operation<'a>>,
     pub(super) state: &'a mut State,
@@ -142,7 +145,11 @@ impl<'a, A: Access> Binding<'a, A> {
     #[inline]
     fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
         let tag = self.state.number.wrapping_mul(TAGS) | tag;
-        self.meeting.address(rank, tag)
+        let context = self.meeting.context;
+        match self.ranks.link(rank as usize) {
+            Some(link) => Ok((Peer(link), Envelope { context, tag })),
+            None => Err(self.meeting.no_rank(rank as usize)),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use oxmpi_coll::plan::{Given, Side};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::wide::Wide;
 use crate::data::source;
 
 /// A reduction's operation: combines the elements of `from` into those of `into`, which are as many
@@ -14,7 +15,7 @@ pub(crate) type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
 
 /// What a collective reads and writes. What each one finds where is told in its module of
 /// `oxmpi-coll`; what it does not have is [`Area::empty`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Buffers {
     /// What the caller gives. It is not read in a call in place.
     pub(crate) input: Area,
@@ -22,6 +23,8 @@ pub(crate) struct Buffers {
     pub(crate) output: Area,
     /// With whom a neighbourhood collective talks.
     pub(crate) neighbors: Option<Arc<Neighbors>>,
+    /// Of a reduction whose elements stand for narrower ones of the caller's.
+    pub(crate) wide: Option<Box<Wide>>,
 }
 
 /// The bytes of one direction.
@@ -55,12 +58,32 @@ pub(crate) struct Neighbors {
 }
 
 impl Buffers {
+    /// None.
+    pub(crate) const NONE: Self = Self::new(Area::empty(), Area::empty());
+
     /// Of a collective that needs no neighbours.
     pub(crate) const fn new(input: Area, output: Area) -> Self {
         Self {
             input,
             output,
             neighbors: None,
+            wide: None,
+        }
+    }
+
+    /// Before the collective begins.
+    #[inline]
+    pub(super) fn begin(&self) {
+        if let Some(wide) = &self.wide {
+            wide.widen();
+        }
+    }
+
+    /// After its end.
+    #[inline]
+    pub(super) fn end(&self) {
+        if let Some(wide) = &self.wide {
+            wide.narrow();
         }
     }
 
@@ -80,6 +103,22 @@ impl Area {
     /// No bytes.
     pub(crate) const fn empty() -> Self {
         Self::Whole(RawBytes::empty())
+    }
+
+    /// The bytes that lie in one piece; of blocks none.
+    pub(crate) const fn whole(&self) -> RawBytes {
+        match self {
+            Self::Whole(bytes) => *bytes,
+            Self::Blocks(_) => RawBytes::empty(),
+        }
+    }
+
+    /// Bytes of all of it.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Blocks(blocks) => blocks.places.iter().map(Bytes::len).sum(),
+        }
     }
 
     /// Elements of each block; none where all are equally long.

@@ -1,7 +1,7 @@
 //! The ranks that meet in a collective.
 
 use oxmpi_wire::engine::{Failure, Outcome};
-use oxmpi_wire::{Envelope, Fault, Peer};
+use oxmpi_wire::{Fault, Peer};
 
 use super::super::access::Access;
 use super::super::group::Group;
@@ -25,14 +25,6 @@ impl<A: Access> Clone for Meeting<'_, A> {
 impl<A: Access> Copy for Meeting<'_, A> {}
 
 impl<A: Access> Meeting<'_, A> {
-    /// The peer behind a rank, and the envelope of a message with this tag.
-    pub(super) fn address(&self, rank: u32, tag: u32) -> Result<(Peer, Envelope)> {
-        let link = self.group.link(rank as usize);
-        let link = link.ok_or_else(|| self.no_rank(rank as usize))?;
-        let context = self.context;
-        Ok((Peer(link), Envelope { context, tag }))
-    }
-
     /// Judges a message that has ended and should have had so many bytes.
     pub(super) fn ended(&self, outcome: Outcome, bytes: u64) -> Result<()> {
         match outcome {

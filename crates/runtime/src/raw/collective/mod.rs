@@ -4,7 +4,9 @@
 //! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
 //! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
 //! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for.
+//! Between two groups a collective has several [`stages`].
 
+mod agreement;
 mod awaited;
 mod binding;
 mod buffers;
@@ -15,22 +17,28 @@ mod numbers;
 mod open;
 mod places;
 mod run;
+mod stages;
 mod start;
 #[cfg(test)]
 mod tests;
 mod trouble;
+mod wide;
 
 use oxmpi_coll::catalog::{AnyPlan, Call};
 
 pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use self::meeting::Meeting;
+pub(crate) use self::node::serves_in_node;
 pub(crate) use self::numbering::Numbering;
 pub(crate) use self::open::{Collectives, OwnOperation, drive, take_back};
 use self::run::Run;
+pub(crate) use self::stages::{Stage, Stages};
 pub(crate) use self::start::Persistent;
 pub(crate) use self::trouble::{Cause, Troubles, look};
+pub(crate) use self::wide::Wide;
 use super::access::Access;
 use super::communicator::Communicator;
+use super::group::Group;
 use crate::error::{Error, Result};
 
 impl<A: Access> Communicator<A> {
@@ -48,11 +56,15 @@ impl<A: Access> Communicator<A> {
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        if self.in_node(&call, buffers, operation)? {
-            return Ok(());
+        self.agree(&call)?;
+        buffers.begin();
+        if !self.in_node(&call, buffers, operation)? {
+            let plan = self.plan(&call)?;
+            let run = Run::new(plan, &call, self.numbering().once(), true);
+            self.carry_out(run, self.group(), buffers, operation)?;
         }
-        let plan = self.plan(&call)?;
-        self.carry_out(&call, plan, buffers, operation)
+        buffers.end();
+        Ok(())
     }
 
     /// The plan for a call, if its communicator's collectives go on.
@@ -64,19 +76,20 @@ impl<A: Access> Communicator<A> {
             .map_err(|why| self.refused(&why))
     }
 
-    /// Carries a plan of the call out.
+    /// Carries a run out, whose plan names these ranks.
     #[inline]
     fn carry_out(
         &self,
-        call: &Call,
-        plan: AnyPlan,
+        run: Run,
+        ranks: &Group,
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
         let meeting = self.meeting();
         let mut blocking = Blocking {
             meeting,
-            run: Run::new(plan, call, self.numbering().once(), true),
+            run,
+            ranks,
             done: false,
         };
         let rooms = self.access().with(|lane| lane.lend_rooms());
@@ -107,6 +120,7 @@ impl<A: Access> Communicator<A> {
 struct Blocking<'a, A: Access> {
     meeting: Meeting<'a, A>,
     run: Run,
+    ranks: &'a Group,
     done: bool,
 }
 
@@ -114,7 +128,7 @@ impl<A: Access> Blocking<'_, A> {
     fn finish(&mut self, buffers: &Buffers, operation: Option<Operation<'_>>) -> Result<()> {
         let Meeting { access, .. } = self.meeting;
         let mut waiter = access.waiter();
-        while !self.run.advance(self.meeting, buffers, operation)? {
+        while !(self.run).advance(self.meeting, self.ranks, buffers, operation)? {
             // An awaited message is looked for first.
             if !self.run.take_fresh() {
                 self.meeting.look()?;

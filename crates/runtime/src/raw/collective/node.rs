@@ -2,7 +2,8 @@
 //!
 //! A communicator's team is made at its first collective, by all ranks at once: either all have one
 //! or none has, and then messages do it. What the user asks an algorithm for, by a setting or by a rule
-//! that speaks of groups of this size, goes by messages too.
+//! that speaks of groups of this size, goes by messages too; so do reductions whose results are to be
+//! the same wherever the ranks are.
 
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::plan::Side;
@@ -28,7 +29,8 @@ impl<A: Access> Communicator<A> {
         let (Area::Whole(input), Area::Whole(output)) = (&buffers.input, &buffers.output) else {
             return Ok(false);
         };
-        if call.size < 2 || call.remote > 0 || !is_served(call.collective) {
+        let is_bound = self.reproducible().binds(call);
+        if call.size < 2 || call.remote > 0 || !is_served(call.collective) || is_bound {
             return Ok(false);
         }
         let (team, looks) = match self.lend(call)? {
@@ -123,6 +125,13 @@ enum Stop {
     Told(Cause),
 }
 
+/// Whether ranks that share a node are served by a team in such a call.
+pub(crate) const fn serves_in_node(call: &Call) -> bool {
+    let to_all = matches!(call.collective, Collective::Allreduce);
+    let (size, reduces) = (call.size as usize, call.collective.reduces());
+    is_served(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes(), to_all))
+}
+
 /// Whether teams have the collective, where all blocks are equally long.
 const fn is_served(collective: Collective) -> bool {
     matches!(
@@ -190,8 +199,8 @@ impl<A: Access> Run<'_, A> {
                 team.alltoall(caller, (given, bytes), output)?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                let to_one = call.collective == Collective::Reduce;
-                let reduces = team.reduces(call.element_bytes, bytes, to_one);
+                let to_all = call.collective == Collective::Allreduce;
+                let reduces = team.reduces(call.element_bytes, bytes, to_all);
                 if !reduces || caller.operation.is_none() {
                     return Ok(false);
                 }

@@ -18,9 +18,9 @@ use super::super::access::Access;
 use super::super::communicator::OpenRequest;
 use super::super::group::Group;
 use super::super::lane::Lane;
-use super::buffers::Buffers;
 use super::meeting::Meeting;
 use super::run::Run;
+use super::stages::Way;
 use crate::error::{Error, Result};
 
 /// As [`Operation`](super::Operation), kept by the collective.
@@ -29,8 +29,7 @@ pub(crate) type OwnOperation = Box<dyn Fn(RawBytes, RawBytes, Side) + Send>;
 /// A collective under way, or a persistent one between two runs.
 pub(super) struct Open {
     pub(super) request: Option<OpenRequest>,
-    pub(super) run: Run,
-    pub(super) buffers: Buffers,
+    pub(super) way: Way,
     pub(super) operation: Option<OwnOperation>,
     pub(super) group: Group,
     pub(super) context: u32,
@@ -204,6 +203,7 @@ pub(crate) fn drive<A: Access>(access: &A) {
 
 /// Starts one: from now on it is a request.
 pub(super) fn begin<A: Access>(access: &A, mut open: Box<Open>) -> OpenRequest {
+    open.way.begin();
     let (request, open) = access.with(|lane| {
         let request = lane.begin_own();
         open.request = Some(request);
@@ -268,7 +268,7 @@ fn end<A: Access>(access: &A, mut open: Box<Open>, outcome: Outcome) {
             lane.collectives.keep(open);
             return None;
         }
-        lane.return_rooms(open.run.vacate());
+        lane.return_rooms(open.way.vacate());
         Some(open)
     });
     // Its operation is dropped last, while no lane is held: it is the user's.
@@ -288,7 +288,7 @@ impl Open {
             group: &self.group,
             context: self.context,
         };
-        (&mut self.run, meeting)
+        (&mut self.way.stage().run, meeting)
     }
 
     /// Goes on as far as it can. Whether it is done.
@@ -300,11 +300,12 @@ impl Open {
         };
         let operation = self.operation.as_ref();
         let operation = operation.map(|operation| &**operation as &dyn Fn(_, _, _));
-        let done = self.run.advance(meeting, &self.buffers, operation)?;
-        if !done {
-            meeting.look()?;
+        while self.way.stage().advance(meeting, operation)? {
+            if !self.way.next(meeting)? {
+                return Ok(true);
+            }
         }
-        Ok(done)
+        meeting.look().map(|()| false)
     }
 }
 
@@ -312,7 +313,7 @@ impl fmt::Debug for Open {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Open")
             .field("request", &self.request)
-            .field("run", &self.run)
+            .field("way", &self.way)
             .finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@ use oxmpi_coll::exec::{Execution, Failure, Progress};
 
 use super::super::access::Access;
 use super::super::communicator::OpenRequest;
+use super::super::group::Group;
 use super::super::scratch::Rooms;
 use super::binding::{Binding, State, Ticket};
 use super::buffers::{Buffers, Operation};
@@ -47,7 +48,7 @@ impl Run {
         buffers: &Buffers,
         rooms: Rooms,
     ) -> Result<()> {
-        self.state.rooms = rooms;
+        self.take_rooms(rooms);
         let elements = self.execution.scratch(buffers.given());
         let bytes = elements.saturating_mul(self.state.element);
         if !self.state.rooms.scratch.grow(bytes) {
@@ -56,7 +57,13 @@ impl Run {
         Ok(())
     }
 
-    /// Goes on as far as it can. Whether it is done.
+    /// Gives it memory that is enough.
+    #[inline(always)]
+    pub(super) fn take_rooms(&mut self, rooms: Rooms) {
+        self.state.rooms = rooms;
+    }
+
+    /// Goes on as far as it can; its plan names these ranks. Whether it is done.
     ///
     /// # Errors
     /// When a message or the operation fails; then [`Run::abandon`] is what is left to do.
@@ -64,11 +71,13 @@ impl Run {
     pub(super) fn advance<A: Access>(
         &mut self,
         meeting: Meeting<'_, A>,
+        ranks: &Group,
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<bool> {
         let mut binding = Binding {
             meeting,
+            ranks,
             buffers,
             operation,
             state: &mut self.state,

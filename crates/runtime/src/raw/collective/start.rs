@@ -9,6 +9,7 @@ use super::super::scratch::Rooms;
 use super::buffers::Buffers;
 use super::open::{self, Open, OwnOperation};
 use super::run::Run;
+use super::stages::{Prepared, Way};
 use crate::error::Result;
 
 impl<A: Access> Communicator<A> {
@@ -38,9 +39,9 @@ impl<A: Access> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<RawRequest> {
-        let run = Run::new(plan, call, self.numbering().once(), false);
+        let way = self.way_of(call, plan, self.numbering().once(), buffers)?;
         let rooms = self.access().with(|lane| lane.lend_rooms());
-        let open = self.open(run, rooms, buffers, operation)?;
+        let open = self.open(way, rooms, operation)?;
         Ok(RawRequest::of(open::begin(self.access(), open)))
     }
 
@@ -56,12 +57,36 @@ impl<A: Access> Communicator<A> {
         operation: Option<OwnOperation>,
     ) -> Result<Persistent<'_, A>> {
         let plan = self.plan(&call)?;
-        let number = self.numbering().persistent();
-        let number = number.ok_or_else(|| {
+        let number = self.persistent_number()?;
+        let way = self.way_of(&call, plan, number, buffers)?;
+        self.keep(way, number, operation)
+    }
+
+    /// A collective with this number, of all ranks.
+    fn way_of(&self, call: &Call, plan: AnyPlan, number: u32, buffers: Buffers) -> Result<Way> {
+        let only = Prepared {
+            run: Run::new(plan, call, number, false),
+            buffers,
+            ranks: None,
+        };
+        Ok(Way::of(only, self.agreement(call, number)?))
+    }
+
+    /// The number of the next persistent collective.
+    pub(super) fn persistent_number(&self) -> Result<u32> {
+        self.numbering().persistent().ok_or_else(|| {
             self.refused(&"the communicator has no number left for a persistent collective")
-        })?;
-        let run = Run::new(plan, &call, number, false);
-        let mut open = self.open(run, Rooms::default(), buffers, operation)?;
+        })
+    }
+
+    /// Keeps a persistent collective until it is started.
+    pub(super) fn keep(
+        &self,
+        way: Way,
+        number: u32,
+        operation: Option<OwnOperation>,
+    ) -> Result<Persistent<'_, A>> {
+        let mut open = self.open(way, Rooms::default(), operation)?;
         open.kept = Some(number);
         self.access().with(|lane| lane.collectives.keep(open));
         Ok(Persistent {
@@ -71,20 +96,18 @@ impl<A: Access> Communicator<A> {
     }
 
     /// One that is not under way yet.
-    fn open(
+    pub(super) fn open(
         &self,
-        mut run: Run,
+        mut way: Way,
         rooms: Rooms,
-        buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<Box<Open>> {
         // It has its number, so the other ranks go on to wait for this one.
-        run.furnish(self.meeting(), &buffers, rooms)
+        way.furnish(self.meeting(), rooms)
             .map_err(|error| self.meeting().end_for(error))?;
         Ok(Box::new(Open {
             request: None,
-            run,
-            buffers,
+            way,
             operation,
             group: self.group().clone(),
             context: self.collective_context(),
@@ -114,7 +137,7 @@ impl<A: Access> Persistent<'_, A> {
         communicator.meeting().if_sound(|_| ())?;
         match self.take() {
             Some(mut open) => {
-                open.run.restart();
+                open.way.restart();
                 Ok(RawRequest::of(open::begin(communicator.access(), open)))
             }
             None => Err(communicator.refused(&"it was started before and has not ended")),

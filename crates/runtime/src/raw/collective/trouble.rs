@@ -223,6 +223,15 @@ impl<A: Access> Meeting<'_, A> {
         });
     }
 
+    /// Ends the communicator's collectives on this rank for what every other rank finds by itself:
+    /// told of it before, one would say less.
+    #[cold]
+    pub(super) fn end_here(&self) {
+        let own = self.group.rank();
+        let cause = Cause::Failed { rank: own };
+        (self.access).with(|lane| lane.troubles.note(self.context, cause));
+    }
+
     /// Tells one peer. Whether it hears is its own affair.
     fn tell(&self, lane: &mut Lane, peer: Peer, cause: Cause) {
         let notice = Box::new(cause.told());

@@ -3,6 +3,8 @@
 use oxmpi_os::RawBytes;
 
 use super::pieces::Pieces;
+use super::reduce::contiguous;
+use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 
@@ -16,6 +18,23 @@ impl Team {
     /// # Panics
     /// If the input is too short.
     pub fn allgather<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (input, from, block): (&RawBytes, u64, u64),
+        output: &RawBytes,
+    ) -> Result<(), D::Error> {
+        if !self.allgathers_directly(block) {
+            return self.allgather_by_cells(driver, (input, from, block), output);
+        }
+        let own = contiguous(input, from, block as usize);
+        let call = (Kind::Allgather, block);
+        self.by_best_road(driver, call, |team, driver, road| match road {
+            Road::Cells => team.allgather_by_cells(driver, (input, from, block), output),
+            Road::Memory => team.allgather_directly(driver, (&own, block), output),
+        })
+    }
+
+    fn allgather_by_cells<D: Driver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),

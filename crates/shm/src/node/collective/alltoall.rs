@@ -3,6 +3,7 @@
 use oxmpi_os::RawBytes;
 
 use super::pieces::{Pieces, vector};
+use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 
@@ -21,9 +22,25 @@ impl Team {
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
     ) -> Result<(), D::Error> {
-        if self.exchanges_directly(block) && input.start() != output.start() {
+        if !self.exchanges_directly(block) || input.start() == output.start() {
+            return self.alltoall_by_cells(driver, (input, block), output);
+        }
+        if self.size() > 2 {
             return self.alltoall_directly(driver, (input, block), output);
         }
+        let call = (Kind::Alltoall, block);
+        self.by_best_road(driver, call, |team, driver, road| match road {
+            Road::Cells => team.alltoall_by_cells(driver, (input, block), output),
+            Road::Memory => team.alltoall_directly(driver, (input, block), output),
+        })
+    }
+
+    fn alltoall_by_cells<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (input, block): (&RawBytes, u64),
+        output: &RawBytes,
+    ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = Pieces::new(block, size - 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.inline);

@@ -1,5 +1,6 @@
 //! What a rank waits for in a collective: [`Awaited`].
 
+use super::arena::SLOTS;
 use crate::ring::{Corrupt, Miss};
 use crate::segment::Segment;
 
@@ -30,7 +31,7 @@ pub enum Never {
 
 impl Awaited {
     /// The ranks `missing`, bit by bit, publish `step`.
-    pub(super) const fn published(place: usize, step: u64, mark: u16, missing: u64) -> Self {
+    pub(crate) const fn published(place: usize, step: u64, mark: u16, missing: u64) -> Self {
         let what = What::Published { step, mark };
         Self {
             place,
@@ -74,6 +75,36 @@ impl Awaited {
         Ok(())
     }
 
+    /// Tells that `me` rests for this.
+    #[inline]
+    pub(crate) fn rest(&self, segment: &Segment, me: u32) {
+        segment.slots(me, self.place).rest(self.stage());
+    }
+
+    /// Whether one of `ranks`, bit by bit, was not yet here when it rested last: it may go on where
+    /// this rank cannot. Of ranks that are in another team this is anything.
+    #[inline]
+    pub(crate) fn has_behind(&self, segment: &Segment, ranks: u64) -> bool {
+        let mut left = ranks;
+        while left != 0 {
+            let rank = left.trailing_zeros();
+            left &= left - 1;
+            if segment.slots(rank, self.place).rested() < self.stage() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The step at which this rank stands.
+    const fn stage(&self) -> u64 {
+        match self.what {
+            What::Published { step, .. } => step,
+            // The one that it is about to write.
+            What::Finished { step, .. } => step + SLOTS as u64,
+        }
+    }
+
     fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, Never> {
         let slots = segment.slots(rank, self.place);
         match self.what {
@@ -97,9 +128,9 @@ mod tests {
 
     use oxmpi_os::memory::Memfd;
 
-    use super::super::arena::{SLOTS, Slots};
+    use super::super::arena::Slots;
     use super::super::team::Team;
-    use super::{Awaited, Never};
+    use super::{Awaited, Never, SLOTS};
     use crate::ring::Words;
     use crate::segment::{Layout, Segment};
 

@@ -1,11 +1,14 @@
-//! Long calls of more than two ranks without a copy in between: each rank reads what it needs straight
-//! from the others' own memory, by the kernel.
+//! Long calls without a copy in between: each rank reads what it needs straight from the others' own
+//! memory, by the kernel.
 //!
 //! In the first step a rank shows where its bytes are; in the last it tells that it has read all, and
 //! nobody returns before, since a buffer is its caller's again then. Who fails takes back what it has
-//! shown, so whoever has read it meanwhile does not count on it. Two ranks stay with cells, which
-//! they write [in turn](super::turns): there the two copies cost less than the kernel's one, page by
-//! page. An alltoall in place does as well, since others would read what has been written over.
+//! shown, so whoever has read it meanwhile does not count on it. An alltoall in place stays with cells,
+//! since others would read what has been written over.
+//!
+//! The kernel finds its way page by page, which takes two to three times as long as a copy from shared
+//! memory. It gains where the copy in costs more: with two ranks that both write at once, and with many
+//! that write more than their caches hold.
 //!
 //! Source: H. Jin, S. Sur, L. Chai, D. K. Panda, "LiMIC: Support for High-Performance MPI Intra-Node
 //! Communication on Linux Cluster", ICPP 2005.
@@ -20,20 +23,22 @@ use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 use crate::transport::{Afar, Entry};
 
-/// Bytes for each reader of which ranks read directly. With eight ranks on two Zen 4 processors an
-/// alltoall of 64 KiB took a quarter of the time so and of 1 MiB half, a scatter of 64 KiB two thirds with
-/// four or eight, and of 256 KiB half with four; but a scatter of 1 MiB up to twice as long.
-/// Reductions gained nothing.
+/// Bytes for each reader of which more than two ranks read directly. With eight ranks on two Zen 4
+/// processors an alltoall of 64 KiB took a quarter of the time so and of 1 MiB half, a scatter of 64 KiB
+/// two thirds with four or eight, and of 256 KiB half with four; but a scatter of 1 MiB up to twice as
+/// long. The other collectives gained nothing, or in one placement of the processors only.
 const ALLTOALL: RangeFrom<u64> = 64 << 10..;
 const SCATTER: Range<u64> = 64 << 10..512 << 10;
 
+/// Bytes of which each of two ranks may read the other's directly.
+const OF_TWO: RangeFrom<u64> = 256 << 10..;
+
 impl Team {
-    /// Whether this rank may read all others' memory, where there are more than two. All must have made
-    /// their team.
+    /// Whether this rank may read all others' memory. All must have made their team.
     pub fn can_read(&mut self) -> bool {
         let ranks = self.members.iter().map(|member| member.rank);
         let (segment, area) = (&self.segment, self.segment.area());
-        let spaces = area.filter(|_| self.size() > 2).and_then(|area| {
+        let spaces = area.and_then(|area| {
             let spaces = ranks.map(|rank| Entry::default().space(segment, area, rank));
             spaces.collect()
         });
@@ -48,12 +53,18 @@ impl Team {
 
     /// Whether a scatter of such blocks is read directly.
     pub(super) fn scatters_directly(&self, block: u64) -> bool {
-        SCATTER.contains(&block) && self.spaces.is_some()
+        self.size() > 2 && SCATTER.contains(&block) && self.spaces.is_some()
     }
 
-    /// Whether an alltoall of such blocks is, which is not in place.
+    /// Whether an allgather of such blocks may be.
+    pub(super) fn allgathers_directly(&self, block: u64) -> bool {
+        self.size() == 2 && OF_TWO.contains(&block) && self.spaces.is_some()
+    }
+
+    /// Whether an alltoall of such blocks is, or of two ranks may be, which is not in place.
     pub(super) fn exchanges_directly(&self, block: u64) -> bool {
-        ALLTOALL.contains(&block) && self.spaces.is_some()
+        let long = if self.size() == 2 { OF_TWO } else { ALLTOALL };
+        long.contains(&block) && self.spaces.is_some()
     }
 
     /// As [`Team::scatter`].
@@ -88,6 +99,23 @@ impl Team {
         Ok(())
     }
 
+    /// As [`Team::allgather`], `own` being the block of this rank.
+    ///
+    /// # Errors
+    /// As [`Team::scatter_directly`].
+    pub(super) fn allgather_directly<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (own, block): (&RawBytes, u64),
+        output: &RawBytes,
+    ) -> Result<(), D::Error> {
+        let mut run = Run::new(self, driver, (Kind::Allgather, DIRECTLY, block), true);
+        run.room(0)?;
+        run.show(0, own);
+        let read = run.read_from_all((0, block), output);
+        run.withdraw_if_failed(0, read)
+    }
+
     /// As [`Team::alltoall`], not in place.
     ///
     /// # Errors
@@ -109,6 +137,9 @@ impl Team {
 
 /// Stands for the root in the mark of a call without one: whoever is in place goes another way.
 const DIRECTLY: usize = 1;
+
+/// Bytes of one call of the kernel at most, which moves less than 2 GiB.
+const MOST: usize = 256 << 20;
 
 /// After the last step of any call here.
 const NEVER: u64 = 2;
@@ -142,11 +173,16 @@ impl<D: Driver> Run<'_, D> {
         (rank, step, at): (usize, u64, u64),
         (bytes, to, len): (&RawBytes, u64, u64),
     ) -> Result<(), D::Error> {
-        let at = self.shown(rank, step).wrapping_add(at);
+        let first = self.shown(rank, step).wrapping_add(at);
         let spaces = self.team.spaces.as_ref().expect("all can read");
-        let mut afar = Afar::new(&spaces[rank], at, len as usize);
-        bytes.fill(to, &mut afar);
-        match afar.result() {
+        let mut result = Ok(());
+        for done in (0..len).step_by(MOST) {
+            let piece = (len - done).min(MOST as u64) as usize;
+            let mut afar = Afar::new(&spaces[rank], first.wrapping_add(done), piece);
+            bytes.fill(to + done, &mut afar);
+            result = result.and(afar.result());
+        }
+        match result {
             Ok(()) if self.is_kept(rank, step) => Ok(()),
             Ok(()) | Err(Denied::Gone | Denied::Stranger) => self.stop(rank),
             Err(_) => Err(self.driver.unreadable(self.team.members[rank].rank)),

@@ -18,8 +18,9 @@
 //! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
-//! Two ranks write cells in turn (`turns.rs`); among more, ranks may read long blocks of scatter and
-//! alltoall straight from the others' memory (`direct.rs`).
+//! Two ranks write cells in turn (`turns.rs`). Ranks may read long blocks straight from the others'
+//! memory (`direct.rs`): two of them those of allgather and alltoall, where that is learned to be faster
+//! (`roads.rs`), more of them those of scatter and alltoall.
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
 //! and by whichever road: all ranks get the same bits, and the operation need not commute.
@@ -40,9 +41,11 @@ mod direct;
 mod gather;
 mod pieces;
 mod reduce;
+mod roads;
 mod run;
 mod scatter;
 mod share;
+mod streams;
 mod team;
 mod turns;
 

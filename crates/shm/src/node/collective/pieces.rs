@@ -1,8 +1,8 @@
 //! How a vector is cut to the steps of a collective.
 
-use super::arena::{PIECE, Slots};
+use super::arena::{LONG_PIECE, Slots};
 
-/// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`PIECE`].
+/// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`LONG_PIECE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
     /// Bytes of a vector.
@@ -24,7 +24,7 @@ impl Pieces {
     /// between elements of `element` bytes.
     pub(super) fn new(len: u64, parts: usize, cell: usize, element: usize) -> Self {
         let inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
-        let room = (cell / parts).min(PIECE);
+        let room = (cell / parts).min(LONG_PIECE);
         let unit = if LINE.is_multiple_of(element) {
             LINE
         } else {

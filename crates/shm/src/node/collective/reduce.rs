@@ -26,19 +26,30 @@ pub struct Operands<'a> {
 /// costs is a step more and a copy more of a share.
 const LONG: u64 = 8 << 10;
 
-/// From so many bytes on messages reduce, but to one of more than two ranks: with two ranks on two Zen 4
-/// processors they took 0.85 of the time at 256 KiB and 0.6 at 1 MiB; with four ranks to all of them
-/// two thirds at 1 MiB, though to one of them six times as long.
+/// From so many bytes on messages reduce to all ranks, where those are few: with two ranks on two Zen 4
+/// processors they took 0.85 of the time at 256 KiB and 0.6 at 1 MiB, with four ranks two thirds at 1
+/// MiB, with eight a fifth more.
 const TOO_LONG: u64 = 256 << 10;
 
+/// Ranks that are few in this.
+const FEW: usize = 4;
+
 impl Team {
-    /// Whether the team reduces vectors of `len` bytes in elements of `element` bytes, to one rank or
-    /// more, and is worth it: some long ones go faster by messages, which learn the best road for their
-    /// bytes.
+    /// Whether the team reduces vectors or blocks of `len` bytes in elements of `element` bytes, to all
+    /// ranks the same or not, and is worth it: some long ones go faster by messages, which learn the best
+    /// road for their bytes.
     #[must_use]
-    pub fn reduces(&self, element: u64, len: u64, to_one: bool) -> bool {
-        (len < TOO_LONG || to_one && self.size() > 2)
-            && pieces::holds(element, self.size(), self.cell)
+    pub fn reduces(&self, element: u64, len: u64, to_all: bool) -> bool {
+        let size = self.size();
+        Team::is_worth_reducing(size, len, to_all) && pieces::holds(element, size, self.cell)
+    }
+
+    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes, to all ranks the same or
+    /// not.
+    #[must_use]
+    pub const fn is_worth_reducing(size: usize, len: u64, to_all: bool) -> bool {
+        let few = if to_all { FEW } else { 2 };
+        len < TOO_LONG || size > few
     }
 
     /// Gives `root` the reduction of all ranks' input. The others' output is not used.
@@ -224,5 +235,5 @@ impl<D: Driver> Run<'_, D> {
 /// `len` bytes of `bytes` from byte `at` on.
 pub(super) fn contiguous(bytes: &RawBytes, at: u64, len: usize) -> RawBytes {
     let part = bytes.part(at, len as u64, 0, 1);
-    part.expect("reductions are of contiguous elements that are there")
+    part.expect("what a team combines or shows is there, and contiguous")
 }

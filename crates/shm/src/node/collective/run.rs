@@ -8,8 +8,8 @@ use oxmpi_wire::{Bytes, Put, Take};
 use super::arena::{PIECE, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::pieces::Pieces;
+use super::streams::{self, Way};
 use super::team::{Driver, Team};
-use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::transport::foreign::Foreign;
 
@@ -24,11 +24,6 @@ pub(super) struct Run<'a, D> {
     /// Whether payload goes in slots.
     inline: bool,
 }
-
-/// From so many bytes on what is written goes past the caches: lines that readers have in theirs are
-/// dear to take away and to send again, unless the two [write in turn](super::turns). Between two Zen 4 processors far from each other a broadcast
-/// of 4 KiB took 1.2 us so, and 2.6 through the caches; of 16 KiB 2.6 and 9.9.
-const STREAMED: usize = 2 << 10;
 
 /// What a call is, so that ranks find out when theirs differ.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +73,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// The bytes of what `rank` writes in `step`, from byte `at` on.
     #[inline(always)]
-    fn payload(&self, rank: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
+    pub(super) fn payload(&self, rank: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
         let (member, number) = (&self.team.members[rank], self.number(step));
         if self.inline {
             assert!(at + len <= Slots::<()>::PAYLOAD * 8);
@@ -110,12 +105,18 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// Whether what this rank writes in `step` goes past the caches.
+    /// How this rank writes `len` bytes in `step`.
     #[inline(always)]
-    fn is_streamed(&self, step: u64, len: usize) -> bool {
+    fn way(&mut self, step: u64, len: usize) -> Way {
+        if len < streams::LEAST {
+            return Way::Cached;
+        }
         let (number, me) = (self.number(step), self.team.me);
-        let is_own = |turns: &Turns| turns.cell(number, me).is_own;
-        len >= STREAMED && !self.team.turns.as_ref().is_some_and(is_own)
+        match &self.team.turns {
+            Some(turns) if turns.cell(number, me).is_own => Way::Cached,
+            Some(_) => Way::Streamed,
+            None => self.team.streams.next(len),
+        }
     }
 
     /// In `step` only `writer` writes, where there are two ranks.
@@ -142,11 +143,15 @@ impl<'a, D: Driver> Run<'a, D> {
         bytes: &RawBytes,
         (from, len): (u64, usize),
     ) {
+        let way = self.way(step, len);
         let mut payload = self.payload(self.team.me, step, at, len);
-        if self.is_streamed(step, len) {
-            bytes.drain(from, len, &mut payload.past_caches());
-        } else {
-            bytes.drain(from, len, &mut payload);
+        match way {
+            Way::Streamed => bytes.drain(from, len, &mut payload.past_caches()),
+            Way::Cached => bytes.drain(from, len, &mut payload),
+            Way::Tried(start) => {
+                bytes.drain(from, len, &mut payload);
+                self.team.streams.tried(start, len);
+            }
         }
     }
 

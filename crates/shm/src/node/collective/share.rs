@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::pieces::Pieces;
 use super::reduce::{Operands, contiguous};
 use super::run::{Kind, Run};
-use super::team::{Driver, RESULT, Team};
+use super::team::{Driver, RESULT, ROOM, Team};
 
 /// Pieces in a row that go through each of the two halves of the way: so a rank that shares its
 /// processor gives way once for that many. Twice as many steps fit the ring.
-const ROW: u64 = 4;
+const ROW: u64 = 8;
 
 impl Team {
     /// As [`Team::reduce`] with a root, else as [`Team::allreduce`].
@@ -83,14 +83,18 @@ impl<D: Driver> Run<'_, D> {
         (at, mine): (u64, Range<usize>),
         gets: bool,
     ) {
-        let own = contiguous(operands.input, at + mine.start as u64, mine.len());
-        let into = if gets {
-            contiguous(operands.output, at + mine.start as u64, mine.len())
-        } else {
-            self.team.rooms[RESULT].bytes(mine.len())
-        };
-        self.combine_piece((give, &|_| mine.start), own, into);
-        self.write(share, mine.start, &into, (0, mine.len()));
+        let longest = ROOM / operands.element * operands.element;
+        for start in mine.clone().step_by(longest) {
+            let len = longest.min(mine.end - start);
+            let own = contiguous(operands.input, at + start as u64, len);
+            let into = if gets {
+                contiguous(operands.output, at + start as u64, len)
+            } else {
+                self.team.rooms[RESULT].bytes(len)
+            };
+            self.combine_piece((give, &|_| start), own, into);
+            self.write(share, start, &into, (0, len));
+        }
     }
 }
 

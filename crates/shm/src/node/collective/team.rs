@@ -7,6 +7,8 @@ use oxmpi_os::{RawBytes, limit};
 
 use super::arena::{self, PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
+use super::roads::Roads;
+use super::streams::Streams;
 use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::segment::Segment;
@@ -57,6 +59,10 @@ pub struct Team {
     pub(super) cell: usize,
     /// Which pieces of the cells are written, where there are two ranks; else each slot has its cell.
     pub(super) turns: Option<Turns>,
+    /// Which way long exchanges go, where there are two ranks.
+    pub(super) roads: Roads,
+    /// How the cells are written, where there are more.
+    pub(super) streams: Streams,
     /// Room of this rank's own, for operands on their way.
     pub(super) rooms: Box<[Room; 3]>,
     /// All members' memory, this rank's own too, where all may read each other's.
@@ -131,10 +137,8 @@ impl Team {
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
-        if members.len() > 2 {
-            // So others find by what to know this process's memory.
-            segment.area();
-        }
+        // So others find by what to know this process's memory.
+        segment.area();
         let others = members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != me);
         Some(Self {
@@ -143,8 +147,10 @@ impl Team {
             place,
             step: 0,
             finished: 0,
-            cell,
+            cell: if members.len() == 2 { PIECE } else { cell },
             turns: (members.len() == 2).then(|| Turns::new(pieces as u16)),
+            roads: Roads::default(),
+            streams: Streams::new(),
             members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),
             spaces: None,

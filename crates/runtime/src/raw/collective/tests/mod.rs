@@ -11,7 +11,7 @@ use oxmpi_coll::check::{Case, Contract, cases, draw};
 
 use self::arena::{Arena, Element, combine};
 use self::job::job;
-use super::{Buffers, Communicator};
+use super::{Buffers, Communicator, Run};
 use crate::op::custom;
 use crate::raw::Own;
 
@@ -78,7 +78,8 @@ fn blocking(
     let plan = algorithm.plan(call, &case.parameters).expect("it suits");
     let commutative = case.commutative || case.exact;
     let operation = custom(move |left, right| combine(commutative, left, right));
-    comm.carry_out(call, plan, buffers, Some(&operation))
+    let run = Run::new(plan, call, comm.numbering().once(), true);
+    comm.carry_out(run, comm.group(), buffers, Some(&operation))
         .unwrap_or_else(|error| panic!("{algorithm} of {case:?}: {error}"));
 }
 

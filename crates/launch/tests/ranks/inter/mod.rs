@@ -1,5 +1,8 @@
 //! Two groups that talk to each other.
 
+mod blocks;
+mod started;
+
 use oxmpi::inter::{Peer, Root};
 use oxmpi::{Comm, InterComm, Op, Result, Source, Tag, World};
 
@@ -39,6 +42,15 @@ fn names(first: bool, size: usize) -> Vec<u64> {
     (0..size as u64)
         .map(|rank| u64::from(first) * 100 + rank)
         .collect()
+}
+
+/// How a rank sees the root, which is rank `root` of the group that it is in, or else of the other.
+fn seen(inter: &InterComm, is_here: bool, root: usize) -> Root {
+    match is_here {
+        true if root == inter.local().rank() => Root::Me,
+        true => Root::Beside,
+        false => Root::There(root),
+    }
 }
 
 #[test]
@@ -94,11 +106,7 @@ fn every_rank_of_both_groups_is_a_root_once() {
                     others.len()
                 };
                 for (rank, root_name) in names(first, size).into_iter().enumerate() {
-                    let root = match here {
-                        true if rank == inter.local().rank() => Root::Me,
-                        true => Root::Beside,
-                        false => Root::There(rank),
-                    };
+                    let root = seen(&inter, here, rank);
                     let is_root = root == Root::Me;
 
                     let mut value = [me, 7];

@@ -1,0 +1,207 @@
+//! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
+
+use super::rounds::{chain, in_lanes, trees_of_nodes};
+use super::{Collective, Needs, Parameters, Row};
+use crate::{bcast, circulant, cost, hierarchy};
+
+pub(super) const BARRIER: Row = Row {
+    collective: Collective::Barrier,
+    name: "node-aware",
+    about: "dissemination between nodes, trees inside: one rank of a node talks to others",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Barrier::rounds,
+    cost: cost::barrier_node_aware,
+};
+
+pub(super) const GATHER: Row = Row {
+    collective: Collective::Gather,
+    name: "node-aware",
+    about: "one message leaves each node; trees inside and between nodes",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: trees_of_nodes,
+    cost: cost::gather_node_aware,
+};
+
+pub(super) const SCATTER: Row = Row {
+    collective: Collective::Scatter,
+    name: "node-aware",
+    about: "one message enters each node; trees between nodes and inside",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: trees_of_nodes,
+    cost: cost::scatter_node_aware,
+};
+
+pub(super) const ALLGATHER_LANE_BRUCK: Row = Row {
+    collective: Collective::Allgather,
+    name: "lane-bruck",
+    about: "bruck between nodes by all ranks of a node, then inside: for short blocks",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 2,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::LaneBruck::rounds,
+    cost: cost::lane_bruck,
+};
+
+pub(super) const ALLGATHER_LANE_RING: Row = Row {
+    collective: Collective::Allgather,
+    name: "lane-ring",
+    about: "rings between nodes by all ranks of a node, then inside: for large blocks",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::LaneRing::rounds,
+    cost: cost::lane_ring,
+};
+
+pub(super) const ALLTOALL: Row = Row {
+    collective: Collective::Alltoall,
+    name: "node-aware",
+    about: "one message from node to node, shared out to the ranks of both: for short blocks",
+    needs: Needs {
+        apart: true,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Alltoall::rounds,
+    cost: cost::alltoall_node_aware,
+};
+
+pub(super) const BCAST: Row = Row {
+    collective: Collective::Bcast,
+    name: "node-aware",
+    about: "the vector enters each node once; trees between nodes and inside",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Bcast::rounds,
+    cost: cost::bcast_node_aware,
+};
+
+pub(super) const BCAST_LANE_KNOMIAL: Row = Row {
+    collective: Collective::Bcast,
+    name: "lane-knomial",
+    about: "trees between nodes by all ranks of a node, each with a share of the vector",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 2,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: |call, parameters| in_lanes(call, parameters, bcast::Knomial::rounds),
+    cost: cost::lane_knomial,
+};
+
+pub(super) const BCAST_LANE_CHAIN: Row = Row {
+    collective: Collective::Bcast,
+    name: "lane-chain",
+    about: "chains of blocks between nodes by all ranks of a node: for large vectors and few \
+            nodes",
+    needs: Needs {
+        max_size: bcast::CHAIN_MAX_SIZE,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        blocks: 16,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: |call, parameters| in_lanes(call, parameters, chain),
+    cost: cost::lane_chain,
+};
+
+pub(super) const BCAST_LANE_CIRCULANT: Row = Row {
+    collective: Collective::Bcast,
+    name: "lane-circulant",
+    about: "blocks between nodes in fewest rounds by all ranks of a node: for large vectors",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        blocks: 16,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: |call, parameters| in_lanes(call, parameters, circulant::Pipeline::rounds_of),
+    cost: cost::lane_circulant,
+};
+
+pub(super) const REDUCE: Row = Row {
+    collective: Collective::Reduce,
+    name: "node-aware",
+    about: "one vector leaves each node; trees inside and between nodes",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Reduce::rounds,
+    cost: cost::reduce_node_aware,
+};
+
+pub(super) const ALLREDUCE: Row = Row {
+    collective: Collective::Allreduce,
+    name: "node-aware",
+    about: "one rank of a node talks to others, by recursive doubling; trees inside: for small \
+            vectors",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Allreduce::rounds,
+    cost: cost::allreduce_node_aware,
+};
+
+pub(super) const SCAN: Row = Row {
+    collective: Collective::Scan,
+    name: "node-aware",
+    about: "one rank of a node talks to others; in the order of the ranks",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Prefix::rounds,
+    cost: cost::scan_node_aware,
+};
+
+pub(super) const EXSCAN: Row = Row {
+    collective: Collective::Exscan,
+    name: "node-aware",
+    about: "one rank of a node talks to others; in the order of the ranks",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::Prefix::rounds,
+    cost: cost::exscan_node_aware,
+};

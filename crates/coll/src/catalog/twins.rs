@@ -1,0 +1,180 @@
+//! The rows of algorithms that serve several collectives alike: blocks of one length, and blocks of any;
+//! all neighbourhoods.
+
+use super::rounds::{asked, exchanges};
+use super::{Collective, Needs, Parameters, Row};
+use crate::digits::Digits;
+use crate::tree::levels;
+use crate::{cost, reduce_scatter};
+
+pub(super) const fn gather_linear(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            ..Parameters::NONE
+        },
+        rounds: |call, parameters| asked(call.size - 1, parameters.window),
+        cost: cost::gather_linear,
+    }
+}
+
+pub(super) const fn scatter_linear(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "linear",
+        about: "each block straight on its way, at the root's pace: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::scatter_linear,
+    }
+}
+
+pub(super) const fn allgather_bruck(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "bruck",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            radix: 2,
+            ..Parameters::NONE
+        },
+        rounds: |call, parameters| Digits::new(call.size, parameters.radix).exchanges().into(),
+        cost: cost::allgather_bruck,
+    }
+}
+
+pub(super) const fn allgather_ring(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "ring",
+        about: "least volume between neighbours, many rounds: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::ring,
+    }
+}
+
+pub(super) const fn allgather_linear(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "linear",
+        about: "each block straight on its way, nothing waits: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::linear,
+    }
+}
+
+pub(super) const fn allgather_circulant(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "circulant",
+        about: "fewest rounds and least volume for every number of ranks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+        cost: cost::allgather_circulant,
+    }
+}
+
+pub(super) const fn alltoall_pairwise(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "pairwise",
+        about: "least volume, one exchange at a time: for large blocks",
+        needs: Needs::NOTHING,
+        parameters: Parameters::NONE,
+        rounds: |call, _| exchanges(call),
+        cost: cost::alltoall_pairwise,
+    }
+}
+
+pub(super) const fn alltoall_linear(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "linear",
+        about: "least volume, a window of exchanges at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 8,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),
+        cost: cost::alltoall_linear,
+    }
+}
+
+pub(super) const fn neighbors(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "linear",
+        about: "a message for each neighbour, a window of them at a time",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            window: 16,
+            ..Parameters::NONE
+        },
+        rounds: |call, _| u64::from(call.sources) + u64::from(call.destinations),
+        cost: cost::neighbors,
+    }
+}
+
+pub(super) const fn reduce_scatter_circulant(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "circulant",
+        about: "fewest rounds and, for equal blocks, least volume; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_circulant,
+    }
+}
+
+pub(super) const fn reduce_scatter_halving(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "halving",
+        about: "fewest rounds and least volume for powers of two; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            power_of_two: true,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| levels(call.size).into(),
+        cost: cost::reduce_scatter_halving,
+    }
+}
+
+pub(super) const fn reduce_scatter_pairwise(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "pairwise",
+        about: "least volume, many rounds, in the order of the ranks",
+        needs: Needs {
+            max_size: reduce_scatter::PAIRWISE_MAX_SIZE,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters::NONE,
+        rounds: |call, _| u64::from(call.size - 1),
+        cost: cost::reduce_scatter_pairwise,
+    }
+}

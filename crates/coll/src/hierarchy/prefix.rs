@@ -1,0 +1,213 @@
+//! Scan and exscan in three phases: the ranks of each node among themselves; the last ranks of all
+//! nodes, with the sums of their nodes; and in each node what comes from the nodes below, to all.
+//!
+//! One rank of a node talks to other nodes. The order of the ranks is kept. Nodes are filled one after
+//! another, the last one perhaps in part; where ranks are dealt to nodes in turn each is a node of its
+//! own.
+
+use super::{one_after_another, renamed};
+use crate::catalog::{Call, Collective, Parameters};
+use crate::placement::Placement;
+use crate::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+use crate::tree::levels_of;
+use crate::{bcast, exscan, scan};
+
+/// One rank's part in a node-aware scan or exscan.
+///
+/// In an exscan the last rank of a node first keeps its input, and after the steps inside the node
+/// adds to it, on the left, what it got, which is the sum of the node. Then come its steps between the
+/// nodes; those of the tree inside; and one that adds, on the left, what came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    place: Placement,
+    rank: u32,
+    count: u64,
+    in_place: bool,
+    inside: Inside,
+    between: Option<exscan::Doubling123>,
+    down: bcast::Knomial,
+}
+
+/// What the ranks of a node do among themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Scan(scan::Doubling),
+    Exscan(exscan::Doubling123),
+}
+
+impl Prefix {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = one_after_another(call, parameters);
+        let &Call {
+            rank,
+            count,
+            in_place,
+            ..
+        } = call;
+        let (node, local) = (place.node(rank), place.local(rank));
+        let (first, ranks) = (place.rank(node, 0), ranks_of(place, node));
+        let within = Call {
+            rank: local,
+            size: ranks,
+            ..*call
+        };
+        let between = Call::exscan(node, place.nodes(), count, 1);
+        let is_last = rank + 1 == first + ranks && place.nodes() > 1;
+        Prefix {
+            place,
+            rank,
+            count,
+            in_place,
+            inside: match call.collective {
+                Collective::Scan => Inside::Scan(scan::Doubling::of(&within, parameters)),
+                _ => Inside::Exscan(exscan::Doubling123::of(&within, parameters)),
+            },
+            between: is_last.then(|| exscan::Doubling123::of(&between, parameters)),
+            down: bcast::Knomial::of(
+                &Call::bcast(local, ranks, ranks - 1, if node > 0 { count } else { 0 }),
+                parameters,
+            ),
+        }
+    }
+
+    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let place = one_after_another(call, parameters);
+        let (most, nodes) = (place.per_node().min(place.size()), place.nodes());
+        let inside = match call.collective {
+            Collective::Scan => levels_of(most, 2),
+            _ => exscan::Doubling123::rounds(most),
+        };
+        let radix = parameters.radix;
+        let down = u64::from(radix - 1) * u64::from(levels_of(most, radix));
+        let between = exscan::Doubling123::rounds(nodes);
+        u64::from(inside) + u64::from(between) + if nodes > 1 { down } else { 0 }
+    }
+
+    /// Room number `n` in scratch: the sum of an exscan's node, and what comes from the nodes below.
+    const fn room(&self, n: u64) -> Part {
+        Part::new(Buf::Scratch, n * self.count, self.count)
+    }
+
+    const fn output(&self) -> Part {
+        Part::new(Buf::Out, 0, self.count)
+    }
+
+    /// The elements of the rooms.
+    const fn rooms(&self) -> u64 {
+        2 * self.count
+    }
+
+    /// The steps before those inside the node, those until the ones between the nodes, until the tree
+    /// and until the last one.
+    fn ends(&self) -> [u32; 4] {
+        // Nobody needs the sum of the last node.
+        let is_needed = self.place.node(self.rank) + 1 < self.place.nodes();
+        let sums = self.between.is_some() && is_needed && self.count > 0;
+        let (kept, inside) = match self.inside {
+            Inside::Scan(plan) => (0, plan.steps()),
+            Inside::Exscan(plan) => (u32::from(sums), plan.steps()),
+        };
+        let inside = 2 * kept + inside;
+        let between = inside + self.between.map_or(0, |plan| plan.steps());
+        [kept, inside, between, between + self.down.steps()]
+    }
+
+    /// An act inside the node, what is in scratch being after the rooms.
+    fn within(&self, act: Act) -> Act {
+        let node = self.place.node(self.rank);
+        let act = act.with_peer(|local| self.place.rank(node, local));
+        act.with_parts(|part| part.moved(Buf::Scratch, Buf::Scratch, self.rooms()))
+    }
+
+    /// An act of the last ranks: the sum of the node is in `Out` in a scan, else in the first room.
+    fn across(&self, act: Act) -> Act {
+        let sum = match self.inside {
+            Inside::Scan(_) => Buf::Out,
+            Inside::Exscan(_) => Buf::Scratch,
+        };
+        let last = |node| self.place.rank(node, ranks_of(self.place, node) - 1);
+        act.with_peer(last).with_parts(|part| match part.buf {
+            Buf::In => part.moved(Buf::In, sum, 0),
+            Buf::Out => part.moved(Buf::Out, Buf::Scratch, self.count),
+            _ => part.moved(Buf::Scratch, Buf::Scratch, self.rooms()),
+        })
+    }
+
+    /// An act of the tree: what came is in the second room.
+    fn down(&self, act: Act) -> Act {
+        let came = |part: Part| match part.is_empty() {
+            true => part,
+            false => self.room(1),
+        };
+        self.within(act).with_parts(came)
+    }
+
+    /// Adds what came from the nodes below.
+    fn add(&self, acts: &mut Acts) {
+        let is_first = self.place.local(self.rank) == 0;
+        match self.inside {
+            Inside::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
+            _ => acts.reduce(self.room(1), self.output(), Side::Left),
+        }
+    }
+}
+
+/// Ranks on a node, nodes being filled one after another.
+fn ranks_of(place: Placement, node: u32) -> u32 {
+    (place.size() - node * place.per_node()).min(place.per_node())
+}
+
+impl Plan for Prefix {
+    fn steps(&self) -> u32 {
+        let is_below = self.place.node(self.rank) == 0;
+        self.ends()[3] + u32::from(!is_below && self.count > 0)
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        let inside = match self.inside {
+            Inside::Scan(plan) => plan.scratch(known),
+            Inside::Exscan(plan) => plan.scratch(known),
+        };
+        let between = self.between.map_or(0, |plan| plan.scratch(known));
+        self.rooms() + inside.max(between)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let [kept, inside, between, down] = self.ends();
+        let node_sum = self.room(0);
+        match self.between {
+            _ if i < kept => {
+                let input = if self.in_place { Buf::Out } else { Buf::In };
+                acts.copy(Part::new(input, 0, self.count), node_sum);
+                Some(0)
+            }
+            _ if i < inside - kept => {
+                let within = |act| self.within(act);
+                let needs = match self.inside {
+                    Inside::Scan(plan) => renamed(&plan, i - kept, known, acts, within),
+                    Inside::Exscan(plan) => renamed(&plan, i - kept, known, acts, within),
+                };
+                Some(kept + needs?)
+            }
+            _ if i < inside => {
+                if self.place.local(self.rank) > 0 {
+                    acts.reduce(self.output(), node_sum, Side::Left);
+                }
+                Some(i)
+            }
+            Some(plan) if i < between => {
+                let needs = renamed(&plan, i - inside, known, acts, |act| self.across(act));
+                Some(inside + needs?)
+            }
+            _ if i < down => {
+                let needs = renamed(&self.down, i - between, known, acts, |act| self.down(act));
+                Some(between + needs?)
+            }
+            _ => {
+                self.add(acts);
+                Some(i)
+            }
+        }
+    }
+}

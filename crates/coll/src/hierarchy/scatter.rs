@@ -1,0 +1,81 @@
+//! Scatter from the root to the leaders of all nodes, and then inside each node.
+//!
+//! One message enters each node, with the blocks of its ranks. Both are k-nomial trees. Nodes are
+//! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
+//! is a node of its own.
+
+use super::{NodeBlocks, Nodes, renamed};
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Act, Acts, Buf, Known, Plan};
+use crate::scatter::Knomial;
+
+/// One rank's part in a node-aware scatter: at a leader the steps of the tree between the nodes, whose
+/// blocks are those of whole nodes; then those of the tree inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    nodes: Nodes,
+    blocks: NodeBlocks,
+    between: Option<Knomial>,
+    inside: Knomial,
+}
+
+impl Scatter {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let blocks = NodeBlocks::of(call, parameters);
+        let nodes = blocks.nodes();
+        let count = call.count;
+        let within = Call::scatter(nodes.local(), nodes.ranks(), nodes.local_leader(), count)
+            .with_in_place(call.in_place);
+        let between = Call::scatter(nodes.node(), nodes.count(), nodes.root(), blocks.longest())
+            .with_in_place(call.rank == call.root);
+        Scatter {
+            nodes,
+            blocks,
+            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+            inside: Knomial::of(&within, parameters),
+        }
+    }
+
+    /// An act inside the node: its leader hands out what is kept of its node's blocks.
+    fn within(&self, act: Act) -> Act {
+        let act = self.nodes.inside(act);
+        match self.nodes.leads() {
+            true => act.with_parts(|part| self.blocks.own(part, Buf::In)),
+            false => act,
+        }
+    }
+}
+
+impl Plan for Scatter {
+    fn steps(&self) -> u32 {
+        self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        let between = self.between.map_or(0, |plan| plan.scratch(known));
+        self.blocks.kept() + self.inside.scratch(known).max(between)
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let before = self.between.map_or(0, |plan| plan.steps());
+        match self.between {
+            Some(plan) if i < before => {
+                let across = |act| {
+                    self.blocks
+                        .across(self.nodes.between(act), Buf::Out, plan.first())
+                };
+                renamed(&plan, i, known, acts, across)
+            }
+            _ => {
+                let needs = renamed(&self.inside, i - before, known, acts, |act| {
+                    self.within(act)
+                })?;
+                // The root has its node's blocks from the start.
+                Some(match needs {
+                    0 if self.blocks.are_at_root() => 0,
+                    _ => before + needs,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A plan of the catalog as a phase of another one.
+
+use crate::catalog::{Call, Parameters};
+use crate::plan::Plan;
+use crate::{allgather, bcast, reduce, scatter};
+
+/// A plan that is made for a call of its own, as part of another call.
+pub trait Phase: Plan {
+    /// One rank's plan.
+    fn of(call: &Call, parameters: &Parameters) -> Self;
+
+    /// The first of the blocks that a rank keeps in scratch on their way, in a scatter.
+    fn stock(&self) -> u32 {
+        0
+    }
+
+    /// How many of the first steps need nothing, in an allgather.
+    fn free(&self) -> u32 {
+        1
+    }
+}
+
+impl Phase for allgather::Linear {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        allgather::Linear::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        self.window()
+    }
+}
+
+impl Phase for allgather::Bruck {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        allgather::Bruck::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        self.radix() - 1
+    }
+}
+
+impl Phase for scatter::Knomial {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        scatter::Knomial::of(call, parameters)
+    }
+
+    fn stock(&self) -> u32 {
+        self.first()
+    }
+}
+
+macro_rules! phases {
+    ($($plan:ty,)*) => {
+        $(
+            impl Phase for $plan {
+                fn of(call: &Call, parameters: &Parameters) -> Self {
+                    <$plan>::of(call, parameters)
+                }
+            }
+        )*
+    };
+}
+
+phases! {
+    scatter::Linear,
+    allgather::Ring,
+    bcast::Knomial,
+    bcast::Chain,
+    bcast::Circulant,
+    bcast::LinearLinear,
+    bcast::KnomialBruck,
+    reduce::Knomial,
+    reduce::Chain,
+    reduce::Circulant,
+}

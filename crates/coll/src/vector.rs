@@ -1,0 +1,161 @@
+//! A vector in blocks, one for each rank, as a scatter brings them and an allgather completes them.
+
+use crate::catalog::Call;
+use crate::halves::{Half, Halves};
+use crate::phase::Phase;
+use crate::plan::{Act, Acts, Buf, Known, Part, TAGS};
+
+/// The first tag of the allgather; the scatter has those below.
+const FIRST_TAG: u32 = 64;
+
+/// Bytes of the longest block that transports send before it is asked for.
+const SHORT: u64 = 8 << 10;
+
+/// A vector cut into one block for each rank of a group. All have the same length but the last ones,
+/// which are shorter or empty; so the plans of the two phases are those of equal blocks, cut where
+/// the vector ends.
+///
+/// Blocks are received where they belong in the vector, and sent from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vector {
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
+    /// Who has the vector in `In` and gets nothing; `None`: everyone has a block in `Out`.
+    pub(crate) root: Option<u32>,
+    /// Elements of the vector.
+    pub(crate) count: u64,
+}
+
+impl Vector {
+    /// Elements of a block that is not shorter.
+    fn block(&self) -> u64 {
+        self.count.div_ceil(self.size.into())
+    }
+
+    pub(crate) fn is_at_root(&self) -> bool {
+        self.root == Some(self.rank)
+    }
+
+    /// The scatter, in place, from the root.
+    pub(crate) fn scatter(&self) -> Call {
+        let call = Call::scatter(self.rank, self.size, self.root.unwrap_or(0), self.block());
+        call.with_in_place(self.is_at_root())
+    }
+
+    /// The allgather, in place.
+    pub(crate) fn gather(&self) -> Call {
+        Call::allgather(self.rank, self.size, self.block()).with_in_place(true)
+    }
+
+    /// This rank's own block.
+    pub(crate) fn own(&self) -> Part {
+        let first = u64::from(self.rank) * self.block();
+        self.cut(Part::new(Buf::Out, first, self.block()))
+    }
+
+    /// A run of blocks, without what lies beyond the vector; it may go around.
+    fn cut(&self, part: Part) -> Part {
+        let end = part.first + part.count;
+        let beyond = match part.wrap {
+            0 => 0,
+            wrap => end.saturating_sub(wrap),
+        };
+        let (first, end) = (part.first.min(self.count), end.min(self.count));
+        let (high, low) = (end - first, beyond.min(self.count));
+        let buf = if self.is_at_root() { Buf::In } else { Buf::Out };
+        match high {
+            0 => Part::new(buf, 0, low),
+            _ => Part::new(buf, first, high + low).around(self.count),
+        }
+    }
+
+    /// Step `i` of a plan for [`Vector::scatter`].
+    pub(crate) fn hand_out<S: Phase>(
+        &self,
+        plan: &S,
+        i: u32,
+        known: &Known<'_>,
+        acts: &mut Acts,
+    ) -> Option<u32> {
+        let (stock, mut inner) = (plan.stock(), Acts::new());
+        let needs = plan.step(i, known, &mut inner)?;
+        let acted = inner.iter().filter_map(|&act| self.scattered(act, stock));
+        acted.for_each(|act| acts.push(act));
+        Some(needs)
+    }
+
+    /// The steps of a plan for [`Vector::gather`]. A rank that copies a long block out of another
+    /// one's memory sends nothing meanwhile: such are not received early.
+    pub(crate) fn halves<G: Phase>(&self, plan: &G) -> Halves {
+        let is_short = self.block() <= SHORT;
+        Halves::of(plan.steps(), if is_short { plan.free() } else { 0 })
+    }
+
+    /// Step `i` of a plan for [`Vector::gather`], in halves, after `before` other steps. Its first
+    /// receives may overlap with these where they are `early`; the root has its blocks anyway.
+    pub(crate) fn complete<G: Phase>(
+        &self,
+        plan: &G,
+        i: u32,
+        (before, early): (u32, bool),
+        known: &Known<'_>,
+        acts: &mut Acts,
+    ) -> Option<u32> {
+        let (halves, mut inner) = (self.halves(plan), Acts::new());
+        let half = halves.step(i);
+        let (Half::Receive(n) | Half::Send(n) | Half::Both(n)) = half;
+        let needs = plan.step(n, known, &mut inner)?;
+        let is_in_half = |act: &Act| match half {
+            Half::Receive(_) => matches!(act, Act::Recv { .. }),
+            Half::Send(_) => matches!(act, Act::Send { .. }),
+            Half::Both(_) => true,
+        };
+        let of_half = inner.iter().filter(|&act| is_in_half(act));
+        of_half
+            .filter_map(|&act| self.gathered(act, n))
+            .for_each(|act| acts.push(act));
+        Some(match half {
+            Half::Receive(_) if early => 0,
+            _ if self.is_at_root() && needs == 0 => 0,
+            Half::Receive(_) | Half::Send(_) => before,
+            Half::Both(_) => before + halves.received(needs),
+        })
+    }
+
+    /// An act of the scatter, the blocks from number `stock` on being in scratch; `None` where
+    /// nothing is left of it.
+    fn scattered(&self, act: Act, stock: u32) -> Option<Act> {
+        let own = u64::from(self.rank) * self.block();
+        let place = |part: Part| {
+            let before = match part.buf {
+                Buf::Scratch => u64::from(stock) * self.block(),
+                Buf::Out => own,
+                _ => 0,
+            };
+            let first = part.first + before;
+            self.cut(Part { first, ..part })
+        };
+        // Its own block already lies where it belongs.
+        let is_moved = !matches!(act, Act::Copy { .. });
+        let act = act.with_parts(place);
+        (is_moved && !is_empty(&act)).then_some(act)
+    }
+
+    /// An act of step `n` of the allgather, whose messages have tags of their own; `None` for what
+    /// would come to the root, and where nothing is left.
+    fn gathered(&self, act: Act, n: u32) -> Option<Act> {
+        let tag = FIRST_TAG + n % (TAGS - FIRST_TAG);
+        let act = match act {
+            Act::Send { to, from, .. } if Some(to) != self.root => Act::Send { to, tag, from },
+            Act::Recv { from, into, .. } if !self.is_at_root() => Act::Recv { from, tag, into },
+            _ => return None,
+        };
+        let act = act.with_parts(|part| self.cut(part));
+        (!is_empty(&act)).then_some(act)
+    }
+}
+
+fn is_empty(act: &Act) -> bool {
+    let parts = [act.reads(), act.writes()];
+    parts.iter().flatten().all(Part::is_empty)
+}

@@ -1,0 +1,72 @@
+//! Messages and counts that 32 bits cannot tell: bcast and allgathers of 2^32 + 7 bytes and more, every
+//! byte looked at. Each rank needs 4 GiB. `cargo xtask long large` runs it.
+//!
+//! `oxmpi run -n 2 large`
+
+use std::time::Instant;
+
+use oxmpi::World;
+use oxmpi::collective::Blocks;
+
+/// One more than 32 bits can count, and a few that no word or block divides.
+const BYTES: usize = (1 << 32) + 7;
+
+/// What belongs at an index: other where an index lost some of its high bits.
+fn byte(index: usize, salt: u8) -> u8 {
+    let folded = index + (index >> 8) + (index >> 16) + (index >> 24) + (index >> 32);
+    folded as u8 ^ salt
+}
+
+/// Writes what belongs into `all` from index `start` on.
+fn fill(all: &mut [u8], start: usize, salt: u8) {
+    for (index, value) in (start..).zip(all) {
+        *value = byte(index, salt);
+    }
+}
+
+/// Panics where something else is held than what belongs there.
+fn look(what: &str, all: &[u8], salt: u8) {
+    let wrong = (0..)
+        .zip(all)
+        .find(|&(index, &value)| value != byte(index, salt));
+    assert!(wrong.is_none(), "{what}: wrong at {wrong:?}");
+}
+
+fn main() -> oxmpi::Result<()> {
+    let world = World::init()?;
+    let comm = world.comm();
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut all = vec![0; BYTES.next_multiple_of(size)];
+    let told = |what: &str, bytes: usize, start: Instant| {
+        if rank == 0 {
+            let seconds = start.elapsed().as_secs_f64();
+            println!("{what} of {bytes} bytes, {size} ranks: every byte is right, {seconds:.1} s");
+        }
+    };
+
+    if rank == 0 {
+        fill(&mut all[..BYTES], 0, 1);
+    }
+    let start = Instant::now();
+    comm.bcast(&mut all[..BYTES], 0)?;
+    look("bcast", &all[..BYTES], 1);
+    told("bcast", BYTES, start);
+
+    // Equal blocks, a few bytes more in all.
+    let block = all.len() / size;
+    fill(&mut all[rank * block..][..block], rank * block, 2);
+    let start = Instant::now();
+    comm.allgather_in_place(&mut all)?;
+    look("allgather", &all, 2);
+    told("allgather", all.len(), start);
+
+    // The last block is shorter.
+    let mut counts = vec![block; size];
+    counts[size - 1] -= all.len() - BYTES;
+    fill(&mut all[rank * block..][..counts[rank]], rank * block, 3);
+    let start = Instant::now();
+    comm.allgatherv_in_place(Blocks::packed(&mut all[..BYTES], &counts))?;
+    look("allgatherv", &all[..BYTES], 3);
+    told("allgatherv", BYTES, start);
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The blocking shell around the PMI-1 client: one stream to whoever started this process.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use oxmpi_os::pipe::{self, PollFd, PollFlags};
+use oxmpi_wire::pmi::{Client, ClientError, Opening, Place, Reply, Request};
+
+use crate::error::{Error, Result};
+
+/// How long a manager may think about what it can answer at once: all but a barrier.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const STEP: &str = "talking to the process manager";
+
+/// A PMI-1 conversation over a stream.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    client: Client,
+    stream: Stream,
+    /// The job's key-value space.
+    space: String,
+}
+
+/// Bytes to and from the manager.
+#[derive(Debug)]
+struct Stream {
+    file: File,
+    patience: Duration,
+}
+
+impl Conversation {
+    /// Joins the job over the descriptor `fd` (`PMI_FD`), which the manager left open.
+    pub(super) fn at_descriptor(fd: i32) -> Result<Self> {
+        let stream = oxmpi_os::inherit(fd)
+            .map_err(|why| Error::start(STEP, format_args!("PMI_FD={fd}: {why}")))?;
+        Self::open(Stream::new(stream, PATIENCE))
+    }
+
+    /// Connects to `address`, `host:port` (`PMI_PORT`), as the process that the manager calls `id`,
+    /// and joins the job there.
+    pub(super) fn at_port(address: &str, id: u32) -> Result<(Self, Place)> {
+        let stream = connect(address)
+            .map_err(|why| Error::start(STEP, format_args!("PMI_PORT={address}: {why}")))?;
+        Self::connected(Stream::new(stream.into(), PATIENCE), id)
+    }
+
+    fn connected(mut stream: Stream, id: u32) -> Result<(Self, Place)> {
+        let place = stream.present(id)?;
+        Ok((Self::open(stream)?, place))
+    }
+
+    fn open(stream: Stream) -> Result<Self> {
+        let mut talk = Self {
+            client: Client::new(),
+            stream,
+            space: String::new(),
+        };
+        talk.ask(Request::Init, |_| Some(()))?;
+        talk.ask(Request::Maxes, |_| Some(()))?;
+        talk.space = talk.ask(Request::KvsName, |reply| match reply {
+            Reply::KvsName(name) => Some(name.to_owned()),
+            _ => None,
+        })?;
+        Ok(talk)
+    }
+
+    /// Stores `value` as `key`, for all to see after the next barrier.
+    pub(super) fn put(&mut self, key: &str, value: &str) -> Result<()> {
+        let space = self.space.clone();
+        let kvs = &space;
+        self.ask(Request::Put { kvs, key, value }, |_| Some(()))
+    }
+
+    /// Waits until every rank has come here.
+    pub(super) fn barrier(&mut self) -> Result<()> {
+        self.ask(Request::Barrier, |_| Some(()))
+    }
+
+    /// The value of `key`, if a rank has put it.
+    pub(super) fn get(&mut self, key: &str) -> Result<Option<String>> {
+        let space = self.space.clone();
+        self.ask(Request::Get { kvs: &space, key }, |reply| match reply {
+            Reply::Value(value) => Some(value.map(str::to_owned)),
+            _ => None,
+        })
+    }
+
+    /// Leaves the job in order.
+    pub(super) fn finalize(&mut self) -> Result<()> {
+        self.ask(Request::Finalize, |_| Some(()))
+    }
+
+    /// Asks for the end of the whole job.
+    pub(super) fn abort(&mut self, code: i32) {
+        if let Ok(line) = self.client.request(Request::Abort { code }) {
+            // The job ends whether or not the manager hears of it: its ranks notice our death.
+            let _ = self.stream.file.write_all(line.as_bytes());
+        }
+    }
+
+    /// Sends `request`, waits for the reply, and reads from it what `read` finds.
+    fn ask<R>(
+        &mut self,
+        request: Request<'_>,
+        read: impl FnOnce(Reply<'_>) -> Option<R>,
+    ) -> Result<R> {
+        let word = request.command().request_word();
+        // Others may be slow to come to a barrier; everything else the manager answers by itself.
+        let patience = (request != Request::Barrier).then_some(self.stream.patience);
+        let line = self.client.request(request).map_err(failed)?;
+        self.stream
+            .file
+            .write_all(line.as_bytes())
+            .map_err(failed)?;
+        let mut bytes = [0; 1024];
+        loop {
+            let heard = self.stream.hear(&mut bytes, word, patience)?;
+            if heard.is_empty() {
+                let why = self.client.closed();
+                return Err(failed(why.unwrap_or(ClientError::Closed(word))));
+            }
+            if let Some(reply) = self.client.feed(heard).map_err(failed)? {
+                return read(reply)
+                    .ok_or_else(|| failed("the process manager answered another question"));
+            }
+        }
+    }
+}
+
+impl Stream {
+    fn new(stream: OwnedFd, patience: Duration) -> Self {
+        Self {
+            file: stream.into(),
+            patience,
+        }
+    }
+
+    /// Says who we are to a manager that we have connected to.
+    fn present(&mut self, id: u32) -> Result<Place> {
+        let line = Opening::line(id);
+        self.file.write_all(line.as_bytes()).map_err(failed)?;
+        let mut opening = Opening::default();
+        let mut bytes = [0; 1024];
+        loop {
+            let heard = self.hear(&mut bytes, "initack", Some(self.patience))?;
+            if heard.is_empty() {
+                return Err(failed(opening.closed()));
+            }
+            if let Some(place) = opening.feed(heard).map_err(failed)? {
+                return Ok(place);
+            }
+        }
+    }
+
+    /// Waits for bytes, as long as `patience` says (`None`: for ever). None at all: the manager has
+    /// closed the stream. `request` is what it is to answer.
+    fn hear<'b>(
+        &mut self,
+        bytes: &'b mut [u8],
+        request: &str,
+        patience: Option<Duration>,
+    ) -> Result<&'b [u8]> {
+        let ready = pipe::poll(&mut [PollFd::new(&self.file, PollFlags::IN)], patience);
+        if ready.map_err(failed)? == 0 {
+            let waited = patience.unwrap_or_default().as_secs_f32();
+            return Err(failed(format_args!(
+                "the process manager has not answered `{request}` within {waited} s"
+            )));
+        }
+        loop {
+            match self.file.read(bytes) {
+                Err(why) if why.kind() == ErrorKind::Interrupted => {}
+                other => return other.map(|count| &bytes[..count]).map_err(failed),
+            }
+        }
+    }
+}
+
+/// Connects to the first of the addresses of `host:port` that answers.
+fn connect(address: &str) -> io::Result<TcpStream> {
+    let mut last = io::Error::from(ErrorKind::NotFound);
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(why) => last = why,
+        }
+    }
+    Err(last)
+}
+
+fn failed(why: impl Display) -> Error {
+    Error::start(STEP, why)
+}
+
+#[cfg(test)]
+mod tests;

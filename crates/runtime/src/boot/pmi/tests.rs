@@ -1,0 +1,156 @@
+//! A manager that follows a script, at an address: a good one, and all kinds of bad ones.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::{Conversation, Stream};
+use crate::error::Result;
+
+/// After this time a conversation that hangs has failed its test.
+const WATCHDOG: Duration = Duration::from_secs(10);
+
+/// What a good manager answers until a rank has joined.
+const GOOD: [&str; 4] = [
+    "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\n",
+    "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+    "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024\n",
+    "cmd=my_kvsname kvsname=kvs_1\n",
+];
+
+/// Answers each line by the next of `answers`, and then holds its tongue until the rank hangs up, or
+/// hangs up itself. Gives what it was told.
+fn manager(listener: &TcpListener, answers: &[String], hangs_up: bool) -> Vec<String> {
+    let (mut stream, _) = listener.accept().expect("a rank connects");
+    let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
+    let mut heard = Vec::new();
+    for answer in answers {
+        let Some(Ok(line)) = lines.next() else { break };
+        heard.push(line);
+        // A rank that has seen enough hangs up in the middle of an answer.
+        let _ = stream.write_all(answer.as_bytes());
+    }
+    if !hangs_up {
+        heard.extend(lines.map_while(std::result::Result::ok));
+    }
+    heard
+}
+
+/// How long a rank waits for a manager that says nothing. Where another is waited for, it may be slow.
+const SILENCE: Duration = Duration::from_millis(50);
+
+/// Lets `rank` talk to a manager with this script, which it must be done with in time.
+fn talk<R: Send + 'static>(
+    answers: &[&str],
+    hangs_up: bool,
+    patience: Duration,
+    rank: impl FnOnce(Stream) -> Result<R> + Send + 'static,
+) -> (Result<R>, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine");
+    let address = listener.local_addr().expect("it has an address");
+    let answers: Vec<String> = answers.iter().map(|&answer| answer.to_owned()).collect();
+    let (done, outcome) = mpsc::channel();
+    let server = thread::spawn(move || manager(&listener, &answers, hangs_up));
+    thread::spawn(move || {
+        let stream = TcpStream::connect(address).expect("it listens");
+        let _ = done.send(rank(Stream::new(stream.into(), patience)));
+    });
+    let outcome = outcome.recv_timeout(WATCHDOG).expect("no hang");
+    (outcome, server.join().expect("the script has an end"))
+}
+
+fn join(stream: Stream) -> Result<()> {
+    Conversation::connected(stream, 5).map(drop)
+}
+
+#[test]
+fn a_rank_joins_and_leaves_at_a_port() {
+    let rest = [
+        "cmd=put_result rc=0 msg=success\n",
+        "cmd=barrier_out\n",
+        "cmd=get_result rc=0 msg=success value=v\n",
+        "cmd=get_result rc=-1 msg=key_q_not_found value=unknown\n",
+        "cmd=finalize_ack\n",
+    ];
+    let (outcome, heard) = talk(&[&GOOD[..], &rest].concat(), false, WATCHDOG, |stream| {
+        let (mut talk, place) = Conversation::connected(stream, 5)?;
+        talk.put("k", "w")?;
+        talk.barrier()?;
+        let values = (talk.get("k")?, talk.get("q")?);
+        talk.finalize()?;
+        Ok((place.rank, place.size, values))
+    });
+    assert_eq!(
+        outcome.expect("all goes well"),
+        (1, 2, (Some("v".to_owned()), None))
+    );
+    let expected = [
+        "cmd=initack pmiid=5",
+        "cmd=init pmi_version=1 pmi_subversion=1",
+        "cmd=get_maxes",
+        "cmd=get_my_kvsname",
+        "cmd=put kvsname=kvs_1 key=k value=w",
+        "cmd=barrier_in",
+        "cmd=get kvsname=kvs_1 key=k",
+        "cmd=get kvsname=kvs_1 key=q",
+        "cmd=finalize",
+    ];
+    assert_eq!(heard, expected);
+}
+
+#[test]
+fn an_abort_reaches_the_manager() {
+    let (outcome, heard) = talk(&GOOD, false, WATCHDOG, |stream| {
+        Conversation::connected(stream, 5).map(|(mut talk, _)| talk.abort(7))
+    });
+    outcome.expect("it joins");
+    assert_eq!(
+        heard.last().map(String::as_str),
+        Some("cmd=abort exitcode=7")
+    );
+}
+
+/// At each turn: silence, an end, noise, a line without end, the answer to another question, and
+/// two answers at once.
+#[test]
+fn a_bad_manager_is_an_error_at_every_turn() {
+    let endless = "x".repeat(1 << 20);
+    for turn in 0..GOOD.len() {
+        let script = |answer| [&GOOD[..turn], &[answer][..]].concat();
+        let twice = GOOD[turn].repeat(2);
+        let cases = [
+            (GOOD[..turn].to_vec(), false, "has not answered `"),
+            (script("cmd=never_finished"), false, "has not answered `"),
+            (GOOD[..turn].to_vec(), true, "closed the connection"),
+            (script("HTTP/1.1 400 Bad Request\n"), false, "cmd=NAME"),
+            (script("cmd=\n"), false, "cmd=NAME"),
+            (script("\u{0}\u{1}\n"), false, "cmd=NAME"),
+            (script(&endless), false, "more than 4608 bytes"),
+            (script("cmd=barrier_out\n"), false, "expected `cmd="),
+            (script(&twice), false, "without being asked"),
+        ];
+        for (answers, hangs_up, says) in cases {
+            let silent = says.starts_with("has not");
+            let patience = if silent { SILENCE } else { WATCHDOG };
+            let (outcome, _) = talk(&answers, hangs_up, patience, join);
+            let error = outcome.expect_err(says).to_string();
+            // A rank that is hung up on while it writes sees the system's word for it.
+            let hung_up = hangs_up && error.contains("os error");
+            assert!(hung_up || error.contains(says), "turn {turn}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_manager_that_is_not_there_is_an_error() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port of this machine");
+    let address = free.local_addr().expect("it has an address").to_string();
+    drop(free);
+    for address in [address.as_str(), "127.0.0.1", "127.0.0.1:99999", "", "::"] {
+        let error = Conversation::at_port(address, 0).expect_err("nobody is there");
+        let error = error.to_string();
+        assert!(error.contains(&format!("PMI_PORT={address}: ")), "{error}");
+    }
+}

@@ -1,0 +1,80 @@
+//! The client of PMIx: a job's place and its values, through the system's libpmix.
+//!
+//! PMIx has no protocol to speak: its standard is a library's interface, and what that library says
+//! to the manager differs from version to version. So the library is loaded when the environment
+//! asks for it, and nothing of ours needs it otherwise. Source: the PMIx Standard 4.1, chapters 6
+//! (start), 7 (values) and 8 (fences).
+
+mod library;
+
+use crate::error::{Error, Result};
+use library::{ANY_RANK, Library, Proc, Trouble};
+
+/// The key of the number of ranks of a job.
+const JOB_SIZE: &str = "pmix.job.size";
+
+const STEP: &str = "talking to the process manager by PMIx";
+
+/// A process's membership in its job.
+#[derive(Debug)]
+pub(super) struct Member {
+    library: Library,
+    me: Proc,
+}
+
+impl Member {
+    /// Joins the job, and gives the number of its ranks.
+    pub(super) fn join() -> Result<(Self, u32)> {
+        let library = Library::load().map_err(failed)?;
+        let me = library.init().map_err(failed)?;
+        let member = Self { library, me };
+        let size = member
+            .library
+            .get_number(&member.me.with_rank(ANY_RANK), JOB_SIZE)
+            .map_err(failed)?;
+        if member.rank() >= size {
+            let rank = member.rank();
+            let why = format_args!("this is rank {rank} of {size}, which cannot be");
+            return Err(Error::start(STEP, why));
+        }
+        Ok((member, size))
+    }
+
+    /// This process's rank in its job.
+    pub(super) fn rank(&self) -> u32 {
+        self.me.rank()
+    }
+
+    /// Stores `value` as `key`, for all to see after the next fence.
+    pub(super) fn put(&mut self, key: &str, value: &str) -> Result<()> {
+        let stored = self.library.put(key, value);
+        stored.and_then(|()| self.library.commit()).map_err(failed)
+    }
+
+    /// Waits until every rank has come here.
+    pub(super) fn barrier(&mut self) -> Result<()> {
+        self.library.fence().map_err(failed)
+    }
+
+    /// What rank `of` has stored as `key`, if it has.
+    pub(super) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
+        self.library
+            .get_text(&self.me.with_rank(of), key)
+            .map_err(failed)
+    }
+
+    /// Leaves the job in order.
+    pub(super) fn finalize(&mut self) -> Result<()> {
+        self.library.finalize().map_err(failed)
+    }
+
+    /// Asks for the end of the whole job.
+    pub(super) fn abort(&mut self, code: i32) {
+        // The job ends whether or not the manager agrees: its ranks notice our death.
+        let _ = self.library.abort(code);
+    }
+}
+
+fn failed(why: Trouble) -> Error {
+    Error::start(STEP, why)
+}

@@ -1,0 +1,317 @@
+//! libpmix: the eight calls of it that are made, with their C types.
+//!
+//! This is the one place outside `os` and `shm` where foreign code is called: `os` holds system
+//! calls, and this is none. The types are those of `pmix_common.h` of PMIx 4 and 5, which agree;
+//! `cargo xtask ci managers` compiles the same numbers against the header.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt;
+use std::ptr;
+
+use libloading::os::unix::{Library as Handle, RTLD_GLOBAL, RTLD_NOW};
+
+/// `PMIX_RANK_WILDCARD`: asks for what holds for all ranks of a job.
+pub(super) const ANY_RANK: u32 = u32::MAX - 1;
+
+/// The name by which versions 2 to 5 of the library are installed.
+const NAME: &str = "libpmix.so.2";
+
+const SUCCESS: c_int = 0;
+const NOT_FOUND: c_int = -46;
+
+/// `PMIX_GLOBAL`: a value for the ranks of all nodes.
+const GLOBAL: u8 = 3;
+
+/// `PMIX_STRING`.
+const STRING: u16 = 3;
+/// `PMIX_UINT32`.
+const UINT32: u16 = 14;
+
+/// `PMIX_MAX_NSLEN`, with the final zero.
+const NAMESPACE_MAX: usize = 256;
+
+/// `pmix_proc_t`: names a process.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Proc {
+    namespace: [c_char; NAMESPACE_MAX],
+    rank: u32,
+}
+
+/// `pmix_value_t`.
+#[repr(C)]
+struct Value {
+    kind: u16,
+    data: Data,
+}
+
+/// Its union. Its largest member is `pmix_envar_t`: two pointers and a letter.
+#[repr(C)]
+union Data {
+    string: *mut c_char,
+    uint32: u32,
+    room: [u64; 3],
+}
+
+/// An array of `pmix_info_t`. None is ever given, so its elements have no type here.
+type Infos = *const c_void;
+
+type Init = unsafe extern "C" fn(*mut Proc, Infos, usize) -> c_int;
+type Get = unsafe extern "C" fn(*const Proc, *const c_char, Infos, usize, *mut *mut Value) -> c_int;
+type Put = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int;
+type Commit = unsafe extern "C" fn() -> c_int;
+type Fence = unsafe extern "C" fn(*const Proc, usize, Infos, usize) -> c_int;
+type Finalize = unsafe extern "C" fn(Infos, usize) -> c_int;
+type Abort = unsafe extern "C" fn(c_int, *const c_char, *const Proc, usize) -> c_int;
+type ErrorString = unsafe extern "C" fn(c_int) -> *const c_char;
+type Free = unsafe extern "C" fn(*mut c_void);
+
+/// The library, for the rest of this process's life: it has started a thread of its own.
+pub(super) struct Library {
+    init: Init,
+    get: Get,
+    put: Put,
+    commit: Commit,
+    fence: Fence,
+    finalize: Finalize,
+    abort: Abort,
+    error_string: ErrorString,
+    free: Free,
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The library is missing, or lacks a call.
+    Load(libloading::Error),
+    /// A call failed.
+    Call {
+        name: &'static str,
+        code: c_int,
+        means: String,
+    },
+    /// A value is of another type.
+    Kind { key: String, kind: u16 },
+    /// A text that C cannot hold.
+    Zero,
+}
+
+impl Proc {
+    const NOBODY: Self = Self {
+        namespace: [0; NAMESPACE_MAX],
+        rank: u32::MAX,
+    };
+
+    pub(super) fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Another process of the same job.
+    pub(super) fn with_rank(&self, rank: u32) -> Self {
+        Self { rank, ..*self }
+    }
+}
+
+impl Library {
+    pub(super) fn load() -> Result<Self, Trouble> {
+        // SAFETY: the library's initialisers are those of the system's PMIx, the one that the
+        // manager which started this process told it to use.
+        let handle = unsafe { Handle::open(Some(NAME), RTLD_NOW | RTLD_GLOBAL) };
+        let handle = handle.map_err(Trouble::Load)?;
+        /// The function `name`, whose type the caller knows from the header.
+        macro_rules! call {
+            ($name:literal) => {{
+                // SAFETY: the type that this is assigned to is that of the header, for every
+                // version by this file name; the handle is never closed.
+                let symbol = unsafe { handle.get($name) };
+                *symbol.map_err(Trouble::Load)?
+            }};
+        }
+        let library = Self {
+            init: call!(b"PMIx_Init\0"),
+            get: call!(b"PMIx_Get\0"),
+            put: call!(b"PMIx_Put\0"),
+            commit: call!(b"PMIx_Commit\0"),
+            fence: call!(b"PMIx_Fence\0"),
+            finalize: call!(b"PMIx_Finalize\0"),
+            abort: call!(b"PMIx_Abort\0"),
+            error_string: call!(b"PMIx_Error_string\0"),
+            // The library allocates with the C library's `malloc`, on which it depends.
+            free: call!(b"free\0"),
+        };
+        std::mem::forget(handle);
+        Ok(library)
+    }
+
+    pub(super) fn init(&self) -> Result<Proc, Trouble> {
+        let mut me = Proc::NOBODY;
+        // SAFETY: `me` is a process name that the call fills; no infos.
+        let code = unsafe { (self.init)(&raw mut me, ptr::null(), 0) };
+        self.check("PMIx_Init", code).map(|()| me)
+    }
+
+    /// The number that the manager holds for `of` as `key`.
+    pub(super) fn get_number(&self, of: &Proc, key: &str) -> Result<u32, Trouble> {
+        let number = |kind, data: &Data| match kind {
+            // SAFETY: `kind` says that this is the member that was written.
+            UINT32 => Some(unsafe { data.uint32 }),
+            _ => None,
+        };
+        self.get(of, key, number)?
+            .ok_or_else(|| self.trouble("PMIx_Get", NOT_FOUND))
+    }
+
+    /// The text that `of` has put as `key`.
+    pub(super) fn get_text(&self, of: &Proc, key: &str) -> Result<Option<String>, Trouble> {
+        self.get(of, key, |kind, data| match kind {
+            STRING => {
+                // SAFETY: `kind` says that this is the member that was written.
+                let text = unsafe { data.string };
+                if text.is_null() {
+                    return None;
+                }
+                // SAFETY: a text of the library ends with a zero, and is ours until it is freed.
+                let text = unsafe { CStr::from_ptr(text) };
+                Some(text.to_string_lossy().into_owned())
+            }
+            _ => None,
+        })
+    }
+
+    /// Asks for a value and reads it by `read`, which gives `None` for another type than it wants.
+    fn get<R>(
+        &self,
+        of: &Proc,
+        key: &str,
+        read: impl FnOnce(u16, &Data) -> Option<R>,
+    ) -> Result<Option<R>, Trouble> {
+        let name = CString::new(key).map_err(|_| Trouble::Zero)?;
+        let mut value = ptr::null_mut();
+        // SAFETY: a process name, a text with its zero, no infos, and room for the answer's address.
+        let code = unsafe { (self.get)(of, name.as_ptr(), ptr::null(), 0, &raw mut value) };
+        if code == NOT_FOUND || (code == SUCCESS && value.is_null()) {
+            return Ok(None);
+        }
+        self.check("PMIx_Get", code)?;
+        // SAFETY: on success the answer is a whole value, which is ours.
+        let Value { kind, data } = unsafe { &*value };
+        let (kind, found) = (*kind, read(*kind, data));
+        if kind == STRING {
+            // SAFETY: `kind` says that this is the member that was written.
+            let text = unsafe { data.string };
+            // SAFETY: the text belongs to the value, and nobody looks at it any more.
+            unsafe { (self.free)(text.cast()) };
+        }
+        // SAFETY: the value is ours, and nobody looks at it any more.
+        unsafe { (self.free)(value.cast()) };
+        let key = key.to_owned();
+        found.map(Some).ok_or(Trouble::Kind { key, kind })
+    }
+
+    pub(super) fn put(&self, key: &str, text: &str) -> Result<(), Trouble> {
+        let name = CString::new(key).map_err(|_| Trouble::Zero)?;
+        let text = CString::new(text).map_err(|_| Trouble::Zero)?;
+        let mut data = Data { room: [0; 3] };
+        // The call copies the text and does not write to it.
+        data.string = text.as_ptr().cast_mut();
+        let mut value = Value { kind: STRING, data };
+        // SAFETY: a text with its zero and a whole value, both of which the call only reads.
+        let code = unsafe { (self.put)(GLOBAL, name.as_ptr(), &raw mut value) };
+        self.check("PMIx_Put", code)
+    }
+
+    pub(super) fn commit(&self) -> Result<(), Trouble> {
+        // SAFETY: takes nothing; `init` has succeeded, or there was nothing to put.
+        let code = unsafe { (self.commit)() };
+        self.check("PMIx_Commit", code)
+    }
+
+    /// Waits until all ranks of the job are here.
+    pub(super) fn fence(&self) -> Result<(), Trouble> {
+        // SAFETY: no processes means those of this job; no infos.
+        let code = unsafe { (self.fence)(ptr::null(), 0, ptr::null(), 0) };
+        self.check("PMIx_Fence", code)
+    }
+
+    pub(super) fn finalize(&self) -> Result<(), Trouble> {
+        // SAFETY: no infos.
+        let code = unsafe { (self.finalize)(ptr::null(), 0) };
+        self.check("PMIx_Finalize", code)
+    }
+
+    pub(super) fn abort(&self, code: i32) -> Result<(), Trouble> {
+        // SAFETY: a text with its zero; no processes means those of this job.
+        let code = unsafe { (self.abort)(code, c"aborted by a rank".as_ptr(), ptr::null(), 0) };
+        self.check("PMIx_Abort", code)
+    }
+
+    fn check(&self, name: &'static str, code: c_int) -> Result<(), Trouble> {
+        match code {
+            SUCCESS => Ok(()),
+            code => Err(self.trouble(name, code)),
+        }
+    }
+
+    /// Why the call `name` gave `code`.
+    fn trouble(&self, name: &'static str, code: c_int) -> Trouble {
+        // SAFETY: takes any number.
+        let text = unsafe { (self.error_string)(code) };
+        let means = if text.is_null() {
+            "unknown error".to_owned()
+        } else {
+            // SAFETY: the text is a constant of the library's, with its zero.
+            let text = unsafe { CStr::from_ptr(text) };
+            text.to_string_lossy().into_owned()
+        };
+        Trouble::Call { name, code, means }
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NAME)
+    }
+}
+
+impl fmt::Debug for Proc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {}", self.rank)
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(why) => write!(
+                f,
+                "{why}; the manager that started this process (PMIX_NAMESPACE is set) needs PMIx's \
+                 library: install it (Debian: libpmix2, others: pmix), or name its directory in \
+                 LD_LIBRARY_PATH; or start the job by oxmpi run, mpiexec.hydra or srun --mpi=pmi2"
+            ),
+            Self::Call { name, code, means } => write!(f, "{name}: {means} ({code})"),
+            Self::Kind { key, kind } => {
+                write!(
+                    f,
+                    "the value of {key} has type {kind}, not the expected one"
+                )
+            }
+            Self::Zero => f.write_str("a key or value contains a zero byte"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::{align_of, offset_of, size_of};
+
+    use super::{Proc, Value};
+
+    /// What `pmix_common.h` of versions 4.2 and 5.0 says on 64-bit machines.
+    #[test]
+    fn types_are_laid_out_as_in_the_header() {
+        assert_eq!((size_of::<Proc>(), align_of::<Proc>()), (260, 4));
+        assert_eq!(offset_of!(Proc, rank), 256);
+        assert_eq!((size_of::<Value>(), align_of::<Value>()), (32, 8));
+        assert_eq!(offset_of!(Value, data), 8);
+    }
+}

@@ -1,0 +1,152 @@
+//! Which way the long exchanges of two ranks go: learned from the time that each takes.
+//!
+//! Through cells each byte is copied twice, and both ranks write what the other one reads; straight from
+//! the other's memory it is copied once, page by page. Between two Zen 4 processors that share a cache
+//! 256 KiB each way take 29 us through cells and 39 directly, between two that do not 49 and 38. Where
+//! processors lie is not told to guests, and changes. So rank 0 times the calls, and tells the other one
+//! which way each goes.
+
+use std::time::{Duration, Instant};
+
+use oxmpi_wire::{Put, Take};
+
+use super::run::{Kind, Run};
+use super::team::{Driver, Team};
+
+/// A way of a long exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Road {
+    /// In and out of cells.
+    Cells,
+    /// From the other's memory.
+    Memory,
+}
+
+/// What rank 0 knows of the ways.
+#[derive(Debug, Default)]
+pub(super) struct Roads {
+    /// Nanoseconds that a MiB each way takes, through cells and from memory; 0: not tried yet.
+    times: [u64; 2],
+    calls: u64,
+}
+
+/// Every so many calls the slower way is tried.
+const TRIED: u64 = 32;
+
+/// One call counts as so much of what is known of its way.
+const NEW: u64 = 4;
+
+/// A call counts as so many times of what was known at most: it may have waited for the other rank.
+const LONGEST: u64 = 2;
+
+impl Roads {
+    /// The way of the next call.
+    fn choose(&mut self) -> Road {
+        self.calls += 1;
+        let [cells, memory] = self.times;
+        let tries = self.calls.is_multiple_of(TRIED);
+        if (memory < cells) == tries {
+            Road::Cells
+        } else {
+            Road::Memory
+        }
+    }
+
+    /// A call of `len` bytes each way has taken so long.
+    fn learn(&mut self, road: Road, len: u64, time: Duration) {
+        let time = time.as_nanos().saturating_mul(1 << 20) / u128::from(len.max(1));
+        let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
+        let known = &mut self.times[road as usize];
+        *known = match *known {
+            0 => time,
+            known => known - known / NEW + time.min(known.saturating_mul(LONGEST)) / NEW,
+        };
+    }
+}
+
+impl Team {
+    /// Runs an exchange of `len` bytes each way, of this kind, by `go` on the way that rank 0 chooses.
+    ///
+    /// # Errors
+    /// As `go`, or when rank 0 never comes.
+    pub(super) fn by_best_road<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (kind, len): (Kind, u64),
+        go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        if self.me > 0 {
+            let road = Run::new(self, driver, (kind, ROAD, len), true).learn_road()?;
+            return go(self, driver, road);
+        }
+        let road = self.roads.choose();
+        Run::new(self, driver, (kind, ROAD, len), true).tell_road(road)?;
+        let start = Instant::now();
+        go(self, driver, road)?;
+        self.roads.learn(road, len, start.elapsed());
+        Ok(())
+    }
+}
+
+/// Stands for the root in the mark of the step that tells the way.
+const ROAD: usize = 2;
+
+impl<D: Driver> Run<'_, D> {
+    /// Rank 0 tells the other one.
+    fn tell_road(&mut self, road: Road) -> Result<(), D::Error> {
+        self.room(0)?;
+        let mut payload = self.payload(0, 0, 0, 1);
+        payload.put_exact([road as u8]);
+        self.publish(0);
+        self.wake(1);
+        self.finish(0);
+        Ok(())
+    }
+
+    /// What rank 0 tells.
+    fn learn_road(&mut self) -> Result<Road, D::Error> {
+        self.wait_for(0, 0)?;
+        let [road] = self.payload(0, 0, 0, 1).take_exact();
+        self.finish(0);
+        Ok(match road {
+            0 => Road::Cells,
+            _ => Road::Memory,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of `calls` calls, how many went from memory, where a call takes so many microseconds.
+    fn from_memory(roads: &mut Roads, calls: u64, cells: u64, memory: u64) -> u64 {
+        let mut from_memory = 0;
+        for _ in 0..calls {
+            let road = roads.choose();
+            let time = if road == Road::Memory { memory } else { cells };
+            from_memory += u64::from(road == Road::Memory);
+            roads.learn(road, 1 << 18, Duration::from_micros(time));
+        }
+        from_memory
+    }
+
+    #[test]
+    fn the_faster_way_is_taken_and_changes() {
+        let mut roads = Roads::default();
+        assert!(from_memory(&mut roads, 320, 29, 39) <= 11);
+        from_memory(&mut roads, 4 * TRIED, 49, 38);
+        assert!(from_memory(&mut roads, 320, 49, 38) >= 310);
+        from_memory(&mut roads, 4 * TRIED, 29, 39);
+        assert!(from_memory(&mut roads, 320, 29, 39) <= 10);
+    }
+
+    #[test]
+    fn a_call_that_waited_changes_little() {
+        let mut roads = Roads::default();
+        from_memory(&mut roads, 10, 29, 39);
+        let road = roads.choose();
+        roads.learn(road, 1 << 18, Duration::from_secs(1));
+        assert_eq!(from_memory(&mut roads, 10, 29, 39), 0);
+    }
+}

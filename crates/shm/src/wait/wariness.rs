@@ -1,0 +1,96 @@
+//! Which way of giving up a shared processor costs less beside somebody foreign: [`Wariness`].
+
+use std::cell::Cell;
+use std::time::Duration;
+
+/// Whether waits sleep at once, or yield before.
+///
+/// Beside another program of the same control group a yield costs a slice of some milliseconds, and
+/// a sleep what a wake takes, 20 us: who is woken interrupts the other. In a control group that has
+/// nearly all shares it is the reverse: a yield goes to the other ranks, while who sleeps lets a
+/// program of another group run, whose slice no wake interrupts. With eight ranks on two processors,
+/// beside a compiler of another group, a reduction of 64 KiB took 1.5 ms with sleeps and 0.1 ms with
+/// yields.
+///
+/// So what each way loses is added up over a row of waits, and the way is changed when it has lost
+/// more than the other one did. Old losses of the other way are forgotten by and by.
+#[derive(Debug, Default)]
+pub(crate) struct Wariness {
+    /// Whether waits sleep at once.
+    is_wary: Cell<bool>,
+    /// Waits of this row so far.
+    waits: Cell<u32>,
+    /// What this row has lost.
+    lost: Cell<Duration>,
+    /// What a row of the other way loses.
+    other: Cell<Duration>,
+}
+
+/// Waits in a row.
+const ROW: u32 = 64;
+
+/// The part of the other way's losses that is forgotten in a row.
+const FORGOTTEN: u32 = 8;
+
+impl Wariness {
+    /// Whether the wait that begins sleeps at once.
+    pub(crate) fn begin_wait(&self) -> bool {
+        let waits = self.waits.get() + 1;
+        self.waits.set(waits % ROW);
+        if waits == ROW {
+            let other = self.other.get();
+            self.other.set(other - other / FORGOTTEN);
+            self.lost.set(Duration::ZERO);
+        }
+        self.is_wary.get()
+    }
+
+    /// A wait has lost so much time by its way.
+    pub(crate) fn lose(&self, time: Duration) {
+        let lost = self.lost.get() + time;
+        self.lost.set(lost);
+        if lost > self.other.get() {
+            self.is_wary.set(!self.is_wary.get());
+            self.other.set(lost);
+            self.lost.set(Duration::ZERO);
+            self.waits.set(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `rows` rows of waits of which each loses so much, by its way; how many slept at once.
+    fn run(wariness: &Wariness, rows: u32, asleep: Duration, yielding: Duration) -> u32 {
+        let mut slept = 0;
+        for _ in 0..rows * ROW {
+            let sleeps = wariness.begin_wait();
+            slept += u32::from(sleeps);
+            let lost = if sleeps { asleep } else { yielding };
+            if !lost.is_zero() {
+                wariness.lose(lost);
+            }
+        }
+        slept
+    }
+
+    #[test]
+    fn the_way_that_loses_less_is_taken() {
+        let (wake, slice) = (Duration::from_micros(20), Duration::from_millis(4));
+        let wariness = Wariness::default();
+        let slept = run(&wariness, 100, wake, slice);
+        assert!(slept > 98 * ROW, "{slept}");
+        let slept = run(&wariness, 100, slice, Duration::ZERO);
+        assert!(slept < ROW, "{slept}");
+        let slept = run(&wariness, 100, wake, slice);
+        assert!(slept > 90 * ROW, "{slept}");
+    }
+
+    #[test]
+    fn who_meets_nobody_yields() {
+        let wariness = Wariness::default();
+        assert_eq!(run(&wariness, 10, Duration::ZERO, Duration::ZERO), 0);
+    }
+}

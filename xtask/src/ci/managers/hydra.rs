@@ -1,0 +1,50 @@
+//! The three `mpiexec.hydra`, which serve PMI-1.
+
+use super::debian::Debian;
+use super::launcher::{Launcher, Programs};
+use super::{Missing, Result};
+use crate::Repo;
+use crate::compare::peers::{self, INTEL, MPICH};
+use crate::tally::Tally;
+
+/// MPICH's from PyPI, over a descriptor and at an address.
+pub(super) fn mpich(repo: &Repo, programs: &Programs) -> Result<Tally> {
+    let folder = peers::install(repo, &MPICH).map_err(|error| Missing(error.to_string()))?;
+    let mpiexec = folder.join("bin/mpiexec.hydra");
+    let descriptor = Launcher {
+        name: "MPICH's hydra",
+        words: vec![mpiexec.clone().into()],
+        environment: Vec::new(),
+    };
+    let mut tally = descriptor.check(programs)?;
+    let port = Launcher {
+        name: "MPICH's hydra with -pmi-port",
+        words: vec![mpiexec.into(), "-pmi-port".into()],
+        environment: Vec::new(),
+    };
+    tally += port.check(programs)?;
+    Ok(tally)
+}
+
+/// Intel's from PyPI.
+pub(super) fn intel(repo: &Repo, programs: &Programs) -> Result<Tally> {
+    let folder = peers::install(repo, &INTEL).map_err(|error| Missing(error.to_string()))?;
+    let launcher = Launcher {
+        name: "Intel's hydra",
+        words: vec![folder.join("bin/mpiexec.hydra").into()],
+        environment: vec![("I_MPI_ROOT", folder.into())],
+    };
+    launcher.check(programs)
+}
+
+/// That of Debian's package `mpich`.
+pub(super) fn debian(debian: &Debian, programs: &Programs) -> Result<Tally> {
+    let mut words = debian.inside()?;
+    words.push("mpiexec.hydra".into());
+    let launcher = Launcher {
+        name: "Debian's hydra",
+        words,
+        environment: Vec::new(),
+    };
+    launcher.check(programs)
+}
