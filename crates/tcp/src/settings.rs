@@ -50,7 +50,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "tcp_chunk",
         aliases: &[Alias::new(Product::OpenMpi, "btl_tcp_max_send_size")],
-        default: "256KiB",
+        default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
         short: "piece of a long message, between two of which other messages pass",

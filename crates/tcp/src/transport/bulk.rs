@@ -63,6 +63,7 @@ impl<B: Bytes> TcpTx<B> {
             get,
         })?;
         self.regions.enter(local.region.0);
+        self.outgoing(peer).gets += u32::from(get);
         Some(id)
     }
 
@@ -293,6 +294,7 @@ impl<B: Bytes> TcpTx<B> {
 
     fn end_operation(&mut self, peer: u32, id: Id, result: Result<(), Fault>) {
         if let Some(operation) = self.operations.end(id, peer) {
+            self.outgoing(peer).gets -= u32::from(operation.get);
             self.leave(operation.region);
             self.finish(operation.token, result);
         }
@@ -321,9 +323,16 @@ impl<B: Bytes> TcpTx<B> {
         while let Some(operation) = self.operations.end_any(peer) {
             self.leave(operation.region);
         }
+        self.outgoing(peer).gets = 0;
         while let Some(leaving) = self.outgoing(peer).leaving.pop_front() {
             self.leave(leaving.region);
         }
+    }
+
+    /// Whether bytes come from `peer` that this rank asked for.
+    pub(super) fn awaits_bulk(&self, peer: u32) -> bool {
+        let outgoing = self.peers[peer as usize].as_ref();
+        outgoing.is_some_and(|outgoing| outgoing.gets > 0)
     }
 
     /// What waits for room to begin an operation may try again.

@@ -10,6 +10,10 @@ use super::bulk::Arriving;
 use super::tx::TcpTx;
 use crate::frame::{Arrival, Inbox};
 
+/// Bytes that are read ahead of bulk, and behind it: what announces the next run of it, and little more,
+/// since bulk in the inbox is copied once more.
+const AHEAD: usize = 256;
+
 /// What comes from one peer.
 #[derive(Debug)]
 pub(super) struct Incoming {
@@ -96,7 +100,7 @@ impl Incoming {
         if !self.readable {
             return false;
         }
-        let (asked, result) = self.read_once(tx);
+        let (asked, result) = self.read_once(peer, tx);
         match result {
             Ok(0) => {
                 tx.lose(peer, Fault::PeerDead);
@@ -116,13 +120,13 @@ impl Incoming {
         }
     }
 
-    fn read_once<B: Bytes>(&mut self, tx: &TcpTx<B>) -> (usize, io::Result<usize>) {
+    fn read_once<B: Bytes>(&mut self, peer: u32, tx: &TcpTx<B>) -> (usize, io::Result<usize>) {
         let left = usize::try_from(self.inbox.bulk()).unwrap_or(usize::MAX);
         let target = self.arriving.as_ref().and_then(|a| tx.target(a));
         if let Some((bytes, at)) = target.filter(|_| left > 0) {
             let mut socket = Socket {
                 stream: &self.stream,
-                space: self.inbox.space(),
+                space: ahead(self.inbox.space()),
                 left,
                 read: None,
             };
@@ -142,7 +146,10 @@ impl Incoming {
                 return (asked, result);
             }
         }
-        let space = self.inbox.space();
+        let mut space = self.inbox.space();
+        if tx.awaits_bulk(peer) {
+            space = ahead(space);
+        }
         let asked = space.len();
         let result = self.stream.read(space, &mut []);
         self.inbox.came(0, *result.as_ref().unwrap_or(&0));
@@ -155,6 +162,11 @@ impl Incoming {
             tx.abandon(arriving);
         }
     }
+}
+
+fn ahead(space: &mut [u8]) -> &mut [u8] {
+    let len = space.len().min(AHEAD);
+    &mut space[..len]
 }
 
 /// A read into the user's memory: how it was asked and how it went.

@@ -39,6 +39,8 @@ pub(super) struct Outgoing {
     pub(super) leaving: VecDeque<Leaving>,
     /// Answers for which there was no room.
     pub(super) answers: VecDeque<Control>,
+    /// Gets under way from the peer.
+    pub(super) gets: u32,
     /// As far as is known, a write would not block.
     pub(super) writable: bool,
     /// It is in the list of those to flush.
@@ -55,6 +57,7 @@ impl Outgoing {
             outbox: Outbox::new(outbox),
             leaving: VecDeque::new(),
             answers: VecDeque::new(),
+            gets: 0,
             writable: false,
             listed: false,
             refused: false,

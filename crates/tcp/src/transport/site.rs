@@ -38,7 +38,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             frame: 64 << 10,
-            chunk: 256 << 10,
+            chunk: 1 << 20,
             guests: 128,
             greeting: Duration::from_secs(10),
             patience: Duration::from_secs(30),

@@ -28,7 +28,7 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     options: Options,
     limits: Limits,
     /// By peer; made when it is first met.
-    peers: Vec<Option<Box<Outgoing>>>,
+    pub(super) peers: Vec<Option<Box<Outgoing>>>,
     /// Peers with something to write.
     listed: Vec<u32>,
     /// Peers that somebody was told [`Busy`] about.
