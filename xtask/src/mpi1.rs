@@ -12,8 +12,8 @@ pub(crate) const VERB: Verb = Verb {
     summary: "The whole MPI-1 part on 2 and 4 ranks, held against the original on other libraries",
     help: "
 Runs `oxmpi bench MPI1`, and after it the original program, IMB-MPI1 of Intel's package, on Intel MPI
-and on MPICH, whose binary interface is the same; on Open MPI it cannot run. Jobs with more ranks than
-processors leave out who is known to collapse there.
+and on MPICH, whose binary interface is the same; on Open MPI it cannot run. With more ranks than processors
+MPICH runs without its own collectives of a node, which spin there (MPIR_CVAR_NOLOCAL=1).
 
 The listings, our JSON and what `oxmpi bench report --text` makes of them are left under target/mpi1; without
 `--text` it draws a page of them.
@@ -58,8 +58,9 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         )?;
         let mut files = vec![json];
         let crowded = ranks > processors;
-        for peer in peers.iter().filter(|peer| !(crowded && peer.collapses)) {
-            let (Some(_variables), Some(launcher)) = (enter(repo, peer), &peer.launcher) else {
+        for peer in &peers {
+            let (Some(_variables), Some(launcher)) = (enter(repo, peer, crowded), &peer.launcher)
+            else {
                 continue;
             };
             println!("{ranks} ranks: {}", peer.name);
@@ -85,7 +86,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 }
 
 /// The variables with which the original program finds this library; `None` where it cannot.
-fn enter<'a>(repo: &'a Repo, peer: &Implementation) -> Option<Vec<PushEnv<'a>>> {
+fn enter<'a>(repo: &'a Repo, peer: &Implementation, crowded: bool) -> Option<Vec<PushEnv<'a>>> {
     let sh = &repo.shell;
     let packages = repo.root.join("target/peers");
     let library = match peer.name {
@@ -102,6 +103,13 @@ fn enter<'a>(repo: &'a Repo, peer: &Implementation) -> Option<Vec<PushEnv<'a>>> 
     ];
     let own = peer.environment.iter();
     variables.extend(own.map(|(name, value)| sh.push_env(name, value)));
+    if crowded {
+        variables.extend(
+            peer.crowded
+                .iter()
+                .map(|&(name, value)| sh.push_env(name, value)),
+        );
+    }
     Some(variables)
 }
 

@@ -56,6 +56,9 @@ have after joining; threads is ours alone, a rank that sends to itself by one th
 joining and leaving, 2 ranks; start is the whole command that runs `true` twice. The floor is what two
 processes reach without MPI (crates/bench/peers/floor), in the same rounds.
 
+MPICH runs with MPIR_CVAR_NOLOCAL=1 where ranks share processors: its own collectives of a node spin, so
+that a barrier of four takes milliseconds and one of eight may never end.
+
 Each work's tables are followed by a summary: every aim, the figure, its bound, and whether it is
 met. In a real-time class (`chrt -r 1 cargo xtask compare`) other work disturbs less;
 jobs of more ranks than processors leave that class: where there is other work, run the command in a

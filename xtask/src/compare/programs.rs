@@ -26,8 +26,8 @@ pub(crate) struct Implementation {
     pub(crate) bound: &'static [&'static str],
     /// Its options otherwise, for more ranks than cores.
     pub(crate) unbound: &'static [&'static str],
-    /// Whether barriers of more ranks than cores take it milliseconds, or for ever.
-    pub(crate) collapses: bool,
+    /// Variables that a job of more ranks than cores gets besides.
+    pub(crate) crowded: &'static [(&'static str, &'static str)],
     /// Where its programs lie: those of `crates/bench/peers`, or their Rust twins.
     pub(crate) programs: PathBuf,
     /// What its programs' names begin with.
@@ -45,6 +45,10 @@ impl Implementation {
             command.args(["chrt", "--other", "0"]);
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        // Memory is that of a library as it comes.
+        if work.crowded() && work.placed {
+            command.envs(self.crowded.iter().copied());
+        }
         if let Some(launcher) = &self.launcher {
             let options = if work.bound() {
                 self.bound

@@ -203,9 +203,7 @@ impl Work {
         match self.name {
             OURS_ALONE => implementation.name == OURS,
             "collectives" if implementation.bare() => false,
-            "crowd" | "barrier" | "collectives" if self.crowded() => {
-                !implementation.bare() && !implementation.collapses
-            }
+            "crowd" | "barrier" if self.crowded() => !implementation.bare(),
             "memory" | "init" => !implementation.bare(),
             _ => true,
         }
