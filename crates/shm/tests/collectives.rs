@@ -274,7 +274,7 @@ fn calls_in_any_order_give_what_they_should() {
 /// Long blocks go from memory to memory, those of calls in place and all others as before.
 #[test]
 fn ranks_read_each_others_memory() {
-    for (ranks, least) in [(2, 256 << 10), (3, 64 << 10), (4, 64 << 10)] {
+    for (ranks, least) in [(2, 256 << 10), (3, 128 << 10), (4, 64 << 10)] {
         threads(Layout::new(ranks), |me, mut rank| {
             let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {
@@ -294,7 +294,7 @@ fn ranks_read_each_others_memory() {
             for _ in 0..40 {
                 let call = chance.call(ranks as usize);
                 let len = least | call.len;
-                let what = [1, 3, 4, call.what][call.what % 4];
+                let what = [1, 3, 4, 7, call.what][call.what % 5];
                 let call = Call { what, len, ..call };
                 run(call, me as usize, ranks as usize, &mut team, &mut caller);
             }

@@ -29,11 +29,21 @@ impl Team {
             run.other_writes(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
-                run.wait_for_all(step)?;
-                for writer in (0..size).filter(|&writer| writer != root) {
-                    let place = writer as u64 * block + at;
-                    run.read((writer, step, 0), output, (place, len));
+                let mut unread: u64 = (u64::MAX >> (u64::BITS as usize - size)) & !(1 << me);
+                // While those who are there are read, the others come.
+                for waits in [false, true] {
+                    for writer in 0..size {
+                        let is_unread = unread >> writer & 1 > 0;
+                        if !is_unread || !waits && !run.has(writer, step) {
+                            continue;
+                        }
+                        run.wait_for(writer, step)?;
+                        let place = writer as u64 * block + at;
+                        run.read((writer, step, 0), output, (place, len));
+                        unread &= !(1 << writer);
+                    }
                 }
+                run.wait_for_all(step)?;
             } else {
                 run.room(step)?;
                 run.write(step, 0, input, (at, len));

@@ -20,7 +20,7 @@
 //!
 //! Two ranks write cells in turn (`turns.rs`). Ranks may read long blocks straight from the others'
 //! memory (`direct.rs`): two of them those of allgather and alltoall, where that is learned to be faster
-//! (`roads.rs`), more of them those of scatter and alltoall.
+//! (`roads.rs`), more of them those of scatter and alltoall, and of reduce_scatter where that is learned.
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
 //! and by whichever road: all ranks get the same bits, and the operation need not commute.

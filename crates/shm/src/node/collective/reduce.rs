@@ -2,10 +2,13 @@
 //!
 //! Operands stand in the order of ranks and are combined from the left, whoever combines them.
 
+use std::convert::Infallible;
+
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
 use super::pieces::{self, Pieces, vector};
+use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{ASIDE, Driver, OPERAND, ROOM, Team};
 
@@ -133,6 +136,22 @@ impl Team {
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
+        let in_place = operands.input.start() == operands.output.start();
+        if in_place || !self.reduces_directly(operands.len) {
+            return self.reduce_scatter_by_cells(driver, operands);
+        }
+        let call = (Kind::ReduceScatter, operands.len);
+        self.by_best_road(driver, call, |team, driver, road| match road {
+            Road::Cells => team.reduce_scatter_by_cells(driver, operands),
+            Road::Memory => team.reduce_scatter_directly(driver, operands),
+        })
+    }
+
+    fn reduce_scatter_by_cells<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        operands: Operands<'_>,
+    ) -> Result<(), D::Error> {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let pieces = Pieces::new(block, size - 1, self.cell, operands.element);
         let call = (Kind::ReduceScatter, 0, block);
@@ -206,16 +225,36 @@ impl<D: Driver> Run<'_, D> {
         own: RawBytes,
         into: RawBytes,
     ) {
+        let whole = (0, into.len() as usize);
+        let read = |run: &mut Self, rank, to: &RawBytes| {
+            run.read((rank, step, place(rank)), to, whole);
+            Ok::<_, Infallible>(())
+        };
+        match self.combine_all(own, into, read) {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
+    }
+
+    /// As [`Run::combine_piece`], where `bring` brings what a rank gives into room for it.
+    ///
+    /// # Errors
+    /// As `bring`.
+    pub(super) fn combine_all<E>(
+        &mut self,
+        own: RawBytes,
+        into: RawBytes,
+        mut bring: impl FnMut(&mut Self, usize, &RawBytes) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (me, size, len) = (self.team.me, self.team.size(), into.len() as usize);
         let mut own = own;
-        let whole = (0, len);
         if own.start() == into.start() && me > 0 {
             let aside = self.team.rooms[ASIDE].bytes(len);
             aside.copy_from(&own);
             own = aside;
         }
         if me > 0 {
-            self.read((0, step, place(0)), &into, whole);
+            bring(self, 0, &into)?;
         } else if own.start() != into.start() {
             into.copy_from(&own);
         }
@@ -224,11 +263,12 @@ impl<D: Driver> Run<'_, D> {
                 own
             } else {
                 let room = self.team.rooms[OPERAND].bytes(len);
-                self.read((rank, step, place(rank)), &room, whole);
+                bring(self, rank, &room)?;
                 room
             };
             self.driver.fold(from, into);
         }
+        Ok(())
     }
 }
 

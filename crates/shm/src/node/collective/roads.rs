@@ -1,10 +1,10 @@
-//! Which way the long exchanges of two ranks go: learned from the time that each takes.
+//! Which way long exchanges go: learned from the time that each takes.
 //!
-//! Through cells each byte is copied twice, and both ranks write what the other one reads; straight from
+//! Through cells each byte is copied twice, and ranks write what others read; straight from
 //! the other's memory it is copied once, page by page. Between two Zen 4 processors that share a cache
 //! 256 KiB each way take 29 us through cells and 39 directly, between two that do not 49 and 38. Where
-//! processors lie is not told to guests, and changes. So rank 0 times the calls, and tells the other one
-//! which way each goes.
+//! processors lie is not told to guests, and changes. So rank 0 times the calls of each kind, and tells
+//! the others which way each goes.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(super) enum Road {
 }
 
 /// What rank 0 knows of the ways.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Roads {
     /// Nanoseconds that a MiB each way takes, through cells and from memory; 0: not tried yet.
     times: [u64; 2],
@@ -40,6 +40,14 @@ const NEW: u64 = 4;
 const LONGEST: u64 = 2;
 
 impl Roads {
+    /// Nothing is known.
+    pub(super) const fn new() -> Self {
+        Self {
+            times: [0; 2],
+            calls: 0,
+        }
+    }
+
     /// The way of the next call.
     fn choose(&mut self) -> Road {
         self.calls += 1;
@@ -79,11 +87,11 @@ impl Team {
             let road = Run::new(self, driver, (kind, ROAD, len), true).learn_road()?;
             return go(self, driver, road);
         }
-        let road = self.roads.choose();
+        let road = self.roads[kind as usize].choose();
         Run::new(self, driver, (kind, ROAD, len), true).tell_road(road)?;
         let start = Instant::now();
         go(self, driver, road)?;
-        self.roads.learn(road, len, start.elapsed());
+        self.roads[kind as usize].learn(road, len, start.elapsed());
         Ok(())
     }
 }
@@ -92,13 +100,13 @@ impl Team {
 const ROAD: usize = 2;
 
 impl<D: Driver> Run<'_, D> {
-    /// Rank 0 tells the other one.
+    /// Rank 0 tells the others.
     fn tell_road(&mut self, road: Road) -> Result<(), D::Error> {
         self.room(0)?;
         let mut payload = self.payload(0, 0, 0, 1);
         payload.put_exact([road as u8]);
         self.publish(0);
-        self.wake(1);
+        self.wake_all();
         self.finish(0);
         Ok(())
     }
@@ -133,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_taken_and_changes() {
-        let mut roads = Roads::default();
+        let mut roads = Roads::new();
         assert!(from_memory(&mut roads, 320, 29, 39) <= 11);
         from_memory(&mut roads, 4 * TRIED, 49, 38);
         assert!(from_memory(&mut roads, 320, 49, 38) >= 310);
@@ -143,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_call_that_waited_changes_little() {
-        let mut roads = Roads::default();
+        let mut roads = Roads::new();
         from_memory(&mut roads, 10, 29, 39);
         let road = roads.choose();
         roads.learn(road, 1 << 18, Duration::from_secs(1));

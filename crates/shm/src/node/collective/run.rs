@@ -38,6 +38,9 @@ pub(super) enum Kind {
     ReduceScatter,
 }
 
+/// Numbers that kinds have.
+pub(super) const KINDS: usize = Kind::ReduceScatter as usize + 1;
+
 /// The mark of a call of `kind` with these numbers.
 const fn mark(kind: Kind, root: usize, len: u64) -> u16 {
     // Multiplication spreads what differs over the upper bits (Knuth, TAOCP 3, section 6.4).
@@ -109,12 +112,12 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(always)]
     fn way(&mut self, step: u64, len: usize) -> Way {
         if len < streams::LEAST {
-            return Way::Cached;
+            return Way::CACHED;
         }
         let (number, me) = (self.number(step), self.team.me);
         match &self.team.turns {
-            Some(turns) if turns.cell(number, me).is_own => Way::Cached,
-            Some(_) => Way::Streamed,
+            Some(turns) if turns.cell(number, me).is_own => Way::CACHED,
+            Some(_) => Way::STREAMED,
             None => self.team.streams.next(len),
         }
     }
@@ -145,14 +148,12 @@ impl<'a, D: Driver> Run<'a, D> {
     ) {
         let way = self.way(step, len);
         let mut payload = self.payload(self.team.me, step, at, len);
-        match way {
-            Way::Streamed => bytes.drain(from, len, &mut payload.past_caches()),
-            Way::Cached => bytes.drain(from, len, &mut payload),
-            Way::Tried(start) => {
-                bytes.drain(from, len, &mut payload);
-                self.team.streams.tried(start, len);
-            }
+        if way.streams {
+            bytes.drain(from, len, &mut payload.past_caches());
+        } else {
+            bytes.drain(from, len, &mut payload);
         }
+        self.team.streams.done(way, len);
     }
 
     /// Reads `len` bytes from byte `at` of the payload of `rank`, to byte `to` of `bytes`.
@@ -253,7 +254,7 @@ impl<'a, D: Driver> Run<'a, D> {
     }
 
     #[inline(always)]
-    fn has(&self, rank: usize, step: u64) -> bool {
+    pub(super) fn has(&self, rank: usize, step: u64) -> bool {
         let slots = &self.team.members[rank].slots;
         slots.look(self.number(step), self.mark).is_ok()
     }

@@ -8,6 +8,7 @@ use oxmpi_os::{RawBytes, limit};
 use super::arena::{self, PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::roads::Roads;
+use super::run::KINDS;
 use super::streams::Streams;
 use super::turns::Turns;
 use crate::ring::Mapped;
@@ -59,12 +60,13 @@ pub struct Team {
     pub(super) cell: usize,
     /// Which pieces of the cells are written, where there are two ranks; else each slot has its cell.
     pub(super) turns: Option<Turns>,
-    /// Which way long exchanges go, where there are two ranks.
-    pub(super) roads: Roads,
+    /// Which way long exchanges of each kind go.
+    pub(super) roads: [Roads; KINDS],
     /// How the cells are written, where there are more.
     pub(super) streams: Streams,
     /// Room of this rank's own, for operands on their way.
     pub(super) rooms: Box<[Room; 3]>,
+
     /// All members' memory, this rank's own too, where all may read each other's.
     pub(super) spaces: Option<Box<[Space]>>,
     /// Keeps what the members point to.
@@ -84,8 +86,9 @@ pub(super) struct Member {
 // SAFETY: the cells are shared memory, reached by opaque copies only, and belong to no thread.
 unsafe impl Send for Member {}
 
-/// As much as is combined at a time: two of them and the result fit a first-level cache.
-pub(super) const ROOM: usize = 8 << 10;
+/// As much as is combined at a time: two of them and the result stay in a cache, and where operands are
+/// fetched from other ranks' memory, asking the system takes little of the time.
+pub(super) const ROOM: usize = 32 << 10;
 
 /// Room for an operand that another rank wrote.
 pub(super) const OPERAND: usize = 0;
@@ -149,7 +152,7 @@ impl Team {
             finished: 0,
             cell: if members.len() == 2 { PIECE } else { cell },
             turns: (members.len() == 2).then(|| Turns::new(pieces as u16)),
-            roads: Roads::default(),
+            roads: [const { Roads::new() }; KINDS],
             streams: Streams::new(),
             members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),
