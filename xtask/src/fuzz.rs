@@ -98,7 +98,7 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<Outcome> {
         // The first folder receives what is new; the seeds are only read.
         let fuzz = cmd!(
             sh,
-            "{tool} fuzz run {target} {found} {seeds} -- {total} -rss_limit_mb=2048 -timeout=10 -print_final_stats=1"
+            "{tool} fuzz run {target} {found} {seeds} -- {total} -rss_limit_mb=2048 -timeout=60 -print_final_stats=1"
         );
         let inputs = watched(fuzz.env("RUSTUP_TOOLCHAIN", "nightly").into())?;
         notes.push(format!("{target}: {inputs} inputs"));

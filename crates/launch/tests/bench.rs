@@ -3,11 +3,17 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// Runs the command; after 30 s it counts as stuck.
-fn bench(line: &str) -> Output {
+/// Ends the command that its arguments say if it hangs.
+fn watched() -> Command {
     let mut command = Command::new("timeout");
-    command.args(["-k", "1", "30", env!("CARGO_BIN_EXE_oxmpi"), "bench"]);
-    let output = command
+    command.args(["-k", "1", "300"]);
+    command
+}
+
+/// Runs the command, which must not hang.
+fn bench(line: &str) -> Output {
+    let output = watched()
+        .args([env!("CARGO_BIN_EXE_oxmpi"), "bench"])
         .args(line.split_whitespace())
         .output()
         .expect("`timeout` starts");
@@ -113,9 +119,9 @@ fn the_originals_name_works_under_a_launcher_and_without() {
         "--oversubscribe",
     ];
     let outputs = [&launcher[..], &[]].map(|launcher| {
-        let mut command = Command::new("timeout");
-        command.args(["-k", "1", "30"]).args(launcher).arg(&program);
-        let output = command
+        let output = watched()
+            .args(launcher)
+            .arg(&program)
             .args(["PingPong", "-msglog", "2", "-iter", "5"])
             .output();
         output.expect("`timeout` starts")
@@ -135,8 +141,8 @@ fn the_originals_name_works_under_a_launcher_and_without() {
 #[test]
 fn under_a_launcher_one_rank_answers() {
     let started = |word: &str| {
-        let output = Command::new("timeout")
-            .args(["-k", "1", "30", env!("CARGO_BIN_EXE_oxmpi"), "run"])
+        let output = watched()
+            .args([env!("CARGO_BIN_EXE_oxmpi"), "run"])
             .args(["--oversubscribe", "-n", "3", env!("CARGO_BIN_EXE_oxmpi")])
             .args(["bench", word])
             .output();
@@ -211,16 +217,8 @@ fn every_kernel_brings_right_data_to_1_to_8_ranks() {
 #[test]
 fn both_rendezvous_bring_right_data() {
     for rendezvous in ["get", "put"] {
-        let output = Command::new("timeout")
-            .args([
-                "-k",
-                "1",
-                "30",
-                env!("CARGO_BIN_EXE_oxmpi"),
-                "bench",
-                "-n",
-                "3",
-            ])
+        let output = watched()
+            .args([env!("CARGO_BIN_EXE_oxmpi"), "bench", "-n", "3"])
             .args(["PingPong", "Allreduce", "-msglog", "13:19", "-iter", "10"])
             .env("OXMPI_RENDEZVOUS", rendezvous)
             .env("OXMPI_PUT_CHUNK", "20K")
@@ -238,8 +236,8 @@ fn both_rendezvous_bring_right_data() {
 #[test]
 fn in_a_job_it_joins_the_job() {
     let started = |words: &[&str]| {
-        let output = Command::new("timeout")
-            .args(["-k", "1", "30", env!("CARGO_BIN_EXE_oxmpi"), "run"])
+        let output = watched()
+            .args([env!("CARGO_BIN_EXE_oxmpi"), "run"])
             .args(["--oversubscribe", "-n", "3", env!("CARGO_BIN_EXE_oxmpi")])
             .args(["bench", "Allreduce", "-iter", "5", "-msglog", "2"])
             .args(words)

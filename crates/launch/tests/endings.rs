@@ -62,28 +62,26 @@ fn ranks_that_end_well_leave_nobody_behind() {
     leash.end();
 }
 
+/// Rank 1 exits first; rank 0 notices by the pipe between them, and only then says why. The launcher
+/// sees both ends at once.
 #[test]
 fn a_rank_that_only_reacts_does_not_silence_the_cause() {
-    // Rank 1 exits first; rank 0 notices by the pipe between them, and only then says why.
+    let (path, leash) = Leash::new();
     let gate = std::env::temp_dir().join(format!("oxmpi-gate-{}", std::process::id()));
     let made = Command::new("mkfifo")
         .arg(&gate)
         .status()
         .expect("mkfifo starts");
     assert!(made.success());
-    let script = "if [ $PMI_RANK = 1 ]; then exec 8>$GATE; exit 1; fi; cat $GATE; echo the cause >&2; exit 5";
     let gated = gate.to_str().expect("text");
-    let done = finish(start(&[
-        "run",
-        "--oversubscribe",
-        "-x",
-        &format!("GATE={gated}"),
-        "-n",
-        "2",
-        "sh",
-        "-c",
-        script,
-    ]));
+    let script = format!(
+        "exec 9>{path}; if [ $PMI_RANK = 1 ]; then exec 8>{gated}; kill -STOP $PPID; exit 1; fi; \
+         cat {gated}; echo the cause >&2; exit 5"
+    );
+    let job = start(&["run", "--oversubscribe", "-n", "2", "sh", "-c", &script]);
+    leash.end();
+    signal(job.id(), Signal::CONT);
+    let done = finish(job);
     std::fs::remove_file(gate).expect("the pipe is ours");
     assert!(
         done.code != 0 && done.err.starts_with("the cause\noxmpi: rank "),

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
 
-    const LONG: Duration = Duration::from_secs(10);
+    const LONG: Duration = Duration::from_secs(120);
 
     #[test]
     fn edges_and_levels() {

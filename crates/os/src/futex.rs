@@ -59,7 +59,7 @@ mod tests {
         std::thread::scope(|s| {
             s.spawn(|| {
                 while word.load(Ordering::Acquire) == 1 {
-                    wait(&word, 1, Duration::from_secs(10)).unwrap();
+                    wait(&word, 1, Duration::from_secs(120)).unwrap();
                 }
             });
             word.store(0, Ordering::Release);

@@ -252,7 +252,7 @@ fn who_is_missing_is_named() {
     let host = Host::bind().unwrap();
     let name = host.name().to_owned();
     let error = std::thread::scope(|s| {
-        s.spawn(|| Node::join(&name, 2, 4, KEY, WATCHDOG).unwrap_err());
+        s.spawn(|| Node::join(&name, 2, 4, KEY, short).unwrap_err());
         host.serve(Layout::new(4), KEY, short).unwrap_err()
     });
     let text = error.to_string();

@@ -223,7 +223,7 @@ fn a_sleeper_is_woken() {
         one.0.flush();
         while log.frames.len() as u32 <= tag {
             // A nap that nothing ends is cut, so that this ends too if a wake is missed.
-            two.1.nap(Duration::from_secs(10));
+            two.1.nap(Duration::from_secs(120));
             two.1.poll(&mut two.0, 64, &mut log);
         }
     }

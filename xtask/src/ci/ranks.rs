@@ -16,7 +16,7 @@ const CROWDS: [u32; 2] = [16, 64];
 /// Runs each example with each number of ranks under `oxmpi run`.
 ///
 /// # Errors
-/// When a job fails, or still runs after a minute.
+/// When a job fails, or still runs after ten minutes.
 pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
@@ -67,10 +67,10 @@ fn job(mut launcher: Command, size: u32, program: &Path) -> Result {
     Ok(())
 }
 
-/// Runs a command to its end, or for a minute, and gives what it left.
+/// Runs a command to its end, or for ten minutes, and gives what it left.
 pub(super) fn ended(command: &mut Command) -> Result<Output> {
     let mut watched = Command::new("timeout");
-    watched.arg("60").arg(command.get_program());
+    watched.arg("600").arg(command.get_program());
     watched.args(command.get_args());
     for (name, value) in command.get_envs() {
         watched.env(name, value.unwrap_or_default());

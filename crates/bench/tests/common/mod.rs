@@ -12,7 +12,7 @@ pub(crate) fn watched<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync)
     let (alive, dog) = channel::<()>();
     std::thread::spawn(move || {
         use std::sync::mpsc::RecvTimeoutError::Timeout;
-        if dog.recv_timeout(Duration::from_secs(10)) == Err(Timeout) {
+        if dog.recv_timeout(Duration::from_secs(120)) == Err(Timeout) {
             eprintln!("the ranks wait for each other");
             std::process::abort();
         }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// After this time a test that hangs is ended, and fails.
-const WATCHDOG: Duration = Duration::from_secs(10);
+const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// What a job left: its exit, its output.
 #[derive(Debug)]

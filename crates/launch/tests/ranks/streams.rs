@@ -133,7 +133,7 @@ fn a_stopped_rank_is_waited_for() {
                 while sleeps(pids[0]) < before + 5 {
                     std::thread::yield_now();
                     assert!(
-                        start.elapsed() < Duration::from_secs(10),
+                        start.elapsed() < Duration::from_secs(120),
                         "rank 0 never sleeps"
                     );
                 }

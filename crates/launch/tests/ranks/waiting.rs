@@ -10,7 +10,7 @@ use oxmpi::{Comm, Result};
 use crate::job::Job;
 
 /// What can hang is given up after this.
-const WATCHDOG: Duration = Duration::from_secs(10);
+const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// How often a rank that must not sleep is looked at.
 const LOOKS: usize = 3_000;

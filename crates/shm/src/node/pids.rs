@@ -72,7 +72,7 @@ mod tests {
     fn a_number_that_is_written_over_misleads_nobody() {
         let host = Host::bind().unwrap();
         let (name, key) = (host.name().to_owned(), [1; 16]);
-        let limit = Duration::from_secs(10);
+        let limit = Duration::from_secs(120);
         let nodes = std::thread::scope(|s| {
             let one = s.spawn(|| Node::join(&name, 1, 2, key, limit).unwrap());
             let zero = host.serve(Layout::new(2), key, limit).unwrap();

@@ -13,7 +13,7 @@ use oxmpi_wire::{
 pub(crate) const KEY: [u8; 16] = *b"a key of one job";
 
 /// What can hang is given up after this.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(10);
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {

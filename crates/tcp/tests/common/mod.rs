@@ -9,7 +9,7 @@ use oxmpi_testkit::conformance::Log;
 use oxmpi_wire::{Bytes, Peer, Rx, Tx};
 
 /// After so long a wait hangs.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(10);
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// What the ranks of a test share.
 pub(crate) const SECRET: &[u8] = b"a secret of tests";

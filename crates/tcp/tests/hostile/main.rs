@@ -93,7 +93,9 @@ impl Job {
             assert!(start.elapsed() < WATCHDOG, "hangs: joining");
             let said = caller.output().len();
             if said > 0 {
-                socket.write_all(caller.output()).expect("it listens");
+                if socket.write_all(caller.output()).is_err() {
+                    return None;
+                }
                 caller.wrote(said);
             }
             self.poll();
@@ -171,7 +173,14 @@ fn crowds_of_strangers_keep_nobody_out() {
         }
     }
     job.goes_on();
-    let _late = job.join();
+    let start = Instant::now();
+    // A guest that is not heard in time calls again.
+    let _late = loop {
+        assert!(start.elapsed() < WATCHDOG, "hangs: a rank gets in");
+        if let Some(late) = job.join_with(SECRET) {
+            break late;
+        }
+    };
     job.goes_on();
     for mut silent in crowd {
         silent

@@ -11,8 +11,9 @@ use crate::run::plan::Plan;
 use crate::run::rank::Rank;
 use crate::run::verdict::Failure;
 
-/// How long the exit of one rank waits for another's to explain it.
-const SETTLING: Duration = Duration::from_millis(50);
+/// How long the exit of one rank waits for another's to explain it, which on a busy machine may have
+/// to wait for its processor before it can. A death is judged at once.
+const SETTLING: Duration = Duration::from_millis(500);
 
 /// What ranks get between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(150);
@@ -43,6 +44,19 @@ pub(super) enum Ending {
     Killed,
 }
 
+impl Ending {
+    /// A rank has given up.
+    fn begun(now: Instant) -> Self {
+        Self::Settling(now + SETTLING)
+    }
+
+    /// Whether it is too early to judge: a rank that gives up because it lost another may be faster
+    /// than that other, which still has to say what happened.
+    fn settles(&self, now: Instant) -> bool {
+        matches!(self, Self::Settling(until) if now < *until)
+    }
+}
+
 impl Job<'_> {
     /// Ends the job if something went wrong. What ranks do while they are being ended is no failure.
     pub(super) fn judge(&mut self) {
@@ -66,12 +80,9 @@ impl Job<'_> {
         self.ending = Some(Ending::Asked(Instant::now() + GRACE));
     }
 
-    /// Whether it is too early to judge: a rank that gives up because it lost another may be faster
-    /// than that other, which still has to say what happened.
     fn settles(&mut self) -> bool {
         let now = Instant::now();
-        let settled = Ending::Settling(now + SETTLING);
-        matches!(self.ending.get_or_insert(settled), Ending::Settling(until) if now < *until)
+        (self.ending.get_or_insert(Ending::begun(now))).settles(now)
     }
 
     /// Kills ranks that did not heed SIGTERM in time.
@@ -140,5 +151,19 @@ impl fmt::Display for Place<'_> {
             "rank {rank} on {} (pid {pid}, program `{program}`)",
             plan.host
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_have_time_to_explain_an_exit() {
+        let now = Instant::now();
+        let ending = Ending::begun(now);
+        assert!(ending.settles(now) && ending.settles(now + SETTLING / 2));
+        assert!(!ending.settles(now + SETTLING));
+        assert!(!Ending::Asked(now + GRACE).settles(now));
     }
 }

@@ -114,7 +114,7 @@ fn what_is_no_file_is_not_read() {
     if made.is_ok_and(|status| status.success()) {
         let (done, libraries) = std::sync::mpsc::channel();
         std::thread::spawn(move || done.send(needed(&pipe)));
-        let libraries = libraries.recv_timeout(std::time::Duration::from_secs(10));
+        let libraries = libraries.recv_timeout(std::time::Duration::from_secs(120));
         assert_eq!(libraries, Ok(None), "waited for a pipe");
     }
     assert_eq!(needed(&folder), None);

@@ -10,7 +10,7 @@ use super::{Conversation, Stream};
 use crate::error::Result;
 
 /// After this time a conversation that hangs has failed its test.
-const WATCHDOG: Duration = Duration::from_secs(10);
+const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// What a good manager answers until a rank has joined.
 const GOOD: [&str; 4] = [

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::raw::{Communicator, Group, Lane, LaneCell, Own, Policy};
 
 /// How long a rank may take for one job.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs `rank` as each of `size` ranks, each on a thread and a lane of its own.
 pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
