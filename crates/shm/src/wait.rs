@@ -183,7 +183,7 @@ impl Waiter {
     #[inline(never)]
     fn give_way(&mut self, gates: &Gates) -> Rest {
         let Some(since) = self.since else {
-            if self.wary || (self.patience.shared && gates.wariness.begin_wait()) {
+            if self.wary || (self.learns(gates) && gates.wariness.begin_wait()) {
                 self.wary = true;
                 return Rest::Sleep;
             }
@@ -200,10 +200,15 @@ impl Waiter {
         }
     }
 
+    /// Whether this wait tells of somebody foreign: in a long call the ranks beside this one run as long.
+    fn learns(&self, gates: &Gates) -> bool {
+        self.patience.shared && !gates.awaits_long_work()
+    }
+
     /// Yields, and finds out whether somebody foreign ran meanwhile.
     fn give_turn(&mut self, gates: &Gates) {
         yield_now();
-        if self.patience.shared && self.turns < TURNS {
+        if self.learns(gates) && self.turns < TURNS {
             let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
             if waited >= FOREIGN {
                 gates.wariness.lose(waited);

@@ -169,6 +169,11 @@ impl Gates {
         })
     }
 
+    /// Whether what this rank waits for in a collective may take the ranks beside it a millisecond of work.
+    pub(crate) fn awaits_long_work(&self) -> bool {
+        self.awaited.as_ref().is_some_and(Awaited::is_long)
+    }
+
     /// Who else is awake on this rank's processor. Tells the others where it runs, and for what it
     /// rests.
     ///

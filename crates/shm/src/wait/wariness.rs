@@ -29,6 +29,10 @@ pub(crate) struct Wariness {
 /// Waits in a row.
 const ROW: u32 = 64;
 
+/// What one wait loses to another program at most: a slice of the processor. A longer one has waited for ranks
+/// that compute.
+const SLICE: Duration = Duration::from_millis(4);
+
 /// The part of the other way's losses that is forgotten in a row.
 const FORGOTTEN: u32 = 8;
 
@@ -47,7 +51,7 @@ impl Wariness {
 
     /// A wait has lost so much time by its way.
     pub(crate) fn lose(&self, time: Duration) {
-        let lost = self.lost.get() + time;
+        let lost = self.lost.get() + time.min(SLICE);
         self.lost.set(lost);
         if lost > self.other.get() {
             self.is_wary.set(!self.is_wary.get());
@@ -86,6 +90,16 @@ mod tests {
         assert!(slept < ROW, "{slept}");
         let slept = run(&wariness, 100, wake, slice);
         assert!(slept > 90 * ROW, "{slept}");
+    }
+
+    /// Ranks that compute between their calls are waited for; thereafter nobody sleeps for long.
+    #[test]
+    fn a_long_wait_is_soon_forgotten() {
+        let wariness = Wariness::default();
+        wariness.lose(Duration::from_secs(1));
+        assert!(wariness.begin_wait());
+        let slept = run(&wariness, 100, Duration::from_micros(60), Duration::ZERO);
+        assert!(slept <= 2 * ROW, "{slept}");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) struct Run<'a, D> {
     mark: u16,
     /// The number of step 0.
     first: u64,
+    /// Bytes of the vectors of all ranks.
+    bytes: u64,
     /// Whether payload goes in slots.
     inline: bool,
 }
@@ -61,6 +63,7 @@ impl<'a, D: Driver> Run<'a, D> {
     ) -> Self {
         Self {
             first: team.step + 1,
+            bytes: len.saturating_mul(team.members.len() as u64),
             team,
             driver,
             mark: mark(kind, root, len),
@@ -194,7 +197,7 @@ impl<'a, D: Driver> Run<'a, D> {
         let oldest = self.number(step) - SLOTS as u64;
         let team = &self.team;
         let awaited = Awaited::finished(team.place, oldest, team.step, team.others);
-        self.driver.wait(awaited)?;
+        self.driver.wait(awaited.among(self.bytes))?;
         self.team.finished = self.team.finished.max(oldest);
         self.team.learn();
         Ok(())
@@ -284,7 +287,7 @@ impl<'a, D: Driver> Run<'a, D> {
     fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
         let (place, number) = (self.team.place, self.number(step));
         let awaited = Awaited::published(place, number, self.mark, missing);
-        self.driver.wait(awaited)
+        self.driver.wait(awaited.among(self.bytes))
     }
 
     /// Waits for what all others publish in `step`. Each of them has then finished all calls before
