@@ -1,5 +1,5 @@
 //! `oxmpi explain`: which path a message takes, by its size and its peer, and why; which algorithm
-//! serves a collective (`collective`).
+//! serves a collective (`collective`); which transports are taken (`transports`).
 //!
 //! Nothing is started and nothing measured: what is printed is the table that a lane makes from
 //! costs and settings when it is set up, made here from the same functions.
@@ -10,6 +10,7 @@ mod peers;
 mod show;
 #[cfg(test)]
 mod tests;
+mod transports;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -22,8 +23,10 @@ use crate::complain::{self, USAGE};
 const HELP: &str = "\
 Usage: oxmpi explain [-n RANKS] [--json]
        oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
+       oxmpi explain transports [--json]
 
-The second form says which algorithm serves a collective; `oxmpi explain allreduce --help` says more. The first:
+The second form says which algorithm serves a collective; `oxmpi explain allreduce --help` says more. The third says of
+each transport and network device of this host whether it is taken, and why. The first:
 
 Prints which path a message takes, by its size, to each kind of peer: this rank itself, a rank of the
 same node, a rank of another node. And why: a path ends where it reaches no further, where the next
@@ -81,6 +84,10 @@ fn run(arguments: Vec<OsString>) -> Result<String, String> {
         let help = format!("oxmpi explain {} --help", word.display());
         let said = values().and_then(|values| collective::run(arguments, &values));
         return said.map_err(|why| complain::with_help(why, &help));
+    }
+    if arguments.first().is_some_and(|word| word == "transports") {
+        let said = values().and_then(|values| transports::run(&arguments[1..], &values));
+        return said.map_err(|why| complain::with_help(why, "oxmpi explain --help"));
     }
     let options =
         parse(arguments).map_err(|why| complain::with_help(why, "oxmpi explain --help"))?;

@@ -209,3 +209,38 @@ fn mistakes_are_answered_by_what_would_be_right() {
         assert!(complaint.contains(right), "{arguments}: {complaint}");
     }
 }
+
+#[test]
+fn wiring_up_takes_rounds_and_not_a_question_for_each_pair() {
+    let table = printed("wireup -n 64,100000 --ppn 64 --serve 5us");
+    let words = |line: &str| {
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let find = |way: &str| {
+        let line = table
+            .lines()
+            .find(|line| line.starts_with("100000") && line.contains(way));
+        words(line.unwrap_or_else(|| panic!("{way}: {table}")))
+    };
+    let (ours, server) = (find("leaders in rounds"), find("all from one server"));
+    assert_eq!(ours[5..8], ["11", "17193", "17193"], "{table}");
+    assert_eq!(server[7], "9999900000", "{table}");
+    let seconds = |words: &[String]| words[words.len() - 2].parse::<f64>().unwrap();
+    assert!(seconds(&ours) * 1000.0 < seconds(&server), "{table}");
+
+    for (wrong, says) in [
+        ("wireup", "how many ranks?"),
+        ("wireup -n 0", "from 1 to 16777216"),
+        ("wireup -n 4 --latency 20", "20"),
+        ("wireup -n 4 --pnp 2", "--pnp"),
+    ] {
+        let output = sim(wrong);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && errors.contains(says),
+            "{wrong}: {errors}"
+        );
+    }
+}

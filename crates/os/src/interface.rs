@@ -22,6 +22,15 @@ pub struct Interface {
     pub loopback: bool,
 }
 
+/// The speed of the interface called `name`, in megabits per second; `None` where it has none, as bridges
+/// and the loopback device, or does not say.
+#[must_use]
+pub fn speed(name: &str) -> Option<u32> {
+    let text = std::fs::read_to_string(format!("/sys/class/net/{name}/speed")).ok()?;
+    // Those that are down say -1.
+    text.trim().parse().ok().filter(|speed| *speed > 0)
+}
+
 /// One item for each address of each interface, in the kernel's order.
 ///
 /// # Errors
@@ -101,6 +110,7 @@ mod tests {
         let own = own.expect("127.0.0.1");
         assert!(own.loopback && own.up && own.prefix == 8, "{own:?}");
         assert!(!own.name.is_empty());
+        assert_eq!(speed(&own.name), None, "it has no wire");
     }
 
     #[test]

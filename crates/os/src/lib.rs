@@ -12,11 +12,12 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
-//! network ([`tcp`], [`epoll`], [`interface`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
+//! network ([`tcp`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
 //! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
 
+pub mod adapter;
 pub mod affinity;
 pub mod bytes;
 mod cgroup;

@@ -63,6 +63,7 @@ mod request;
 mod scope;
 pub mod settings;
 pub mod threads;
+pub mod transports;
 mod value;
 mod world;
 

@@ -30,8 +30,10 @@ use oxmpi_text::Table;
 pub const TABLE: Table = Table(&[
     oxmpi_pin::SETTINGS,
     rows::ROWS,
+    oxmpi_wire::transports::SETTINGS,
     oxmpi_wire::paths::SETTINGS,
     oxmpi_wire::paths::network::SETTINGS,
     oxmpi_shm::SETTINGS,
+    oxmpi_tcp::SETTINGS,
     oxmpi_coll::settings::SETTINGS,
 ]);

@@ -10,6 +10,8 @@ extern crate std;
 pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod engine;
+#[cfg(feature = "alloc")]
+pub mod exchange;
 pub mod fault;
 pub mod header;
 pub mod layout;
@@ -18,6 +20,7 @@ pub mod pmi;
 #[cfg(feature = "alloc")]
 mod shared;
 pub mod transport;
+pub mod transports;
 
 pub use direct::{Short, Wanted};
 #[cfg(feature = "alloc")]

@@ -5,12 +5,15 @@ pub(super) const TEXT: &str = "\
 oxmpi sim: how long a collective takes on a machine that is not here
 
 Usage: oxmpi sim COLLECTIVE SIZE -n RANKS [OPTION...]
+       oxmpi sim wireup -n RANKS [OPTION...]
 
 Runs the plans that a job would run, on simulated ranks, nodes and network, and prints when the last rank is done. A
 million ranks are no problem. Two examples:
 
   oxmpi sim allreduce 64KiB -n 1000 --algorithm all
   oxmpi sim gatherv 8 --ranks 16..12000 --match-ns 1 --algorithm all --svg gatherv.svg
+
+The second form says how long a job takes until its ranks know each other; `oxmpi sim wireup --help` says more.
 
 COLLECTIVE is MPI's name in lower case. SIZE is what one rank gives: a block of gather, scatter, allgather and alltoall,
 the whole vector of bcast, reduce, allreduce and scan. A barrier has none.

@@ -1,4 +1,5 @@
-//! `oxmpi sim`: how long collectives take on machines that are not here.
+//! `oxmpi sim`: how long collectives take on machines that are not here, and how long a job takes until its ranks know
+//! each other (`wireup`).
 //!
 //! Data goes one way: what was typed (`options`, `machine`), the simulations (`experiment`), and how their results are
 //! shown (`show`, `plot`), or the schedule instead of a result (`goal`).
@@ -10,6 +11,7 @@ pub(crate) mod machine;
 mod options;
 mod plot;
 mod show;
+mod wireup;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -19,7 +21,17 @@ use crate::target::{self, Target};
 use options::{Options, Wish};
 
 /// Runs `oxmpi sim` with these arguments.
-pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
+pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
+    if arguments.first().is_some_and(|word| word == "wireup") {
+        let table = wireup::run(arguments.split_off(1));
+        return match table {
+            Ok(text) => complain::answer(text),
+            Err(why) => complain::finish(Err(Failure::Usage(complain::with_help(
+                why,
+                "oxmpi sim wireup --help",
+            )))),
+        };
+    }
     complain::finish(match options::parse(arguments) {
         Ok(Wish::Help) => return complain::answer(help::TEXT),
         Ok(Wish::Version) => return complain::answer(VERSION),

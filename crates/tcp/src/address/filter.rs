@@ -28,6 +28,8 @@ impl Entry {
 pub struct Filter {
     include: Vec<Entry>,
     exclude: Vec<Entry>,
+    /// Of these only, and in this order.
+    chosen: Option<Vec<String>>,
 }
 
 impl Filter {
@@ -37,6 +39,7 @@ impl Filter {
         Self {
             include: Vec::new(),
             exclude: Vec::new(),
+            chosen: None,
         }
     }
 
@@ -49,10 +52,31 @@ impl Filter {
         Ok(Self {
             include: entries(include)?,
             exclude: entries(exclude)?,
+            chosen: None,
         })
     }
 
-    fn allows(&self, interface: &Interface) -> bool {
+    /// Of what this filter allows only the interfaces of these names, best first, the loopback device
+    /// too if it is named.
+    #[must_use]
+    pub fn among(self, names: Vec<String>) -> Self {
+        Self {
+            chosen: Some(names),
+            ..self
+        }
+    }
+
+    /// The place of `interface` among those that are chosen; `None`: it is not.
+    fn place(&self, interface: &Interface) -> Option<usize> {
+        let chosen = self.chosen.as_ref().map_or(Some(0), |names| {
+            names.iter().position(|name| *name == interface.name)
+        });
+        chosen.filter(|_| self.allows(interface))
+    }
+
+    /// Whether the lists allow this interface with this address.
+    #[must_use]
+    pub fn allows(&self, interface: &Interface) -> bool {
         let listed = |list: &[Entry]| list.iter().any(|entry| entry.covers(interface));
         (self.include.is_empty() || listed(&self.include)) && !listed(&self.exclude)
     }
@@ -96,7 +120,18 @@ fn entries(text: &str) -> Result<Vec<Entry>, Error> {
 impl fmt::Display for Filter {
     /// As people say it: `eth0, 10.0.0.0/8, not docker0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.include.is_empty() && self.exclude.is_empty() {
+        if let Some(names) = &self.chosen {
+            let names = if names.is_empty() {
+                "no interface".into()
+            } else {
+                names.join(", ")
+            };
+            write!(f, "{names} alone")?;
+            if self.include.is_empty() && self.exclude.is_empty() {
+                return Ok(());
+            }
+            f.write_str(", and of these ")?;
+        } else if self.include.is_empty() && self.exclude.is_empty() {
             return f.write_str("no list");
         }
         let included = self.include.iter().map(|entry| ("", entry));
@@ -114,8 +149,8 @@ impl fmt::Display for Filter {
 }
 
 /// The addresses that a rank offers, of those that its host has: of interfaces that are up and that
-/// `filter` allows. The loopback device's only if they are included by name or range, or there are no
-/// others. Addresses of IPv6 that are valid on one link only are left out: they mean nothing to a peer
+/// `filter` allows, in its order. The loopback device's only if they are included by name or range, or
+/// there are no others. Addresses of IPv6 that are valid on one link only are left out: they mean nothing to a peer
 /// that does not know the link.
 #[must_use]
 pub fn offered(interfaces: &[Interface], filter: &Filter) -> Vec<Subnet> {
@@ -124,12 +159,15 @@ pub fn offered(interfaces: &[Interface], filter: &Filter) -> Vec<Subnet> {
             std::net::IpAddr::V6(address) => address.is_unicast_link_local(),
             std::net::IpAddr::V4(_) => false,
         };
-        interface.up && !on_one_link && filter.allows(interface)
+        interface.up && !on_one_link && filter.place(interface).is_some()
     };
+    let asked_for = !filter.include.is_empty() || filter.chosen.is_some();
     let subnets = |loopback: bool| {
         let usable = interfaces.iter().filter(usable);
-        let wanted = usable.filter(|i| loopback || !i.loopback || !filter.include.is_empty());
-        let subnets = wanted.map(|i| Subnet::new(i.address, i.prefix));
+        let wanted = usable.filter(|i| loopback || !i.loopback || asked_for);
+        let mut wanted: Vec<_> = wanted.collect();
+        wanted.sort_by_key(|interface| filter.place(interface));
+        let subnets = wanted.iter().map(|i| Subnet::new(i.address, i.prefix));
         subnets.collect::<Vec<_>>()
     };
     let others = subnets(false);
@@ -194,6 +232,27 @@ mod tests {
             "if no other is left"
         );
         assert!(chosen("eth1", "").is_empty(), "it is down");
+    }
+
+    #[test]
+    fn the_chosen_ones_in_their_order() {
+        let among = |include: &str, names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let filter = Filter::new(include, "172.16.0.0/12").unwrap().among(names);
+            let offered = offered(&host(), &filter);
+            let texts: Vec<String> = offered.iter().map(Subnet::to_string).collect();
+            (texts.join(" "), filter.to_string())
+        };
+        let (texts, shown) = among("", &["ib0", "eth0"]);
+        assert_eq!(texts, "192.168.9.7/24 10.1.0.7/16 fd00::7/64");
+        assert_eq!(shown, "ib0, eth0 alone, and of these not 172.16.0.0/12");
+        assert_eq!(among("10.0.0.0/8", &["ib0", "eth0"]).0, "10.1.0.7/16");
+        assert_eq!(
+            among("", &["lo", "ib0"]).0,
+            "127.0.0.1/8 ::1/128 192.168.9.7/24"
+        );
+        assert_eq!(among("", &["docker0"]).0, "");
+        assert_eq!(among("", &[]).0, "");
     }
 
     #[test]

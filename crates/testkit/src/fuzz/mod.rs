@@ -13,6 +13,7 @@
 mod benchmarks;
 mod cpuid;
 mod cpuinfo;
+mod exchange;
 mod frames;
 mod listing;
 mod openmp;
@@ -26,6 +27,7 @@ mod xml;
 pub use benchmarks::benchmarks;
 pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
+pub use exchange::exchange;
 pub use frames::frames;
 pub use listing::listing;
 pub use openmp::openmp;
@@ -44,6 +46,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("benchmarks", benchmarks),
     ("cpuid", cpuid),
     ("cpuinfo", cpuinfo),
+    ("exchange", exchange),
     ("frames", frames),
     ("listing", listing),
     ("openmp", openmp),

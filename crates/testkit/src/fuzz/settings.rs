@@ -7,6 +7,7 @@ use std::str::FromStr;
 use oxmpi_pin::intel::{Cell, Domain, Order, ProcessorList};
 use oxmpi_pin::openmpi::{BindTo, MapBy, cpu_set};
 use oxmpi_text::{Error, List, Nanos, Ranges, Size, duration, size, switch};
+use oxmpi_wire::transports::Wish;
 
 /// Reads `data` as every kind of setting, if it is text.
 ///
@@ -19,6 +20,14 @@ pub fn settings(data: &[u8]) {
     };
     for row in oxmpi_pin::SETTINGS {
         refused_in_place(text, (row.check)(text));
+    }
+    if let Some(wish) = refused_in_place(text, Wish::read(text)) {
+        let names = text.trim_start().trim_start_matches('^').split(',').count();
+        assert_eq!(
+            wish.entries().count(),
+            names,
+            "every name of {text:?} counts"
+        );
     }
     refused_in_place(text, switch(text));
     refused_in_place(text, text.parse::<Cell>());

@@ -1,0 +1,104 @@
+//! The adapters with verbs (InfiniBand, RoCE, iWARP) of this host, by the kernel's tables.
+//!
+//! Source: the kernel's documentation `ABI/stable/sysfs-class-infiniband`.
+
+use std::fs;
+use std::path::Path;
+
+/// A port of an adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The adapter's name, such as `mlx5_0`.
+    pub device: String,
+    /// The port's number, from 1.
+    pub port: u8,
+    /// Whether it is active.
+    pub up: bool,
+    /// Megabits per second, if the kernel says so.
+    pub speed: Option<u32>,
+    /// The network interfaces that lead through it, such as `ib0`.
+    pub interfaces: Vec<String>,
+}
+
+/// All ports of all adapters, by name and number; none where the host has none, or does not say.
+#[must_use]
+pub fn list() -> Vec<Port> {
+    within(Path::new("/sys/class/infiniband"))
+}
+
+fn within(root: &Path) -> Vec<Port> {
+    let mut ports = Vec::new();
+    for device in names(root) {
+        let all = root.join(&device).join("ports");
+        for name in names(&all) {
+            let Ok(port) = name.parse() else {
+                continue;
+            };
+            let at = all.join(&name);
+            let read = |file: &str| fs::read_to_string(at.join(file)).unwrap_or_default();
+            let mut interfaces: Vec<String> = names(&at.join("gid_attrs/ndevs"))
+                .iter()
+                .map(|index| read(&format!("gid_attrs/ndevs/{index}")).trim().to_owned())
+                .filter(|name| !name.is_empty())
+                .collect();
+            interfaces.sort();
+            interfaces.dedup();
+            ports.push(Port {
+                device: device.clone(),
+                port,
+                up: read("state").contains("ACTIVE"),
+                speed: gigabits(&read("rate")).map(|gigabits| (gigabits * 1000.0) as u32),
+                interfaces,
+            });
+        }
+    }
+    ports.sort_by(|a, b| (&a.device, a.port).cmp(&(&b.device, b.port)));
+    ports
+}
+
+/// The number of `100 Gb/sec (4X EDR)`.
+fn gigabits(rate: &str) -> Option<f64> {
+    rate.split_whitespace().next()?.parse().ok()
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_with_their_interfaces() {
+        let root = std::env::temp_dir().join(format!("oxmpi-adapters-{}", std::process::id()));
+        let write = |file: &str, text: &str| {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("mlx5_1/ports/2/state", "1: DOWN\n");
+        write("mlx5_0/ports/1/state", "4: ACTIVE\n");
+        write("mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)\n");
+        write("mlx5_0/ports/1/gid_attrs/ndevs/0", "ib0\n");
+        write("mlx5_0/ports/1/gid_attrs/ndevs/1", "ib0\n");
+        let found = within(&root);
+        fs::remove_dir_all(&root).unwrap();
+        let port = |device: &str, port, up, speed, interfaces: &[&str]| Port {
+            device: device.into(),
+            port,
+            up,
+            speed,
+            interfaces: interfaces.iter().map(|name| (*name).into()).collect(),
+        };
+        let expected = [
+            port("mlx5_0", 1, true, Some(100_000), &["ib0"]),
+            port("mlx5_1", 2, false, None, &[]),
+        ];
+        assert_eq!(found, expected);
+        assert!(within(Path::new("/nowhere")).is_empty());
+    }
+}

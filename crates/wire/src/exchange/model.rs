@@ -1,0 +1,214 @@
+//! How long a job takes until every rank knows every other one: events of leaders and of the manager's
+//! one server, on a network of given costs.
+//!
+//! The model: the server answers one request after another. A message leaves its sender when the bytes
+//! before it have left, travels `latency`, and costs a processor `overhead` on either side (LogGP). A
+//! connection takes three round trips before its first frame leaves: TCP's handshake, of which the third
+//! packet carries the caller's first words, and the two exchanges of the greeting that proves who knows
+//! the job's key; and `greeting` of the caller's processor. Ranks of a node copy the sheets from its memory, all at
+//! once. It leaves out the network between the adapters, noise, lost packets, and the time until the
+//! processes run.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::{Sheet, callee, caller, message, rounds, sheets};
+
+/// Costs, in nanoseconds unless said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// One way between two hosts.
+    pub latency: u64,
+    /// Of a processor for a message, on either side.
+    pub overhead: u64,
+    /// Bytes that a node sends in a microsecond.
+    pub network: u64,
+    /// Of a caller's processor for a connection and its greeting.
+    pub greeting: u64,
+    /// Of the manager's server for one request.
+    pub serve: u64,
+    /// Bytes that the ranks of a node together copy from its memory in a microsecond.
+    pub memory: u64,
+}
+
+impl Costs {
+    /// A cluster with 10 Gbit/s Ethernet: 20 us one way through the kernels, a server that answers
+    /// 200,000 requests a second.
+    pub const ETHERNET: Self = Self {
+        latency: 20_000,
+        overhead: 4_000,
+        network: 1_250,
+        greeting: 60_000,
+        serve: 5_000,
+        memory: 10_000,
+    };
+}
+
+/// A job of at least one rank, with at least one rank a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its ranks.
+    pub ranks: u32,
+    /// Ranks of a node; the last node may have fewer.
+    pub per_node: u32,
+    /// Bytes of the text that a node's ranks have in common.
+    pub common: u32,
+}
+
+impl Job {
+    /// Its nodes.
+    #[must_use]
+    pub const fn nodes(&self) -> u32 {
+        self.ranks.div_ceil(self.per_node)
+    }
+
+    /// Ranks of `nodes` nodes that follow `first`.
+    const fn ranks_of(&self, first: u32, nodes: u32) -> u32 {
+        let all = nodes as u64 * self.per_node as u64;
+        let lacks = (self.nodes() as u64 * self.per_node as u64 - self.ranks as u64) as u32;
+        let behind = first as u64 + nodes as u64;
+        let has_last = behind >= self.nodes() as u64 && nodes > 0;
+        all as u32 - if has_last { lacks } else { 0 }
+    }
+
+    /// Bytes of the message of `sheets` sheets of the nodes from `first` on.
+    const fn message(&self, first: u32, sheets: u32) -> u64 {
+        let heads = Sheet::len(0, self.common) * sheets as u64;
+        let ranks = self.ranks_of(first, sheets);
+        message::len(sheets, heads + Sheet::len(ranks, 0) - Sheet::len(0, 0))
+    }
+}
+
+/// When things are done, in nanoseconds from when the leaders have put their cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time {
+    /// When the last leader has all sheets.
+    pub leaders: u64,
+    /// When the last rank has.
+    pub all: u64,
+    /// Requests that the manager's server has answered.
+    pub gets: u64,
+    /// Messages between leaders.
+    pub messages: u64,
+    /// Bytes of all these messages.
+    pub bytes: u64,
+}
+
+/// What happens at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A request of this node arrives at the server.
+    Asked(u32),
+    /// The answer arrives at this node.
+    Got(u32),
+    /// A message of this round arrives at this node.
+    Came { node: u32, round: u32 },
+}
+
+/// A leader under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leader {
+    round: u32,
+    /// When it had sent its message of this round, if it has.
+    sent: Option<u64>,
+    /// When each round's message has come, one bit a round.
+    came: u64,
+    /// When it can go on.
+    free: u64,
+}
+
+/// The exchange of this crate.
+///
+/// # Cost
+/// Some 200 ns for each node and round.
+#[must_use]
+pub fn exchange(job: &Job, costs: &Costs) -> Time {
+    let nodes = job.nodes();
+    let (all, rtt) = (rounds(nodes), 2 * costs.latency);
+    let mut leaders = vec![Leader::default(); nodes as usize];
+    let mut events = BinaryHeap::new();
+    let mut time = Time {
+        leaders: 0,
+        all: 0,
+        gets: 0,
+        messages: 0,
+        bytes: 0,
+    };
+    if all > 0 {
+        events.extend((0..nodes).map(|node| Reverse((costs.latency, Event::Asked(node)))));
+    }
+    let mut server = 0;
+    while let Some(Reverse((now, event))) = events.pop() {
+        let node = match event {
+            Event::Asked(node) => {
+                server = now.max(server) + costs.serve;
+                time.gets += 1;
+                events.push(Reverse((server + costs.latency, Event::Got(node))));
+                continue;
+            }
+            Event::Got(node) => {
+                let leader = &mut leaders[node as usize];
+                let round = leader.round;
+                let first = node;
+                let bytes = job.message(first, sheets(nodes, round));
+                let connected = now.max(leader.free) + 3 * rtt + costs.greeting;
+                let gone = connected + costs.overhead + bytes * 1000 / costs.network;
+                (leader.sent, leader.free) = (Some(gone), gone);
+                time.messages += 1;
+                time.bytes += bytes;
+                let to = callee(node, nodes, round);
+                let came = Event::Came { node: to, round };
+                events.push(Reverse((gone + costs.latency + costs.overhead, came)));
+                node
+            }
+            Event::Came { node, round } => {
+                leaders[node as usize].came |= 1 << round;
+                node
+            }
+        };
+        let leader = &mut leaders[node as usize];
+        if let Some(sent) = leader.sent
+            && leader.came >> leader.round & 1 == 1
+        {
+            let done = now.max(sent);
+            leader.round += 1;
+            leader.sent = None;
+            leader.free = done;
+            if leader.round < all {
+                events.push(Reverse((done + costs.latency, Event::Asked(node))));
+            } else {
+                time.leaders = time.leaders.max(done);
+            }
+        }
+    }
+    let whole = job.message(0, nodes);
+    let readers = u64::from(job.per_node.min(job.ranks) - 1);
+    time.all = time.leaders + readers * whole * 1000 / costs.memory;
+    time
+}
+
+/// The time after which every rank has got every other one's card from the one server.
+#[must_use]
+pub fn from_one_server(job: &Job, costs: &Costs) -> Time {
+    let gets = u64::from(job.ranks) * u64::from(job.ranks - 1);
+    let all = gets
+        .saturating_mul(costs.serve)
+        .saturating_add(2 * costs.latency);
+    Time {
+        leaders: all,
+        all,
+        gets,
+        messages: 0,
+        bytes: 0,
+    }
+}
+
+/// The largest message of each round, in bytes.
+#[must_use]
+pub fn largest(job: &Job) -> Vec<u64> {
+    let nodes = job.nodes();
+    let of = |round| job.message(caller(0, nodes, round), sheets(nodes, round));
+    (0..rounds(nodes)).map(of).collect()
+}

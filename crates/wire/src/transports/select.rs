@@ -1,0 +1,254 @@
+//! What is taken and what is not, and why.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::listed::{Listed, no_driver, unknown, words};
+use super::names::{Meaning, meaning};
+use super::{Device, Kind, Transport, Wish};
+
+/// A wish, and where it was made: `transports = ^tcp (OMPI_MCA_btl)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What is wanted.
+    pub wish: Wish<'a>,
+    /// Where that was said, for sentences.
+    pub by: &'a str,
+}
+
+/// A transport or a device, whether it is taken, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its name.
+    pub name: String,
+    /// Whether it is taken.
+    pub taken: bool,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What a rank uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Whether ranks of a node talk through its memory.
+    pub shared: bool,
+    /// Whether ranks talk over TCP where they have nothing faster.
+    pub tcp: bool,
+    /// The interfaces that networks may use, the fastest first.
+    pub interfaces: Vec<String>,
+    /// Every transport of ours.
+    pub transports: Vec<Verdict>,
+    /// Every device of this host.
+    pub devices: Vec<Verdict>,
+    /// What was ignored and why, a sentence each: for people, once in a job.
+    pub warnings: Vec<String>,
+}
+
+/// Decides for the host `host`, which has `devices`, what `transports` and `network` ask for.
+///
+/// A name that nothing here answers to is warned of and ignored; a list of which nothing is left counts
+/// as not set, so that the job goes on with what there is.
+#[must_use]
+pub fn select(
+    host: &str,
+    transports: Asked<'_>,
+    network: Asked<'_>,
+    devices: &[Device],
+) -> Selection {
+    let mut warnings = Vec::new();
+    let mut wanted = Wanted::read(host, transports, devices, &mut warnings);
+    let mut over = network_of(host, network, devices, &mut warnings);
+    let mut verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
+    if wanted.tcp && !verdicts.iter().any(|verdict| verdict.taken) {
+        let (listed, told) = wanted.devices.opened(host, &verdicts);
+        wanted.devices = listed;
+        warnings.extend(told);
+        let (listed, told) = over.opened(host, &verdicts);
+        over = listed;
+        warnings.extend(told);
+        verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
+    }
+    let both = devices.iter().zip(&verdicts);
+    let mut taken: Vec<&Device> = both.filter(|(_, v)| v.taken).map(|(d, _)| d).collect();
+    taken.sort_by_key(|device| Reverse(device.speed));
+    let has_network = !taken.is_empty();
+    Selection {
+        shared: wanted.shared,
+        tcp: wanted.tcp && has_network,
+        interfaces: taken.iter().map(|device| device.name.clone()).collect(),
+        transports: Transport::ALL
+            .map(|t| wanted.verdict(t, has_network))
+            .into(),
+        devices: verdicts,
+        warnings,
+    }
+}
+
+impl Selection {
+    /// What was taken could not be opened: one warning that names host and device, and the next one has
+    /// its turn. Whether there is a next one.
+    pub fn failed(&mut self, host: &str, transport: Transport, why: &str) -> bool {
+        let (taken, next) = match transport {
+            Transport::Shared => (&mut self.shared, self.tcp.then_some(Transport::Tcp)),
+            Transport::Tcp => (&mut self.tcp, None),
+        };
+        *taken = false;
+        let name = transport.name();
+        if let Some(verdict) = self.transports.iter_mut().find(|v| v.name == name) {
+            verdict.taken = false;
+            verdict.why = format!("it does not open: {why}");
+        }
+        let then = match next {
+            Some(next) => format!("{next} is used instead"),
+            None => "ranks on other hosts are not reached".to_owned(),
+        };
+        self.warnings
+            .push(format!("{host}: {name} does not open: {why}; {then}"));
+        next.is_some()
+    }
+}
+
+/// What is wanted of transports.
+struct Wanted<'a> {
+    shared: bool,
+    tcp: bool,
+    /// Devices of the list.
+    devices: Listed<'a>,
+    by: &'a str,
+    excludes: bool,
+    /// The list does not decide.
+    open: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn read(host: &str, asked: Asked<'a>, devices: &[Device], warnings: &mut Vec<String>) -> Self {
+        let (by, excludes) = (asked.by, asked.wish.excludes());
+        let mut listed = [false; Transport::ALL.len()];
+        let (mut named, mut absent) = (Listed::new(asked), None);
+        let entries = asked.wish.entries();
+        for entry in entries.filter(|_| !asked.wish.is_everything()) {
+            match meaning(entry.name) {
+                Some(Meaning::Own) => {}
+                Some(Meaning::Ours(transport)) => listed[transport as usize] = true,
+                Some(Meaning::Network) => listed[Transport::Tcp as usize] = true,
+                Some(Meaning::Absent(what)) => absent = absent.or(Some((entry.name, what))),
+                None if named.add(entry, devices) => {}
+                None => warnings.extend(unknown(host, asked, entry, devices, &words())),
+            }
+        }
+        let [shared, tcp] = listed;
+        let absent = absent.filter(|_| !excludes);
+        warnings.extend(absent.map(|(name, what)| no_driver(host, by, name, what)));
+        if excludes {
+            return Self {
+                shared: !shared,
+                tcp: !tcp,
+                open: !shared && !tcp,
+                devices: named,
+                by,
+                excludes,
+            };
+        }
+        let open = !shared && !tcp && named.is_empty();
+        Self {
+            shared: shared || open,
+            tcp: tcp || open || absent.is_some() || !named.is_empty(),
+            open,
+            devices: named,
+            by,
+            excludes,
+        }
+    }
+
+    fn verdict(&self, transport: Transport, has_network: bool) -> Verdict {
+        let (wanted, what) = match transport {
+            Transport::Shared => (self.shared, "between ranks of a node"),
+            Transport::Tcp => (self.tcp, "the fastest network that has a driver here"),
+        };
+        let usable = transport == Transport::Shared || has_network;
+        let why = match (wanted, usable) {
+            (true, false) => "no interface of this host is usable".to_owned(),
+            (true, true) if self.open => what.to_owned(),
+            (true, true) => format!("{what}; {}", self.by),
+            (false, _) if self.excludes => format!("{} excludes it", self.by),
+            (false, _) => format!("{} does not name it", self.by),
+        };
+        Verdict {
+            name: transport.name().into(),
+            taken: wanted && usable,
+            why,
+        }
+    }
+}
+
+/// The devices of `asked`, whose names can only be those of devices.
+fn network_of<'a>(
+    host: &str,
+    asked: Asked<'a>,
+    devices: &[Device],
+    warnings: &mut Vec<String>,
+) -> Listed<'a> {
+    let mut listed = Listed::new(asked);
+    let entries = asked.wish.entries();
+    for entry in entries.filter(|_| !asked.wish.is_everything()) {
+        if !listed.add(entry, devices) {
+            warnings.extend(unknown(host, asked, entry, devices, &[]));
+        }
+    }
+    listed
+}
+
+/// Which devices are used, as two lists and their states say. The loopback device is where it is named, or
+/// nothing else is left.
+fn of_devices(devices: &[Device], tcp: bool, lists: [&Listed<'_>; 2]) -> Vec<Verdict> {
+    let verdict = |device: &Device| of_device(device, tcp, lists);
+    let mut verdicts: Vec<Verdict> = devices.iter().map(verdict).collect();
+    if !verdicts.iter().any(|verdict| verdict.taken) {
+        let last = |verdict: &&mut Verdict| verdict.why == LOOPBACK;
+        for verdict in verdicts.iter_mut().filter(last) {
+            verdict.taken = true;
+            verdict.why = "it leads to this host only, and no other is usable".into();
+        }
+    }
+    verdicts
+}
+
+/// Why the loopback device is not used.
+const LOOPBACK: &str = "it leads to this host only";
+
+/// Whether `device` is used.
+fn of_device(device: &Device, tcp: bool, lists: [&Listed<'_>; 2]) -> Verdict {
+    let refused = lists.into_iter().find_map(|list| list.refuses(device));
+    let is_named = lists.into_iter().any(|list| list.names(device));
+    let usual = || match (&device.kind, device.speed) {
+        (Kind::Adapter { interfaces, .. }, _) if interfaces.is_empty() => (
+            false,
+            "it has no driver here, and no interface for tcp".into(),
+        ),
+        (Kind::Adapter { interfaces, .. }, _) => {
+            let through = interfaces.join(", ");
+            (
+                false,
+                format!("it has no driver here; tcp goes through {through}"),
+            )
+        }
+        (Kind::Loopback, _) if !is_named => (false, LOOPBACK.into()),
+        (_, Some(speed)) => (true, format!("it is up, {speed} Mbit/s")),
+        (_, None) => (true, "it is up".into()),
+    };
+    let state = || match () {
+        () if !device.up => Some("it is down".into()),
+        () if !tcp => Some("tcp is not taken".into()),
+        () => None,
+    };
+    let why_not = refused.or_else(|| device.left_out.clone()).or_else(state);
+    let (taken, why) = why_not.map_or_else(usual, |why| (false, why));
+    Verdict {
+        name: device.to_string(),
+        taken,
+        why,
+    }
+}

@@ -1,0 +1,72 @@
+//! The settings that say which transports and devices are used.
+
+use oxmpi_text::{Alias, Level, Product, Setting};
+
+use super::Wish;
+
+/// Providers of libfabric concern the network only: the shared memory of a node stays.
+const PROVIDERS: &[(&str, &str)] = &[
+    ("tcp", "sm,tcp"),
+    ("sockets", "sm,tcp"),
+    ("tcp;ofi_rxm", "sm,tcp"),
+    ("verbs", "sm,verbs"),
+    ("verbs;ofi_rxm", "sm,verbs"),
+    ("mlx", "sm,mlx"),
+    ("psm2", "sm,psm2"),
+    ("psm3", "sm,psm3"),
+    ("opx", "sm,opx"),
+    ("efa", "sm,efa"),
+    ("cxi", "sm,cxi"),
+];
+
+/// The rows of the settings table that are about transports.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "transports",
+        aliases: &[
+            Alias::new(Product::OpenMpi, "btl"),
+            Alias::new(Product::Ucx, "UCX_TLS"),
+            Alias {
+                product: Product::IntelMpi,
+                name: "I_MPI_FABRICS",
+                values: &[("shm:ofi", "auto"), ("shm", "sm"), ("ofi", "tcp")],
+            },
+            Alias {
+                product: Product::IntelMpi,
+                name: "I_MPI_OFI_PROVIDER",
+                values: PROVIDERS,
+            },
+            Alias {
+                product: Product::IntelMpi,
+                name: "FI_PROVIDER",
+                values: PROVIDERS,
+            },
+        ],
+        default: "auto",
+        kind: "list",
+        level: Level::Basic,
+        short: "transports that messages may take, or with ^ those that they may not",
+        long: "`auto`: shared memory inside a node and the fastest usable network between nodes; nothing \
+               needs to be disabled by hand. `sm,tcp` allows only these, `^tcp` all but this. A name is a \
+               transport (sm, tcp; those of Open MPI, UCX and libfabric are known, too) or a device: \
+               `sm,eth0`, `^docker0`, `mlx5_0:1` for a port. Messages of a rank to itself always have a \
+               way. What this host does not have is warned of, and the next one is used. \
+               `oxmpi explain transports` says of each why it is taken or not.",
+        check: |text| Wish::read(text).map(drop),
+    },
+    Setting {
+        name: "network_devices",
+        aliases: &[
+            Alias::new(Product::Ucx, "UCX_NET_DEVICES"),
+            Alias::new(Product::OpenMpi, "btl_openib_if_include"),
+        ],
+        default: "auto",
+        kind: "list",
+        level: Level::Basic,
+        short: "network devices that messages may take, or with ^ those that they may not",
+        long: "`auto`: all that are up. `eth0,ib0` allows only these, `^docker0` all but this; \
+               `mlx5_0:1` is a port of an adapter, and means the interfaces that lead through it. By \
+               ranges of addresses devices are chosen with `tcp_include` and `tcp_exclude`.",
+        check: |text| Wish::read(text).map(drop),
+    },
+];

@@ -1,0 +1,248 @@
+use std::format;
+use std::string::{String, ToString as _};
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn device(name: &str, kind: Kind, speed: Option<u32>) -> Device {
+    Device {
+        name: name.into(),
+        kind,
+        up: true,
+        speed,
+        left_out: None,
+    }
+}
+
+/// Loopback, two interfaces, one that is down, and two adapters, of which one has an interface.
+fn host() -> Vec<Device> {
+    let adapter = |port, interfaces: &[&str]| Kind::Adapter {
+        port,
+        interfaces: interfaces.iter().map(|name| (*name).into()).collect(),
+    };
+    let mut all = Vec::from([
+        device("lo", Kind::Loopback, None),
+        device("eth0", Kind::Interface, Some(1000)),
+        device("ib0", Kind::Interface, Some(100_000)),
+        device("eth1", Kind::Interface, Some(40_000)),
+        device("docker0", Kind::Interface, None),
+        device("mlx5_0", adapter(1, &["ib0"]), Some(100_000)),
+        device("mlx5_1", adapter(2, &[]), None),
+    ]);
+    all[3].up = false;
+    all[4].left_out = Some("tcp_exclude = docker0 excludes it".into());
+    all
+}
+
+fn chosen(transports: &str, network: &str) -> Selection {
+    let asked = |text, by| Asked {
+        wish: Wish::read(text).unwrap(),
+        by,
+    };
+    select(
+        "node7",
+        asked(transports, "transports"),
+        asked(network, "network_devices"),
+        &host(),
+    )
+}
+
+/// `sm`, `tcp`, or both, and the interfaces.
+fn used(transports: &str, network: &str) -> (bool, bool, String, usize) {
+    let s = chosen(transports, network);
+    (s.shared, s.tcp, s.interfaces.join(" "), s.warnings.len())
+}
+
+#[test]
+fn lists_that_include_and_exclude() {
+    let both = "ib0 eth0".to_string();
+    for (list, shared, tcp) in [
+        ("auto", true, true),
+        ("all", true, true),
+        ("self,vader,tcp", true, true),
+        ("sm,ofi", true, true),
+        ("^openib", true, true),
+        ("^openib,cuda_copy", true, true),
+        ("self,sm", true, false),
+        ("tcp,self", false, true),
+        ("^tcp", true, false),
+        ("^vader", false, true),
+        ("^sm,tcp", false, false),
+    ] {
+        let interfaces = if tcp { both.clone() } else { String::new() };
+        assert_eq!(used(list, "auto"), (shared, tcp, interfaces, 0), "{list}");
+    }
+}
+
+#[test]
+fn the_fastest_interface_is_the_first_and_devices_narrow() {
+    for (transports, network, interfaces) in [
+        ("auto", "eth0", "eth0"),
+        ("auto", "^eth0", "ib0"),
+        ("auto", "mlx5_0:1", "ib0"),
+        ("auto", "mlx5_0", "ib0"),
+        ("auto", "^mlx5_0:1", "eth0"),
+        ("sm,eth0", "auto", "eth0"),
+        ("eth0,ib0", "^ib0", "eth0"),
+        ("^ib0", "auto", "eth0"),
+        ("auto", "lo,eth0", "eth0 lo"),
+        ("auto", "^eth0,ib0", "lo"),
+        ("eth0,ib0", "^ib0,eth0", "lo"),
+        ("^lo", "^ib0,eth0", ""),
+    ] {
+        let (_, tcp, used, warnings) = used(transports, network);
+        assert_eq!(used, interfaces, "{transports} {network}");
+        let contradict = transports == "eth0,ib0" && interfaces == "lo";
+        assert_eq!(tcp, !interfaces.is_empty(), "{transports} {network}");
+        assert_eq!(warnings, usize::from(contradict), "{transports} {network}");
+    }
+}
+
+#[test]
+fn what_is_not_here_is_told_once_and_the_next_is_used() {
+    for (transports, network, says) in [
+        (
+            "sm,tpc",
+            "auto",
+            "transports: tpc is no transport and no device here; did you mean tcp?",
+        ),
+        ("sm,zzz9", "auto", "there are sm, tcp, lo, eth0"),
+        (
+            "openib,self",
+            "auto",
+            "openib is for InfiniBand and RoCE adapters by verbs",
+        ),
+        ("rc,ud,sm", "auto", "rc is for InfiniBand"),
+        (
+            "auto",
+            "mlx5_0:3",
+            "network_devices: there is no device mlx5_0:3 here; there are lo",
+        ),
+        ("auto", "eht0", "did you mean eth0?"),
+        ("^tpc", "auto", "did you mean tcp?"),
+        (
+            "auto",
+            "eth1",
+            "none of these devices can be used (eth1: it is down); the others are",
+        ),
+        (
+            "sm,docker0",
+            "auto",
+            "(docker0: tcp_exclude = docker0 excludes it)",
+        ),
+    ] {
+        let selection = chosen(transports, network);
+        let [warning] = &selection.warnings[..] else {
+            panic!("{transports} {network}: {:?}", selection.warnings);
+        };
+        assert!(
+            warning.starts_with("node7: ") && warning.contains(says),
+            "{warning}"
+        );
+        assert!(selection.shared, "{transports} {network}");
+    }
+    assert!(chosen("openib,self", "auto").tcp && chosen("rc,sm", "auto").tcp);
+    assert!(
+        chosen("^weave0", "^virbr0").warnings.is_empty(),
+        "other hosts have them"
+    );
+}
+
+#[test]
+fn every_transport_and_device_has_its_reason() {
+    let told = |selection: Selection| {
+        let all = selection.transports.into_iter().chain(selection.devices);
+        let line = |v: Verdict| format!("{} {} {}", v.name, if v.taken { "+" } else { "-" }, v.why);
+        all.map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(chosen("auto", "auto")),
+        [
+            "sm + between ranks of a node",
+            "tcp + the fastest network that has a driver here",
+            "lo - it leads to this host only",
+            "eth0 + it is up, 1000 Mbit/s",
+            "ib0 + it is up, 100000 Mbit/s",
+            "eth1 - it is down",
+            "docker0 - tcp_exclude = docker0 excludes it",
+            "mlx5_0:1 - it has no driver here; tcp goes through ib0",
+            "mlx5_1:2 - it has no driver here, and no interface for tcp",
+        ]
+    );
+    let of = told(chosen("tcp", "ib0"));
+    assert_eq!(of[0], "sm - transports does not name it");
+    assert_eq!(of[3], "eth0 - network_devices does not name it");
+    assert_eq!(told(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
+    let none = told(chosen("^lo", "^ib0,eth0"));
+    assert_eq!(none[1], "tcp - no interface of this host is usable");
+}
+
+#[test]
+fn what_does_not_open_leaves_its_turn_to_the_next() {
+    let mut selection = chosen("auto", "auto");
+    assert!(selection.failed("node7", Transport::Shared, "no memory"));
+    assert!(!selection.shared && selection.tcp && !selection.transports[0].taken);
+    assert_eq!(
+        selection.warnings,
+        ["node7: sm does not open: no memory; tcp is used instead"]
+    );
+    assert!(!selection.failed("node7", Transport::Tcp, "no descriptor is left"));
+    assert_eq!(selection.warnings.len(), 2);
+}
+
+#[test]
+fn bad_lists_are_shown_where_they_are_bad() {
+    for (bad, at, caret) in [
+        ("", 0, "\n  ^"),
+        ("sm,,tcp", 3, "\n  sm,,tcp\n     ^"),
+        ("tcp,^sm", 4, "one ^ before the first name"),
+        ("^sm,^tcp", 4, "cannot be mixed"),
+        ("^", 1, "found the end"),
+        ("^all", 1, "some way to talk"),
+        ("mlx5_0:", 7, "a port of a device"),
+        ("mlx5_0:0", 7, "from 1 to 254"),
+        ("mlx5_0:+1", 7, "from 1 to 254"),
+        ("sm, t/p", 4, "found `t/p`"),
+        ("shm:ofi", 4, "found `ofi`"),
+    ] {
+        let error = Wish::read(bad).unwrap_err();
+        let shown = error.show(bad).to_string();
+        assert_eq!(error.span.start, at, "{shown}");
+        assert!(shown.contains(caret), "{shown}");
+    }
+    for row in SETTINGS {
+        (row.check)(row.default).unwrap();
+        for (_, ours) in row.aliases.iter().flat_map(|alias| alias.values) {
+            (row.check)(ours).unwrap();
+        }
+    }
+}
+
+proptest! {
+    /// Whatever is asked for: what is taken was not excluded, an interface is only used if it is up, and
+    /// an unset list never loses a transport.
+    #[test]
+    fn laws(
+        list in "\\^?(sm|tcp|self|openib|eth0|ib0|mlx5_0:1|nope)(,(sm|tcp|rc|eth0|lo|eth1|x)){0,3}",
+        network in "auto|\\^?(eth0|ib0|lo|eth1|mlx5_0)(,(eth0|mlx5_0:1|y)){0,2}",
+    ) {
+        let selection = chosen(&list, &network);
+        let says = |word: &str| list.trim_start_matches('^').split(',').any(|w| w == word);
+        if list.starts_with('^') {
+            prop_assert_eq!(selection.shared, !says("sm"));
+            prop_assert!(!(selection.tcp && says("tcp")));
+        } else if says("sm") {
+            prop_assert!(selection.shared);
+        }
+        prop_assert!(selection.shared || selection.tcp || !list.starts_with("nope"));
+        prop_assert_eq!(selection.tcp, !selection.interfaces.is_empty());
+        for name in &selection.interfaces {
+            let device = host().into_iter().find(|device| device.name == *name).unwrap();
+            prop_assert!(device.up && device.left_out.is_none());
+            prop_assert!(!(list.starts_with('^') && says(name)));
+        }
+        prop_assert_eq!(selection.devices.len(), host().len());
+    }
+}
