@@ -31,6 +31,27 @@ impl Placement {
         }
     }
 
+    /// The placement of ranks whose nodes are `nodes`, in rank order; nodes are numbered from 0 in the
+    /// order of their first ranks. `None` where that is neither order, as with nodes of different
+    /// sizes: then each rank counts as a node of its own.
+    ///
+    /// # Cost
+    /// Up to two looks at each rank.
+    pub fn of(nodes: &[u32]) -> Option<Self> {
+        let size = u32::try_from(nodes.len()).ok().filter(|size| *size > 0)?;
+        let first_block = nodes.iter().take_while(|node| **node == 0).count() as u32;
+        let count = nodes.iter().zip(0..).take_while(|(node, at)| **node == *at);
+        let per_node = size.div_ceil((count.count() as u32).max(1));
+        let orders = [(Order::Block, first_block), (Order::Cyclic, per_node)];
+        let placements = orders.map(|(order, most)| Self::new(order, size, most));
+        let fits = |place: &Self| {
+            (0..size)
+                .zip(nodes)
+                .all(|(rank, node)| place.node(rank) == *node)
+        };
+        placements.into_iter().find(fits)
+    }
+
     /// Number of ranks.
     pub const fn size(&self) -> u32 {
         self.size
@@ -102,6 +123,36 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn placements_are_found_in_lists_of_nodes() {
+        for order in [Order::Block, Order::Cyclic] {
+            for (size, per_node) in [(1, 1), (6, 1), (6, 6), (7, 3), (12, 4), (5, 8), (64, 16)] {
+                let placement = Placement::new(order, size, per_node);
+                let mut nodes = [0; 64];
+                (0..size).for_each(|r| nodes[r as usize] = placement.node(r));
+                let found = Placement::of(&nodes[..size as usize]).expect("an order");
+                let same = (0..size).all(|r| found.node(r) == placement.node(r));
+                assert!(
+                    same && found.nodes() == placement.nodes(),
+                    "{found:?} {placement:?}"
+                );
+            }
+        }
+        let other = [
+            &[0, 1, 1][..],
+            &[0, 0, 1, 1, 1],
+            &[0, 0, 1, 2, 2],
+            &[0, 1, 1, 0],
+            &[0, 1, 0, 2],
+            &[0, 0, 1, 0],
+            &[],
+            &[1, 0],
+        ];
+        for nodes in other {
+            assert_eq!(Placement::of(nodes), None, "{nodes:?}");
         }
     }
 }
