@@ -1,25 +1,12 @@
-//! A rank is killed inside each collective: every other rank gets an error, none hangs.
-
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::time::{Duration, Instant};
+//! Collectives of one group, on a ring of all ranks.
 
 use oxmpi::collective::{self, Blocks};
-use oxmpi::{Comm, Error, Grid, Op, Result, World};
-use rustix::process::Signal;
+use oxmpi::{Cart, Grid, Op, Result, World};
 
-use crate::common::signal;
-use crate::job::{Job, end};
+use super::{LONG, RANKS, Round, everyone_learns, repeat};
+use crate::job::Job;
 
-const RANKS: usize = 4;
-
-/// Elements of the longest block: beyond what travels without waiting for its receiver.
-const LONG: usize = 20_000;
-
-/// A collective with one buffer for all that it reads, and one for all that it writes.
-type Round = fn(&Comm, &[u64], &mut [u64]) -> Result<()>;
-
-const COLLECTIVES: [(&str, Round); 25] = [
+const ROUNDS: &[Round<Cart>] = &[
     ("barrier", |comm, _, _| comm.barrier()),
     ("bcast", |comm, _, all| comm.bcast(&mut all[..LONG], 1)),
     ("gather", |comm, mine, all| {
@@ -49,6 +36,11 @@ const COLLECTIVES: [(&str, Round); 25] = [
         let mine = Blocks::packed(mine, &[LONG; RANKS]);
         comm.alltoallv(mine, Blocks::packed(all, &[LONG; RANKS]))
     }),
+    ("alltoallw", |comm, _, _| {
+        let (mine, mut all) = (vec![1; 8 * LONG], vec![0; 8 * RANKS * LONG]);
+        let mut all: Vec<_> = all.chunks_mut(8 * LONG).collect();
+        comm.alltoallw(&[&mine[..]; RANKS], &mut all)
+    }),
     ("reduce", |comm, mine, all| {
         let root = comm.rank() == 1;
         comm.reduce_into(mine, root.then_some(all), Op::SUM, 1)
@@ -72,12 +64,21 @@ const COLLECTIVES: [(&str, Round); 25] = [
     ("neighbor_allgather", |comm, mine, all| {
         comm.neighbor_allgather(&mine[..LONG], &mut all[..2 * LONG])
     }),
+    ("neighbor_allgatherv", |comm, mine, all| {
+        let all = Blocks::packed(&mut all[..2 * LONG], &[LONG; 2]);
+        comm.neighbor_allgatherv(&mine[..LONG], all)
+    }),
     ("neighbor_alltoall", |comm, mine, all| {
         comm.neighbor_alltoall(&mine[..2 * LONG], &mut all[..2 * LONG])
     }),
     ("neighbor_alltoallv", |comm, mine, all| {
         let mine = Blocks::packed(&mine[..2 * LONG], &[LONG; 2]);
         comm.neighbor_alltoallv(mine, Blocks::packed(&mut all[..2 * LONG], &[LONG; 2]))
+    }),
+    ("neighbor_alltoallw", |comm, _, _| {
+        let (mine, mut all) = (vec![1; 8 * LONG], vec![0; 16 * LONG]);
+        let mut all: Vec<_> = all.chunks_mut(8 * LONG).collect();
+        comm.neighbor_alltoallw(&[&mine[..]; 2], &mut all)
     }),
     ("started barrier", |comm, _, _| {
         comm.scope(|scope| scope.start(collective::barrier())?.wait().map(drop))
@@ -108,75 +109,35 @@ const COLLECTIVES: [(&str, Round); 25] = [
     }),
 ];
 
-/// One collective again and again, on a ring of all ranks, until it fails. Tells on the leash who
-/// it is, when it has begun, and how it ended.
-fn repeat(ranks: usize, path: &str) -> Result<()> {
-    let leash = OpenOptions::new().write(true).open(path);
-    let mut leash = leash.expect("the test reads it");
-    let mut say = |text: std::fmt::Arguments<'_>| {
-        let line = format!("{text}\n");
-        leash.write_all(line.as_bytes()).expect("the test reads it");
-    };
-    let rank = std::env::var("PMI_RANK").expect("a rank");
-    say(format_args!("rank {rank} pid {}", std::process::id()));
-    let name = std::env::var("COLLECTIVE").expect("set");
-    let round = COLLECTIVES.into_iter().find(|one| one.0 == name);
-    let (_, round) = round.expect("one of them");
-    let world = World::init()?;
-    let ring = world.comm().cart(Grid::new(&[ranks], &[true]))?;
-    let ring = ring.expect("every rank has a place");
-    let (mine, mut all) = (vec![1; LONG * ranks], vec![0; LONG * ranks]);
-    for turn in 0.. {
-        if let Err(error) = round(&ring, &mine, &mut all) {
-            let is_loss = matches!(error, Error::Peer { .. } | Error::Collective { .. });
-            assert!(is_loss, "{error}");
-            say(format_args!("error on {rank}: {error}"));
-            return Ok(());
-        }
-        if turn == 3 {
-            say(format_args!("begun"));
-        }
-    }
-    Ok(())
+/// Those that ranks of a node do in its shared memory, without messages.
+const IN_SHARED_MEMORY: [&str; 10] = [
+    "barrier",
+    "bcast",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce",
+    "allreduce",
+    "short allreduce",
+    "reduce_scatter_block",
+];
+
+fn ring(world: &World) -> Result<Cart> {
+    let ring = world.comm().cart(Grid::new(&[RANKS], &[true]))?;
+    Ok(ring.expect("every rank has a place"))
 }
 
-/// With the launcher stopped nobody ends the survivors: each gets an error of its own.
 #[test]
 fn everyone_learns_of_a_rank_that_is_killed_inside() {
-    let mut slowest = (Duration::ZERO, "");
-    for (turn, (name, _)) in COLLECTIVES.into_iter().enumerate() {
-        let job = Job::of(RANKS).with("COLLECTIVE", name);
-        let (job, mut leash) = job.start_leashed(|path| repeat(RANKS, path));
-        let pids = leash.pids(RANKS);
-        for _ in 0..RANKS {
-            assert_eq!(leash.line(), "begun");
-        }
-        signal(job.id(), Signal::STOP);
-        let victim = turn % RANKS;
-        let killed = Instant::now();
-        signal(pids[victim], Signal::KILL);
-        let lost = format!("lost rank {victim} (pid {} on ", pids[victim]);
-        // The leash has the watchdog.
-        let errors: Vec<_> = (1..RANKS).map(|_| leash.line()).collect();
-        if killed.elapsed() > slowest.0 {
-            slowest = (killed.elapsed(), name);
-        }
-        assert!(
-            errors.iter().all(|line| line.starts_with("error on ")),
-            "{errors:?}"
-        );
-        assert!(
-            errors.iter().any(|line| line.contains(&lost)),
-            "{name}: {errors:?}"
-        );
-        signal(job.id(), Signal::CONT);
-        let done = end(job);
-        leash.end();
-        assert_eq!(done.code, 137, "{}", done.err);
-    }
-    let (time, name) = slowest;
-    println!(
-        "a rank killed in each of {} collectives: the others knew within {time:?} ({name})",
-        COLLECTIVES.len()
-    );
+    let names: Vec<_> = ROUNDS.iter().map(|round| round.0).collect();
+    let rank = |path: &str| repeat(path, ROUNDS, ring);
+    everyone_learns("", &names, || Job::of(RANKS), rank);
+}
+
+#[test]
+fn everyone_learns_of_a_rank_that_is_killed_where_messages_do_it() {
+    let job = || Job::of(RANKS).with("OXMPI_SHM_COLLECTIVES", "off");
+    let rank = |path: &str| repeat(path, ROUNDS, ring);
+    everyone_learns(" by messages", &IN_SHARED_MEMORY, job, rank);
 }

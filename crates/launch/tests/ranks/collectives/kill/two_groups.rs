@@ -1,0 +1,118 @@
+//! Collectives between two groups of two ranks.
+
+use oxmpi::collective::Blocks;
+use oxmpi::inter::{self, Peer, Root};
+use oxmpi::{InterComm, Op, Result, World};
+
+use super::{LONG, RANKS, Round, everyone_learns, repeat};
+use crate::job::Job;
+
+/// Ranks of one group.
+const GROUP: usize = RANKS / 2;
+
+/// Both groups, and the root as this rank sees it: the last rank of the first group.
+type Groups = (InterComm, Root);
+
+/// Those with a root end with a barrier: a rank beside the root has no part, and waits there.
+const ROUNDS: &[Round<Groups>] = &[
+    ("barrier", |(inter, _), _, _| inter.barrier()),
+    ("bcast", |(inter, root), _, all| {
+        inter.bcast(&mut all[..LONG], *root)?;
+        inter.barrier()
+    }),
+    ("gather", |(inter, root), mine, all| {
+        let all = (*root == Root::Me).then_some(&mut all[..GROUP * LONG]);
+        inter.gather(&mine[..LONG], all, *root)?;
+        inter.barrier()
+    }),
+    ("gatherv", |(inter, root), mine, all| {
+        let all = &mut all[..GROUP * LONG];
+        let all = (*root == Root::Me).then(|| Blocks::packed(all, &[LONG; GROUP]));
+        inter.gatherv(&mine[..LONG], all, *root)?;
+        inter.barrier()
+    }),
+    ("scatter", |(inter, root), mine, all| {
+        let mine = (*root == Root::Me).then_some(&mine[..GROUP * LONG]);
+        inter.scatter(mine, &mut all[..LONG], *root)?;
+        inter.barrier()
+    }),
+    ("scatterv", |(inter, root), mine, all| {
+        let mine = &mine[..GROUP * LONG];
+        let mine = (*root == Root::Me).then(|| Blocks::packed(mine, &[LONG; GROUP]));
+        inter.scatterv(mine, &mut all[..LONG], *root)?;
+        inter.barrier()
+    }),
+    ("allgather", |(inter, _), mine, all| {
+        inter.allgather(&mine[..LONG], &mut all[..GROUP * LONG])
+    }),
+    ("allgatherv", |(inter, _), mine, all| {
+        let all = Blocks::packed(&mut all[..GROUP * LONG], &[LONG; GROUP]);
+        inter.allgatherv(&mine[..LONG], all)
+    }),
+    ("alltoall", |(inter, _), mine, all| {
+        inter.alltoall(&mine[..GROUP * LONG], &mut all[..GROUP * LONG])
+    }),
+    ("alltoallv", |(inter, _), mine, all| {
+        let mine = Blocks::packed(&mine[..GROUP * LONG], &[LONG; GROUP]);
+        let all = Blocks::packed(&mut all[..GROUP * LONG], &[LONG; GROUP]);
+        inter.alltoallv(mine, all)
+    }),
+    ("alltoallw", |(inter, _), _, _| {
+        let (mine, mut all) = (vec![1; 8 * LONG], vec![0; 8 * GROUP * LONG]);
+        let mut all: Vec<_> = all.chunks_mut(8 * LONG).collect();
+        inter.alltoallw(&[&mine[..]; GROUP], &mut all)
+    }),
+    ("reduce", |(inter, root), mine, all| {
+        let all = (*root == Root::Me).then_some(all);
+        inter.reduce(mine, all, Op::SUM, *root)?;
+        inter.barrier()
+    }),
+    ("allreduce", |(inter, _), mine, all| {
+        inter.allreduce(mine, all, Op::SUM)
+    }),
+    ("reduce_scatter", |(inter, _), mine, all| {
+        let mine = &mine[..GROUP * LONG];
+        inter.reduce_scatter(mine, &[LONG; GROUP], &mut all[..LONG], Op::SUM)
+    }),
+    ("reduce_scatter_block", |(inter, _), mine, all| {
+        let mine = &mine[..GROUP * LONG];
+        inter.reduce_scatter_block(mine, &mut all[..LONG], Op::SUM)
+    }),
+    ("started allreduce", |(inter, _), mine, all| {
+        inter.scope(|scope| {
+            let sum = scope.start(inter::allreduce(mine, all, Op::SUM))?;
+            sum.wait().map(drop)
+        })
+    }),
+    ("persistent alltoall", |(inter, _), mine, all| {
+        let (mine, all) = (&mine[..GROUP * LONG], &mut all[..GROUP * LONG]);
+        let mut exchange = inter.persistent(inter::alltoall(mine, all))?;
+        (0..2).try_for_each(|_| exchange.run())
+    }),
+];
+
+/// Ranks below the half of the job, and the others.
+fn groups(world: &World) -> Result<Groups> {
+    let comm = world.comm();
+    let is_first = comm.rank() < GROUP;
+    let local = comm.split(Some(u32::from(is_first)), 0)?;
+    let local = local.expect("every rank has a colour");
+    let peer = (local.rank() == 0).then_some(Peer {
+        comm,
+        rank: if is_first { GROUP } else { 0 },
+        tag: 3,
+    });
+    let root = match local.rank() {
+        last if is_first && last == GROUP - 1 => Root::Me,
+        _ if is_first => Root::Beside,
+        _ => Root::There(GROUP - 1),
+    };
+    Ok((local.intercomm(0, peer)?, root))
+}
+
+#[test]
+fn everyone_learns_of_a_rank_that_is_killed_between_two_groups() {
+    let names: Vec<_> = ROUNDS.iter().map(|round| round.0).collect();
+    let rank = |path: &str| repeat(path, ROUNDS, groups);
+    everyone_learns(" between two groups", &names, || Job::of(RANKS), rank);
+}
