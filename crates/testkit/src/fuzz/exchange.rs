@@ -25,13 +25,13 @@ pub fn exchange(data: &[u8]) {
     };
     let mut leader = Exchange::new(0, nodes, &own);
     for from in 0..nodes {
-        let before = leader.next();
+        let before = leader.step();
         if leader.came(from, said).is_err() {
-            assert_eq!(leader.next(), before);
+            assert_eq!(leader.step(), before);
         }
-        if let Next::Get { .. } = leader.next() {
+        if let Next::Get { .. } = leader.step() {
             leader.got(true).expect("it is there");
-            assert!(matches!(leader.next(), Next::Send { .. }));
+            assert!(matches!(leader.step(), Next::Send { .. }));
         }
     }
 }

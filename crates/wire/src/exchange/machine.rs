@@ -73,7 +73,7 @@ impl Exchange {
 
     /// What is to be done now. A message that is to be sent is given once.
     #[must_use]
-    pub fn next(&mut self) -> Next {
+    pub fn step(&mut self) -> Next {
         if self.round == rounds(self.nodes) {
             return Next::Done;
         }

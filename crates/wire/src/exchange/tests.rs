@@ -36,7 +36,7 @@ fn run(sheets: &[Sheet], mut order: impl FnMut(usize) -> usize) -> Vec<(Exchange
     let advance = |leaders: &mut Vec<(Exchange, u32)>, me: usize, out: &mut Vec<_>| {
         let (leader, gets) = &mut leaders[me];
         loop {
-            match leader.next() {
+            match leader.step() {
                 Next::Get { node } => {
                     assert!(node < nodes && node != me as u32);
                     *gets += 1;
@@ -64,7 +64,7 @@ fn check(per_node: &[u32], order: impl FnMut(usize) -> usize) {
     let leaders = run(&sheets, order);
     let whole = leaders[0].0.whole();
     for (me, (mut leader, gets)) in leaders.into_iter().enumerate() {
-        assert_eq!(leader.next(), Next::Done, "node {me} of {}", sheets.len());
+        assert_eq!(leader.step(), Next::Done, "node {me} of {}", sheets.len());
         assert_eq!(gets, rounds(sheets.len() as u32));
         assert!(leader.whole() == whole, "node {me} of {}", sheets.len());
     }
@@ -117,8 +117,8 @@ fn waiting() -> (Exchange, Vec<Sheet>) {
     let sheets = job(&[1, 2, 1, 1]);
     let mut leader = Exchange::new(0, 4, &sheets[0]);
     leader.got(true).unwrap();
-    assert!(matches!(leader.next(), Next::Send { node: 3, .. }));
-    assert_eq!(leader.next(), Next::Await { node: 1 });
+    assert!(matches!(leader.step(), Next::Send { node: 3, .. }));
+    assert_eq!(leader.step(), Next::Await { node: 1 });
     (leader, sheets)
 }
 
@@ -218,7 +218,7 @@ fn the_model_counts_what_the_machine_does() {
         let mut bytes = 0;
         let mut messages = 0;
         for (mut leader, _) in run(&sheets, |_| 0) {
-            assert_eq!(leader.next(), Next::Done);
+            assert_eq!(leader.step(), Next::Done);
             bytes += leader.whole().len() as u64;
             messages += u64::from(rounds(nodes));
         }
