@@ -298,6 +298,17 @@ fn ranks_read_each_others_memory() {
                 let call = Call { what, len, ..call };
                 run(call, me as usize, ranks as usize, &mut team, &mut caller);
             }
+            // Both roads are tried at first.
+            for seed in 0..4 {
+                let call = Call {
+                    what: 7,
+                    root: 0,
+                    len: (256 << 10) + ELEMENT,
+                    in_place: false,
+                    seed,
+                };
+                run(call, me as usize, ranks as usize, &mut team, &mut caller);
+            }
         });
     }
 }
