@@ -4,11 +4,11 @@
 //! communication: theory, practice, and experience", 2007; Traeff, arXiv 2410.14234.
 //!
 //! What the rows of the catalog promise is compared with the bounds for all numbers of ranks to
-//! 1,024; that plans keep what is promised is proved for some here and for all by
-//! `cargo xtask long plans`.
+//! 1,024, and so is the volume; that plans keep what is promised is proved for some here and for all of
+//! these numbers by `cargo xtask ci plans`.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
-use oxmpi_coll::check::{Case, Report, plain};
+use oxmpi_coll::check::{Case, Report, least_volume, plain};
 use oxmpi_coll::exec::Execution;
 
 /// Pieces of a vector in the pipelined algorithms.
@@ -137,8 +137,14 @@ const VOLUMES: &[Volumes] = &[
             Algorithm::ReduceScatterPairwise,
             Algorithm::ReduceScatterBlockCirculant,
             Algorithm::ReduceScatterBlockPairwise,
+            Algorithm::AllgathervRing,
+            Algorithm::AllgathervBruck,
+            Algorithm::AllgathervCirculant,
+            Algorithm::AllgathervLinear,
             Algorithm::AlltoallPairwise,
             Algorithm::AlltoallLinear,
+            Algorithm::AlltoallvPairwise,
+            Algorithm::AlltoallvLinear,
         ],
     },
     // Both, one after the other.
@@ -147,6 +153,25 @@ const VOLUMES: &[Volumes] = &[
         met_by: &[Algorithm::AllreduceCirculant, Algorithm::AllreduceRing],
     },
 ];
+
+#[test]
+fn promised_volumes_meet_their_bounds_for_every_number_of_ranks() {
+    let all = || VOLUMES.iter().flat_map(|volumes| volumes.met_by);
+    for Volumes { bound, met_by } in VOLUMES {
+        for (&algorithm, size) in met_by
+            .iter()
+            .flat_map(|one| (1..=1024).map(move |p| (one, p)))
+        {
+            let promised = least_volume(algorithm, &case(algorithm, size));
+            let bound = u64::from(PIECES) * bound(size.into());
+            assert_eq!(promised, Some(bound), "{algorithm}, {size} ranks");
+        }
+    }
+    for algorithm in Algorithm::ALL {
+        let promises = least_volume(algorithm, &case(algorithm, 8)).is_some();
+        assert_eq!(promises, all().any(|&one| one == algorithm), "{algorithm}");
+    }
+}
 
 #[test]
 fn volumes_meet_their_bounds() {

@@ -28,11 +28,12 @@ Steps, in order; name some to run only those:
     no_std    each no_std crate linked without std (and alloc, where promised), and the proof refuted once
     alone     each library packed, used from outside the workspace, its README and tests run there
     asm       the machine code of an 8 B message's path, against what is checked in
-    plans     every collective algorithm proved on all numbers of ranks to 1,024, `long` goes further; and
-              700,000 ranks simulated in a minute of processor time each
+    plans     every collective algorithm proved on all numbers of ranks to 1,024, `long` goes further;
+              a circulant schedule for 1,000,003 ranks in 20 us; and 700,000 ranks simulated in a minute
+              of processor time each
     loom      the model checker on rings and flags
     orderings each memory ordering of them weakened in turn, and seen to fail
-    fuzzing   each fuzz target for 20 seconds
+    fuzzing   each fuzz target for 10 seconds
     main job  cargo xtask build, then cargo xtask bench
     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
@@ -84,6 +85,10 @@ const STEPS: &[Step] = &[
                 sh,
                 "cargo run --release --package oxmpi-coll --features sim --example many"
             ))?;
+            tally += run_check(cmd!(
+                sh,
+                "cargo run --release --package oxmpi-coll --features sim --example schedules -- 1000003"
+            ))?;
             tally += plans(repo, &["--up-to", "1024"])?;
             Ok(tally.into())
         },
@@ -98,7 +103,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzzing",
-        run: |repo| fuzz::all(repo, 20),
+        run: |repo| fuzz::all(repo, 10),
     },
     Step {
         name: "main job",
@@ -147,7 +152,7 @@ pub(crate) fn plans(repo: &Repo, arguments: &[&str]) -> Result<Tally> {
     let sh = &repo.shell;
     run_check(cmd!(
         sh,
-        "cargo run --release --package oxmpi-coll --example plans -- {arguments...}"
+        "cargo run --release --package oxmpi-coll --features sim --example plans -- {arguments...}"
     ))
 }
 

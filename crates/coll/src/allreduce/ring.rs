@@ -73,7 +73,10 @@ impl Ring {
         let back = self.wrap(u64::from(behind) + u64::from(message / self.segments));
         let chunk = self.wrap(u64::from(self.rank) + u64::from(self.size - back));
         let (first, count) = piece(0, self.count, self.size, chunk);
-        let (first, count) = piece(first, count, self.segments, message % self.segments);
+        let (first, count) = match self.segments {
+            1 => (first, count),
+            segments => piece(first, count, segments, message % segments),
+        };
         Part::new(buf, first, count)
     }
 

@@ -122,13 +122,16 @@ impl Turn {
     /// Whether `other` is `one` turned. Both lie in buffers of the task; `one` is [`whole`].
     #[inline]
     fn is_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
-        let place = plain(*other, &task.blocks, [task.input, task.output]);
-        let Some(other) = place.filter(|_| other.limit == u64::MAX) else {
-            return self.is_any_part(one, other, by, task);
-        };
-        let same = one.count == other.count && one.buf == other.buf && self.around > 0;
-        if !(same && one.times == 1 && other.times == 1 && one.count > 0) {
-            return self.is_any_part(one, &other, by, task);
+        // Most parts are one piece of a buffer that is not named by its blocks.
+        let is_piece = other.buf == one.buf
+            && other.count == one.count
+            && one.count > 0
+            && one.times == 1
+            && other.times == 1
+            && other.limit == u64::MAX
+            && self.around > 0;
+        if !is_piece {
+            return self.is_named_part(one, other, by, task);
         }
         let Some(around) = self.turns(one.buf) else {
             return one.first == other.first && one.wrap == other.wrap;
@@ -139,7 +142,16 @@ impl Turn {
             part.wrap == around || end <= around && (part.wrap == 0 || end <= part.wrap)
         };
         let meets = moved == other.first || moved == other.first + around;
-        meets && fits(one) && fits(&other) || self.is_any_part(one, &other, by, task)
+        meets && fits(one) && fits(other) || self.is_any_part(one, other, by, task)
+    }
+
+    /// The same where the other part may be named by its blocks.
+    fn is_named_part(&self, one: &Part, other: &Part, by: u32, task: &Task) -> bool {
+        let place = plain(*other, &task.blocks, [task.input, task.output]);
+        match place.filter(|place| other.limit == u64::MAX && place.buf != other.buf) {
+            Some(place) => self.is_part(one, &place, by, task),
+            None => self.is_any_part(one, other, by, task),
+        }
     }
 
     /// The same for parts of any shape.

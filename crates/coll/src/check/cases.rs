@@ -4,10 +4,12 @@ use alloc::vec::Vec;
 
 use super::case::{Case, draw};
 use crate::catalog::{Algorithm, Collective, Parameters};
+use crate::placement::Order;
 
 /// The cases of an algorithm on `size` ranks. Up to 8 ranks with all roots, counts and mixtures of
 /// order and place; up to 64 ranks with all roots, the rest being drawn for each; above with a few
-/// roots. Parameters are drawn.
+/// roots. Parameters are drawn; where the algorithm knows nodes, ranks are on them in blocks and, in
+/// another case, dealt in turn.
 ///
 /// The last case is the plainest one, with a multiple of `size` as count.
 pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
@@ -25,7 +27,8 @@ pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
         for turn in 0..wide as u64 {
             for (commutative, in_place) in mixtures(algorithm, size, root, turn) {
                 let seed = draw(u64::from(size) << 32 | u64::from(root), turn);
-                cases.push(Case {
+                let drawn = parameters(algorithm, size, seed);
+                cases.extend(orders(algorithm).iter().map(|&order| Case {
                     collective,
                     size,
                     root,
@@ -34,8 +37,8 @@ pub fn cases(algorithm: Algorithm, size: u32) -> Vec<Case> {
                     in_place,
                     seed: seed >> 40,
                     exact: algorithm.row().needs.exact,
-                    parameters: parameters(algorithm, size, seed),
-                });
+                    parameters: Parameters { order, ..drawn },
+                }));
             }
         }
     }
@@ -94,6 +97,51 @@ pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
         && free(takes.segment, segment)
         && free(takes.cutoff, cutoff)
         && !(varies && case.seed > 0)
+}
+
+/// The elements that the rank that sends most must send, where the algorithm promises no more and all
+/// blocks are equally long: those of all ranks but its own, or twice these where a vector is reduced,
+/// block by block, and then gathered. `None`: it promises nothing.
+pub fn least_volume(algorithm: Algorithm, case: &Case) -> Option<u64> {
+    let (size, others) = (u64::from(case.size), u64::from(case.size) - 1);
+    let is_equal = match case.collective {
+        Collective::Allgatherv | Collective::Alltoallv | Collective::ReduceScatter => {
+            case.seed == 0
+        }
+        Collective::Allreduce => case.count.is_multiple_of(size),
+        _ => true,
+    };
+    let volume = match algorithm {
+        Algorithm::AllgatherRing
+        | Algorithm::AllgatherBruck
+        | Algorithm::AllgatherCirculant
+        | Algorithm::AllgatherLinear
+        | Algorithm::AllgathervRing
+        | Algorithm::AllgathervBruck
+        | Algorithm::AllgathervCirculant
+        | Algorithm::AllgathervLinear
+        | Algorithm::AlltoallPairwise
+        | Algorithm::AlltoallLinear
+        | Algorithm::AlltoallvPairwise
+        | Algorithm::AlltoallvLinear
+        | Algorithm::ReduceScatterCirculant
+        | Algorithm::ReduceScatterPairwise
+        | Algorithm::ReduceScatterBlockCirculant
+        | Algorithm::ReduceScatterBlockPairwise => others * case.count,
+        Algorithm::AllreduceCirculant | Algorithm::AllreduceRing => {
+            2 * others * (case.count / size)
+        }
+        _ => return None,
+    };
+    is_equal.then_some(volume)
+}
+
+/// The orders in which ranks may be on nodes, so far as the algorithm looks at it.
+fn orders(algorithm: Algorithm) -> &'static [Order] {
+    match algorithm.row().parameters.per_node {
+        0 => &[Order::Block],
+        _ => &[Order::Block, Order::Cyclic],
+    }
 }
 
 fn roots(collective: Collective, size: u32) -> Vec<u32> {

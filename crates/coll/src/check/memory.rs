@@ -293,6 +293,12 @@ impl Memory {
         whole.filter(inside).ok_or(Kind::Outside { part, len })
     }
 
+    /// What the range of the output holds, in ascending order.
+    pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = Run> {
+        let runs = &self.output.runs[self.output.touching(range)];
+        runs.iter().map(|run| run.cut(range, range.start))
+    }
+
     /// What the part holds, as a message.
     pub(super) fn read(&mut self, part: Part) -> Result<Vec<Run>, Kind> {
         let whole = self.resolve(part)?;

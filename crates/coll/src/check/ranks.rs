@@ -7,12 +7,26 @@ use core::ops::Range;
 
 /// Ranks in an order, as intervals; two intervals that follow one another are one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Ranks(Vec<Range<u32>>);
+pub struct Ranks {
+    /// The first interval, apart from the others since there is mostly no other; empty where there
+    /// is none.
+    first: Range<u32>,
+    rest: Vec<Range<u32>>,
+}
 
 impl Ranks {
     /// Nobody.
     pub const fn new() -> Self {
-        Ranks(Vec::new())
+        Ranks {
+            first: 0..0,
+            rest: Vec::new(),
+        }
+    }
+
+    /// The intervals in their order.
+    fn intervals(&self) -> impl Iterator<Item = &Range<u32>> {
+        let first = (!self.first.is_empty()).then_some(&self.first);
+        first.into_iter().chain(&self.rest)
     }
 
     /// One rank.
@@ -22,17 +36,16 @@ impl Ranks {
 
     /// Consecutive ranks in ascending order.
     pub fn range(ranks: Range<u32>) -> Self {
-        let mut list = Vec::new();
-        if !ranks.is_empty() {
-            list.push(ranks);
+        Ranks {
+            first: if ranks.is_empty() { 0..0 } else { ranks },
+            rest: Vec::new(),
         }
-        Ranks(list)
     }
 
     /// Each rank `by` higher, around `size` ranks. Sets are taken as sets.
     pub(super) fn turned(&self, by: u32, size: u32) -> Ranks {
         let (by, size) = (u64::from(by), u64::from(size));
-        let pieces = self.0.iter().flat_map(|interval| {
+        let pieces = self.intervals().flat_map(|interval| {
             let (start, end) = (u64::from(interval.start) + by, u64::from(interval.end) + by);
             let low = start.min(size)..end.min(size);
             let high = start.max(size) - size..end.max(size) - size;
@@ -47,39 +60,41 @@ impl Ranks {
 
     /// The ranks, in their order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().cloned().flatten()
+        self.intervals().cloned().flatten()
     }
 
     /// The first one.
     pub fn first(&self) -> Option<u32> {
-        self.0.first().map(|interval| interval.start)
+        self.intervals().next().map(|interval| interval.start)
     }
 
     /// Whether no rank is in both.
     pub fn is_disjoint(&self, other: &Ranks) -> bool {
         let apart = |a: &Range<u32>, b: &Range<u32>| a.end <= b.start || b.end <= a.start;
         if !(self.is_ascending() && other.is_ascending()) {
-            return self.0.iter().all(|a| other.0.iter().all(|b| apart(a, b)));
+            let mut ones = self.intervals();
+            return ones.all(|a| other.intervals().all(|b| apart(a, b)));
         }
-        let (mut ones, mut others) = (&self.0[..], &other.0[..]);
-        while let ([a, ones_left @ ..], [b, others_left @ ..]) = (ones, others) {
-            match apart(a, b) {
+        let (mut ones, mut others) = (self.intervals(), other.intervals());
+        let mut pair = ones.next().zip(others.next());
+        while let Some((a, b)) = pair {
+            pair = match apart(a, b) {
                 false => return false,
-                true if a.start < b.start => ones = ones_left,
-                true => others = others_left,
-            }
+                true if a.start < b.start => ones.next().zip(Some(b)),
+                true => Some(a).zip(others.next()),
+            };
         }
         true
     }
 
     fn is_ascending(&self) -> bool {
-        self.0.is_sorted_by(|a, b| a.end <= b.start)
+        self.rest.is_empty() || self.intervals().is_sorted_by(|a, b| a.end <= b.start)
     }
 
     /// These ranks and after them the others.
     pub fn then(&self, others: &Ranks) -> Ranks {
         let mut all = self.clone();
-        for interval in &others.0 {
+        for interval in others.intervals() {
             all.append(interval.clone());
         }
         all
@@ -87,8 +102,9 @@ impl Ranks {
 
     /// The ranks of both as a set, in ascending order. Both must be ascending themselves.
     pub fn union(&self, other: &Ranks) -> Ranks {
-        let mut all = Ranks(Vec::with_capacity(self.0.len() + other.0.len()));
-        let (mut ones, mut others) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut all = Ranks::new();
+        all.rest.reserve(self.rest.len() + other.rest.len());
+        let (mut ones, mut others) = (self.intervals().peekable(), other.intervals().peekable());
         loop {
             let next = match (ones.peek(), others.peek()) {
                 (Some(a), Some(b)) if b.start < a.start => others.next(),
@@ -105,11 +121,13 @@ impl Ranks {
     /// Adds an interval at the end; one that starts within the last interval, or where it ends,
     /// extends that one.
     fn append(&mut self, interval: Range<u32>) {
-        match self.0.last_mut() {
-            Some(last) if (last.start..=last.end).contains(&interval.start) => {
-                last.end = last.end.max(interval.end)
+        let last = self.rest.last_mut().unwrap_or(&mut self.first);
+        match () {
+            () if last.start >= last.end => *last = interval,
+            () if (last.start..=last.end).contains(&interval.start) => {
+                last.end = last.end.max(interval.end);
             }
-            _ => self.0.push(interval),
+            () => self.rest.push(interval),
         }
     }
 }
@@ -117,7 +135,7 @@ impl Ranks {
 impl fmt::Display for Ranks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ranks")?;
-        for interval in &self.0 {
+        for interval in self.intervals() {
             match interval.end - interval.start {
                 1 => write!(f, " {}", interval.start)?,
                 _ => write!(f, " {}-{}", interval.start, interval.end - 1)?,

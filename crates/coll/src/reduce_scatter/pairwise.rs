@@ -52,53 +52,35 @@ impl Pairwise {
         self.view.natural(buf, distance, distance + 1, known)
     }
 
-    /// The length of the own block.
+    /// The length of the own block, which is that of every sum.
     fn len(&self, known: &Known<'_>) -> u64 {
         self.view.len(0, 1, known)
     }
 
-    /// Where the result belongs.
-    fn result(&self, known: &Known<'_>) -> Part {
-        Part::new(Buf::Out, 0, self.len(known))
-    }
-
-    fn scratch_at(&self, n: u64, known: &Known<'_>) -> Part {
-        let len = self.len(known);
-        Part::new(Buf::Scratch, n * len, len)
-    }
-
-    /// The sum of the lower ranks' contributions and the own one, once there is a lower one: where
-    /// the result belongs or, in place, where the own block is.
-    fn lower(&self, known: &Known<'_>) -> Part {
+    /// Where the sum of the lower ranks' contributions and the own one is, once there is a lower one:
+    /// where the result belongs or, in place, where the own block is.
+    fn lower(&self, len: u64, known: &Known<'_>) -> Part {
         if self.in_place {
             self.block(0, known)
         } else {
-            self.result(known)
+            result(len)
         }
-    }
-
-    /// The sum of the higher ranks' contributions.
-    fn higher(&self, known: &Known<'_>) -> Part {
-        self.scratch_at(1, known)
     }
 
     /// Where the message of a round comes, and what its contribution is reduced into, from the
     /// left; nothing where it is the first higher one.
-    fn meeting(&self, round: u32, known: &Known<'_>) -> (Part, Option<Part>) {
-        let later = self.scratch_at(0, known);
+    fn meeting(&self, round: u32, len: u64, known: &Known<'_>) -> (Part, Option<Part>) {
         match () {
-            () if round == 1 && self.lower_rounds > 0 && !self.in_place => {
-                (self.lower(known), None)
-            }
-            () if round <= self.lower_rounds => (later, Some(self.lower(known))),
-            () if round == self.lower_rounds + 1 => (self.higher(known), None),
-            () => (later, Some(self.higher(known))),
+            () if round == 1 && self.lower_rounds > 0 && !self.in_place => (result(len), None),
+            () if round <= self.lower_rounds => (later(len), Some(self.lower(len, known))),
+            () if round == self.lower_rounds + 1 => (higher(len), None),
+            () => (later(len), Some(higher(len))),
         }
     }
 
-    fn exchange(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
-        let (room, _) = self.meeting(round, known);
-        if !room.is_empty() {
+    fn exchange(&self, round: u32, len: u64, known: &Known<'_>, acts: &mut Acts) {
+        if len > 0 {
+            let (room, _) = self.meeting(round, len, known);
             acts.recv(self.view.circle.below(round), round % TAGS, room);
         }
         let block = self.block(round, known);
@@ -107,8 +89,8 @@ impl Pairwise {
         }
     }
 
-    fn merge(&self, round: u32, known: &Known<'_>, acts: &mut Acts) {
-        match self.meeting(round, known) {
+    fn merge(&self, round: u32, len: u64, known: &Known<'_>, acts: &mut Acts) {
+        match self.meeting(round, len, known) {
             (room, Some(sum)) => acts.reduce(room, sum, Side::Left),
             (room, None) if round <= self.lower_rounds => {
                 acts.reduce(self.block(0, known), room, Side::Right);
@@ -123,18 +105,18 @@ impl Pairwise {
     }
 
     /// Joins the two sums: in place in scratch, since the two places in `Out` may overlap.
-    fn join(&self, known: &Known<'_>, acts: &mut Acts) {
+    fn join(&self, len: u64, known: &Known<'_>, acts: &mut Acts) {
         let lower = if self.lower_rounds == 0 {
             self.block(0, known)
         } else {
-            self.lower(known)
+            self.lower(len, known)
         };
         let is_home = !self.is_moved();
         match self.has_higher() {
-            true if is_home => acts.reduce(self.higher(known), lower, Side::Right),
-            true => acts.reduce(lower, self.higher(known), Side::Left),
+            true if is_home => acts.reduce(higher(len), lower, Side::Right),
+            true => acts.reduce(lower, higher(len), Side::Left),
             false if is_home => {}
-            false => acts.copy(lower, self.higher(known)),
+            false => acts.copy(lower, higher(len)),
         }
     }
 
@@ -144,11 +126,26 @@ impl Pairwise {
     }
 
     /// Brings home what was joined in scratch.
-    fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
+    fn deliver(&self, len: u64, acts: &mut Acts) {
         if self.is_moved() {
-            acts.copy(self.higher(known), self.result(known));
+            acts.copy(higher(len), result(len));
         }
     }
+}
+
+/// Where the result belongs.
+const fn result(len: u64) -> Part {
+    Part::new(Buf::Out, 0, len)
+}
+
+/// Where a contribution waits to be reduced.
+const fn later(len: u64) -> Part {
+    Part::new(Buf::Scratch, 0, len)
+}
+
+/// The sum of the higher ranks' contributions.
+const fn higher(len: u64) -> Part {
+    Part::new(Buf::Scratch, len, len)
 }
 
 impl Plan for Pairwise {
@@ -163,13 +160,13 @@ impl Plan for Pairwise {
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         let (round, rounds) = (1 + i / 2, self.view.circle.size() - 1);
-        let is_empty = self.len(known) == 0;
+        let len = self.len(known);
         match () {
-            () if round <= rounds && i.is_multiple_of(2) => self.exchange(round, known, acts),
-            () if is_empty => {}
-            () if round <= rounds => self.merge(round, known, acts),
-            () if i.is_multiple_of(2) => self.join(known, acts),
-            () => self.deliver(known, acts),
+            () if round <= rounds && i.is_multiple_of(2) => self.exchange(round, len, known, acts),
+            () if len == 0 => {}
+            () if round <= rounds => self.merge(round, len, known, acts),
+            () if i.is_multiple_of(2) => self.join(len, known, acts),
+            () => self.deliver(len, acts),
         }
         Some(i)
     }

@@ -1,0 +1,70 @@
+//! The command line.
+
+use std::ops::Range;
+
+use oxmpi_coll::catalog::Algorithm;
+
+use crate::proof::EVERY;
+
+/// Steps of all ranks together up to which the plainest case is proved by running all ranks, if no
+/// other number is given.
+const MANY_STEPS: u64 = 2_500_000;
+
+/// What is asked for.
+pub(crate) struct Asked {
+    /// Every one of these numbers of ranks is proved.
+    pub every: Range<u32>,
+    /// Whether random ones beyond [`EVERY`] are.
+    pub random: bool,
+    /// Steps of all ranks together up to which the plainest case is proved by running all ranks.
+    pub most: u64,
+    /// The algorithms by name; all if none is named.
+    names: Vec<String>,
+}
+
+impl Asked {
+    /// Reads the command line; what is wrong with it is told.
+    pub(crate) fn of(mut words: Vec<String>) -> Result<Self, String> {
+        let mut asked = Asked {
+            every: 1..EVERY + 1,
+            random: true,
+            most: MANY_STEPS,
+            names: Vec::new(),
+        };
+        let number = words.get(1).and_then(|word| word.parse::<u64>().ok());
+        match (words.first().map(String::as_str), number) {
+            (Some("--beyond"), Some(steps)) => {
+                asked = Asked {
+                    every: 0..0,
+                    most: steps,
+                    ..asked
+                }
+            }
+            (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {
+                asked = Asked {
+                    every: 1..ranks as u32 + 1,
+                    random: false,
+                    ..asked
+                }
+            }
+            (Some("--beyond"), _) => return Err("--beyond needs a number of steps".into()),
+            (Some("--up-to"), _) => {
+                return Err(format!("--up-to needs a number of ranks from 1 to {EVERY}"));
+            }
+            _ => {
+                asked.names = words;
+                return Ok(asked);
+            }
+        }
+        asked.names = words.split_off(2);
+        Ok(asked)
+    }
+
+    /// Whether the algorithm is asked for.
+    pub(crate) fn names(&self, algorithm: &Algorithm) -> bool {
+        let collective = algorithm.collective().name();
+        let name = format!("{collective}/{}", algorithm.name());
+        let is_it = |word: &String| *word == name || word == collective;
+        self.names.is_empty() || self.names.iter().any(is_it)
+    }
+}
