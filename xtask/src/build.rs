@@ -18,11 +18,10 @@ and named; it never stops the rest.",
 const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
 
 /// Parts of the design that this version does not have, and what that means to a user.
-const NOT_YET: [(&str, &str); 3] = [
-    ("verbs", "RDMA transport: not written yet; one host only"),
+const NOT_YET: [(&str, &str); 2] = [
     (
-        "tcp",
-        "transport for hosts without RDMA: not written yet; one host only",
+        "verbs",
+        "RDMA transport: not written yet; TCP between hosts",
     ),
     (
         "abi",

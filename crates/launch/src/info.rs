@@ -179,7 +179,7 @@ fn network() -> Transport {
     Transport {
         name: "network",
         used: false,
-        why: "none is built into this version: all ranks of a job run on one machine".into(),
+        why: "TCP, in jobs of several nodes; nothing faster is built into this version".into(),
         parts: Vec::new(),
     }
 }

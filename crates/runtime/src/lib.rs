@@ -48,7 +48,7 @@
 //!
 //! # What it does not do yet
 //!
-//! Ranks meet through shared memory, so they run on one host. There are no one-sided windows, files
+//! Ranks of a node meet through shared memory, those of several by TCP. There are no one-sided windows, files
 //! or process creation.
 
 mod boot;

@@ -49,11 +49,10 @@ impl World {
                 eprintln!("oxmpi: {warning}");
             }
         }
-        let layout = policy.layout(manager.size());
-        let node = boot::meet(&mut manager, layout, policy.heap)?;
-        let group = Group::all(manager.size(), manager.rank());
+        let met = boot::meet(&mut manager, &policy, policy.heap)?;
+        let group = Group::of_lane(met.links(), manager.size(), manager.rank());
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
-        let lane = Own::new(LaneCell::new(Lane::new(node, policy, fork)?)?);
+        let lane = Own::new(LaneCell::new(Lane::new(met, policy, fork)?)?);
         Ok(Self {
             comm: Comm::new(Communicator::new(lane, Lane::FIRST_CONTEXT, group)),
             manager,

@@ -314,7 +314,7 @@ impl End {
         } else {
             Access::Read
         };
-        let region = self.tx.register(bytes, access).expect("region");
+        let region = self.tx.register(bytes, access, Peer(0)).expect("region");
         if self.me == 1 {
             let key = self.tx.key(&region, peer);
             self.memory[..32].copy_from_slice(&key.0);

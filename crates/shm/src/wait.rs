@@ -14,7 +14,7 @@ use std::hint::spin_loop;
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
-use oxmpi_wire::{Bytes, Rx};
+use oxmpi_wire::{Bytes, Sleeper};
 
 use crate::transport::{Company, Gates, ShmRx};
 
@@ -81,6 +81,17 @@ impl Patience {
             spin: 30_000,
             yields: Duration::from_millis(1),
             shared: true,
+        }
+    }
+
+    /// With more ranks than processors, some of which are not of this node, so that one does not see
+    /// whether they need the processor: yield at once.
+    #[must_use]
+    pub const fn beside_strangers() -> Self {
+        Self {
+            spin: 0,
+            yields: Duration::from_millis(1),
+            shared: false,
         }
     }
 
@@ -223,13 +234,17 @@ impl Waiter {
         match rest {
             Rest::Spin => spin_loop(),
             Rest::Yield => yield_now(),
-            Rest::Sleep => {
-                let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
-                let [least, longest] = SHORT_NAPS;
-                std::thread::sleep((waited / PROLONGED).clamp(least, longest));
-            }
+            Rest::Sleep => std::thread::sleep(self.short_nap()),
         }
         rest == Rest::Sleep
+    }
+
+    /// How long a short sleep is, which prolongs the wait by a part of its time so far.
+    #[must_use]
+    pub fn short_nap(&self) -> Duration {
+        let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        let [least, longest] = SHORT_NAPS;
+        (waited / PROLONGED).clamp(least, longest)
     }
 
     /// A poll brought nothing. Flush what was sent before: this may sleep.

@@ -59,7 +59,7 @@ fn rank_one() {
             let mut body = pattern(HALF_WAY, 1);
             // SAFETY: the buffer lives as long as this process.
             let body = unsafe { oxmpi_os::RawBytes::new(body.as_mut_ptr(), body.len()) };
-            let region = rank.tx.register(body, Access::Read).unwrap();
+            let region = rank.tx.register(body, Access::Read, Peer(0)).unwrap();
             let key = rank.tx.key(&region, Peer(0));
             rank.send(0, 0, &key.0);
             if part == "another-program" {
@@ -212,7 +212,7 @@ fn start_half_way(rank: &mut Rank, copy: &mut [u8], road: Road) -> ShmRegion {
     let key = Key(body.try_into().unwrap());
     // SAFETY: the callers keep the buffer beyond the get's end.
     let target = unsafe { oxmpi_os::RawBytes::new(copy.as_mut_ptr(), copy.len()) };
-    let region = rank.tx.register(target, Access::Write).unwrap();
+    let region = rank.tx.register(target, Access::Write, Peer(0)).unwrap();
     let (at, len) = (0, HALF_WAY as u64);
     let remote = Remote { key: &key, at, len };
     let local = Local {

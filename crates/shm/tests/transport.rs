@@ -81,7 +81,7 @@ fn two_ranks_keep_order_over_both_paths() {
 
 /// Sends the key of `body` to the peer and waits until it says that it is done.
 fn offer(rank: &mut Rank, peer: u32, body: &mut [u8], access: Access) {
-    let region = rank.tx.register(writable(body), access).unwrap();
+    let region = rank.tx.register(writable(body), access, Peer(0)).unwrap();
     let key = rank.tx.key(&region, Peer(peer));
     rank.send(peer, 0, &key.0);
     rank.until("end", |log| {
@@ -119,7 +119,7 @@ fn get_and_put_move_every_length() {
                     let mut copy = vec![0; len];
                     let region = rank
                         .tx
-                        .register(writable(&mut copy), Access::Write)
+                        .register(writable(&mut copy), Access::Write, Peer(0))
                         .unwrap();
                     let whole = || Local {
                         region: &region,
@@ -157,8 +157,14 @@ fn get_and_put_move_every_length() {
 fn parts_of_a_region_and_wrong_keys() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(1000, 1), vec![0; 1000]);
-    let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
-    let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+    let source = rank
+        .tx
+        .register(writable(&mut from), Access::Read, Peer(0))
+        .unwrap();
+    let target = rank
+        .tx
+        .register(writable(&mut to), Access::Write, Peer(0))
+        .unwrap();
     let (read, write) = (rank.tx.key(&source, Peer(0)), rank.tx.key(&target, Peer(0)));
     let local = |region, at, len| Local { region, at, len };
 
@@ -228,8 +234,14 @@ fn parts_of_a_region_and_wrong_keys() {
 fn a_release_waits_for_transfers() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
-    let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
-    let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+    let source = rank
+        .tx
+        .register(writable(&mut from), Access::Read, Peer(0))
+        .unwrap();
+    let target = rank
+        .tx
+        .register(writable(&mut to), Access::Write, Peer(0))
+        .unwrap();
     let key = rank.tx.key(&source, Peer(0));
     let whole = Local {
         region: &target,
@@ -264,8 +276,14 @@ fn giving_a_peer_up_ends_what_is_under_way_with_it() {
     const WHY: Fault = Fault::Protocol("the test says so");
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
-    let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
-    let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+    let source = rank
+        .tx
+        .register(writable(&mut from), Access::Read, Peer(0))
+        .unwrap();
+    let target = rank
+        .tx
+        .register(writable(&mut to), Access::Write, Peer(0))
+        .unwrap();
     let key = rank.tx.key(&source, Peer(0));
     let (at, len) = (0, 5_000_000);
     let region = &target;
@@ -291,8 +309,14 @@ fn giving_a_peer_up_ends_what_is_under_way_with_it() {
 fn many_operations_wait_for_room() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(4096, 1), vec![0; 4096]);
-    let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
-    let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+    let source = rank
+        .tx
+        .register(writable(&mut from), Access::Read, Peer(0))
+        .unwrap();
+    let target = rank
+        .tx
+        .register(writable(&mut to), Access::Write, Peer(0))
+        .unwrap();
     let key = rank.tx.key(&source, Peer(0));
     let mut started = 0;
     while started < 2000 {
@@ -349,7 +373,7 @@ fn a_peer_that_nothing_was_sent_to_is_asked_once_there_is_room() {
         }
         let region = rank
             .tx
-            .register(writable(&mut body), Access::Write)
+            .register(writable(&mut body), Access::Write, Peer(0))
             .unwrap();
         let (at, len) = (1, 8);
         let region = &region;
@@ -401,7 +425,7 @@ fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
     let mut copy = vec![0; len];
     let region = rank
         .tx
-        .register(writable(&mut copy), Access::Write)
+        .register(writable(&mut copy), Access::Write, Peer(0))
         .unwrap();
     let (at, len) = (0, len as u64);
     let (remote, local) = (
@@ -428,10 +452,16 @@ fn a_wrong_address_is_found_out() {
         let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
         rank.tx.set_roads(by(road));
         let mut from = pattern(300_000, 1);
-        let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
+        let source = rank
+            .tx
+            .register(writable(&mut from), Access::Read, Peer(0))
+            .unwrap();
         let mut key = rank.tx.key(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, 300_000), from);
-        let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
+        let source = rank
+            .tx
+            .register(writable(&mut from), Access::Read, Peer(0))
+            .unwrap();
         let right = from.as_ptr().addr().to_ne_bytes();
         key = rank.tx.key(&source, Peer(0));
         let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
@@ -455,7 +485,11 @@ fn many_offers_are_open_at_once() {
         let mut bodies: Vec<Vec<u8>> = (0..REGIONS).map(|i| pattern(100_000, i)).collect();
         let regions: Vec<_> = bodies
             .iter_mut()
-            .map(|body| rank.tx.register(writable(body), Access::Read).unwrap())
+            .map(|body| {
+                rank.tx
+                    .register(writable(body), Access::Read, Peer(0))
+                    .unwrap()
+            })
             .collect();
         let keys: Vec<_> = regions.iter().map(|r| rank.tx.key(r, Peer(0))).collect();
         for _ in 0..10 {
@@ -483,8 +517,14 @@ fn a_released_offer_is_refused() {
         let mut rank = Rank::new(Node::alone(Layout::new(1)).unwrap());
         rank.tx.set_roads(by(road));
         let (mut from, mut to) = (pattern(70_000, 1), vec![0; 70_000]);
-        let source = rank.tx.register(writable(&mut from), Access::Read).unwrap();
-        let target = rank.tx.register(writable(&mut to), Access::Write).unwrap();
+        let source = rank
+            .tx
+            .register(writable(&mut from), Access::Read, Peer(0))
+            .unwrap();
+        let target = rank
+            .tx
+            .register(writable(&mut to), Access::Write, Peer(0))
+            .unwrap();
         let key = rank.tx.key(&source, Peer(0));
         rank.poll();
         rank.tx.release(source, Token(1));
@@ -522,14 +562,14 @@ fn allocated_memory_is_copied_directly() {
     unsafe { std::ptr::copy(body.as_ptr(), block.start().as_ptr(), body.len()) };
     // SAFETY: the block outlives the transfers.
     let bytes = unsafe { RawBytes::new(block.start().as_ptr(), body.len()) };
-    let source = rank.tx.register(bytes, Access::Read).unwrap();
+    let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
     rank.tx.set_roads(by(Road::Direct));
     let key = rank.tx.key(&source, Peer(0));
     assert_eq!(get_whole(&mut rank, &key, body.len()), body);
     assert!(rank.tx.roads(Peer(0)).is_empty(), "no trial was needed");
     rank.tx.set_roads(RoadWish::default());
     for _ in 0..40 {
-        let source = rank.tx.register(bytes, Access::Read).unwrap();
+        let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
         let key = rank.tx.key(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, body.len()), body);
     }

@@ -1,6 +1,6 @@
 //! A receiving half that writes down what passes through it.
 
-use oxmpi_wire::{Envelope, Fault, Flags, Header, Key, Kind, Peer, Rx, Sink, Take, Token};
+use oxmpi_wire::{Envelope, Fault, Flags, Header, Key, Kind, Peer, Rx, Sink, Sleeper, Take, Token};
 
 /// What an engine was told.
 #[derive(Clone, Debug)]
@@ -56,19 +56,19 @@ impl<R> SpyRx<R> {
     }
 }
 
-impl<R: Rx> Rx for SpyRx<R> {
-    type Tx = R::Tx;
-
-    fn poll<S: Sink<R::Tx>>(&mut self, tx: &mut R::Tx, budget: u32, sink: &mut S) -> u32 {
+impl<T, R: Rx<T>> Rx<T> for SpyRx<R> {
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         let events = &mut self.events;
         self.rx.poll(tx, budget, &mut Spy { sink, events })
     }
 
-    fn poll_from<S: Sink<R::Tx>>(&mut self, tx: &mut R::Tx, from: Peer, sink: &mut S) -> u32 {
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
         let events = &mut self.events;
         self.rx.poll_from(tx, from, &mut Spy { sink, events })
     }
+}
 
+impl<R: Sleeper> Sleeper for SpyRx<R> {
     fn arm(&mut self) -> bool {
         self.rx.arm()
     }

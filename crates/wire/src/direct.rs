@@ -65,18 +65,18 @@ impl Wanted {
 }
 
 /// [`Rx::poll_short`] by the transport's other polls.
-pub fn poll_short<R, C, S>(
+pub fn poll_short<R, T, C, S>(
     rx: &mut R,
-    tx: &mut R::Tx,
+    tx: &mut T,
     from: Option<Peer>,
     wanted: Wanted,
     body: &C,
     sink: &mut S,
 ) -> Option<Short>
 where
-    R: Rx + ?Sized,
+    R: Rx<T> + ?Sized,
     C: Bytes,
-    S: Sink<R::Tx>,
+    S: Sink<T>,
 {
     let mut look = Look {
         sink,

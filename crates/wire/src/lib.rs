@@ -32,6 +32,6 @@ pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
 pub use paths::Switches;
 pub use transport::{
-    Access, Busy, Bytes, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Slot, Take,
-    Token, Tx,
+    Access, Busy, Bytes, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
+    Sleeper, Slot, Take, Token, Tx,
 };

@@ -235,20 +235,33 @@ pub trait Tx {
     fn give_up(&mut self, peer: Peer, why: Fault);
 }
 
-/// The receiving half of a transport.
+/// Has a transport's sending half: that half itself, or one transport made of several.
+///
+/// A receiving half takes any of these, and hands it on to the sink, so that the engine over several
+/// transports answers an arrival of one of them through all.
+pub trait Holds<X> {
+    /// The sending half.
+    fn part(&mut self) -> &mut X;
+}
+
+impl<X> Holds<X> for X {
+    #[inline(always)]
+    fn part(&mut self) -> &mut X {
+        self
+    }
+}
+
+/// The receiving half of a transport whose sending half `T` is, or [holds](Holds).
 ///
 /// The sending half comes along in every poll: credits go back, bulk operations advance, and the
 /// sink answers arrivals from inside them.
-pub trait Rx {
-    /// The sending half.
-    type Tx: Tx;
-
+pub trait Rx<T> {
     /// Hands at most `budget` arrivals from all peers to `sink`, and returns how many it handed
     /// over or how much bulk it moved: 0 means idle.
-    fn poll<S: Sink<Self::Tx>>(&mut self, tx: &mut Self::Tx, budget: u32, sink: &mut S) -> u32;
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32;
 
     /// As [`Rx::poll`], looking at one peer only: the direct road, and waiting for a named source.
-    fn poll_from<S: Sink<Self::Tx>>(&mut self, tx: &mut Self::Tx, from: Peer, sink: &mut S) -> u32;
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32;
 
     /// A look of the direct road: as [`Rx::poll_from`] (or as [`Rx::poll`], where no sender is
     /// named, with a budget of one), but a whole message without any mark that is `wanted` and not
@@ -257,9 +270,9 @@ pub trait Rx {
     ///
     /// # Cost
     /// Where a transport has its own: one compare each of sequence, kind, envelope and length.
-    fn poll_short<C: Bytes, S: Sink<Self::Tx>>(
+    fn poll_short<C: Bytes, S: Sink<T>>(
         &mut self,
-        tx: &mut Self::Tx,
+        tx: &mut T,
         from: Option<Peer>,
         wanted: Wanted,
         body: &C,
@@ -274,7 +287,7 @@ pub trait Rx {
     #[inline(always)]
     fn take_short<C: Bytes>(
         &mut self,
-        tx: &mut Self::Tx,
+        tx: &mut T,
         from: Peer,
         wanted: Wanted,
         body: &C,
@@ -282,12 +295,13 @@ pub trait Rx {
         let _ = (tx, from, wanted, body);
         None
     }
+}
 
+/// What can announce that its thread is about to sleep.
+pub trait Sleeper {
     /// Announces that the caller is about to sleep. False: something may have come, so poll again and
-    /// do not sleep yet; always so of a transport that wakes nobody.
-    fn arm(&mut self) -> bool {
-        false
-    }
+    /// do not sleep yet.
+    fn arm(&mut self) -> bool;
 }
 
 /// Where a transport hands its events: the engine.
@@ -360,11 +374,17 @@ pub trait Memory {
     /// Registered bytes.
     type Region;
 
-    /// Makes `bytes` reachable.
+    /// Makes `bytes` reachable for `with`, and perhaps for others: one transport made of several
+    /// chooses by it.
     ///
     /// # Errors
     /// [`Fault`] when the transport has no room for one more region or the system refuses.
-    fn register(&mut self, bytes: Self::Bytes, access: Access) -> Result<Self::Region, Fault>;
+    fn register(
+        &mut self,
+        bytes: Self::Bytes,
+        access: Access,
+        with: Peer,
+    ) -> Result<Self::Region, Fault>;
 
     /// The key by which `to` reaches `region`. The transport may start to move the bytes towards
     /// `to` at once.

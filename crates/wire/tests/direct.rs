@@ -11,19 +11,13 @@ const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 /// transport does that takes in the last messages of a peer that is gone.
 struct Everybody<'a>(&'a mut FabricRx);
 
-impl Rx for Everybody<'_> {
-    type Tx = FabricTx;
-
+impl Rx<FabricTx> for Everybody<'_> {
     fn poll<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, budget: u32, sink: &mut S) -> u32 {
         self.0.poll(tx, budget, sink)
     }
 
     fn poll_from<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, _: Peer, sink: &mut S) -> u32 {
         self.0.poll(tx, 8, sink)
-    }
-
-    fn arm(&mut self) -> bool {
-        self.0.arm()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod alone;
 mod guests;
+mod hosts;
 mod hwloc;
 mod lint;
 mod managers;
@@ -37,6 +38,8 @@ Steps, in order; name some to run only those:
     main job  cargo xtask build, then cargo xtask bench
     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
+    hosts     the tests of real ranks once more, each job over four hosts: network namespaces that are
+              joined by a bridge
     managers  jobs under the Hydras of MPICH, Debian and Intel, under Open MPI's prterun and under Slurm
               of two nodes; programs of MPICH and Intel MPI under ours
     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
@@ -116,6 +119,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "kills",
         run: |repo| ranks::killed(repo, 50).map(Into::into),
+    },
+    Step {
+        name: "hosts",
+        run: hosts::check,
     },
     Step {
         name: "managers",

@@ -48,8 +48,8 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
         Peers {
             kind: "network",
             about: format!(
-                "ranks of other nodes in a job of {}; this version has no network transport, and \
-                 this is what one is to be made of",
+                "ranks of other nodes in a job of {}; this version has TCP, and this is what a \
+                 faster transport is to be made of",
                 plan.ranks
             ),
             rows: rows(values, &plan.limits(), "network_"),

@@ -43,7 +43,7 @@ fn text_names_machine_transports_and_reasons() {
         );
     }
     assert!(
-        text.contains("network     not used: none is built into this version"),
+        text.contains("network     not used: TCP, in jobs of several nodes"),
         "{text}"
     );
     assert!(show::text(&info(false)).contains("missing"));

@@ -27,6 +27,7 @@ use super::output::{Progress, Sink};
 use super::plan::Plan;
 use super::rank::Rank;
 use super::verdict::Failure;
+use super::wrap::Wrap;
 use ending::{Ending, FORWARDED};
 use listen::Speaker;
 pub(crate) use start::NotStarted;
@@ -70,11 +71,9 @@ fn server(plan: &Plan) -> Server {
         .map(|seat| u32::try_from(seat.program).unwrap_or(u32::MAX))
         .collect();
     let mut server = Server::new(&format!("kvs_{}", plan.key), &appnums);
-    // One node, number 0, which holds all ranks.
-    server.preset(
-        mapping::KEY,
-        &format!("(vector,(0,1,{}))", plan.seats.len()),
-    );
+    let one_node = || format!("(vector,(0,1,{}))", plan.seats.len());
+    let nodes = plan.wrap.as_ref().map_or_else(one_node, Wrap::mapping);
+    server.preset(mapping::KEY, &nodes);
     server
 }
 

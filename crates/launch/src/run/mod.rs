@@ -23,6 +23,7 @@ pub(crate) mod pinning;
 mod plan;
 mod rank;
 mod verdict;
+mod wrap;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -46,7 +47,10 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         return complain::answer(VERSION);
     }
     let host = oxmpi_os::host::name();
-    if let Err(why) = hosts::check(&options.hosts, &host, &command_line(&options)) {
+    let elsewhere = || hosts::check(&options.hosts, &host, &command_line(&options));
+    if options.wrap.is_none()
+        && let Err(why) = elsewhere()
+    {
         complain::error(why);
         return USAGE.into();
     }

@@ -25,6 +25,10 @@ pub(crate) struct Options {
     pub(crate) settings: Vec<(String, String)>,
     /// Hosts named, on the command line and in host files.
     pub(crate) hosts: Vec<String>,
+    /// Ranks of one host side by side.
+    pub(crate) ranks_per_host: Option<u32>,
+    /// A command around each rank, which puts it on its host.
+    pub(crate) wrap: Option<String>,
     /// How ranks are mapped and bound, as Open MPI's options say; `None` without any.
     pub(crate) mapping: Option<Mapping>,
     /// Whether two ranks on one processor are what the user wants.
@@ -127,7 +131,8 @@ fn apply(
 ) -> Result<(), String> {
     match effect {
         Effect::Ranks => program.ranks = Some(ranks(values[0])?),
-        Effect::RanksPerHost => drop(ranks(values[0])?),
+        Effect::RanksPerHost => options.ranks_per_host = Some(ranks(values[0])?),
+        Effect::Wrap => options.wrap = Some(values[0].to_string_lossy().into_owned()),
         Effect::Directory => program.directory = Some(directory(values[0])?),
         Effect::Hosts => options
             .hosts

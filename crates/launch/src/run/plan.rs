@@ -8,6 +8,7 @@ use oxmpi_text::Product;
 
 use super::options::{Options, Program};
 use super::pinning::Pinning;
+use super::wrap::Wrap;
 
 /// What a process costs at the very least, in bytes: page tables, stacks, its program's own data.
 const RANK_LEAST: u64 = 256 << 10;
@@ -29,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) env: Vec<(OsString, OsString)>,
     /// One for each rank, in order.
     pub(crate) seats: Vec<Seat>,
+    /// Where the ranks are, when there are several hosts.
+    pub(crate) wrap: Option<Wrap>,
     /// Whether output is labelled.
     pub(crate) label: bool,
     /// Whether each rank's binding is printed.
@@ -83,7 +86,12 @@ impl Plan {
             .settings
             .iter()
             .map(|(name, value)| (format!("{prefix}{name}").into(), value.into()));
+        let wrap = options.wrap.as_ref().map(|command| {
+            let each = options.ranks_per_host.unwrap_or(1);
+            Wrap::new(command, &options.hosts, each, count)
+        });
         Ok(Self {
+            wrap: wrap.transpose()?,
             key: random_key()?,
             host,
             programs: options.programs.clone(),

@@ -53,8 +53,11 @@ impl Rank {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let program = &plan.programs[seat.program];
-        let mut command = Command::new(&program.command);
-        command.args(&program.arguments);
+        let wrap = plan.wrap.as_ref().map(|wrap| wrap.command(seat.rank));
+        let mut words = wrap.unwrap_or_default();
+        words.push(program.command.clone());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).args(&program.arguments);
         if let Some(directory) = &program.directory {
             command.current_dir(directory);
         }
@@ -182,12 +185,14 @@ impl AsFd for Rank {
 /// The variables by which a rank knows its place.
 fn variables(plan: &Plan, seat: &Seat, fd: i32) -> [(&'static str, OsString); 6] {
     let size = plan.seats.len();
+    let alone = (seat.rank, size as u32);
+    let (place, here) = (plan.wrap.as_ref()).map_or(alone, |wrap| wrap.place(seat.rank));
     [
         ("PMI_FD", fd.to_string().into()),
         ("PMI_RANK", seat.rank.to_string().into()),
         ("PMI_SIZE", size.to_string().into()),
-        ("MPI_LOCALRANKID", seat.rank.to_string().into()),
-        ("MPI_LOCALNRANKS", size.to_string().into()),
+        ("MPI_LOCALRANKID", place.to_string().into()),
+        ("MPI_LOCALNRANKS", here.to_string().into()),
         (JOB_VARIABLE, plan.key.clone().into()),
     ]
 }

@@ -159,10 +159,13 @@ fn rank() -> usize {
 #[test]
 fn a_filter_of_calls_is_no_error() {
     for road in ROADS {
-        let done = Job::of(2).with("OXMPI_SHM_ROAD", road).run(|| {
-            filter();
-            play(true)
-        });
+        let done = Job::of(2)
+            .on_one_host()
+            .with("OXMPI_SHM_ROAD", road)
+            .run(|| {
+                filter();
+                play(true)
+            });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
     }
 }
@@ -170,12 +173,15 @@ fn a_filter_of_calls_is_no_error() {
 #[test]
 fn one_that_is_filtered_is_enough() {
     for road in ROADS {
-        let done = Job::of(2).with("OXMPI_SHM_ROAD", road).run(|| {
-            if rank() == 0 {
-                filter();
-            }
-            play(rank() == 0)
-        });
+        let done = Job::of(2)
+            .on_one_host()
+            .with("OXMPI_SHM_ROAD", road)
+            .run(|| {
+                if rank() == 0 {
+                    filter();
+                }
+                play(rank() == 0)
+            });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
     }
 }
@@ -183,11 +189,14 @@ fn one_that_is_filtered_is_enough() {
 #[test]
 fn processes_that_may_not_be_traced_are_no_error() {
     for road in ROADS {
-        let done = Job::of(2).with("OXMPI_SHM_ROAD", road).run(|| {
-            become_nobody();
-            traceable(false);
-            play(true)
-        });
+        let done = Job::of(2)
+            .on_one_host()
+            .with("OXMPI_SHM_ROAD", road)
+            .run(|| {
+                become_nobody();
+                traceable(false);
+                play(true)
+            });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
     }
 }
@@ -195,13 +204,16 @@ fn processes_that_may_not_be_traced_are_no_error() {
 #[test]
 fn one_that_may_not_be_traced_is_enough() {
     for road in ROADS {
-        let done = Job::of(2).with("OXMPI_SHM_ROAD", road).run(|| {
-            become_nobody();
-            if rank() == 1 {
-                traceable(false);
-            }
-            play(rank() == 0)
-        });
+        let done = Job::of(2)
+            .on_one_host()
+            .with("OXMPI_SHM_ROAD", road)
+            .run(|| {
+                become_nobody();
+                if rank() == 1 {
+                    traceable(false);
+                }
+                play(rank() == 0)
+            });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
     }
 }
@@ -210,16 +222,19 @@ fn one_that_may_not_be_traced_is_enough() {
 #[test]
 fn a_right_that_is_lost_is_no_error() {
     for road in ROADS {
-        let done = Job::of(2).with("OXMPI_SHM_ROAD", road).run(|| {
-            become_nobody();
-            let world = World::init()?;
-            exchange(world.comm())?;
-            traceable(false);
-            world.comm().barrier()?;
-            let denied = reads_peer(world.comm())?.is_err();
-            assert!(denied, "the peer's memory can still be read");
-            exchange(world.comm())
-        });
+        let done = Job::of(2)
+            .on_one_host()
+            .with("OXMPI_SHM_ROAD", road)
+            .run(|| {
+                become_nobody();
+                let world = World::init()?;
+                exchange(world.comm())?;
+                traceable(false);
+                world.comm().barrier()?;
+                let denied = reads_peer(world.comm())?.is_err();
+                assert!(denied, "the peer's memory can still be read");
+                exchange(world.comm())
+            });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
     }
 }

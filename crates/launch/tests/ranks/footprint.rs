@@ -89,11 +89,11 @@ fn passed(done: &Done) {
 /// Private memory at most 2 MiB a rank, shared memory at most 8 MiB.
 #[test]
 fn eight_ranks() {
-    passed(&Job::of(8).run(|| rank(8)));
+    passed(&Job::of(8).on_one_host().run(|| rank(8)));
 }
 
 /// 64 ranks in 32 MiB.
 #[test]
 fn sixty_four_ranks() {
-    passed(&Job::of(64).run(|| rank(64)));
+    passed(&Job::of(64).on_one_host().run(|| rank(64)));
 }

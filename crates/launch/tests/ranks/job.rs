@@ -16,11 +16,21 @@ use crate::common::{Done, Leash, finish, oxmpi};
 /// The numbers of ranks that tests run on.
 pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
 
+/// Names a command that starts a rank on host `{node}`, one of [`HOST_COUNT`]: then every job is spread
+/// over all of them. `cargo xtask ci hosts` sets it.
+const HOSTS: &str = "OXMPI_TEST_HOSTS";
+
+/// A command that takes host `{node}` off the network, there.
+pub(crate) const CUT: &str = "OXMPI_TEST_CUT";
+
+const HOST_COUNT: usize = 4;
+
 /// A job that is to be: how many ranks, with which variables in their environment.
 #[derive(Debug)]
 pub(crate) struct Job {
     ranks: usize,
     variables: Vec<[String; 2]>,
+    one_host: bool,
 }
 
 impl Job {
@@ -29,12 +39,19 @@ impl Job {
         Self {
             ranks,
             variables: Vec::new(),
+            one_host: false,
         }
     }
 
     /// With a variable in the environment of every rank.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push([name.into(), value.into()]);
+        self
+    }
+
+    /// About what ranks of one host do, wherever other jobs run.
+    pub(crate) fn on_one_host(mut self) -> Self {
+        self.one_host = true;
         self
     }
 
@@ -83,6 +100,12 @@ impl Job {
         let ranks = self.ranks.to_string();
         let program = env::current_exe().expect("a test program has a path");
         let mut command = oxmpi(&["run", "-n", &ranks, "--oversubscribe"]);
+        if let Some(wrap) = env::var(HOSTS).ok().filter(|_| !self.one_host) {
+            let each = self.ranks.div_ceil(HOST_COUNT).to_string();
+            command.args(["-ppn", &each, "--wrap", &wrap]);
+        }
+        // Ranks warn of variables of ours that they do not know.
+        command.env_remove(HOSTS).env_remove(CUT);
         for [name, value] in &self.variables {
             command.args(["-env", name, value]);
         }
@@ -93,6 +116,11 @@ impl Job {
             .spawn()
             .expect("oxmpi starts")
     }
+}
+
+/// Whether jobs are spread over hosts, as far as the test knows; a rank is one of such a job.
+pub(crate) fn over_hosts() -> bool {
+    is_rank() || env::var_os(HOSTS).is_some()
 }
 
 /// Whether this process is a rank of a test's job, and not the test.

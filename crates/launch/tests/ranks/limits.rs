@@ -56,6 +56,7 @@ fn an_unknown_setting_is_warned_of_once() {
 #[test]
 fn a_job_that_is_too_large_is_refused_with_numbers() {
     let job = Job::of(8)
+        .on_one_host()
         .with("OXMPI_SHM_BUFFER", "65472")
         .with("OXMPI_SHM_BUFFERS", "4096");
     let done = job.run(|| -> Result<()> {

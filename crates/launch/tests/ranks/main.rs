@@ -12,6 +12,7 @@ mod flood;
 mod footprint;
 mod fork;
 mod group;
+mod hosts;
 mod inter;
 mod job;
 mod kill;

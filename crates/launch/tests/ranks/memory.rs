@@ -89,7 +89,7 @@ fn collectives_and_shared_lanes_take_it() {
 /// world.
 #[test]
 fn it_comes_back() {
-    let done = Job::of(2).run(|| -> Result<()> {
+    let done = Job::of(2).on_one_host().run(|| -> Result<()> {
         let world = World::init()?;
         world.comm().barrier()?;
         const BYTES: usize = 64 << 20;
@@ -129,6 +129,7 @@ fn refused<T: oxmpi::Data>(asked: Result<Memory<T>>) -> String {
 #[test]
 fn a_refusal_names_numbers() {
     let done = Job::of(2)
+        .on_one_host()
         .with("OXMPI_SHM_HEAP", "4MiB")
         .run(|| -> Result<()> {
             let world = World::init()?;
@@ -167,17 +168,20 @@ fn private() -> Result<()> {
 
 #[test]
 fn without_an_area_it_is_private() {
-    let done = Job::of(2).with("OXMPI_SHM_HEAP", "0").run(|| {
-        // A closure: the ranks find their test by its name.
-        private()
-    });
+    let done = Job::of(2)
+        .on_one_host()
+        .with("OXMPI_SHM_HEAP", "0")
+        .run(|| {
+            // A closure: the ranks find their test by its name.
+            private()
+        });
     assert_eq!(done.code, 0, "{}", done.err);
 }
 
 /// A limit with room for the rings, and none for an area of any size for each rank.
 #[test]
 fn where_no_file_may_be_so_large_it_is_private() {
-    let done = Job::of(2).run(|| {
+    let done = Job::of(2).on_one_host().run(|| {
         at_most(Resource::Fsize, 3 << 20);
         private()
     });
@@ -188,27 +192,30 @@ fn where_no_file_may_be_so_large_it_is_private() {
 /// another road.
 #[test]
 fn a_rank_without_addresses_has_private_memory() {
-    Job::of(2).with("OXMPI_SHM_HEAP", "64GiB").succeed(|world| {
-        let comm = world.comm();
-        let me = comm.rank();
-        if me == 1 {
-            at_most(Resource::As, 4 << 30);
-        }
-        let mut memory = world.alloc::<u64>(100_000)?;
-        assert_eq!(memory.is_shared(), me == 0);
-        memory.fill(me as u64);
-        for root in [0, 1] {
-            let mut room = memory.to_vec();
-            let bytes = if me == root {
-                &mut memory[..]
-            } else {
-                &mut room[..]
-            };
-            comm.bcast(bytes, root)?;
-            assert!(bytes.iter().all(|&x| x == root as u64));
-        }
-        Ok(())
-    });
+    Job::of(2)
+        .on_one_host()
+        .with("OXMPI_SHM_HEAP", "64GiB")
+        .succeed(|world| {
+            let comm = world.comm();
+            let me = comm.rank();
+            if me == 1 {
+                at_most(Resource::As, 4 << 30);
+            }
+            let mut memory = world.alloc::<u64>(100_000)?;
+            assert_eq!(memory.is_shared(), me == 0);
+            memory.fill(me as u64);
+            for root in [0, 1] {
+                let mut room = memory.to_vec();
+                let bytes = if me == root {
+                    &mut memory[..]
+                } else {
+                    &mut room[..]
+                };
+                comm.bcast(bytes, root)?;
+                assert!(bytes.iter().all(|&x| x == root as u64));
+            }
+            Ok(())
+        });
 }
 
 /// One rank has no addresses left for what long messages pass through: they take the buffers of
@@ -218,23 +225,26 @@ fn a_rank_without_addresses_exchanges_long_messages() {
     const BYTES: usize = 1 << 20;
     const LEFT: u64 = 8 << 20;
     for limited in [0, 1] {
-        Job::of(2).with("OXMPI_SHM_HEAP", "0").succeed(|world| {
-            let comm = world.comm();
-            let (me, other) = (comm.rank(), 1 - comm.rank());
-            let (out, mut into) = (vec![me as u8 + 1; BYTES], vec![0; BYTES]);
-            // Both links are there, and nothing long has gone by them.
-            comm.sendrecv(&out[..8], other, 1, &mut into[..8], other, 1)?;
-            if me == limited {
-                at_most(Resource::As, addresses() + LEFT);
-            }
-            comm.barrier()?;
-            for _ in 0..3 {
-                into.fill(0);
-                comm.sendrecv(&out, other, 2, &mut into, other, 2)?;
-                assert!(into.iter().all(|&byte| byte == other as u8 + 1));
-            }
-            Ok(())
-        });
+        Job::of(2)
+            .on_one_host()
+            .with("OXMPI_SHM_HEAP", "0")
+            .succeed(|world| {
+                let comm = world.comm();
+                let (me, other) = (comm.rank(), 1 - comm.rank());
+                let (out, mut into) = (vec![me as u8 + 1; BYTES], vec![0; BYTES]);
+                // Both links are there, and nothing long has gone by them.
+                comm.sendrecv(&out[..8], other, 1, &mut into[..8], other, 1)?;
+                if me == limited {
+                    at_most(Resource::As, addresses() + LEFT);
+                }
+                comm.barrier()?;
+                for _ in 0..3 {
+                    into.fill(0);
+                    comm.sendrecv(&out, other, 2, &mut into, other, 2)?;
+                    assert!(into.iter().all(|&byte| byte == other as u8 + 1));
+                }
+                Ok(())
+            });
     }
 }
 
@@ -252,7 +262,7 @@ fn addresses() -> u64 {
 /// signal.
 #[test]
 fn a_file_limit_below_the_rings_is_refused_with_numbers() {
-    let done = Job::of(2).run(|| -> Result<()> {
+    let done = Job::of(2).on_one_host().run(|| -> Result<()> {
         at_most(Resource::Fsize, 64 << 10);
         World::init()?.comm().barrier()
     });
@@ -264,7 +274,7 @@ fn a_file_limit_below_the_rings_is_refused_with_numbers() {
 /// A forked child has no such memory: it is told so, and its parent's stays as it is.
 #[test]
 fn a_child_is_told() {
-    let done = Job::of(1).run(|| -> Result<()> {
+    let done = Job::of(1).on_one_host().run(|| -> Result<()> {
         let world = World::init()?;
         let mut memory = world.alloc::<u8>(1000)?;
         memory.fill(5);

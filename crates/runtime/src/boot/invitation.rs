@@ -1,25 +1,30 @@
-//! What rank 0 tells the others so that they find it.
+//! What a rank tells the others so that they find it.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// Where rank 0 waits for the others.
+/// Where a rank waits for others of its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invitation {
     /// The abstract socket's name.
     pub(super) socket: String,
     /// The job's key: who knows it may join.
     pub(super) key: [u8; 16],
-    /// Names this boot of rank 0's machine.
-    pub(super) boot: String,
-    /// Rank 0's host, for messages to people.
+    /// Names the node: see [`super::invite`].
+    pub(super) node: String,
+    /// The rank's host, for messages to people.
     pub(super) host: String,
 }
 
 impl Invitation {
     /// The longest text, in bytes: what a broadcast of an invitation carries.
     pub(crate) const ROOM: usize = 256;
+
+    /// What nodes of one machine have in common: this boot of it.
+    pub(super) fn machine(&self) -> &str {
+        self.node.split('.').next().unwrap_or_default()
+    }
 
     /// Reads the text that another rank wrote.
     ///
@@ -29,21 +34,21 @@ impl Invitation {
         let mut fields = text.split(',');
         let mut next = || fields.next().filter(|field| !field.is_empty());
         let parts = (next(), next(), next(), next(), next());
-        if let (Some(socket), Some(key), Some(boot), Some(host), None) = parts
+        if let (Some(socket), Some(key), Some(node), Some(host), None) = parts
             && key.len() == 2 * size_of::<u128>()
             && let Ok(key) = u128::from_str_radix(key, 16)
         {
             return Ok(Self {
                 socket: socket.to_owned(),
                 key: key.to_be_bytes(),
-                boot: boot.to_owned(),
+                node: node.to_owned(),
                 host: host.to_owned(),
             });
         }
         Err(Error::start(
-            "looking for rank 0",
+            "looking for the other ranks",
             format_args!(
-                "its invitation is {text:?}, expected socket,key,boot,host: is it another version \
+                "an invitation is {text:?}, expected socket,key,node,host: is it another version \
                  of oxmpi?"
             ),
         ))
@@ -55,7 +60,7 @@ impl Invitation {
 impl fmt::Display for Invitation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = u128::from_be_bytes(self.key);
-        write!(f, "{},{key:032x},{},{}", self.socket, self.boot, self.host)
+        write!(f, "{},{key:032x},{},{}", self.socket, self.node, self.host)
     }
 }
 
@@ -68,7 +73,7 @@ mod tests {
         let invitation = Invitation {
             socket: "oxmpi-1a2b".into(),
             key: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-            boot: "5f0c-77".into(),
+            node: "5f0c-77.4026.4027.4028".into(),
             host: "node1".into(),
         };
         let text = invitation.to_string();
@@ -80,7 +85,7 @@ mod tests {
     fn other_texts_are_refused() {
         for text in ["", "a", "a,b,c,d", "a,0,c", "a,0,c,d,e", "a,0,,d"] {
             let error = Invitation::decode(text).expect_err(text).to_string();
-            assert!(error.contains("socket,key,boot,host"), "{error}");
+            assert!(error.contains("socket,key,node,host"), "{error}");
         }
     }
 }

@@ -1,120 +1,144 @@
 //! How the ranks of a job find each other.
 //!
-//! Rank 0 binds a socket with a name that nobody can guess and makes the name known; the others
-//! connect to it, both ends check who the other is, and all map one shared memory segment.
+//! Each rank makes known which node it is on, and at which socket. Rank 0 looks at all of it and tells
+//! whether the job is on one node. Then the first rank of each node waits at its socket, the others of
+//! the node connect to it, both ends check who the other is, and all map one shared memory segment. Where
+//! there are several nodes, each rank also makes known where it listens in the network.
 
+mod card;
 mod invitation;
 mod manager;
+mod node;
 mod pmi;
 mod pmix;
 
-use std::time::Duration;
-
+use oxmpi_shm::Node;
+use oxmpi_shm::heap::Reach;
 use oxmpi_shm::heap::Wish;
-use oxmpi_shm::{Host, JoinError, Layout, Node};
 
+pub(crate) use card::{Listening, NetworkWish};
 pub(crate) use invitation::Invitation;
 pub(crate) use manager::Manager;
+pub(crate) use node::{accept, admit, invite};
 
 use crate::error::{Error, Result};
+use crate::raw::Policy;
 
-/// The key under which rank 0 publishes its invitation.
-const KEY: &str = "oxmpi-node";
+/// The keys under which ranks make themselves known, each with its number.
+const NODE: &str = "oxmpi-node";
+const CARD: &str = "oxmpi-card";
+/// The key under which rank 0 tells whether the job is on one node, and what it says.
+const NODES: &str = "oxmpi-nodes";
+const ONE: &str = "one";
+const MANY: &str = "many";
 
-/// How long ranks wait for each other to join. A rank that dies meanwhile is noticed at once; this
-/// bounds the wait for one that never starts.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The ranks that have met, as one of them sees it.
+pub(crate) struct Met {
+    /// Those that share memory with it, in the order of their ranks.
+    pub(crate) node: Node,
+    /// The others, where there are any.
+    pub(crate) far: Option<Far>,
+}
 
-/// Rank 0 before the others have come.
-pub(crate) struct Door {
-    host: Host,
-    key: [u8; 16],
+/// Ranks on other nodes.
+pub(crate) struct Far {
+    /// Where this rank listens.
+    pub(crate) site: oxmpi_tcp::Site,
+    /// Where each rank listens.
+    pub(crate) cards: Vec<oxmpi_tcp::Card>,
+    /// All ranks: those of this node first.
+    pub(crate) order: Vec<u32>,
+    /// The process of each rank, by rank.
+    pub(crate) pids: Vec<u32>,
+    /// Ranks that run on this machine, whichever node they are of.
+    pub(crate) machine: u32,
+}
+
+impl Met {
+    /// With memory that ranks have allocated before.
+    pub(crate) fn with_reach(self, reach: Reach) -> Self {
+        Self {
+            node: self.node.with_reach(reach),
+            ..self
+        }
+    }
+
+    /// The links of the ranks, by rank, where these are not the same.
+    pub(crate) fn links(&self) -> Option<Vec<u32>> {
+        let order = &self.far.as_ref()?.order;
+        let mut links = vec![0; order.len()];
+        for (link, &rank) in (0..).zip(order) {
+            links[rank as usize] = link;
+        }
+        Some(links)
+    }
+}
+
+impl From<Node> for Met {
+    fn from(node: Node) -> Self {
+        Self { node, far: None }
+    }
 }
 
 /// Meets all ranks of the job, with memory that they allocate as in `heap`.
 ///
 /// # Errors
-/// When a rank is on another host, or does not come.
-pub(crate) fn meet(manager: &mut Manager, layout: Layout, heap: Wish) -> Result<Node> {
+/// When a rank does not come, or no network reaches it.
+pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result<Met> {
     let (rank, size) = (manager.rank(), manager.size());
+    let (door, own) = invite()?;
+    if size == 1 {
+        return admit(door, policy.layout(1), Some(heap)).map(Met::from);
+    }
+    manager.put(&format!("{NODE}-{rank}"), &own.to_string())?;
+    manager.barrier()?;
+    let first = invitation(manager, 0)?;
     if rank == 0 {
-        let (door, invitation) = invite()?;
-        manager.put(KEY, &invitation.to_string())?;
-        manager.barrier()?;
-        return admit(door, layout, Some(heap));
+        let mut others = 1..size;
+        let all_here = others.try_fold(true, |here, rank| {
+            Ok(here && invitation(manager, rank)?.node == own.node)
+        })?;
+        manager.put(NODES, if all_here { ONE } else { MANY })?;
     }
     manager.barrier()?;
-    let text = manager.get(0, KEY)?.ok_or_else(|| {
+    if told(manager, 0, NODES)? != ONE {
+        let listening = Listening::open(&policy.network, door, own, &first)?;
+        let texts = exchange(manager, &listening.to_string())?;
+        return listening.join(rank, &texts, |ranks| policy.layout(ranks), Some(heap));
+    }
+    match rank {
+        0 => admit(door, policy.layout(size), Some(heap)),
+        _ => accept(&first, rank, size),
+    }
+    .map(Met::from)
+}
+
+/// The invitation of rank `of`.
+fn invitation(manager: &mut Manager, of: u32) -> Result<Invitation> {
+    Invitation::decode(&told(manager, of, &format!("{NODE}-{of}"))?)
+}
+
+/// What rank `of` has made known under `key`.
+fn told(manager: &mut Manager, of: u32, key: &str) -> Result<String> {
+    manager.get(of, key)?.ok_or_else(|| {
         Error::start(
-            "looking for rank 0",
-            format_args!("it has published no {KEY}: is it an oxmpi program of this version?"),
-        )
-    })?;
-    accept(&Invitation::decode(&text)?, rank, size)
-}
-
-/// Opens a door for other ranks. This is rank 0 of those who are to meet.
-pub(crate) fn invite() -> Result<(Door, Invitation)> {
-    let host = Host::bind().map_err(failed)?;
-    let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
-    let invitation = Invitation {
-        socket: host.name().to_owned(),
-        key,
-        boot: boot_id(),
-        host: oxmpi_os::host::name(),
-    };
-    Ok((Door { host, key }, invitation))
-}
-
-/// Waits at the door until all ranks of `layout` have met.
-pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<Node> {
-    let Door { host, key } = door;
-    let node = match (layout.ranks, heap) {
-        (1, None) => Node::alone(layout),
-        (1, Some(wish)) => Node::alone(layout).map(|node| node.with_heap(wish)),
-        (_, None) => host.serve(layout, key, PATIENCE),
-        (_, Some(wish)) => host.with_heap(wish).serve(layout, key, PATIENCE),
-    };
-    node.map_err(failed)
-}
-
-/// Goes where rank 0 waits.
-pub(crate) fn accept(invitation: &Invitation, rank: u32, size: u32) -> Result<Node> {
-    if invitation.boot != boot_id() {
-        return Err(Error::start(
-            "meeting the other ranks",
+            "looking for the other ranks",
             format_args!(
-                "rank 0 is on {} and rank {rank} on {}; ranks meet through shared memory, on one \
-                 host, until there is a network transport",
-                invitation.host,
-                oxmpi_os::host::name()
+                "rank {of} has published no {key}: is it an oxmpi program of this version?"
             ),
-        ));
-    }
-    Node::join(&invitation.socket, rank, size, invitation.key, PATIENCE).map_err(failed)
+        )
+    })
 }
 
-/// Names this boot of this machine; where the system does not tell, the host's name must do.
-fn boot_id() -> String {
-    oxmpi_os::host::boot_id().unwrap_or_else(|_| oxmpi_os::host::name())
-}
-
-fn failed(why: JoinError) -> Error {
-    Error::start("meeting the other ranks", why)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{accept, invite};
-
-    #[test]
-    fn a_rank_on_another_machine_gets_an_error_that_names_both() {
-        let (_door, mut invitation) = invite().expect("a door");
-        invitation.boot = "another boot".into();
-        invitation.host = "far-away".into();
-        let error = accept(&invitation, 1, 2).expect_err("it is elsewhere");
-        let here = oxmpi_os::host::name();
-        let says = format!("rank 0 is on far-away and rank 1 on {here}");
-        assert!(error.to_string().contains(&says), "{error}");
-    }
+/// Gives every rank the texts of all, by rank.
+///
+/// # Cost
+/// A question to the manager for each rank, on each rank.
+fn exchange(manager: &mut Manager, own: &str) -> Result<Vec<String>> {
+    manager.put(&format!("{CARD}-{}", manager.rank()), own)?;
+    manager.barrier()?;
+    let ranks = 0..manager.size();
+    ranks
+        .map(|rank| told(manager, rank, &format!("{CARD}-{rank}")))
+        .collect()
 }

@@ -38,12 +38,14 @@ impl<A: Access> Communicator<A> {
             let why = format!("rank {leader} leads its group and reaches the other one's leader");
             return Err(self.refused(&why));
         }
-        let links: Vec<u32> = (0..size)
+        // Each rank numbers its links in its own way; their names hold for all of one lane.
+        let own: Vec<u32> = (0..size)
             .filter_map(|rank| self.group().link(rank))
+            .map(|link| self.access().with(|lane| lane.name(link)))
             .collect();
-        // Links are numbers of one lane. Who finds two lanes tells the other group by a size of 0.
+        // Who finds two lanes tells the other group by a size of 0.
         let one_lane = leaders.is_none_or(|of| self.access().is(of.peers.access()));
-        let mine = [if one_lane { size as u32 } else { 0 }, links[leader]];
+        let mine = [if one_lane { size as u32 } else { 0 }, own[leader]];
         let mut theirs = [0; 2];
         self.swap(leader, leaders, &mine, &mut theirs)?;
         let [their_size, their_leader] = theirs;
@@ -52,19 +54,24 @@ impl<A: Access> Communicator<A> {
             return Err(self.meeting().end_for(self.refused(&why)));
         }
         let mut far = vec![0; their_size as usize];
-        self.swap(leader, leaders, &links, &mut far)?;
-        if let Some(both) = links.iter().find(|link| far.contains(link)) {
+        self.swap(leader, leaders, &own, &mut far)?;
+        if let Some(both) = own.iter().find(|name| far.contains(name)) {
             let why = format!("process {both} is in both groups");
             return Err(self.refused(&why));
         }
 
         let context = self.agree_with(leader, leaders)?;
-        let is_first = links[leader] < their_leader;
+        let is_first = own[leader] < their_leader;
         let (first, second, range, rank) = match is_first {
-            true => (&links, &far, size..size + far.len(), rank),
-            false => (&far, &links, 0..far.len(), far.len() + rank),
+            true => (&own, &far, size..size + far.len(), rank),
+            false => (&far, &own, 0..far.len(), far.len() + rank),
         };
-        let links = [&first[..], &second[..]].concat();
+        let names = [&first[..], &second[..]].concat();
+        let links = names.iter().map(|&name| {
+            let link = self.access().with(|lane| lane.link(name));
+            link.ok_or_else(|| self.refused(&format!("the lane has no process {name}")))
+        });
+        let links = links.collect::<Result<Vec<u32>>>()?;
         let lane_size = self.access().with(|lane| lane.size());
         let group = Group::subset(links, lane_size, rank as u32);
         Ok((Self::new(self.access().clone(), context, group), range))

@@ -46,6 +46,15 @@ impl Group {
         }
     }
 
+    /// All `size` ranks of a lane; this process is `rank`. `links` are theirs, where these do not have
+    /// the same numbers.
+    pub(crate) fn of_lane(links: Option<Vec<u32>>, size: u32, rank: u32) -> Self {
+        match links {
+            None => Self::all(size, rank),
+            Some(links) => Self::subset(links, size, rank),
+        }
+    }
+
     /// The group of `links`, given in rank order, in a lane of `lane_size` links; this process is
     /// `rank` in it.
     pub(crate) fn subset(links: Vec<u32>, lane_size: u32, rank: u32) -> Self {

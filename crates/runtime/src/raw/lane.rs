@@ -1,4 +1,4 @@
-//! A lane: one engine, its transport, and what waiting on it needs.
+//! A lane: one engine, its transports, and what waiting on it needs.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -6,20 +6,22 @@ use std::sync::Arc;
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_os::fork::ForkGuard;
+use oxmpi_shm::Gates;
 use oxmpi_shm::heap::{Heap, Reach};
 use oxmpi_shm::node::collective::{self, Awaited, Never, Team};
 use oxmpi_shm::wait::{Patience, Rest, Waiter};
-use oxmpi_shm::{Gates, Node, ShmRx, ShmTx};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
-use oxmpi_wire::{Envelope, Fault, Peer, Rx, Short, Wanted};
+use oxmpi_wire::{Envelope, Fault, Peer, Rx, Short, Tx, Wanted};
 
 use super::choices::Choices;
 use super::collective::{Collectives, Troubles};
 use super::communicator::{Claimed, OpenRequest};
 use super::group::Group;
+use super::links::{LinksRx, LinksTx, Names};
 use super::policy::Policy;
 use super::scratch::Rooms;
 use super::siblings;
+use crate::boot::{Far, Met};
 use crate::error::{Error, Result};
 
 /// Arrivals that one turn hands over at most, so that a flood does not keep a call from seeing that
@@ -29,13 +31,15 @@ const BUDGET: u32 = 64;
 /// Empty looks at one peer between two looks at all of them, on a processor that nobody else needs.
 const LOOKS: u32 = 64;
 
-/// One engine over one transport, used by one thread at a time.
+/// One engine over one or two transports, used by one thread at a time.
 ///
 /// Its links are the ranks that met to make it; communicators on it name subsets of them.
 pub struct Lane {
-    engine: Engine<ShmTx>,
-    tx: ShmTx,
-    rx: ShmRx,
+    engine: Engine<LinksTx>,
+    tx: LinksTx,
+    rx: LinksRx,
+    /// What links are called, where some are ranks of other nodes.
+    names: Option<Names>,
     gates: Gates,
     /// The teams of the first communicators, each under the number of its contexts.
     teams: [Place; collective::PLACES],
@@ -57,7 +61,10 @@ pub struct Lane {
     pub(super) troubles: Troubles,
     /// The list of a scope that has ended, for the next one.
     list: Vec<OpenRequest>,
+    /// The processes of the links.
     pids: Vec<u32>,
+    /// Links of this node.
+    near: u32,
     /// The memory that ranks allocate, if there is any.
     reach: Option<Reach>,
     /// What serves collectives.
@@ -108,16 +115,35 @@ impl Lane {
     /// Contexts of one communicator: messages and collectives.
     const CONTEXTS: u32 = 2;
 
-    /// A lane among the ranks of `node`.
-    pub(crate) fn new(node: Node, policy: Policy, fork: ForkGuard) -> Result<Self> {
-        let pids: Vec<u32> = (0..node.ranks()).map(|rank| node.pid(rank)).collect();
-        let patience = policy.patience(&pids);
-        let links = node.ranks();
+    /// A lane among the ranks that have met.
+    pub(crate) fn new(met: Met, policy: Policy, fork: ForkGuard) -> Result<Self> {
+        let Met { node, far } = met;
+        let near = node.ranks();
+        let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
+        let machine = far.as_ref().map_or(0, |far| far.machine);
+        let patience = policy.patience(&pids, machine);
+        let me = node.rank();
         let reach = node.reach().cloned();
         let (mut tx, rx) = node
             .ends()
             .map_err(|why| Error::start("setting up shared memory", why))?;
         tx.set_roads(policy.roads);
+        let gates = rx.gates();
+        let (mut tx, mut rx) = (LinksTx::node(tx, near), LinksRx::node(rx));
+        let mut names = None;
+        if let Some(far) = far {
+            let Far { site, cards, .. } = far;
+            let others = &far.order[near as usize..];
+            pids.extend(others.iter().map(|&rank| far.pids[rank as usize]));
+            let known = Names::new(far.order);
+            let (far_tx, far_rx) = site
+                .join(known.name(me), cards)
+                .map_err(|why| Error::start("setting up the network", why))?;
+            tx = tx.with_tcp(far_tx, known.clone());
+            rx = rx.with_tcp(far_rx, known.clone());
+            names = Some(known);
+        }
+        let links = pids.len() as u32;
         let rules = Rules {
             switches: policy.switches,
             ..Rules::default()
@@ -125,7 +151,8 @@ impl Lane {
         Ok(Self {
             engine: Engine::new(&mut tx, links, rules),
             tx,
-            gates: rx.gates(),
+            names,
+            gates,
             teams: [const { Place::Unmade }; collective::PLACES],
             rx,
             choices: Choices::new(policy.tuning.clone()),
@@ -142,18 +169,50 @@ impl Lane {
             troubles: Troubles::default(),
             list: Vec::new(),
             pids,
+            near,
             reach,
         })
     }
 
-    /// A lane like this one among the ranks of another node, which are those of `group`.
-    pub(super) fn another(&self, node: Node, group: &Group) -> Result<Self> {
+    /// A lane like this one among the ranks that have met anew, which are those of `group`.
+    pub(super) fn another(&self, met: Met, group: &Group) -> Result<Self> {
         let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
-        let node = match &self.reach {
-            Some(reach) => node.with_reach(reach.subset(links)),
-            None => node,
+        let near = links.filter(|&link| link < self.near);
+        let met = match &self.reach {
+            Some(reach) => met.with_reach(reach.subset(near)),
+            None => met,
         };
-        Self::new(node, self.policy.clone(), self.fork)
+        Self::new(met, self.policy.clone(), self.fork)
+    }
+
+    /// Whether this rank shares memory with all of `group`.
+    ///
+    /// # Cost
+    /// A compare where all links are on this node, else a look at each rank.
+    pub(super) fn is_near(&self, group: &Group) -> bool {
+        let near = |rank| {
+            let link = group.link(rank as usize);
+            link.is_some_and(|link| link < self.near)
+        };
+        self.names.is_none() || (0..group.size()).all(near)
+    }
+
+    /// What a link is called on all ranks of the lane.
+    pub(super) fn name(&self, link: u32) -> u32 {
+        self.names.as_ref().map_or(link, |names| names.name(link))
+    }
+
+    /// The link that is called so on all ranks of the lane, if there is one.
+    pub(super) fn link(&self, name: u32) -> Option<u32> {
+        let link = || self.names.as_ref().map_or(name, |names| names.link(name));
+        (name < self.size()).then(link)
+    }
+
+    /// The host of the rank at the other end of a link.
+    pub(super) fn host(&self, peer: Peer) -> String {
+        self.tx
+            .host(peer)
+            .map_or_else(oxmpi_os::host::name, str::to_owned)
     }
 
     /// The memory that ranks allocate, if there is any.
@@ -243,12 +302,14 @@ impl Lane {
         if mode != Mode::Synchronous {
             let (engine, tx) = (&mut self.engine, &mut self.tx);
             if engine.try_eager(tx, to, envelope, &body).is_ok() {
+                tx.flush();
                 return None;
             }
             if self.engine.is_overdue() {
                 self.progress();
                 let (engine, tx) = (&mut self.engine, &mut self.tx);
                 if engine.try_eager(tx, to, envelope, &body).is_ok() {
+                    tx.flush();
                     return None;
                 }
             }
@@ -265,6 +326,7 @@ impl Lane {
         body: RawBytes,
     ) -> Option<OpenRequest> {
         let request = self.engine.send(&mut self.tx, to, envelope, mode, body);
+        self.tx.flush();
         match self.engine.peek(request) {
             Some(Ok(_)) => {
                 let _freed = self.engine.test(request);
@@ -340,7 +402,9 @@ impl Lane {
         tag: Tag,
         body: RawBytes,
     ) -> OpenRequest {
-        self.engine.recv(&mut self.tx, source, context, tag, body)
+        let request = self.engine.recv(&mut self.tx, source, context, tag, body);
+        self.tx.await_from(source);
+        request
     }
 
     pub(super) fn recv_claimed(
@@ -348,7 +412,9 @@ impl Lane {
         claimed: Claimed,
         body: RawBytes,
     ) -> std::result::Result<OpenRequest, Failure> {
-        self.engine.recv_claimed(&mut self.tx, claimed, body)
+        let request = self.engine.recv_claimed(&mut self.tx, claimed, body);
+        self.tx.flush();
+        request
     }
 
     /// The status of a receive that has ended well: see [`Engine::received`].
@@ -427,6 +493,7 @@ impl Lane {
 
     pub(super) fn take_back(&mut self, request: OpenRequest) {
         self.engine.cancel(&mut self.tx, request);
+        self.tx.flush();
     }
 
     /// Keeps `owner` until the operation has ended.
@@ -515,13 +582,13 @@ impl Lane {
 
     /// How the barrier ended; `None` while it goes on. It fails when a rank that is missing is lost.
     pub(super) fn passed(&mut self, gate: usize) -> Option<std::result::Result<(), Failure>> {
-        let missing = self.gates.look(gate, &mut self.tx);
+        let missing = self.gates.look(gate, &mut self.tx.node);
         if missing == 0 {
             return Some(Ok(()));
         }
         let (peer, fault) = self.fault_among(missing)?;
         // It may have come before it was lost.
-        match self.gates.look(gate, &mut self.tx) {
+        match self.gates.look(gate, &mut self.tx.node) {
             0 => Some(Ok(())),
             left if left >> peer.0 & 1 != 0 => {
                 self.gates.give_up(gate);
@@ -584,7 +651,7 @@ impl Lane {
         &mut self,
         awaited: &mut Awaited,
     ) -> Option<std::result::Result<(), Missed>> {
-        match self.gates.has_come(awaited, &mut self.tx) {
+        match self.gates.has_come(awaited, &mut self.tx.node) {
             Ok(true) => return Some(Ok(())),
             // The next poll gives it up.
             Ok(false) | Err((_, Never::Corrupt(_))) => {}
@@ -592,7 +659,7 @@ impl Lane {
         }
         let (peer, fault) = self.fault_among(awaited.missing())?;
         // It may have come before it was lost.
-        if self.gates.has_come(awaited, &mut self.tx) == Ok(true) {
+        if self.gates.has_come(awaited, &mut self.tx.node) == Ok(true) {
             return Some(Ok(()));
         }
         let lost = awaited.missing() >> peer.0 & 1 != 0;
@@ -606,7 +673,7 @@ impl Lane {
 
     /// The first of the links `links`, bit by bit, that is lost, and why.
     fn fault_among(&self, links: u64) -> Option<(Peer, Fault)> {
-        let links = (0..self.size()).filter(|link| links >> link & 1 != 0);
+        let links = (0..self.near).filter(|link| links >> link & 1 != 0);
         let faults = links.map(|link| (Peer(link), self.engine.fault(Peer(link))));
         faults
             .filter_map(|(peer, fault)| Some((peer, fault?)))
@@ -616,7 +683,7 @@ impl Lane {
     /// Wakes those of the links, bit by bit, whose ranks sleep.
     #[inline]
     pub(super) fn wake(&self, links: u64) {
-        self.tx.wake_those_asleep(links);
+        self.tx.node.wake_those_asleep(links);
     }
 
     /// Makes progress, or rests a little after a turn that made none.
@@ -627,12 +694,12 @@ impl Lane {
         }
         if siblings::any() {
             // Another lane's messages would not end a sleep on this one.
-            let rest = waiter.next(&self.gates);
+            let rest = self.rest(waiter);
             if waiter.unwoken(rest) {
                 self.napped();
             }
         } else {
-            waiter.idle(&mut self.rx, &self.gates);
+            self.rx.idle(&mut self.tx, waiter, &self.gates);
         }
         self.learn(waiter);
     }
@@ -643,9 +710,20 @@ impl Lane {
             waiter.moved();
             return None;
         }
-        let rest = waiter.next(&self.gates);
+        let rest = self.rest(waiter);
         self.learn(waiter);
         Some(rest)
+    }
+
+    /// How to rest after a turn that made no progress, where no peer's message ends it.
+    fn rest(&mut self, waiter: &mut Waiter) -> Rest {
+        let rest = waiter.next(&self.gates);
+        match rest {
+            Rest::Spin => {}
+            Rest::Yield => self.rx.attend(),
+            Rest::Sleep => self.tx.watch_all(),
+        }
+        rest
     }
 
     /// Takes from a wait how often the next one looks at first.
@@ -683,13 +761,14 @@ impl Lane {
         for request in self.collectives.end() {
             self.engine.end_own(request, Ok(Status::own(true)));
         }
-        if !self.engine.retire(&mut self.tx, &RawBytes::empty()) {
+        if !self.engine.retire(&mut self.tx, &RawBytes::empty()) || self.tx.has_unsent() {
             return false;
         }
         self.reap();
         self.ended = true;
         self.usable = ForkGuard::closed();
         self.tx.depart();
+        self.rx.depart();
         true
     }
 
@@ -752,7 +831,8 @@ impl Drop for Lane {
         } else if !self.ended && !self.fork.forked() {
             // A panicking thread must not wait for anyone, and nobody for it: the process may live
             // on where the lane was not the world's.
-            self.tx.depart();
+            self.tx.break_off();
+            self.rx.depart();
         }
     }
 }

@@ -14,6 +14,7 @@ mod collective;
 mod communicator;
 mod group;
 mod lane;
+mod links;
 mod policy;
 mod scratch;
 mod siblings;

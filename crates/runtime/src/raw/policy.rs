@@ -6,6 +6,7 @@ use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
+use crate::boot::NetworkWish;
 use crate::error::{Error, Result};
 use crate::settings::{self, Sources, Wait};
 
@@ -18,6 +19,8 @@ pub(crate) struct Policy {
     layout: Layout,
     /// The memory that ranks allocate.
     pub(crate) heap: Wish,
+    /// How the ranks of other nodes are reached.
+    pub(crate) network: NetworkWish,
     /// How large messages go between the ranks of a node.
     pub(crate) roads: oxmpi_shm::RoadWish,
     /// Which algorithm a collective takes.
@@ -43,6 +46,10 @@ impl Policy {
             switches: values.switches(),
             layout: values.layout(1),
             heap: values.heap(),
+            network: NetworkWish {
+                filter: values.tcp_filter(),
+                options: values.tcp_options(),
+            },
             roads: values.roads(),
             node_collectives: values.node_collectives(),
             checks: values.checks_collectives(),
@@ -64,9 +71,12 @@ impl Policy {
         }
     }
 
-    /// How to wait among the processes `pids`, of which this one is one.
-    pub(super) fn patience(&self, pids: &[u32]) -> Patience {
+    /// How to wait among the processes `pids`, of which this one is one, where `machine` ranks of all
+    /// nodes run on this machine.
+    pub(super) fn patience(&self, pids: &[u32], machine: u32) -> Patience {
+        let strangers = machine as usize > pids.len().max(oxmpi_os::cpu::granted());
         match self.wait {
+            Wait::Auto if strangers => Patience::beside_strangers(),
             Wait::Active => Patience::endless(),
             Wait::Passive => Patience::passive(self.spin, crowded(pids)),
             Wait::Auto if crowded(pids) => Patience::crowded(),

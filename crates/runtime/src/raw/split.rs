@@ -1,8 +1,11 @@
 //! New communicators from an old one: duplicate, split, share (MPI 5.0, section 7.4).
 
+use std::fmt::Display;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_os::RawBytes;
+use oxmpi_shm::Node;
 use oxmpi_wire::Bytes;
 
 use super::access::{Access, Shared};
@@ -10,7 +13,7 @@ use super::collective::{Area, Buffers};
 use super::communicator::Communicator;
 use super::group::Group;
 use super::lane::Lane;
-use crate::boot::{self, Invitation};
+use crate::boot::{self, Invitation, Listening, Met};
 use crate::data::target;
 use crate::error::Result;
 use crate::op::{Element, Op, on_bytes, sealed::Reduces};
@@ -73,26 +76,57 @@ impl<A: Access> Communicator<A> {
     /// do: none waits any more for a message that another one owes it.
     pub(crate) fn new_lane(&self) -> Result<(Lane, Group)> {
         let (rank, size) = (self.group().rank(), self.group().size());
+        let near = self.access().with(|lane| lane.is_near(self.group()));
+        let met = if near {
+            self.meet_here()?.into()
+        } else {
+            self.meet_afar()?
+        };
+        let group = Group::of_lane(met.links(), size, rank);
+        let lane = self.access().with(|lane| lane.another(met, self.group()))?;
+        Ok((lane, group))
+    }
+
+    /// Meets the other ranks anew, which are all on this node.
+    fn meet_here(&self) -> Result<Node> {
+        let (rank, size) = (self.group().rank(), self.group().size());
         let layout = self.access().with(|lane| lane.policy().layout(size));
         let mut text = [0; Invitation::ROOM];
-        let node = if rank == 0 {
+        if rank == 0 {
             let (door, invitation) = boot::invite()?;
-            let invitation = invitation.to_string();
-            text[..invitation.len()].copy_from_slice(invitation.as_bytes());
+            write(&mut text, &invitation);
             self.bcast(target(&mut text), 0)?;
             self.barrier()?;
-            boot::admit(door, layout, None)?
-        } else {
-            self.bcast(target(&mut text), 0)?;
-            self.barrier()?;
-            let invitation = String::from_utf8_lossy(&text);
-            let invitation = Invitation::decode(invitation.trim_end_matches('\0'))?;
-            boot::accept(&invitation, rank, size)?
-        };
-        let lane = self
-            .access()
-            .with(|lane| lane.another(node, self.group()))?;
-        Ok((lane, Group::all(size, rank)))
+            return boot::admit(door, layout, None);
+        }
+        self.bcast(target(&mut text), 0)?;
+        self.barrier()?;
+        boot::accept(&Invitation::decode(&read(&text))?, rank, size)
+    }
+
+    /// Meets the other ranks anew, which are on several nodes.
+    fn meet_afar(&self) -> Result<Met> {
+        let policy = self.access().with(|lane| lane.policy().clone());
+        let (door, own) = boot::invite()?;
+        let mut text = [0; Invitation::ROOM];
+        write(&mut text, &own);
+        self.bcast(target(&mut text), 0)?;
+        let first = Invitation::decode(&read(&text))?;
+        let listening = Listening::open(&policy.network, door, own, &first)?;
+        let texts = self.exchange(&listening)?;
+        let rank = self.group().rank();
+        listening.join(rank, &texts, |ranks| policy.layout(ranks), None)
+    }
+
+    /// Gives every rank the texts of all, by rank. All have come here when it returns.
+    fn exchange(&self, own: &Listening) -> Result<Vec<String>> {
+        let (rank, size) = (self.group().rank(), self.group().size());
+        let mut all = vec![[0u8; Listening::ROOM]; size as usize];
+        write(&mut all[rank as usize], own);
+        let call = Call::allgather(rank, size, Listening::ROOM as u64).with_in_place(true);
+        let bytes = Area::Whole(target(all.as_flattened_mut()));
+        self.collective(call, &Buffers::new(Area::empty(), bytes), None)?;
+        Ok(all.iter().map(|text| read(text)).collect())
     }
 
     /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share
@@ -132,4 +166,16 @@ impl<A: Access> Communicator<A> {
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         self.collective(Call::bcast(rank, size, root, bytes.len()), &buffers, None)
     }
+}
+
+/// Writes what `text` says to the front of `room`.
+fn write(room: &mut [u8], text: &impl Display) {
+    let text = text.to_string();
+    room[..text.len()].copy_from_slice(text.as_bytes());
+}
+
+/// The text at the front of `room`.
+fn read(room: &[u8]) -> String {
+    let text = String::from_utf8_lossy(room);
+    text.trim_end_matches('\0').to_owned()
 }

@@ -210,4 +210,25 @@ impl Values {
             pages: self.parse("shm_heap_pages", oxmpi_shm::settings::heap_pages),
         }
     }
+
+    /// The addresses that tcp may use.
+    pub fn tcp_filter(&self) -> oxmpi_tcp::Filter {
+        let include = &self.get("tcp_include").text;
+        self.parse("tcp_exclude", |exclude| {
+            oxmpi_tcp::settings::filter(include, exclude)
+        })
+    }
+
+    /// How tcp connects and waits.
+    pub fn tcp_options(&self) -> oxmpi_tcp::Options {
+        use oxmpi_tcp::settings::{chunk, frame, guests, patience, silence};
+        oxmpi_tcp::Options {
+            frame: self.parse("tcp_frame", frame),
+            chunk: self.parse("tcp_chunk", chunk),
+            guests: self.parse("tcp_guests", guests),
+            patience: self.parse("tcp_patience", patience),
+            silence: self.parse("tcp_silence", silence),
+            ..oxmpi_tcp::Options::default()
+        }
+    }
 }

@@ -8,7 +8,9 @@ use std::vec::Vec;
 
 use oxmpi_os::pidfd::Watch;
 use oxmpi_os::{futex, membarrier};
-use oxmpi_wire::{Bytes, Envelope, Fault, Header, Kind, Peer, Rx, Short, Sink, Wanted, direct};
+use oxmpi_wire::{
+    Bytes, Envelope, Fault, Header, Holds, Kind, Peer, Rx, Short, Sink, Sleeper, Wanted, direct,
+};
 
 use super::control::Control;
 use super::gates::Gates;
@@ -112,7 +114,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands over the next arrival of `link`, if there is one.
     #[inline(always)]
-    fn one<S: Sink<ShmTx<B>>>(link: &mut In, tx: &mut ShmTx<B>, sink: &mut S) -> bool {
+    fn one<T: Holds<ShmTx<B>>, S: Sink<T>>(link: &mut In, tx: &mut T, sink: &mut S) -> bool {
         let Some((slot, compact)) = link.ring.next() else {
             return false;
         };
@@ -126,7 +128,7 @@ impl<B: Bytes> ShmRx<B> {
             }
             None => Self::other(link, slot, compact, envelope, tx, sink),
         }
-        Self::advance(link, tx, &slot);
+        Self::advance(link, tx.part(), &slot);
         true
     }
 
@@ -145,12 +147,12 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands over an arrival that is no plain message in its slot, or that nobody expects.
     #[inline(never)]
-    fn other<S: Sink<ShmTx<B>>>(
+    fn other<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut In,
         slot: Place<Mapped<'static>>,
         compact: u32,
         envelope: Envelope,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         sink: &mut S,
     ) {
         let short = (compact & 0xffff) as usize <= SHORT;
@@ -165,7 +167,7 @@ impl<B: Bytes> ShmRx<B> {
             Err(_) => Err(Corrupt("a frame's header")),
         };
         if let Err(corrupt) = done {
-            tx.breach(link.peer, corrupt);
+            tx.part().breach(link.peer, corrupt);
         }
     }
 
@@ -253,9 +255,9 @@ impl<B: Bytes> ShmRx<B> {
 
     /// A direct look at what is no short message: the usual road, which also takes longer ones.
     #[inline(never)]
-    fn usual<C: Bytes, S: Sink<ShmTx<B>>>(
+    fn usual<T: Holds<ShmTx<B>>, C: Bytes, S: Sink<T>>(
         &mut self,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         from: Option<Peer>,
         wanted: Wanted,
         body: C,
@@ -264,10 +266,10 @@ impl<B: Bytes> ShmRx<B> {
         direct::poll_short(self, tx, from, wanted, &body, sink)
     }
 
-    fn buffered<S: Sink<ShmTx<B>>>(
+    fn buffered<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut In,
         slot: &Place<Mapped<'static>>,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         head: &Header,
         sink: &mut S,
     ) -> Result<(), Corrupt> {
@@ -275,24 +277,26 @@ impl<B: Bytes> ShmRx<B> {
             return Err(Corrupt("a frame longer than a buffer"));
         }
         let (buffer, len) = (link.ring.get(slot, 1), head.len as usize);
-        if let Some((turn, mut body)) = link.in_turn(&tx.back(link.peer).turns, buffer, len)? {
+        if let Some((turn, mut body)) =
+            link.in_turn(&tx.part().back(link.peer).turns, buffer, len)?
+        {
             sink.frame(tx, Peer(link.peer), head, &mut body);
             // Only now: an answer from inside the arrival must not overwrite it.
-            tx.back(link.peer).turns.gain(turn);
+            tx.part().back(link.peer).turns.gain(turn);
             return Ok(());
         }
         let mut body = link.buffer(buffer, len)?;
         sink.frame(tx, Peer(link.peer), head, &mut body);
         if link.free(head.len as usize) {
-            tx.wake_if_asleep(link.peer);
+            tx.part().wake_if_asleep(link.peer);
         }
         Ok(())
     }
 
-    fn control<S: Sink<ShmTx<B>>>(
+    fn control<T: Holds<ShmTx<B>>, S: Sink<T>>(
         link: &mut In,
         slot: &Place<Mapped<'static>>,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         sink: &mut S,
     ) -> Result<(), Corrupt> {
         let words: [u64; BODY] = std::array::from_fn(|i| link.ring.get(slot, i));
@@ -301,11 +305,11 @@ impl<B: Bytes> ShmRx<B> {
         let mut done = None;
         let len = match control {
             Control::Pull { id, from, at, len } => {
-                tx.pulled(peer, id, from, at, len)?;
+                tx.part().pulled(peer, id, from, at, len)?;
                 return Ok(());
             }
             Control::Refused { id } => {
-                tx.ended(
+                tx.part().ended(
                     peer,
                     id,
                     Err(Fault::Refused("the peer's memory is not registered")),
@@ -314,12 +318,12 @@ impl<B: Bytes> ShmRx<B> {
             }
             Control::Pushed { id, ok } => {
                 let refused = Fault::Refused("the peer's memory is not registered");
-                tx.ended(peer, id, ok.then_some(()).ok_or(refused));
+                tx.part().ended(peer, id, ok.then_some(()).ok_or(refused));
                 return Ok(());
             }
             Control::Data { id, first, len } => {
                 let mut body = link.buffer(first.into(), len as usize)?;
-                done = tx.arrived(peer, id, len as usize, &mut body)?;
+                done = tx.part().arrived(peer, id, len as usize, &mut body)?;
                 len
             }
             Control::Push {
@@ -331,12 +335,12 @@ impl<B: Bytes> ShmRx<B> {
                 last,
             } => {
                 let mut body = link.buffer(first.into(), len as usize)?;
-                tx.pushed(peer, id, to, at, last, &mut body)?;
+                tx.part().pushed(peer, id, to, at, last, &mut body)?;
                 len
             }
         };
         if link.free(len as usize) {
-            tx.wake_if_asleep(peer);
+            tx.part().wake_if_asleep(peer);
         }
         if let Some(token) = done {
             sink.done(tx, token, Ok(()));
@@ -347,12 +351,12 @@ impl<B: Bytes> ShmRx<B> {
     /// What is not on every poll's path: bulk, room, broken peers.
     #[cold]
     #[inline(never)]
-    fn chores<S: Sink<ShmTx<B>>>(&mut self, tx: &mut ShmTx<B>, sink: &mut S) -> u32 {
-        let mut moved = tx.advance(sink);
-        while let Some((peer, why)) = tx.broken.pop() {
+    fn chores<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = ShmTx::advance(tx, sink);
+        while let Some((peer, why)) = tx.part().broken.pop() {
             moved += self.lose(peer, why, tx, sink);
         }
-        self.note_waits(tx);
+        self.note_waits(tx.part());
         moved
     }
 
@@ -369,7 +373,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Looks whether peers still live and rings are sound.
     #[cold]
     #[inline(never)]
-    fn look<S: Sink<ShmTx<B>>>(&mut self, tx: &mut ShmTx<B>, sink: &mut S) -> u32 {
+    fn look<T: Holds<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
         // All senders count their knocks in one word, so a broken one can undo another's.
         self.admit();
         let mut moved = 0;
@@ -386,22 +390,22 @@ impl<B: Bytes> ShmRx<B> {
         }
         for &peer in &self.open {
             if let Err(corrupt) = self.links[peer as usize].ring.check() {
-                tx.breach(peer, corrupt);
+                tx.part().breach(peer, corrupt);
             }
         }
-        self.note_waits(tx);
+        self.note_waits(tx.part());
         moved
     }
 
     /// `peer` publishes nothing more: takes in what it has, then ends everything with it.
-    fn lose_after_all<S: Sink<ShmTx<B>>>(
+    fn lose_after_all<T: Holds<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         why: Fault,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         sink: &mut S,
     ) -> u32 {
-        if tx.is_lost(peer) {
+        if tx.part().is_lost(peer) {
             return 0;
         }
         self.admit();
@@ -412,14 +416,14 @@ impl<B: Bytes> ShmRx<B> {
         moved + self.lose(peer, why, tx, sink)
     }
 
-    fn lose<S: Sink<ShmTx<B>>>(
+    fn lose<T: Holds<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
         why: Fault,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         sink: &mut S,
     ) -> u32 {
-        if !tx.lose(peer, why) {
+        if !tx.part().lose(peer, why) {
             return 0;
         }
         // Its door stays open, and it is not admitted again.
@@ -427,15 +431,20 @@ impl<B: Bytes> ShmRx<B> {
         self.open.retain(|&open| open != peer);
         // The turn may have been that of a place beyond those that are left.
         self.turn = 0;
-        let moved = tx.advance(sink);
+        let moved = ShmTx::advance(tx, sink);
         sink.lost(tx, Peer(peer), why);
         moved + 1
     }
 
     /// The end of a poll that handed over `n`.
     #[inline(always)]
-    fn after<S: Sink<ShmTx<B>>>(&mut self, mut n: u32, tx: &mut ShmTx<B>, sink: &mut S) -> u32 {
-        if tx.chores {
+    fn after<T: Holds<ShmTx<B>>, S: Sink<T>>(
+        &mut self,
+        mut n: u32,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> u32 {
+        if tx.part().chores {
             n += self.chores(tx, sink);
         }
         if n == 0 {
@@ -488,11 +497,9 @@ impl<B: Bytes> ShmRx<B> {
     }
 }
 
-impl<B: Bytes> Rx for ShmRx<B> {
-    type Tx = ShmTx<B>;
-
+impl<B: Bytes, T: Holds<ShmTx<B>>> Rx<T> for ShmRx<B> {
     #[inline(always)]
-    fn poll<S: Sink<ShmTx<B>>>(&mut self, tx: &mut ShmTx<B>, budget: u32, sink: &mut S) -> u32 {
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         if self.doors.knocked() {
             self.admit();
         }
@@ -517,7 +524,7 @@ impl<B: Bytes> Rx for ShmRx<B> {
     }
 
     #[inline]
-    fn poll_from<S: Sink<ShmTx<B>>>(&mut self, tx: &mut ShmTx<B>, from: Peer, sink: &mut S) -> u32 {
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
         let mut n = 0;
         if self.links[from.0 as usize].state == State::Open {
             n = u32::from(Self::one(&mut self.links[from.0 as usize], tx, sink));
@@ -528,20 +535,20 @@ impl<B: Bytes> Rx for ShmRx<B> {
     }
 
     #[inline(always)]
-    fn poll_short<C: Bytes, S: Sink<ShmTx<B>>>(
+    fn poll_short<C: Bytes, S: Sink<T>>(
         &mut self,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         from: Option<Peer>,
         wanted: Wanted,
         body: &C,
         sink: &mut S,
     ) -> Option<Short> {
         // Chores need the sink, and links that are not open yet a look at the doors.
-        if !tx.chores {
+        if !tx.part().chores {
             let next = match from {
-                Some(from) => Self::take(&mut self.links[from.0 as usize], tx, wanted, body),
+                Some(from) => Self::take(&mut self.links[from.0 as usize], tx.part(), wanted, body),
                 None if self.doors.knocked() => Next::Other,
-                None => self.take_any(tx, wanted, body),
+                None => self.take_any(tx.part(), wanted, body),
             };
             match next {
                 Next::Taken(short) => return Some(short),
@@ -563,7 +570,7 @@ impl<B: Bytes> Rx for ShmRx<B> {
     #[inline(always)]
     fn take_short<C: Bytes>(
         &mut self,
-        tx: &mut ShmTx<B>,
+        tx: &mut T,
         from: Peer,
         wanted: Wanted,
         body: &C,
@@ -574,7 +581,7 @@ impl<B: Bytes> Rx for ShmRx<B> {
         if ahead != WORD {
             let is_plain = |head| Header::plain(head, SHORT as u32).is_some();
             return if u32::try_from(ahead).is_ok_and(is_plain) {
-                Self::take_other(link, tx, wanted, body.clone())
+                Self::take_other(link, tx.part(), wanted, body.clone())
             } else {
                 None
             };
@@ -583,9 +590,11 @@ impl<B: Bytes> Rx for ShmRx<B> {
         if !wanted.takes(envelope) || !body.fill_word(link.ring.get(&slot, 1)) {
             return None;
         }
-        Some(Self::taken(link, tx, &slot, envelope, 8))
+        Some(Self::taken(link, tx.part(), &slot, envelope, 8))
     }
+}
 
+impl<B: Bytes> Sleeper for ShmRx<B> {
     /// The first one of a sleep says false while bulk transfers are under way: the next poll notes what
     /// they wait for.
     ///

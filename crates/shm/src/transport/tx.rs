@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
-use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx};
+use oxmpi_wire::{
+    Busy, Bytes, Fault, Header, Holds, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx,
+};
 
 use self::bulk::choice::RoadWish;
 use self::bulk::{Operation, Sinks, Sources, Stream};
@@ -257,7 +259,34 @@ impl<B: Bytes> ShmTx<B> {
     /// Moves on all that waits for room. Returns how much moved.
     #[cold]
     #[inline(never)]
-    pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
+    pub(super) fn advance<T: Holds<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = tx.part().answer_waiting() + tx.part().pump();
+        while let Some((token, result)) = tx.part().finished.pop_front() {
+            sink.done(tx, token, result);
+            moved += 1;
+        }
+        let mut i = 0;
+        while let Some(&peer) = tx.part().blocked.get(i) {
+            if tx.part().unblocked(peer) {
+                tx.part().blocked.swap_remove(i);
+                tx.part().out[peer as usize].wants = Wants::default();
+                sink.room(tx, Peer(peer));
+                moved += 1;
+            } else {
+                i += 1;
+            }
+        }
+        let own = tx.part();
+        own.chores = !(own.answers.is_empty()
+            && !own.bulk_waits()
+            && own.finished.is_empty()
+            && own.blocked.is_empty()
+            && own.broken.is_empty());
+        moved
+    }
+
+    /// Sends the answers for which there is room by now. Returns how many.
+    fn answer_waiting(&mut self) -> u32 {
         let mut moved = 0;
         for _ in 0..self.answers.len() {
             if let Some((peer, control)) = self.answers.pop_front() {
@@ -271,28 +300,6 @@ impl<B: Bytes> ShmTx<B> {
                 }
             }
         }
-        moved += self.pump();
-        while let Some((token, result)) = self.finished.pop_front() {
-            sink.done(self, token, result);
-            moved += 1;
-        }
-        let mut i = 0;
-        while i < self.blocked.len() {
-            let peer = self.blocked[i];
-            if self.unblocked(peer) {
-                self.blocked.swap_remove(i);
-                self.out[peer as usize].wants = Wants::default();
-                sink.room(self, Peer(peer));
-                moved += 1;
-            } else {
-                i += 1;
-            }
-        }
-        self.chores = !(self.answers.is_empty()
-            && !self.bulk_waits()
-            && self.finished.is_empty()
-            && self.blocked.is_empty()
-            && self.broken.is_empty());
         moved
     }
 

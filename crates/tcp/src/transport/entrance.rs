@@ -55,6 +55,27 @@ struct Call {
     ways: Vec<Way>,
     dial: Dial,
     attempt: Option<Attempt>,
+    /// Attempts in a row at which a host answered that nobody listens there.
+    refusals: usize,
+}
+
+impl Call {
+    /// Rounds over all ways in which hosts say so, before they are believed.
+    const ROUNDS: usize = 3;
+
+    /// Why the peer cannot be reached, as far as is known.
+    fn why(&self) -> Fault {
+        if self.has_ended() {
+            Fault::Unreachable("its host answers that nobody listens there any more")
+        } else {
+            Fault::Unreachable("none of its addresses answers")
+        }
+    }
+
+    /// Whether the peer's process has ended, as its host says: ranks listen before others know where.
+    fn has_ended(&self) -> bool {
+        !self.ways.is_empty() && self.refusals >= Self::ROUNDS * self.ways.len()
+    }
 }
 
 #[derive(Debug)]
@@ -214,6 +235,7 @@ impl Entrance {
             ways,
             dial,
             attempt: None,
+            refusals: 0,
         };
         self.calls.insert(peer, call);
         self.wake = 0;
@@ -233,6 +255,11 @@ impl Entrance {
             }
             Err(why) => {
                 call.attempt = None;
+                call.refusals = if why.is_refusal() {
+                    call.refusals + 1
+                } else {
+                    0
+                };
                 if let Ended::Turned(Turned::Refused(Refusal::Twin)) = why {
                     call.dial.refused(now);
                 } else {
@@ -264,9 +291,10 @@ impl Entrance {
         self.wake = u64::MAX;
         let peers: Vec<u32> = self.calls.keys().copied().collect();
         for peer in peers {
-            if tx.is_lost(peer) || !self.dial(peer, now, epoll) {
-                self.calls.remove(&peer);
-                tx.lose(peer, Fault::Unreachable("none of its addresses answers"));
+            if (tx.is_lost(peer) || !self.dial(peer, now, epoll))
+                && let Some(call) = self.calls.remove(&peer)
+            {
+                tx.lose(peer, call.why());
             }
         }
     }
@@ -286,6 +314,9 @@ impl Entrance {
             None => {}
         }
         call.attempt = None;
+        if call.has_ended() {
+            return false;
+        }
         loop {
             match call.dial.next(now) {
                 Next::GiveUp => return false,
@@ -330,6 +361,13 @@ enum Ended {
     System(#[from] io::Error),
     #[error("it closed the connection")]
     Closed,
+}
+
+impl Ended {
+    /// Whether the host answered that nobody listens there.
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::System(error) if error.kind() == io::ErrorKind::ConnectionRefused)
+    }
 }
 
 /// Reads into `input`; `None`: nothing has come.

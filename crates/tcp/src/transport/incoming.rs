@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{Bytes, Fault, Peer, Sink, Take};
+use oxmpi_wire::{Bytes, Fault, Holds, Peer, Sink, Take};
 
 use super::bulk::Arriving;
 use super::tx::TcpTx;
@@ -40,25 +40,25 @@ impl Incoming {
 
     /// Hands at most `budget` arrivals from `peer` to `sink`, reading as long as there is something to
     /// read. Returns how many, a piece of bulk counted as one.
-    pub(super) fn receive<B: Bytes, S: Sink<TcpTx<B>>>(
+    pub(super) fn receive<B: Bytes, T: Holds<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
-        tx: &mut TcpTx<B>,
+        tx: &mut T,
         budget: u32,
         sink: &mut S,
     ) -> u32 {
         let mut moved = 0;
-        while moved < budget && !tx.is_lost(peer) {
+        while moved < budget && !tx.part().is_lost(peer) {
             if self.inbox.bulk() > 0 {
                 if !self.inbox.has_bytes() {
-                    if !self.read(peer, tx) {
+                    if !self.read(peer, tx.part()) {
                         break;
                     }
                 } else {
                     let bytes = self.inbox.take_bulk();
-                    tx.place(self.arriving.as_mut(), bytes);
+                    tx.part().place(self.arriving.as_mut(), bytes);
                 }
-                self.settle(peer, tx);
+                self.settle(peer, tx.part());
                 moved += 1;
                 continue;
             }
@@ -68,19 +68,19 @@ impl Incoming {
                     moved += 1;
                 }
                 Ok(Some(Arrival::Control(control))) => {
-                    match tx.control(peer, control) {
+                    match tx.part().control(peer, control) {
                         Ok(arriving) => self.arriving = arriving,
-                        Err(rule) => tx.breach(peer, &rule, rule),
+                        Err(rule) => tx.part().breach(peer, &rule, rule),
                     }
-                    self.settle(peer, tx);
+                    self.settle(peer, tx.part());
                     moved += 1;
                 }
                 Ok(None) => {
-                    if !self.read(peer, tx) {
+                    if !self.read(peer, tx.part()) {
                         break;
                     }
                 }
-                Err(breach) => tx.breach(peer, &breach, breach.rule()),
+                Err(breach) => tx.part().breach(peer, &breach, breach.rule()),
             }
         }
         moved

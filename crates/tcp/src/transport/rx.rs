@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use oxmpi_os::RawBytes;
 use oxmpi_os::epoll::{Epoll, Events};
 use oxmpi_os::tcp::{Listener, Stream};
-use oxmpi_wire::{Bytes, Fault, Peer, Rx, Sink};
+use oxmpi_wire::{Bytes, Fault, Holds, Peer, Rx, Sink, Sleeper};
 
 use super::Key;
 use super::bulk::index;
@@ -100,16 +100,16 @@ impl<B: Bytes> TcpRx<B> {
 
     /// Polls until all that was sent is with the kernel, for `limit` at most; peers that were never
     /// connected to are, for that. Do so before a rank leaves. False: something still waits.
-    pub fn drain<S: Sink<TcpTx<B>>>(
+    pub fn drain<T: Holds<TcpTx<B>>, S: Sink<T>>(
         &mut self,
-        tx: &mut TcpTx<B>,
+        tx: &mut T,
         limit: Duration,
         sink: &mut S,
     ) -> bool {
         let start = Instant::now();
         loop {
             let moved = self.poll(tx, u32::MAX, sink);
-            if !tx.has_waiting() {
+            if !tx.part().has_waiting() {
                 return true;
             }
             let left = limit.saturating_sub(start.elapsed());
@@ -200,10 +200,10 @@ impl<B: Bytes> TcpRx<B> {
     }
 
     /// Hands over what came from `peer`.
-    fn receive<S: Sink<TcpTx<B>>>(
+    fn receive<T: Holds<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
-        tx: &mut TcpTx<B>,
+        tx: &mut T,
         budget: u32,
         sink: &mut S,
     ) -> u32 {
@@ -211,8 +211,8 @@ impl<B: Bytes> TcpRx<B> {
             return 0;
         };
         let moved = incoming.receive(peer, tx, budget, sink);
-        if tx.is_lost(peer) {
-            incoming.end(tx);
+        if tx.part().is_lost(peer) {
+            incoming.end(tx.part());
         } else {
             self.peers[peer as usize] = Some(incoming);
         }
@@ -220,22 +220,20 @@ impl<B: Bytes> TcpRx<B> {
     }
 
     /// After the arrivals: answers go out, and the sink hears what has ended.
-    fn finish<S: Sink<TcpTx<B>>>(&mut self, tx: &mut TcpTx<B>, sink: &mut S) -> u32 {
-        let mut moved = tx.advance();
-        moved += tx.tell(sink);
-        self.quiet = moved == 0 && self.listed.is_empty() && !tx.has_news();
+    fn finish<T: Holds<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+        let mut moved = tx.part().advance();
+        moved += TcpTx::tell(tx, sink);
+        self.quiet = moved == 0 && self.listed.is_empty() && !tx.part().has_news();
         moved
     }
 }
 
-impl<B: Bytes> Rx for TcpRx<B> {
-    type Tx = TcpTx<B>;
-
+impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
     /// # Cost
     /// One system call if nothing came, and at least one read for each peer from which something did.
-    fn poll<S: Sink<TcpTx<B>>>(&mut self, tx: &mut TcpTx<B>, budget: u32, sink: &mut S) -> u32 {
-        self.tick(tx);
-        self.look(tx);
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
+        self.tick(tx.part());
+        self.look(tx.part());
         let mut moved = 0;
         for _ in 0..self.listed.len() {
             if moved >= budget {
@@ -258,7 +256,7 @@ impl<B: Bytes> Rx for TcpRx<B> {
 
     /// # Cost
     /// One read of that peer's connection; every 64th time all peers are looked at.
-    fn poll_from<S: Sink<TcpTx<B>>>(&mut self, tx: &mut TcpTx<B>, from: Peer, sink: &mut S) -> u32 {
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
         let known = self.peers[index(from)].as_mut();
         let Some(incoming) = known.filter(|_| self.polls & 63 != 0) else {
             return self.poll(tx, 1, sink);
@@ -271,7 +269,9 @@ impl<B: Bytes> Rx for TcpRx<B> {
         }
         moved + self.finish(tx, sink)
     }
+}
 
+impl<B: Bytes> Sleeper for TcpRx<B> {
     /// True once a poll has brought nothing and nothing has come since. Then a sleep of [`TcpRx::nap`]
     /// ends with the next arrival, and so does waiting for this value as a descriptor.
     ///

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use oxmpi_os::RawBytes;
 use oxmpi_os::tcp::Stream;
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Sink,
-    Slot, Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
+    Sink, Slot, Token, Tx,
 };
 
 use super::bulk::index;
@@ -232,30 +232,36 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Tells `sink` what has ended, who is lost and where there is room. Returns how much.
-    pub(super) fn tell<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
+    pub(super) fn tell<T: Holds<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
         let mut told = 0;
-        while let Some((token, result)) = self.finished.pop_front() {
-            sink.done(self, token, result);
+        while let Some((token, result)) = tx.part().finished.pop_front() {
+            sink.done(tx, token, result);
             told += 1;
         }
-        while let Some((peer, why)) = self.losses.pop_front() {
-            sink.lost(self, Peer(peer), why);
+        while let Some((peer, why)) = tx.part().losses.pop_front() {
+            sink.lost(tx, Peer(peer), why);
             told += 1;
         }
-        for at in (0..self.refused.len()).rev() {
-            let Some(&peer) = self.refused.get(at) else {
-                continue;
-            };
-            let (free, frame) = (self.may_begin(), self.options.frame as usize);
-            let outgoing = self.outgoing(peer);
-            if free && outgoing.outbox.has_room(frame) {
-                outgoing.refused = false;
-                self.refused.swap_remove(at);
-                sink.room(self, Peer(peer));
+        for at in (0..tx.part().refused.len()).rev() {
+            if let Some(peer) = tx.part().relent(at) {
+                sink.room(tx, Peer(peer));
                 told += 1;
             }
         }
         told
+    }
+
+    /// The peer at this place of the refused ones, which is taken from them if there is room for it.
+    fn relent(&mut self, at: usize) -> Option<u32> {
+        let &peer = self.refused.get(at)?;
+        let (free, frame) = (self.may_begin(), self.options.frame as usize);
+        let outgoing = self.outgoing(peer);
+        if !free || !outgoing.outbox.has_room(frame) {
+            return None;
+        }
+        outgoing.refused = false;
+        self.refused.swap_remove(at);
+        Some(peer)
     }
 
     pub(super) fn finish(&mut self, token: Token, result: Result<(), Fault>) {
@@ -313,7 +319,8 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Whether something that was sent is not with the kernel yet.
-    pub(super) fn has_waiting(&self) -> bool {
+    #[must_use]
+    pub fn has_waiting(&self) -> bool {
         let mut peers = self.peers.iter().flatten();
         peers.any(|outgoing| outgoing.lost.is_none() && !outgoing.is_idle())
     }
@@ -388,7 +395,7 @@ impl<B: Bytes> Memory for TcpTx<B> {
     type Bytes = B;
     type Region = TcpRegion;
 
-    fn register(&mut self, bytes: B, access: Access) -> Result<TcpRegion, Fault> {
+    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<TcpRegion, Fault> {
         Ok(self.regions.add(bytes, access))
     }
 

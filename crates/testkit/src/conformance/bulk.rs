@@ -25,7 +25,7 @@ fn registered<S: Subject>(
     let memory = S::memory(bytes);
     let region = end
         .tx
-        .register(S::bytes(&memory), access)
+        .register(S::bytes(&memory), access, end.peer)
         .expect("memory can be registered");
     let key = end.tx.key(&region, end.peer);
     (memory, region, key)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::{Envelope, Flags, Header, Kind, Rx, Tx};
+use oxmpi_wire::{Envelope, Flags, Header, Kind, Rx, Sleeper, Tx};
 
 use super::{End, Fixed, Log, Subject, eager, until};
 use crate::memory::pattern;

@@ -35,7 +35,8 @@ pub mod loss;
 use std::time::{Duration, Instant};
 
 use oxmpi_wire::{
-    Bytes, Envelope, Fault, Flags, Header, Kind, Memory, Peer, Put, Rma, Rx, Sink, Take, Token, Tx,
+    Bytes, Envelope, Fault, Flags, Header, Kind, Memory, Peer, Put, Rma, Rx, Sink, Sleeper, Take,
+    Token, Tx,
 };
 
 /// Time after which a test that waits counts as hanging.
@@ -46,7 +47,7 @@ pub trait Subject: Sized {
     /// The sending half.
     type Tx: Tx + Rma + Memory;
     /// The receiving half.
-    type Rx: Rx<Tx = Self::Tx>;
+    type Rx: Rx<Self::Tx> + Sleeper;
     /// Owner of user memory: it lives as long as a test needs it.
     type Memory;
 

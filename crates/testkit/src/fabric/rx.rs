@@ -1,6 +1,6 @@
 //! The receiving half of an end.
 
-use oxmpi_wire::{Fault, Peer, Rx, Sink};
+use oxmpi_wire::{Fault, Peer, Rx, Sink, Sleeper};
 
 use super::{FabricRx, FabricTx};
 
@@ -44,9 +44,7 @@ impl FabricRx {
     }
 }
 
-impl Rx for FabricRx {
-    type Tx = FabricTx;
-
+impl Rx<FabricTx> for FabricRx {
     fn poll<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, budget: u32, sink: &mut S) -> u32 {
         let ends = self.told.len() as u32;
         let first = {
@@ -66,7 +64,9 @@ impl Rx for FabricRx {
     fn poll_from<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, from: Peer, sink: &mut S) -> u32 {
         tx.advance(sink) + self.look(tx, from.0, sink)
     }
+}
 
+impl Sleeper for FabricRx {
     fn arm(&mut self) -> bool {
         let net = self.net.borrow();
         !net.queues

@@ -126,7 +126,7 @@ impl Memory for FabricTx {
     type Bytes = Shared;
     type Region = u64;
 
-    fn register(&mut self, bytes: Shared, _access: Access) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: Shared, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
         let number = net.next_region;
         net.next_region += 1;

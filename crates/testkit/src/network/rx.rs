@@ -1,6 +1,6 @@
 //! The receiving half of an end.
 
-use oxmpi_wire::{Peer, Rx, Sink};
+use oxmpi_wire::{Peer, Rx, Sink, Sleeper};
 
 use super::{NetworkRx, NetworkTx};
 
@@ -20,9 +20,7 @@ impl NetworkRx {
     }
 }
 
-impl Rx for NetworkRx {
-    type Tx = NetworkTx;
-
+impl Rx<NetworkTx> for NetworkRx {
     fn poll<S: Sink<NetworkTx>>(&mut self, tx: &mut NetworkTx, budget: u32, sink: &mut S) -> u32 {
         let mut handed = tx.advance(sink);
         while handed < budget && self.look(tx, None, sink) {
@@ -39,7 +37,9 @@ impl Rx for NetworkRx {
     ) -> u32 {
         tx.advance(sink) + u32::from(self.look(tx, Some(from.0), sink))
     }
+}
 
+impl Sleeper for NetworkRx {
     fn arm(&mut self) -> bool {
         self.net.borrow().ends[self.me as usize].is_empty()
     }

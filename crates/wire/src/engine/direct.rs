@@ -45,7 +45,7 @@ impl<T: Tx + Rma> Engine<T> {
         body: &C,
     ) -> Option<Short>
     where
-        X: Rx<Tx = T>,
+        X: Rx<T>,
         C: Bytes,
     {
         if self.pending.get(source.0 as usize)? | self.any_posted != 0 {
@@ -75,7 +75,7 @@ impl<T: Tx + Rma> Engine<T> {
         body: &C,
     ) -> Option<Status>
     where
-        X: Rx<Tx = T>,
+        X: Rx<T>,
         C: Bytes,
     {
         if !self.direct(source) {

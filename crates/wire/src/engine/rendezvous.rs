@@ -52,7 +52,7 @@ impl<T: Tx + Rma> Engine<T> {
         let region = if len == 0 {
             None
         } else {
-            match tx.register(body, Access::Read) {
+            match tx.register(body, Access::Read, Peer(record.peer)) {
                 Ok(region) => Some(region),
                 Err(fault) => {
                     let failure = faulted(record.peer, fault);
@@ -137,7 +137,8 @@ impl<T: Tx + Rma> Engine<T> {
             self.finish(tx, index, offer.id, Flags::YES, None, outcome);
             return;
         }
-        match tx.register(body, Access::Write) {
+        let from = Peer(self.requests[index].peer);
+        match tx.register(body, Access::Write, from) {
             Ok(region) => {
                 self.requests[index].state = State::Pulling {
                     region,

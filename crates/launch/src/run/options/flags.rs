@@ -22,6 +22,7 @@ pub(crate) enum Effect {
     Directory,
     Hosts,
     HostFile,
+    Wrap,
     Variable,
     VariableForAll,
     Export,
@@ -53,7 +54,7 @@ const FLAGS: &[(&str, &[Flag])] = &[
             Flag {
                 names: &["ppn", "perhost", "npernode"],
                 values: &["N"],
-                help: "ranks per host; there is one host here, which gets all",
+                help: "ranks per host; without --wrap there is one host, which gets all",
                 effect: Effect::RanksPerHost,
             },
             Flag {
@@ -73,6 +74,12 @@ const FLAGS: &[(&str, &[Flag])] = &[
                 values: &["FILE"],
                 help: "the same from a file, one host a line",
                 effect: Effect::HostFile,
+            },
+            Flag {
+                names: &["wrap"],
+                values: &["COMMAND"],
+                help: "start ranks by it, -ppn for each {node} or {host}; {rank} too",
+                effect: Effect::Wrap,
             },
         ],
     ),
@@ -221,7 +228,8 @@ pub(crate) fn help() -> String {
         \x20 oxmpi run -n 4 ./heat 1000\n\
         \x20 oxmpi run -n 2 -l hostname\n\
         \x20 oxmpi run -n 1 ./master : -n 3 ./worker\n\
-        \x20 oxmpi run -n 2 --bind-to core --report-bindings ./a.out\n";
+        \x20 oxmpi run -n 2 --bind-to core --report-bindings ./a.out\n\
+        \x20 oxmpi run -n 8 -ppn 2 --wrap 'ip netns exec ns{node}' ./a.out\n";
     text
 }
 

@@ -106,7 +106,7 @@ impl<A: Access> Meeting<'_, A> {
                 rank,
                 peer: lost,
                 pid: self.access.with(|lane| lane.pid(peer)),
-                host: oxmpi_os::host::name(),
+                host: self.access.with(|lane| lane.host(peer)),
                 fault,
             },
             None => Error::Transport { rank, fault },

@@ -62,8 +62,8 @@ impl<A: Access> Communicator<A> {
         let lend = || {
             let (context, ours) = (self.context(), self.collective_context());
             self.access().with(|lane| match lane.troubles.of(ours) {
-                None => lane.lend_team(context, call),
-                Some(_) => Ok(Lent::None),
+                None if lane.is_near(self.group()) => lane.lend_team(context, call),
+                _ => Ok(Lent::None),
             })
         };
         match lend()? {

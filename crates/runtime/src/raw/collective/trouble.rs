@@ -57,6 +57,7 @@ impl Cause {
             Self::Lost { rank, fault } => match fault {
                 Fault::PeerDead => [rank, 1],
                 Fault::Left => [rank, 2],
+                Fault::Silent => [rank, 4],
                 _ => [rank, 3],
             },
         }
@@ -67,6 +68,7 @@ impl Cause {
             1 => Self::lost(rank, Fault::PeerDead),
             2 => Self::lost(rank, Fault::Left),
             3 => Self::lost(rank, Fault::Protocol("as another rank tells")),
+            4 => Self::lost(rank, Fault::Silent),
             _ => Self::Failed { rank },
         }
     }
@@ -196,6 +198,7 @@ impl<A: Access> Meeting<'_, A> {
             Some(cause @ Cause::Failed { rank }) if has_left && rank != self.group.rank() => {
                 self.error(cause)
             }
+            Some(cause @ Cause::Lost { .. }) if has_left => self.error(cause),
             _ => error,
         }
     }

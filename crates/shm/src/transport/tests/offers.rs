@@ -55,7 +55,7 @@ impl Rank {
     fn register(&mut self, body: &mut [u8], access: Access) -> ShmRegion {
         // SAFETY: every test keeps its bytes until it ends, and looks at them between polls.
         let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
-        self.tx.register(bytes, access).unwrap()
+        self.tx.register(bytes, access, Peer(0)).unwrap()
     }
 
     /// Begins to get the bytes of `key`, of rank 0, by `road`.
@@ -165,7 +165,7 @@ fn a_region_is_offered_to_one_peer() {
     let [one, other] = bodies.each_mut().map(|body| {
         // SAFETY: nobody reads or writes them.
         let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
-        tx.register(bytes, Access::Read).unwrap()
+        tx.register(bytes, Access::Read, Peer(0)).unwrap()
     });
     let mut offered = |region, to| Offered::of_key(&tx.key(region, Peer(to)));
     let first = offered(&one, 1);

@@ -56,7 +56,7 @@ fn join(size: u32, rank: u32, invitation: &OnceLock<String>) -> Result<Communica
         boot::accept(&Invitation::decode(invitation.wait())?, rank, size)?
     };
     let fork = ForkGuard::new().expect("a guard");
-    let lane = Own::new(LaneCell::new(Lane::new(node, policy, fork)?)?);
+    let lane = Own::new(LaneCell::new(Lane::new(node.into(), policy, fork)?)?);
     Ok(Communicator::new(
         lane,
         Lane::FIRST_CONTEXT,

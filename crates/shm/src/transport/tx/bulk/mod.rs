@@ -156,7 +156,7 @@ impl<B: Bytes> Memory for ShmTx<B> {
     type Bytes = B;
     type Region = ShmRegion;
 
-    fn register(&mut self, bytes: B, access: Access) -> Result<ShmRegion, Fault> {
+    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<ShmRegion, Fault> {
         Ok(self.regions.add(bytes, access))
     }
 

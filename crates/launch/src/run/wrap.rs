@@ -1,0 +1,109 @@
+//! Hosts within this machine: a command around each rank that puts it where its host is.
+//!
+//! With `-ppn 2 --wrap 'ip netns exec ns{node}'` ranks 0 and 1 start in the network namespace `ns0`, 2
+//! and 3 in `ns1`. The command has to become the rank (`exec`), so that the descriptor on which the rank
+//! talks to us and its process stay the same.
+
+use std::ffi::OsString;
+
+/// Where ranks are, when there are several hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wrap {
+    /// The words of the command before the program.
+    words: Vec<String>,
+    /// The names of the hosts; without any they have numbers only, as many as are needed.
+    hosts: Vec<String>,
+    /// Ranks of one host side by side.
+    each: u32,
+    /// Ranks of the job.
+    ranks: u32,
+}
+
+impl Wrap {
+    /// Starts `ranks` ranks by the command `text`, `each` on the first of `hosts`, as many on the next
+    /// one, and so on in turn.
+    ///
+    /// # Errors
+    /// A sentence, when the command names a host and there are no names.
+    pub(crate) fn new(text: &str, hosts: &[String], each: u32, ranks: u32) -> Result<Self, String> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        if hosts.is_empty() && words.iter().any(|word| word.contains("{host}")) {
+            return Err(
+                "--wrap: {host} is the name of a host: give names with -hosts, or take {node}"
+                    .into(),
+            );
+        }
+        Ok(Self {
+            words,
+            hosts: hosts.to_vec(),
+            each: each.max(1),
+            ranks,
+        })
+    }
+
+    /// The number of hosts.
+    fn nodes(&self) -> u32 {
+        let needed = self.ranks.div_ceil(self.each).max(1);
+        let named = self.hosts.len() as u32;
+        if named == 0 { needed } else { named }
+    }
+
+    /// The number of the host of `rank`.
+    pub(crate) fn node(&self, rank: u32) -> u32 {
+        rank / self.each % self.nodes()
+    }
+
+    /// The number of `rank` among those of its host, and how many these are.
+    pub(crate) fn place(&self, rank: u32) -> (u32, u32) {
+        let here = (0..self.ranks).filter(|&other| self.node(other) == self.node(rank));
+        let before = here.clone().take_while(|&other| other < rank).count();
+        (before as u32, here.count() as u32)
+    }
+
+    /// What comes before the program of `rank`.
+    pub(crate) fn command(&self, rank: u32) -> Vec<OsString> {
+        let node = self.node(rank);
+        let host = self.hosts.get(node as usize).map_or("", String::as_str);
+        let fill = |word: &String| {
+            let word = word.replace("{node}", &node.to_string());
+            let word = word.replace("{rank}", &rank.to_string());
+            word.replace("{host}", host).into()
+        };
+        self.words.iter().map(fill).collect()
+    }
+
+    /// The value of `PMI_process_mapping`.
+    pub(crate) fn mapping(&self) -> String {
+        format!("(vector,(0,{},{}))", self.nodes(), self.each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_fill_one_host_after_the_other() {
+        let wrap = Wrap::new("ip netns exec ns{node}", &[], 2, 5).expect("numbers will do");
+        let nodes: Vec<u32> = (0..5).map(|rank| wrap.node(rank)).collect();
+        assert_eq!(nodes, [0, 0, 1, 1, 2]);
+        assert_eq!(wrap.command(3), ["ip", "netns", "exec", "ns1"]);
+        assert_eq!((wrap.place(3), wrap.place(4)), ((1, 2), (0, 1)));
+        assert_eq!(wrap.mapping(), "(vector,(0,3,2))");
+    }
+
+    #[test]
+    fn named_hosts_take_turns() {
+        let hosts = ["a".to_owned(), "b".to_owned()];
+        let wrap = Wrap::new("ssh-like {host} {rank}", &hosts, 1, 3).expect("both have names");
+        assert_eq!(wrap.command(2), ["ssh-like", "a", "2"]);
+        assert_eq!((wrap.place(0), wrap.place(2)), ((0, 2), (1, 2)));
+        assert_eq!(wrap.mapping(), "(vector,(0,2,1))");
+    }
+
+    #[test]
+    fn a_name_is_needed_where_it_is_named() {
+        let why = Wrap::new("on {host}", &[], 1, 2).expect_err("no names");
+        assert!(why.contains("-hosts"), "{why}");
+    }
+}

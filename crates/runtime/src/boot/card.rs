@@ -1,0 +1,122 @@
+//! What ranks on several nodes tell each other, and how they join.
+
+use std::{fmt, process};
+
+use oxmpi_shm::Layout;
+use oxmpi_shm::heap::Wish;
+use oxmpi_tcp::{Card, Filter, JobKey, Options, Site};
+
+use super::node::Door;
+use super::{Far, Invitation, Met, accept, admit};
+use crate::error::{Error, Result};
+
+/// How the network is to be used.
+#[derive(Clone, Debug)]
+pub(crate) struct NetworkWish {
+    pub(crate) filter: Filter,
+    pub(crate) options: Options,
+}
+
+/// A rank that listens to its node and to the network, and does not know the others yet. Its text is
+/// what they need.
+pub(crate) struct Listening {
+    door: Door,
+    invitation: Invitation,
+    site: Site,
+    card: Card,
+}
+
+impl Listening {
+    /// The longest text, in bytes: what the process managers take as a value.
+    pub(crate) const ROOM: usize = 1000;
+
+    /// Listens to the network too. Who knows the key of `first`, the invitation of the first of all
+    /// ranks, may join.
+    ///
+    /// # Errors
+    /// When there is no network.
+    pub(crate) fn open(
+        wish: &NetworkWish,
+        door: Door,
+        invitation: Invitation,
+        first: &Invitation,
+    ) -> Result<Self> {
+        let key = JobKey::new(&first.key);
+        let site = Site::open(key, &wish.filter, wish.options).map_err(|why| {
+            let host = oxmpi_os::host::name();
+            let why = format!("{why}; the ranks are on several nodes, and no network joins {host}");
+            Error::start("listening for the ranks of other nodes", why)
+        })?;
+        let mut card = site.card().clone();
+        let room = Self::ROOM - invitation.to_string().len() - "/4194304/".len();
+        while card.to_string().len() > room && card.addresses.len() > 1 {
+            card.addresses.pop();
+        }
+        Ok(Self {
+            door,
+            invitation,
+            site,
+            card,
+        })
+    }
+
+    /// Joins all ranks, of which this is number `rank`; `texts` are those of all. `layout` says how
+    /// much memory so many ranks share.
+    ///
+    /// # Errors
+    /// When a text is none, or a rank of this node does not come.
+    pub(crate) fn join(
+        self,
+        rank: u32,
+        texts: &[String],
+        layout: impl Fn(u32) -> Layout,
+        heap: Option<Wish>,
+    ) -> Result<Met> {
+        let (mut invitations, mut pids, mut cards) = (Vec::new(), Vec::new(), Vec::new());
+        for text in texts {
+            let (invitation, pid, card) = parse(text)?;
+            invitations.push(invitation);
+            pids.push(pid);
+            cards.push(card);
+        }
+        let is_here = |&rank: &u32| invitations[rank as usize].node == self.invitation.node;
+        let (here, there): (Vec<u32>, Vec<u32>) = (0..texts.len() as u32).partition(is_here);
+        let place = here.iter().position(|&of| of == rank).unwrap_or_default() as u32;
+        let size = here.len() as u32;
+        let node = match place {
+            0 => admit(self.door, layout(size), heap)?,
+            _ => accept(&invitations[here[0] as usize], place, size)?,
+        };
+        let far = (!there.is_empty()).then(|| Far {
+            site: self.site,
+            cards,
+            pids,
+            order: [here, there].concat(),
+            machine: ranks_on(self.invitation.machine(), &invitations),
+        });
+        Ok(Met { node, far })
+    }
+}
+
+impl fmt::Display for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.invitation, process::id(), self.card)
+    }
+}
+
+/// How many of these ranks run on a machine.
+fn ranks_on(machine: &str, invitations: &[Invitation]) -> u32 {
+    let there = |invitation: &&Invitation| invitation.machine() == machine;
+    invitations.iter().filter(there).count() as u32
+}
+
+/// Reads the text of another rank: its invitation, its process, its card.
+fn parse(text: &str) -> Result<(Invitation, u32, Card)> {
+    let wrong = |why: &dyn fmt::Display| Error::start("looking for the ranks of other nodes", why);
+    let mut parts = text.splitn(3, '/');
+    let mut next = || parts.next().unwrap_or_default();
+    let invitation = Invitation::decode(next())?;
+    let pid = next().parse().map_err(|why| wrong(&why))?;
+    let card = next().parse().map_err(|why| wrong(&why))?;
+    Ok((invitation, pid, card))
+}

@@ -1,0 +1,84 @@
+//! How the ranks of a node meet, at the socket of the first of them.
+
+use std::fs;
+use std::time::Duration;
+
+use oxmpi_shm::heap::Wish;
+use oxmpi_shm::{Host, JoinError, Layout, Node};
+
+use super::Invitation;
+use crate::error::{Error, Result};
+
+/// How long ranks wait for each other to join. A rank that dies meanwhile is noticed at once; this
+/// bounds the wait for one that never starts.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The first rank of a node before the others have come.
+pub(crate) struct Door {
+    host: Host,
+    key: [u8; 16],
+}
+
+/// Opens a door for other ranks.
+pub(crate) fn invite() -> Result<(Door, Invitation)> {
+    let host = Host::bind().map_err(failed)?;
+    let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
+    let invitation = Invitation {
+        socket: host.name().to_owned(),
+        key,
+        node: this_node(),
+        host: oxmpi_os::host::name(),
+    };
+    Ok((Door { host, key }, invitation))
+}
+
+/// Waits at the door until all ranks of `layout` have met.
+pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<Node> {
+    let Door { host, key } = door;
+    let node = match (layout.ranks, heap) {
+        (1, None) => Node::alone(layout),
+        (1, Some(wish)) => Node::alone(layout).map(|node| node.with_heap(wish)),
+        (_, None) => host.serve(layout, key, PATIENCE),
+        (_, Some(wish)) => host.with_heap(wish).serve(layout, key, PATIENCE),
+    };
+    node.map_err(failed)
+}
+
+/// Goes where the first rank of the node waits, as rank `rank` of `size` there.
+pub(crate) fn accept(invitation: &Invitation, rank: u32, size: u32) -> Result<Node> {
+    Node::join(&invitation.socket, rank, size, invitation.key, PATIENCE).map_err(failed)
+}
+
+/// Names what a rank has to have in common with others to share memory with them: this boot of this
+/// machine, and the namespaces in which sockets, processes and users are found.
+fn this_node() -> String {
+    let boot = oxmpi_os::host::boot_id().unwrap_or_else(|_| oxmpi_os::host::name());
+    let spaces = ["net", "pid", "user"].map(|space| {
+        let link = fs::read_link(format!("/proc/self/ns/{space}"));
+        let text = link.map(|link| link.to_string_lossy().into_owned());
+        let digits = |text: String| {
+            text.chars()
+                .filter(char::is_ascii_digit)
+                .collect::<String>()
+        };
+        text.map(digits).unwrap_or_default()
+    });
+    format!("{boot}.{}", spaces.join("."))
+}
+
+fn failed(why: JoinError) -> Error {
+    Error::start("meeting the other ranks of this node", why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::invite;
+
+    #[test]
+    fn ranks_of_one_node_say_so() {
+        let (_first, one) = invite().expect("a door");
+        let (_second, two) = invite().expect("a door");
+        assert_eq!(one.node, two.node);
+        assert_ne!((one.socket, one.key), (two.socket, two.key));
+    }
+}

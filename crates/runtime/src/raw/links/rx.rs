@@ -1,0 +1,224 @@
+//! The receiving half, and rests between two looks.
+
+use oxmpi_shm::wait::{Rest, Waiter};
+use oxmpi_shm::{Gates, ShmRx};
+use oxmpi_tcp::TcpRx;
+use oxmpi_wire::{
+    Bytes, Envelope, Fault, Header, Peer, Rx, Short, Sink, Sleeper, Take, Token, Tx, Wanted, direct,
+};
+
+use super::{LinksTx, Names};
+
+/// Polls of the node between two of the network while the rank spins: a poll of the network is a system
+/// call, which the ranks of the node are not to wait for.
+const SKIPPED: u32 = 7;
+
+/// The receiving halves of a lane's transports.
+pub(in crate::raw) struct LinksRx {
+    pub(in crate::raw) node: ShmRx,
+    network: Network,
+}
+
+/// The transport from the ranks of other nodes.
+enum Network {
+    /// There are none, or the lane has left them.
+    None,
+    Tcp(Box<TcpRx>, Names, Pace),
+}
+
+/// When the network is polled.
+struct Pace {
+    /// Polls of the node until then.
+    left: u32,
+}
+
+impl LinksRx {
+    /// From the ranks of this node, and from nobody else.
+    pub(in crate::raw) const fn node(node: ShmRx) -> Self {
+        Self {
+            node,
+            network: Network::None,
+        }
+    }
+
+    /// And from the ranks of other nodes by tcp.
+    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpRx, names: Names) -> Self {
+        self.network = Network::Tcp(tcp.into(), names, Pace { left: 0 });
+        self
+    }
+
+    /// Hears nothing from other nodes any more.
+    pub(in crate::raw) fn depart(&mut self) {
+        self.network = Network::None;
+    }
+
+    /// A short nap was taken between two polls.
+    pub(in crate::raw) fn napped(&mut self) {
+        self.node.napped();
+        self.attend();
+    }
+
+    /// The next poll looks at the network.
+    pub(in crate::raw) fn attend(&mut self) {
+        if let Network::Tcp(_, _, pace) = &mut self.network {
+            pace.left = 0;
+        }
+    }
+
+    /// A poll brought nothing. What was sent before has been flushed: this may sleep.
+    #[inline(always)]
+    pub(in crate::raw) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
+        match self.network {
+            Network::None => waiter.idle(&mut self.node, gates),
+            Network::Tcp(..) => self.rest(tx, waiter, gates),
+        }
+    }
+
+    /// Rests where a rank of the node cannot wake this one: what would be a sleep until then is a short
+    /// one, which an arrival from another node ends.
+    #[inline(never)]
+    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
+        match waiter.next(gates) {
+            Rest::Spin => std::hint::spin_loop(),
+            Rest::Yield => {
+                std::thread::yield_now();
+                self.attend();
+            }
+            Rest::Sleep => {
+                tx.watch_all();
+                if let Network::Tcp(tcp, ..) = &mut self.network
+                    && tcp.arm()
+                {
+                    tcp.nap(waiter.short_nap());
+                }
+                self.napped();
+            }
+        }
+    }
+
+    /// Polls the network, if it is its turn.
+    #[inline]
+    fn poll_network<S: Sink<LinksTx>>(
+        &mut self,
+        tx: &mut LinksTx,
+        budget: u32,
+        sink: &mut S,
+    ) -> u32 {
+        let Network::Tcp(tcp, names, pace) = &mut self.network else {
+            return 0;
+        };
+        if let Some(left) = pace.left.checked_sub(1) {
+            pace.left = left;
+            return 0;
+        }
+        let moved = tcp.poll(tx, budget, &mut Named { sink, names });
+        pace.left = if moved == 0 { SKIPPED } else { 0 };
+        moved
+    }
+}
+
+impl Rx<LinksTx> for LinksRx {
+    #[inline(always)]
+    fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
+        let moved = self.node.poll(tx, budget, sink);
+        match self.network {
+            Network::None => moved,
+            Network::Tcp(..) => {
+                // What the engine has sent since leaves also where the network's turn has not come.
+                tx.flush();
+                moved + self.poll_network(tx, budget, sink)
+            }
+        }
+    }
+
+    #[inline]
+    fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
+        if !tx.is_far(from) {
+            return self.node.poll_from(tx, from, sink);
+        }
+        tx.watch(from);
+        match &mut self.network {
+            Network::None => 0,
+            Network::Tcp(tcp, names, _) => {
+                let from = Peer(names.name(from.0));
+                tcp.poll_from(tx, from, &mut Named { sink, names })
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn poll_short<C: Bytes, S: Sink<LinksTx>>(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Option<Peer>,
+        wanted: Wanted,
+        body: &C,
+        sink: &mut S,
+    ) -> Option<Short> {
+        match from {
+            Some(from) if tx.is_far(from) => self.far_short(tx, from, wanted, body.clone(), sink),
+            _ => self.node.poll_short(tx, from, wanted, body, sink),
+        }
+    }
+
+    /// A link to another node is none of the node's, which finds nothing there.
+    #[inline(always)]
+    fn take_short<C: Bytes>(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Peer,
+        wanted: Wanted,
+        body: &C,
+    ) -> Option<Short> {
+        self.node.take_short(tx, from, wanted, body)
+    }
+}
+
+impl LinksRx {
+    /// [`Rx::poll_short`] of a rank on another node.
+    #[inline(never)]
+    fn far_short<C: Bytes, S: Sink<LinksTx>>(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Peer,
+        wanted: Wanted,
+        body: C,
+        sink: &mut S,
+    ) -> Option<Short> {
+        direct::poll_short(self, tx, Some(from), wanted, &body, sink)
+    }
+}
+
+/// A sink that knows a network's peers by their links.
+struct Named<'a, S> {
+    sink: &'a mut S,
+    names: &'a Names,
+}
+
+impl<S> Named<'_, S> {
+    fn link(&self, peer: Peer) -> Peer {
+        Peer(self.names.link(peer.0))
+    }
+}
+
+impl<S: Sink<LinksTx>> Sink<LinksTx> for Named<'_, S> {
+    fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
+        self.sink.expected(self.link(from), envelope, body)
+    }
+
+    fn frame(&mut self, tx: &mut LinksTx, from: Peer, head: &Header, body: &mut impl Take) {
+        self.sink.frame(tx, self.link(from), head, body);
+    }
+
+    fn done(&mut self, tx: &mut LinksTx, token: Token, result: Result<(), Fault>) {
+        self.sink.done(tx, token, result);
+    }
+
+    fn room(&mut self, tx: &mut LinksTx, to: Peer) {
+        self.sink.room(tx, self.link(to));
+    }
+
+    fn lost(&mut self, tx: &mut LinksTx, peer: Peer, why: Fault) {
+        self.sink.lost(tx, self.link(peer), why);
+    }
+}

@@ -1,0 +1,338 @@
+//! The sending half.
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::{ShmRegion, ShmSlot, ShmTx};
+use oxmpi_tcp::frame::Draft;
+use oxmpi_tcp::{TcpRegion, TcpTx};
+use oxmpi_wire::engine::Source;
+use oxmpi_wire::{
+    Access, Busy, Bytes, Fault, Header, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
+    Slot, Token, Tx,
+};
+
+use super::Names;
+
+/// The sending halves of a lane's transports.
+pub(in crate::raw) struct LinksTx {
+    /// To the first links.
+    pub(in crate::raw) node: ShmTx,
+    /// Links of the node.
+    near: u32,
+    network: Network,
+}
+
+/// The transport to the ranks of other nodes.
+enum Network {
+    /// There are none, or the lane has left them.
+    None,
+    Tcp(Box<TcpTx>, Names),
+}
+
+/// A frame under construction.
+pub(in crate::raw) enum LinkSlot<'a> {
+    Node(ShmSlot<'a, RawBytes>),
+    Tcp(Draft<'a>),
+}
+
+/// Registered bytes.
+pub(in crate::raw) enum LinkRegion {
+    Node(ShmRegion),
+    Tcp(TcpRegion),
+}
+
+impl LinksTx {
+    /// To `near` ranks of this node, and to nobody else.
+    pub(in crate::raw) const fn node(node: ShmTx, near: u32) -> Self {
+        Self {
+            node,
+            near,
+            network: Network::None,
+        }
+    }
+
+    /// And to the ranks of other nodes by tcp.
+    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpTx, names: Names) -> Self {
+        self.network = Network::Tcp(tcp.into(), names);
+        self
+    }
+
+    /// Whether `peer` is on another node.
+    #[inline(always)]
+    pub(super) const fn is_far(&self, peer: Peer) -> bool {
+        peer.0 >= self.near
+    }
+
+    /// Connects to `peer`, which is waited for: who is not connected to is not seen to die.
+    pub(super) fn watch(&mut self, peer: Peer) {
+        if let Some((tcp, peer)) = self.far(peer) {
+            tcp.connect(peer);
+        }
+    }
+
+    /// Connects to everybody, if they are few: somebody waits long, and who is not connected to is not
+    /// seen to die.
+    pub(in crate::raw) fn watch_all(&mut self) {
+        /// The most ranks of other nodes that are watched so.
+        const FEW: u32 = 64;
+        if let Network::Tcp(tcp, names) = &mut self.network {
+            let all = names.links().len() as u32;
+            if all - self.near <= FEW {
+                (self.near..all).for_each(|link| tcp.connect(Peer(names.name(link))));
+            }
+        }
+    }
+
+    /// A receive has been posted: what it answers goes out, and its source is watched.
+    #[inline]
+    pub(in crate::raw) fn await_from(&mut self, source: Source) {
+        if let Network::Tcp(tcp, names) = &mut self.network {
+            if let Source::Peer(peer) = source
+                && peer.0 >= self.near
+            {
+                tcp.connect(Peer(names.name(peer.0)));
+            }
+            tcp.flush();
+        }
+    }
+
+    /// The host of `peer`, if that is on another node.
+    pub(in crate::raw) fn host(&self, peer: Peer) -> Option<&str> {
+        match &self.network {
+            Network::Tcp(tcp, names) if self.is_far(peer) => {
+                Some(tcp.host(Peer(names.name(peer.0))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether something that was sent has not left this process.
+    pub(in crate::raw) fn has_unsent(&self) -> bool {
+        match &self.network {
+            Network::None => false,
+            Network::Tcp(tcp, _) => tcp.has_waiting(),
+        }
+    }
+
+    /// Leaves in order, once all that was sent has gone out.
+    pub(in crate::raw) fn depart(&mut self) {
+        self.node.depart();
+        self.network = Network::None;
+    }
+
+    /// Leaves without a wait.
+    pub(in crate::raw) fn break_off(&mut self) {
+        self.node.depart();
+        if let Network::Tcp(tcp, _) = std::mem::replace(&mut self.network, Network::None) {
+            tcp.die();
+        }
+    }
+
+    /// The network, and what it calls `peer`, which is on another node.
+    fn far(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
+        match &mut self.network {
+            Network::None => None,
+            Network::Tcp(tcp, names) => Some((tcp, Peer(names.name(peer.0)))),
+        }
+    }
+}
+
+impl Holds<ShmTx> for LinksTx {
+    #[inline(always)]
+    fn part(&mut self) -> &mut ShmTx {
+        &mut self.node
+    }
+}
+
+impl Holds<TcpTx> for LinksTx {
+    fn part(&mut self) -> &mut TcpTx {
+        match &mut self.network {
+            Network::Tcp(tcp, _) => tcp,
+            Network::None => unreachable!("only a lane with this network polls it"),
+        }
+    }
+}
+
+impl Tx for LinksTx {
+    type Slot<'a> = LinkSlot<'a>;
+
+    fn limits(&self, to: Peer) -> &Limits {
+        match &self.network {
+            Network::Tcp(tcp, names) if self.is_far(to) => tcp.limits(Peer(names.name(to.0))),
+            _ => self.node.limits(to),
+        }
+    }
+
+    #[inline]
+    fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
+        if self.is_far(to) {
+            let (tcp, to) = self.far(to).ok_or(Busy)?;
+            return tcp.short(to, head, body);
+        }
+        self.node.short(to, head, body)
+    }
+
+    /// A link to another node is none of the node's, which it refuses.
+    #[inline(always)]
+    fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
+        self.node.put_short(to, head, body)
+    }
+
+    #[inline]
+    fn let_short(&mut self, to: Peer, below: u32) {
+        if !self.is_far(to) {
+            self.node.let_short(to, below);
+        }
+    }
+
+    #[inline]
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<LinkSlot<'_>, Busy> {
+        if self.is_far(to) {
+            let (tcp, to) = self.far(to).ok_or(Busy)?;
+            return tcp.frame(to, head, len).map(LinkSlot::Tcp);
+        }
+        self.node.frame(to, head, len).map(LinkSlot::Node)
+    }
+
+    /// # Cost
+    /// One compare where all ranks are on one node.
+    #[inline]
+    fn flush(&mut self) {
+        if let Network::Tcp(tcp, _) = &mut self.network {
+            tcp.flush();
+        }
+    }
+
+    fn give_up(&mut self, peer: Peer, why: Fault) {
+        if !self.is_far(peer) {
+            self.node.give_up(peer, why);
+        } else if let Some((tcp, peer)) = self.far(peer) {
+            tcp.give_up(peer, why);
+        }
+    }
+}
+
+impl Put for LinkSlot<'_> {
+    #[inline]
+    fn room(&self) -> usize {
+        match self {
+            Self::Node(slot) => slot.room(),
+            Self::Tcp(slot) => slot.room(),
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Node(slot) => slot.put(bytes),
+            Self::Tcp(slot) => slot.put(bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
+        match self {
+            Self::Node(slot) => slot.put_exact(bytes),
+            Self::Tcp(slot) => slot.put_exact(bytes),
+        }
+    }
+}
+
+impl Slot for LinkSlot<'_> {
+    #[inline]
+    fn send(self) {
+        match self {
+            Self::Node(slot) => slot.send(),
+            Self::Tcp(slot) => slot.send(),
+        }
+    }
+}
+
+/// What a lane says that has left its network.
+const LEFT: Fault = Fault::Unreachable("this rank has left the job");
+
+impl Memory for LinksTx {
+    type Bytes = RawBytes;
+    type Region = LinkRegion;
+
+    fn register(
+        &mut self,
+        bytes: RawBytes,
+        access: Access,
+        with: Peer,
+    ) -> Result<LinkRegion, Fault> {
+        if self.is_far(with) {
+            let (tcp, with) = self.far(with).ok_or(LEFT)?;
+            return tcp.register(bytes, access, with).map(LinkRegion::Tcp);
+        }
+        self.node
+            .register(bytes, access, with)
+            .map(LinkRegion::Node)
+    }
+
+    fn key(&mut self, region: &LinkRegion, to: Peer) -> Key {
+        match region {
+            LinkRegion::Node(region) => self.node.key(region, to),
+            LinkRegion::Tcp(region) => match self.far(to) {
+                Some((tcp, to)) => tcp.key(region, to),
+                None => Key([0; Key::LEN]),
+            },
+        }
+    }
+
+    fn release(&mut self, region: LinkRegion, token: Token) {
+        match (region, &mut self.network) {
+            (LinkRegion::Node(region), _) => self.node.release(region, token),
+            (LinkRegion::Tcp(region), Network::Tcp(tcp, _)) => tcp.release(region, token),
+            // The network went, and what was registered with it.
+            (LinkRegion::Tcp(_), Network::None) => {}
+        }
+    }
+}
+
+impl Rma for LinksTx {
+    fn get(
+        &mut self,
+        of: Peer,
+        from: Remote<'_>,
+        to: Local<'_, LinkRegion>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        let Local { at, len, .. } = to;
+        match to.region {
+            LinkRegion::Node(region) => self.node.get(of, from, Local { region, at, len }, token),
+            LinkRegion::Tcp(region) => {
+                let (tcp, of) = self.far(of).ok_or(Busy)?;
+                tcp.get(of, from, Local { region, at, len }, token)
+            }
+        }
+    }
+
+    fn put(
+        &mut self,
+        to: Peer,
+        from: Local<'_, LinkRegion>,
+        at: Remote<'_>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        let Local { at: first, len, .. } = from;
+        match from.region {
+            LinkRegion::Node(region) => {
+                let from = Local {
+                    region,
+                    at: first,
+                    len,
+                };
+                self.node.put(to, from, at, token)
+            }
+            LinkRegion::Tcp(region) => {
+                let (tcp, to) = self.far(to).ok_or(Busy)?;
+                let from = Local {
+                    region,
+                    at: first,
+                    len,
+                };
+                tcp.put(to, from, at, token)
+            }
+        }
+    }
+}
