@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
 use oxmpi_shm::{Host, JoinError, Layout, Node, Road, RoadWish, ShmRegion};
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token};
+use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
 
 const PART: &str = "OXMPI_TEST_PART";
 /// What the part "die" sends, and what it prints then.

@@ -826,9 +826,11 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
+        if self.fork.forked() {
+            self.tx.abandon();
+        } else if !std::thread::panicking() {
             self.leave_alone();
-        } else if !self.ended && !self.fork.forked() {
+        } else if !self.ended {
             // A panicking thread must not wait for anyone, and nobody for it: the process may live
             // on where the lane was not the world's.
             self.tx.break_off();

@@ -19,7 +19,9 @@ const ALLREDUCE: &str = "OXMPI_ALLREDUCE_ALGORITHM";
 fn nobody_leaves_a_barrier_before_all_have_entered() {
     for ranks in SIZES {
         for algorithm in ["auto", "dissemination"] {
-            let job = Job::of(ranks).with("OXMPI_BARRIER_ALGORITHM", algorithm);
+            // Over a network a message may come after a barrier that it was sent before.
+            let job = Job::of(ranks).on_one_host();
+            let job = job.with("OXMPI_BARRIER_ALGORITHM", algorithm);
             job.succeed(|world| {
                 let world = world.comm();
                 // More than a lane has gates, and parts that share one.

@@ -119,6 +119,11 @@ impl LinksTx {
         self.network = Network::None;
     }
 
+    /// Lets go of the network without a word: it is another process's.
+    pub(in crate::raw) fn abandon(&mut self) {
+        std::mem::forget(std::mem::replace(&mut self.network, Network::None));
+    }
+
     /// Leaves without a wait.
     pub(in crate::raw) fn break_off(&mut self) {
         self.node.depart();

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::memory::Memfd;
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Token, Tx};
+use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Sleeper, Token, Tx};
 
 use super::{Seen, put};
 use crate::area::{PIPES, SHARED};

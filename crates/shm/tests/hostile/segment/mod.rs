@@ -18,7 +18,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::ring::Words;
 use oxmpi_shm::{Layout, Node, ShmRx, ShmTx};
 use oxmpi_wire::{
-    Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Source, Switches, Tag, Tx,
+    Engine, Envelope, Fault, Mode, Peer, Request, Rules, Rx, Sleeper, Source, Switches, Tag, Tx,
 };
 
 use self::script::Script;
