@@ -1,5 +1,7 @@
 //! A lane: one engine, its transports, and what waiting on it needs.
 
+mod naming;
+
 use std::any::Any;
 use std::sync::Arc;
 
@@ -185,36 +187,6 @@ impl Lane {
         Self::new(met, self.policy.clone(), self.fork)
     }
 
-    /// Whether this rank shares memory with all of `group`.
-    ///
-    /// # Cost
-    /// A compare where all links are on this node, else a look at each rank.
-    pub(super) fn is_near(&self, group: &Group) -> bool {
-        let near = |rank| {
-            let link = group.link(rank as usize);
-            link.is_some_and(|link| link < self.near)
-        };
-        self.names.is_none() || (0..group.size()).all(near)
-    }
-
-    /// What a link is called on all ranks of the lane.
-    pub(super) fn name(&self, link: u32) -> u32 {
-        self.names.as_ref().map_or(link, |names| names.name(link))
-    }
-
-    /// The link that is called so on all ranks of the lane, if there is one.
-    pub(super) fn link(&self, name: u32) -> Option<u32> {
-        let link = || self.names.as_ref().map_or(name, |names| names.link(name));
-        (name < self.size()).then(link)
-    }
-
-    /// The host of the rank at the other end of a link.
-    pub(super) fn host(&self, peer: Peer) -> String {
-        self.tx
-            .host(peer)
-            .map_or_else(oxmpi_os::host::name, str::to_owned)
-    }
-
     /// The memory that ranks allocate, if there is any.
     pub(super) fn heap(&self) -> Option<&Arc<Heap>> {
         self.reach.as_ref().map(Reach::heap)
@@ -258,18 +230,6 @@ impl Lane {
         &self.policy
     }
 
-    /// Number of links.
-    pub(super) const fn size(&self) -> u32 {
-        self.pids.len() as u32
-    }
-
-    /// Whether every member of `group` but this rank is lost or has left.
-    pub(super) fn is_deserted(&self, group: &Group) -> bool {
-        let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
-        let gone = |link| self.engine.fault(Peer(link)).is_some();
-        group.size() > 1 && others.all(|rank| group.link(rank as usize).is_some_and(gone))
-    }
-
     /// Whose message the operation waits for, if it is a receive that nothing has come for yet.
     pub(super) fn awaited(&self, request: OpenRequest) -> Option<Source> {
         self.engine.awaited(request)
@@ -278,11 +238,6 @@ impl Lane {
     /// Whether something waits for room.
     pub(super) fn has_waiting(&self) -> bool {
         self.engine.has_waiting()
-    }
-
-    /// The process at the other end of a link.
-    pub(super) fn pid(&self, peer: Peer) -> Option<u32> {
-        self.pids.get(peer.0 as usize).copied()
     }
 
     /// Sends a short message, if there is room and nothing goes before it, on a lane that may be used.
