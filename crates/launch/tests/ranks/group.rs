@@ -70,6 +70,7 @@ impl Drop for Group {
 /// Two ranks with links of more than 8 MiB.
 fn job() -> Job {
     Job::of(2)
+        .on_one_host()
         .with("OXMPI_SHM_BUFFER", "65472")
         .with("OXMPI_SHM_BUFFERS", "256")
         .with("OXMPI_SHM_HEAP", "0")
