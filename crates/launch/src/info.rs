@@ -7,8 +7,11 @@ use std::io;
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
+use oxmpi::settings::{Sources, TABLE, resolve};
+use oxmpi::transports::selection;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
 use oxmpi_topo::{CpuSet, Kind, Machine};
+use oxmpi_wire::transports::{self, Selection};
 
 use crate::complain::{self, USAGE};
 use crate::manager::started;
@@ -95,6 +98,7 @@ fn parse(arguments: Vec<OsString>) -> Result<Form, lexopt::Error> {
 /// Asks the system.
 fn gather() -> Info {
     let mask = affinity::current().unwrap_or_default();
+    let selection = selected();
     Info {
         version: env!("CARGO_PKG_VERSION"),
         host: host::name(),
@@ -108,7 +112,7 @@ fn gather() -> Info {
             Ok(start) => start.to_string(),
             Err(why) => why.to_string(),
         }),
-        transports: vec![shm(), network()],
+        transports: vec![shm(&selection), tcp(&selection)],
     }
 }
 
@@ -123,8 +127,31 @@ fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
         .collect()
 }
 
+/// What the settings take of what this host has; a sentence where a setting is wrong.
+fn selected() -> Result<Selection, String> {
+    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
+    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    Ok(selection(&values))
+}
+
+/// Whether `transport` is taken, and why.
+fn verdict(
+    selection: &Result<Selection, String>,
+    transport: transports::Transport,
+) -> (bool, String) {
+    let all = match selection {
+        Ok(selection) => &selection.transports,
+        Err(why) => return (false, why.clone()),
+    };
+    let of_it = all.iter().filter(|v| v.name == transport.name());
+    of_it
+        .map(|v| (v.taken, v.why.clone()))
+        .next()
+        .unwrap_or_default()
+}
+
 /// Shared memory between the ranks of one machine.
-fn shm() -> Transport {
+fn shm(selection: &Result<Selection, String>) -> Transport {
     let part = |name, purpose, tried: io::Result<()>, without: &str| Part {
         name,
         purpose,
@@ -161,25 +188,33 @@ fn shm() -> Transport {
         probe::process_vm_readv(),
         "copies through shared memory instead",
     );
-    let used = memfd.found && pidfd.found;
-    let why = match used {
-        true => "between ranks on this machine",
-        false => "the system refuses what it stands on",
-    };
+    let (taken, why) = verdict(selection, transports::Transport::Shared);
+    let works = memfd.found && pidfd.found;
     Transport {
         name: "shm",
-        used,
-        why: why.into(),
+        used: taken && works,
+        why: if works {
+            why
+        } else {
+            "the system refuses what it stands on".into()
+        },
         parts: vec![memfd, pidfd, futex, membarrier, single_copy],
     }
 }
 
 /// Between machines.
-fn network() -> Transport {
+fn tcp(selection: &Result<Selection, String>) -> Transport {
+    let (used, why) = verdict(selection, transports::Transport::Tcp);
+    let interfaces = selection.iter().flat_map(|selection| &selection.interfaces);
+    let through: Vec<&str> = interfaces.map(String::as_str).collect();
     Transport {
-        name: "network",
-        used: false,
-        why: "TCP, in jobs of several nodes; nothing faster is built into this version".into(),
+        name: "tcp",
+        used,
+        why: if used {
+            format!("{why}; through {}", through.join(", "))
+        } else {
+            why
+        },
         parts: Vec::new(),
     }
 }

@@ -99,6 +99,16 @@ impl<A: Access> Comm<A> {
         Ok(self.raw.split(colour, key)?.map(Self::new))
     }
 
+    /// The part of the communicator whose ranks share memory with this one (`MPI_Comm_split_type` with
+    /// `MPI_COMM_TYPE_SHARED`): those of its node, in the order of [`Comm::split`]. Where `transports` leaves
+    /// shared memory out, each rank is alone. Collective.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn split_by_node(&self, key: i32) -> Result<Self> {
+        self.raw.split_by_node(key).map(Self::new)
+    }
+
     /// A communicator of the same ranks on a new lane, for several threads at once. Collective.
     ///
     /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart

@@ -42,10 +42,12 @@ impl World {
         }
         let (policy, warnings) = Policy::of_process()?;
         let mut manager = Manager::find()?;
-        // `oxmpi run` has read the same settings, and has printed them.
-        let told = std::env::var_os(JOB_VARIABLE).is_some();
-        if manager.rank() == 0 && !told {
-            for warning in warnings {
+        if manager.rank() == 0 {
+            // `oxmpi run` has read the same settings, and has printed what is wrong with them. It may run on
+            // another host than the ranks, with other devices.
+            let told = std::env::var_os(JOB_VARIABLE).is_some();
+            let of_settings = warnings.iter().filter(|_| !told);
+            for warning in of_settings.chain(&policy.network.selection.warnings) {
                 eprintln!("oxmpi: {warning}");
             }
         }

@@ -23,7 +23,7 @@ fn info(memfd: bool) -> Info {
         granted: 4,
         memory: None,
         manager: "a manager".into(),
-        transports: vec![shm, network()],
+        transports: vec![shm, tcp(&Err("a setting is wrong".into()))],
     }
 }
 
@@ -43,7 +43,7 @@ fn text_names_machine_transports_and_reasons() {
         );
     }
     assert!(
-        text.contains("network     not used: TCP, in jobs of several nodes"),
+        text.contains("tcp         not used: a setting is wrong"),
         "{text}"
     );
     assert!(show::text(&info(false)).contains("missing"));
@@ -65,5 +65,10 @@ fn json_has_format_and_version() {
 fn this_system_carries_jobs() {
     let info = gather();
     assert!(info.transports[0].used, "{}", show::text(&info));
+    let why = &info.transports[1].why;
+    assert!(
+        why.contains("fastest network") || why.contains("no interface"),
+        "{why}"
+    );
     assert!(info.granted >= 1 && !info.allowed.is_empty());
 }

@@ -125,3 +125,32 @@ fn contexts_are_agreed_on_by_all() {
         Ok(())
     });
 }
+
+/// Ranks that share memory: those of one host, wherever the job runs. By its key the last comes first.
+#[test]
+fn parts_by_node_are_the_ranks_of_a_host() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let mut own = [0u8; 64];
+            own[..world.host().len()].copy_from_slice(world.host().as_bytes());
+            let mut hosts = vec![[0u8; 64]; comm.size()];
+            comm.allgather(&own, hosts.as_flattened_mut())?;
+            let here = (0..comm.size()).filter(|&rank| hosts[rank] == own);
+            let expected: Vec<usize> = here.rev().collect();
+
+            let part = comm.split_by_node(-(comm.rank() as i32))?;
+            let mut members = vec![0; part.size()];
+            part.allgather(&[comm.rank()], &mut members)?;
+            assert_eq!(members, expected);
+
+            // Of some ranks, which are not the first of all.
+            let some = comm.split((comm.rank() > 0).then_some(7), 0)?;
+            let Some(some) = some else { return Ok(()) };
+            let part = some.split_by_node(0)?;
+            let here = expected.iter().filter(|&&rank| rank > 0);
+            assert_eq!(part.size(), here.count());
+            part.barrier()
+        });
+    }
+}

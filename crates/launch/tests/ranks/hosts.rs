@@ -9,7 +9,7 @@ use std::process::Command;
 
 use oxmpi::{Error, Op, Result, World};
 
-use crate::job::{CUT, Job, end, over_hosts};
+use crate::job::{CUT, Job, can_cut, end};
 
 const RANKS: usize = 8;
 /// The host that is cut off, of four with two ranks each.
@@ -19,7 +19,7 @@ const LOST: usize = 3;
 /// ranks of another.
 #[test]
 fn a_host_that_is_cut_off_is_named() {
-    if !over_hosts() {
+    if !can_cut() {
         return;
     }
     let job = Job::of(RANKS).with("OXMPI_TCP_SILENCE", "2s");

@@ -20,7 +20,7 @@ pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
 /// over all of them. `cargo xtask ci hosts` sets it.
 const HOSTS: &str = "OXMPI_TEST_HOSTS";
 
-/// A command that takes host `{node}` off the network, there.
+/// A command that takes host `{node}` off the network, there; it stays off, so only the test of that has it.
 pub(crate) const CUT: &str = "OXMPI_TEST_CUT";
 
 const HOST_COUNT: usize = 4;
@@ -121,6 +121,11 @@ impl Job {
 /// Whether jobs are spread over hosts, as far as the test knows; a rank is one of such a job.
 pub(crate) fn over_hosts() -> bool {
     is_rank() || env::var_os(HOSTS).is_some()
+}
+
+/// Whether hosts may be cut off, as [`over_hosts`].
+pub(crate) fn can_cut() -> bool {
+    is_rank() || env::var_os(CUT).is_some()
 }
 
 /// Whether this process is a rank of a test's job, and not the test.

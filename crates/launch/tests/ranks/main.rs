@@ -26,4 +26,5 @@ mod requests;
 mod streams;
 mod threads;
 mod traffic;
+mod transports;
 mod waiting;

@@ -5,17 +5,39 @@ use std::{fmt, process};
 use oxmpi_shm::Layout;
 use oxmpi_shm::heap::Wish;
 use oxmpi_tcp::{Card, Filter, JobKey, Options, Site};
+use oxmpi_wire::transports::{Selection, Verdict};
 
 use super::node::Door;
 use super::{Far, Invitation, Met, accept, admit};
 use crate::error::{Error, Result};
 
-/// How the network is to be used.
+/// Which transports are taken, and how the network is to be used.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkWish {
+    pub(crate) selection: Selection,
+    /// The interfaces, those of the selection alone.
     pub(crate) filter: Filter,
     pub(crate) options: Options,
 }
+
+impl NetworkWish {
+    /// Why no other node is reached: tcp is not taken.
+    fn refusal(&self) -> Error {
+        let not_taken = |verdict: &&Verdict| !verdict.taken;
+        let reasons = self.selection.transports.iter().filter(not_taken);
+        let reasons: Vec<String> = reasons.map(|v| format!("{}: {}", v.name, v.why)).collect();
+        let host = oxmpi_os::host::name();
+        let why = format!(
+            "{host} has no transport to ranks it shares no memory with ({}); with `transports=auto` and an \
+             interface that is up, tcp is taken: see `oxmpi explain transports`",
+            reasons.join("; ")
+        );
+        Error::start(STEP, why)
+    }
+}
+
+/// What is being done here, for people.
+const STEP: &str = "listening for the ranks of other nodes";
 
 /// A rank that listens to its node and to the network, and does not know the others yet. Its text is
 /// what they need.
@@ -34,18 +56,21 @@ impl Listening {
     /// ranks, may join.
     ///
     /// # Errors
-    /// When there is no network.
+    /// When there is no network, or it is not to be used.
     pub(crate) fn open(
         wish: &NetworkWish,
         door: Door,
         invitation: Invitation,
         first: &Invitation,
     ) -> Result<Self> {
+        if !wish.selection.tcp {
+            return Err(wish.refusal());
+        }
         let key = JobKey::new(&first.key);
         let site = Site::open(key, &wish.filter, wish.options).map_err(|why| {
             let host = oxmpi_os::host::name();
             let why = format!("{why}; the ranks are on several nodes, and no network joins {host}");
-            Error::start("listening for the ranks of other nodes", why)
+            Error::start(STEP, why)
         })?;
         let mut card = site.card().clone();
         let room = Self::ROOM - invitation.to_string().len() - "/4194304/".len();

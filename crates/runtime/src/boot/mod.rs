@@ -86,7 +86,7 @@ impl From<Node> for Met {
 /// When a rank does not come, or no network reaches it.
 pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result<Met> {
     let (rank, size) = (manager.rank(), manager.size());
-    let (door, own) = invite()?;
+    let (door, own) = invite(policy.network.selection.shared)?;
     if size == 1 {
         return admit(door, policy.layout(1), Some(heap)).map(Met::from);
     }

@@ -1,7 +1,7 @@
 //! How the ranks of a node meet, at the socket of the first of them.
 
-use std::fs;
 use std::time::Duration;
+use std::{fs, process};
 
 use oxmpi_shm::heap::Wish;
 use oxmpi_shm::{Host, JoinError, Layout, Node};
@@ -19,14 +19,18 @@ pub(crate) struct Door {
     key: [u8; 16],
 }
 
-/// Opens a door for other ranks.
-pub(crate) fn invite() -> Result<(Door, Invitation)> {
+/// Opens a door for other ranks of the node. One that does not share memory (`shared`) is a node of its own.
+pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
     let host = Host::bind().map_err(failed)?;
     let key = oxmpi_os::host::random().map_err(|why| Error::start("making the job's key", why))?;
     let invitation = Invitation {
         socket: host.name().to_owned(),
         key,
-        node: this_node(),
+        node: if shared {
+            this_node()
+        } else {
+            format!("{}.{}", this_node(), process::id())
+        },
         host: oxmpi_os::host::name(),
     };
     Ok((Door { host, key }, invitation))
@@ -76,9 +80,12 @@ mod tests {
 
     #[test]
     fn ranks_of_one_node_say_so() {
-        let (_first, one) = invite().expect("a door");
-        let (_second, two) = invite().expect("a door");
+        let (_first, one) = invite(true).expect("a door");
+        let (_second, two) = invite(true).expect("a door");
+        let (_third, alone) = invite(false).expect("a door");
         assert_eq!(one.node, two.node);
+        assert_ne!(one.node, alone.node);
+        assert_eq!(one.machine(), alone.machine());
         assert_ne!((one.socket, one.key), (two.socket, two.key));
     }
 }

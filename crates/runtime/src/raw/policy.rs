@@ -9,6 +9,7 @@ use oxmpi_wire::Switches;
 use crate::boot::NetworkWish;
 use crate::error::{Error, Result};
 use crate::settings::{self, Sources, Wait};
+use crate::transports;
 
 /// What the settings and the machine say about a lane.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct Policy {
     layout: Layout,
     /// The memory that ranks allocate.
     pub(crate) heap: Wish,
-    /// How the ranks of other nodes are reached.
+    /// Which transports are taken, and how the ranks of other nodes are reached.
     pub(crate) network: NetworkWish,
     /// How large messages go between the ranks of a node.
     pub(crate) roads: oxmpi_shm::RoadWish,
@@ -42,13 +43,15 @@ impl Policy {
         let wrong = |bad: settings::BadSetting| Error::Setting(bad.to_string());
         let sources = Sources::of_process().map_err(wrong)?;
         let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
+        let selection = transports::selection(&values);
         let policy = Self {
             switches: values.switches(),
             layout: values.layout(1),
             heap: values.heap(),
             network: NetworkWish {
-                filter: values.tcp_filter(),
+                filter: values.tcp_filter().among(selection.interfaces.clone()),
                 options: values.tcp_options(),
+                selection,
             },
             roads: values.roads(),
             node_collectives: values.node_collectives(),

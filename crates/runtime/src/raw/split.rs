@@ -63,6 +63,14 @@ impl<A: Access> Communicator<A> {
         Ok(Some(Self::new(self.access().clone(), context, group)))
     }
 
+    /// The part of this communicator's ranks that share memory with this one.
+    pub(crate) fn split_by_node(&self, key: i32) -> Result<Self> {
+        // The links of a node come first on each of its ranks, in one order: all call the first the same.
+        let node = self.access().with(|lane| lane.name(0));
+        let part = self.split(Some(node), key)?;
+        Ok(part.unwrap_or_else(|| unreachable!("who names a colour joins a part")))
+    }
+
     /// A communicator of the same ranks on a new lane that threads may share.
     pub(crate) fn share(&self) -> Result<Communicator<Shared>> {
         let (lane, group) = self.new_lane()?;
@@ -93,7 +101,7 @@ impl<A: Access> Communicator<A> {
         let layout = self.access().with(|lane| lane.policy().layout(size));
         let mut text = [0; Invitation::ROOM];
         if rank == 0 {
-            let (door, invitation) = boot::invite()?;
+            let (door, invitation) = boot::invite(true)?;
             write(&mut text, &invitation);
             self.bcast(target(&mut text), 0)?;
             self.barrier()?;
@@ -107,7 +115,7 @@ impl<A: Access> Communicator<A> {
     /// Meets the other ranks anew, which are on several nodes.
     fn meet_afar(&self) -> Result<Met> {
         let policy = self.access().with(|lane| lane.policy().clone());
-        let (door, own) = boot::invite()?;
+        let (door, own) = boot::invite(policy.network.selection.shared)?;
         let mut text = [0; Invitation::ROOM];
         write(&mut text, &own);
         self.bcast(target(&mut text), 0)?;

@@ -49,7 +49,7 @@ pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
 fn join(size: u32, rank: u32, invitation: &OnceLock<String>) -> Result<Communicator<Own>> {
     let (policy, _) = Policy::of_process()?;
     let node = if rank == 0 {
-        let (door, text) = boot::invite()?;
+        let (door, text) = boot::invite(true)?;
         invitation.set(text.to_string()).expect("set once");
         boot::admit(door, policy.layout(size), None)?
     } else {

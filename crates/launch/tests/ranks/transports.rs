@@ -1,0 +1,86 @@
+//! The setting `transports` as a job obeys it.
+
+use oxmpi::{Comm, Op, Result, World};
+
+use crate::job::{Job, SIZES, over_hosts};
+
+/// Messages on all paths around a ring, and a sum.
+fn talk(comm: &Comm) -> Result<()> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+    for len in [1, 1000, 300_000] {
+        let mine = vec![rank as u64; len];
+        let mut theirs = vec![u64::MAX; len];
+        comm.scope(|s| {
+            s.irecv(&mut theirs, left, 1)?;
+            s.isend(&mine, right, 1)?;
+            Ok(())
+        })?;
+        assert!(theirs.iter().all(|&value| value == left as u64));
+    }
+    assert_eq!(comm.allreduce(&1usize, Op::SUM)?, size);
+    Ok(())
+}
+
+#[test]
+fn ranks_of_one_host_need_no_tcp() {
+    let job = Job::of(3).with("OXMPI_TRANSPORTS", "^tcp").on_one_host();
+    job.succeed(|world| talk(world.comm()));
+}
+
+/// On lanes that are made later, too.
+#[test]
+fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
+    for ranks in SIZES {
+        Job::of(ranks)
+            .with("OXMPI_TRANSPORTS", "tcp")
+            .succeed(|world| {
+                let comm = world.comm();
+                assert_eq!(comm.split_by_node(0)?.size(), 1);
+                talk(comm)?;
+                let shared = comm.share()?;
+                shared.barrier()?;
+                assert_eq!(shared.allreduce(&1usize, Op::SUM)?, comm.size());
+                assert_eq!(shared.split_by_node(0)?.size(), 1);
+                Ok(())
+            });
+    }
+}
+
+#[test]
+fn an_unknown_name_is_told_once_in_a_job() {
+    let done = Job::of(4)
+        .with("OXMPI_TRANSPORTS", "sm,tcp,tpc")
+        .run(|| talk(World::init()?.comm()));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let said = "tpc is no transport and no device here; did you mean tcp?";
+    assert_eq!(done.err.matches(said).count(), 1, "{}", done.err);
+}
+
+#[test]
+fn without_any_transport_a_job_says_so_at_its_start() {
+    let done = Job::of(2)
+        .with("OXMPI_TRANSPORTS", "^sm,tcp")
+        .run(|| World::init().map(drop));
+    assert_eq!(done.code, 1, "{done:?}");
+    for said in [
+        "sm: transports = ^sm,tcp (OXMPI_TRANSPORTS) excludes it",
+        "tcp: transports = ^sm,tcp (OXMPI_TRANSPORTS) excludes it",
+        "with `transports=auto`",
+    ] {
+        assert!(done.err.contains(said), "{}", done.err);
+    }
+}
+
+#[test]
+fn without_tcp_a_job_over_hosts_says_so_at_its_start() {
+    if !over_hosts() {
+        return;
+    }
+    let done = Job::of(4)
+        .with("OXMPI_TRANSPORTS", "^tcp")
+        .run(|| World::init().map(drop));
+    assert_eq!(done.code, 1, "{done:?}");
+    let said = "(tcp: transports = ^tcp (OXMPI_TRANSPORTS) excludes it); with `transports=auto`";
+    assert!(done.err.contains(said), "{}", done.err);
+}
