@@ -463,7 +463,7 @@ impl<B: Bytes> ShmRx<B> {
             || self.waits.iter().any(Wait::is_over)
     }
 
-    /// Sleeps until a peer sends, or about `limit`. Only after [`Rx::arm`] said true; the next poll
+    /// Sleeps until a peer sends, or about `limit`. Only after [`Sleeper::arm`] said true; the next poll
     /// looks whether peers still live.
     ///
     /// # Cost
@@ -490,7 +490,7 @@ impl<B: Bytes> ShmRx<B> {
         self.empty |= LOOK / NAPS - 1;
     }
 
-    /// Takes [`Rx::arm`] back, for who does not sleep after all.
+    /// Takes [`Sleeper::arm`] back, for who does not sleep after all.
     pub fn disarm(&mut self) {
         self.segment.bell(self.me).clear();
         self.empty = LOOK - 1;

@@ -32,7 +32,7 @@ const NAP: Duration = Duration::from_millis(100);
 /// The receiving half of a rank's connections.
 ///
 /// It can be waited for as a descriptor: readable means that a poll may bring something, once
-/// [`Rx::arm`] has said true.
+/// [`Sleeper::arm`] has said true.
 pub struct TcpRx<B: Bytes = RawBytes> {
     epoll: Epoll,
     /// What the last wait told and no poll has seen yet.
@@ -90,7 +90,7 @@ impl<B: Bytes> TcpRx<B> {
         })
     }
 
-    /// Sleeps until something comes, for `limit` and 100 ms at most: after [`Rx::arm`] has said true.
+    /// Sleeps until something comes, for `limit` and 100 ms at most: after [`Sleeper::arm`] has said true.
     /// Then poll.
     pub fn nap(&mut self, limit: Duration) {
         // However the wait ends, the caller polls again.
