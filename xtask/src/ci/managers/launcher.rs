@@ -84,7 +84,8 @@ impl Launcher {
     }
 
     /// A job that the last of three ranks ends: it must end as a whole, with `code`. For a signal
-    /// some managers give its number, and some what a shell gives.
+    /// some managers give its number, and some what a shell gives. `srun` gives the highest of all
+    /// ranks, and those that it had to kill count; then it must name the rank that ended with `code`.
     fn bad_end(&self, programs: &Programs, how: &[&str], code: i32) -> Result<Tally> {
         let words: Vec<OsString> = [programs.ending.clone().into()]
             .into_iter()
@@ -95,7 +96,9 @@ impl Launcher {
         let got = output.status.code().unwrap_or(-1);
         let said = String::from_utf8_lossy(&output.stderr);
         println!("{name}: {}: the job ends with {got}", how.join(" "));
-        if got == code || (code == SIGKILL && got == 128 + SIGKILL) {
+        let killed = got == 128 + SIGKILL;
+        let named = said.contains(&format!("Exited with exit code {code}"));
+        if got == code || killed && (code == SIGKILL || named) {
             return Ok(Tally::ONE);
         }
         let how = how.join(" ");
