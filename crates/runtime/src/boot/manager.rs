@@ -95,12 +95,6 @@ impl Manager {
         }
     }
 
-    /// Whether only what is put before the first barrier is seen by all ranks: servers of PMIx on other
-    /// nodes may ask for a rank's values once.
-    pub(crate) const fn tells_once(&self) -> bool {
-        matches!(self.talk, Talk::Pmix(_))
-    }
-
     /// The value that rank `of` has put as `key`, if it has.
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
         match &mut self.talk {

@@ -93,23 +93,15 @@ pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result
     manager.put(&format!("{NODE}-{rank}"), &own.to_string())?;
     manager.barrier()?;
     let first = invitation(manager, 0)?;
-    let all_here = |manager: &mut Manager| {
-        let mut others = 0..size;
-        others.try_fold(true, |here, rank| {
-            Ok::<_, Error>(here && invitation(manager, rank)?.node == own.node)
-        })
-    };
-    let one_node = if manager.tells_once() {
-        all_here(manager)?
-    } else {
-        if rank == 0 {
-            let said = if all_here(manager)? { ONE } else { MANY };
-            manager.put(NODES, said)?;
-        }
-        manager.barrier()?;
-        told(manager, 0, NODES)? == ONE
-    };
-    if !one_node {
+    if rank == 0 {
+        let mut others = 1..size;
+        let all_here = others.try_fold(true, |here, rank| {
+            Ok(here && invitation(manager, rank)?.node == own.node)
+        })?;
+        manager.put(NODES, if all_here { ONE } else { MANY })?;
+    }
+    manager.barrier()?;
+    if told(manager, 0, NODES)? != ONE {
         let listening = Listening::open(&policy.network, door, own, &first)?;
         let texts = exchange(manager, &listening.to_string())?;
         return listening.join(rank, &texts, |ranks| policy.layout(ranks), Some(heap));

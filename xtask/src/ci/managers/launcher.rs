@@ -13,6 +13,9 @@ const SIZES: [u32; 4] = [1, 2, 3, 8];
 /// What a rank that aborts asks the job to end with.
 const ABORTED: i32 = 7;
 
+/// What makes each rank a node of its own, which meets the others in the network.
+const APART: [&str; 2] = ["env", "OXMPI_TRANSPORTS=tcp"];
+
 /// What a rank is killed by.
 const SIGKILL: i32 = 9;
 
@@ -59,19 +62,21 @@ impl Launcher {
             tally += Tally::ONE;
         }
         for size in [2, 4] {
-            tally += self.messages(size, programs)?;
+            tally += self.messages(size, &[], programs)?;
         }
+        tally += self.messages(4, &APART, programs)?;
         tally += self.bad_end(programs, &["abort", &ABORTED.to_string()], ABORTED)?;
         tally += self.bad_end(programs, &["kill"], SIGKILL)?;
         Ok(tally)
     }
 
-    /// PingPong between two ranks and Allreduce among all, with proof of the data.
-    fn messages(&self, size: u32, programs: &Programs) -> Result<Tally> {
+    /// PingPong between two ranks and Allreduce among all, with proof of the data, started by `before`.
+    fn messages(&self, size: u32, before: &[&str], programs: &Programs) -> Result<Tally> {
         const ASKED: &str = "bench PingPong Allreduce -iter 20 -msglog 3:12 -check";
         let asked = ASKED.split(' ').map(OsString::from);
-        let words: Vec<OsString> = [programs.oxmpi.clone().into()]
-            .into_iter()
+        let before = before.iter().map(OsString::from);
+        let words: Vec<OsString> = before
+            .chain([programs.oxmpi.clone().into()])
             .chain(asked)
             .collect();
         let said = self.run(size, &words)?;

@@ -9,9 +9,15 @@ _Static_assert(sizeof(pmix_value_t) == 32 && _Alignof(pmix_value_t) == 8, "pmix_
 _Static_assert(sizeof(pmix_data_type_t) == 2, "pmix_data_type_t");
 _Static_assert(offsetof(pmix_value_t, type) == 0, "pmix_value_t.type");
 _Static_assert(offsetof(pmix_value_t, data) == 8, "pmix_value_t.data");
+_Static_assert(sizeof(pmix_info_t) == 552 && _Alignof(pmix_info_t) == 8, "pmix_info_t");
+_Static_assert(offsetof(pmix_info_t, key) == 0 && sizeof(pmix_key_t) == 512, "pmix_info_t.key");
+_Static_assert(offsetof(pmix_info_t, flags) == 512 && sizeof(pmix_info_directives_t) == 4,
+               "pmix_info_t.flags");
+_Static_assert(offsetof(pmix_info_t, value) == 520, "pmix_info_t.value");
+_Static_assert(sizeof(PMIX_COLLECT_DATA) == sizeof("pmix.collect"), "PMIX_COLLECT_DATA");
 _Static_assert(sizeof(pmix_scope_t) == 1 && PMIX_GLOBAL == 3, "pmix_scope_t");
 _Static_assert(sizeof(pmix_status_t) == sizeof(int), "pmix_status_t");
-_Static_assert(PMIX_STRING == 3 && PMIX_UINT32 == 14, "data types");
+_Static_assert(PMIX_BOOL == 1 && PMIX_STRING == 3 && PMIX_UINT32 == 14, "data types");
 _Static_assert(PMIX_SUCCESS == 0 && PMIX_ERR_NOT_FOUND == -46, "statuses");
 _Static_assert((PMIX_RANK_WILDCARD) == UINT32_MAX - 1, "PMIX_RANK_WILDCARD");
 

@@ -22,6 +22,11 @@ const NOT_FOUND: c_int = -46;
 /// `PMIX_GLOBAL`: a value for the ranks of all nodes.
 const GLOBAL: u8 = 3;
 
+/// `PMIX_COLLECT_DATA`: a fence after which every node has all values that were put before it.
+const COLLECT: &[u8] = b"pmix.collect";
+
+/// `PMIX_BOOL`.
+const BOOL: u16 = 1;
 /// `PMIX_STRING`.
 const STRING: u16 = 3;
 /// `PMIX_UINT32`.
@@ -29,6 +34,9 @@ const UINT32: u16 = 14;
 
 /// `PMIX_MAX_NSLEN`, with the final zero.
 const NAMESPACE_MAX: usize = 256;
+
+/// `PMIX_MAX_KEYLEN`, with the final zero.
+const KEY_MAX: usize = 512;
 
 /// `pmix_proc_t`: names a process.
 #[repr(C)]
@@ -48,13 +56,37 @@ struct Value {
 /// Its union. Its largest member is `pmix_envar_t`: two pointers and a letter.
 #[repr(C)]
 union Data {
+    flag: bool,
     string: *mut c_char,
     uint32: u32,
     room: [u64; 3],
 }
 
-/// An array of `pmix_info_t`. None is ever given, so its elements have no type here.
-type Infos = *const c_void;
+/// `pmix_info_t`: how a call is to be done.
+#[repr(C)]
+struct Info {
+    key: [u8; KEY_MAX],
+    flags: u32,
+    value: Value,
+}
+
+impl Info {
+    /// What is asked for by its name.
+    fn of(name: &[u8]) -> Self {
+        let mut key = [0; KEY_MAX];
+        key[..name.len()].copy_from_slice(name);
+        let mut data = Data { room: [0; 3] };
+        data.flag = true;
+        let value = Value { kind: BOOL, data };
+        Self {
+            key,
+            flags: 0,
+            value,
+        }
+    }
+}
+
+type Infos = *const Info;
 
 type Init = unsafe extern "C" fn(*mut Proc, Infos, usize) -> c_int;
 type Get = unsafe extern "C" fn(*const Proc, *const c_char, Infos, usize, *mut *mut Value) -> c_int;
@@ -226,10 +258,12 @@ impl Library {
         self.check("PMIx_Commit", code)
     }
 
-    /// Waits until all ranks of the job are here.
+    /// Waits until all ranks of the job are here, and what they have put is everywhere. Else a node asks
+    /// another for a rank's values once, and never sees what the rank puts later.
     pub(super) fn fence(&self) -> Result<(), Trouble> {
-        // SAFETY: no processes means those of this job; no infos.
-        let code = unsafe { (self.fence)(ptr::null(), 0, ptr::null(), 0) };
+        let how = Info::of(COLLECT);
+        // SAFETY: no processes means those of this job; one whole info, which the call only reads.
+        let code = unsafe { (self.fence)(ptr::null(), 0, &raw const how, 1) };
         self.check("PMIx_Fence", code)
     }
 
