@@ -47,6 +47,24 @@ fn more_ranks_than_processors_meet_as_well() {
     );
 }
 
+/// `-ppn` goes before the variable of Intel MPI; without either a host has one rank.
+#[test]
+fn hosts_get_ranks_side_by_side() {
+    let nodes = |options: &[&str], perhost: Option<&str>| {
+        let job = ["-n", "4", "--wrap", "env NODE={node}"];
+        let program = ["sh", "-c", "echo $PMI_RANK:$NODE"];
+        let mut command = oxmpi(&[&["run"], &job[..], options, &program[..]].concat());
+        command.envs(perhost.map(|each| ("I_MPI_PERHOST", each)));
+        let done = finish(command.spawn().expect("oxmpi starts"));
+        let mut lines: Vec<String> = done.out.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines.join(" ")
+    };
+    assert_eq!(nodes(&[], None), "0:0 1:1 2:2 3:3");
+    assert_eq!(nodes(&[], Some("2")), "0:0 1:0 2:1 3:1");
+    assert_eq!(nodes(&["-ppn", "3"], Some("2")), "0:0 1:0 2:0 3:1");
+}
+
 #[test]
 fn output_is_labelled_line_by_line_on_each_stream() {
     let done = run(&[

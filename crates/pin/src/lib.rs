@@ -35,6 +35,7 @@ mod intel2021;
 mod metrics;
 pub mod openmp;
 pub mod openmpi;
+mod per_host;
 mod place;
 mod placement;
 mod processors;
@@ -46,6 +47,7 @@ pub use conflicts::{conflicts, far_from_rdma};
 pub use metrics::Metrics;
 /// The machines that placement is about, so that one import is enough.
 pub use oxmpi_topo as topo;
+pub use per_host::{PER_HOST, PerHost};
 pub use place::place;
 pub use placement::{Placement, RankPlace, Warning, WarningCode};
 pub use settings::{Compat, Given, SETTINGS, Settings, Unreadable, VARIABLES, omp_threads};

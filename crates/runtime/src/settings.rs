@@ -29,6 +29,7 @@ use oxmpi_text::Table;
 /// All settings.
 pub const TABLE: Table = Table(&[
     oxmpi_pin::SETTINGS,
+    oxmpi_pin::PER_HOST,
     rows::ROWS,
     oxmpi_wire::transports::SETTINGS,
     oxmpi_wire::paths::SETTINGS,

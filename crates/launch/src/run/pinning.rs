@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use oxmpi::settings::{Assignment, Origin, Sources, TABLE, Value, Values, resolve};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
-use oxmpi_pin::{Placement, SETTINGS, Warning, WarningCode, conflicts, omp_threads, place};
+use oxmpi_pin::{
+    PerHost, Placement, SETTINGS, Warning, WarningCode, conflicts, omp_threads, place,
+};
 use oxmpi_text::Product;
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -22,6 +24,8 @@ pub(crate) struct Pinning {
     pub(crate) typed: Vec<(OsString, OsString)>,
     /// The threads of each rank, where OpenMP's own variable does not say them.
     threads: Option<String>,
+    /// Ranks of a host side by side, where there are several.
+    pub(crate) per_host: u32,
     /// What the user should know, a sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -62,7 +66,18 @@ impl Pinning {
             .exports()
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
+        let per_host = options.ranks_per_host.map_or_else(
+            || {
+                values
+                    .get("perhost")
+                    .text
+                    .parse()
+                    .map(|each: PerHost| each.ranks(&machine))
+            },
+            Ok,
+        );
         Ok(Self {
+            per_host: per_host.map_err(|error| format!("perhost: {error}"))?,
             machine,
             placement,
             typed,

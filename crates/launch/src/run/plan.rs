@@ -86,10 +86,10 @@ impl Plan {
             .settings
             .iter()
             .map(|(name, value)| (format!("{prefix}{name}").into(), value.into()));
-        let wrap = options.wrap.as_ref().map(|command| {
-            let each = options.ranks_per_host.unwrap_or(1);
-            Wrap::new(command, &options.hosts, each, count)
-        });
+        let wrap = options
+            .wrap
+            .as_ref()
+            .map(|command| Wrap::new(command, &options.hosts, pinning.per_host, count));
         Ok(Self {
             wrap: wrap.transpose()?,
             key: random_key()?,
