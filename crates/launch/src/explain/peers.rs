@@ -1,6 +1,7 @@
 //! Kinds of peers, and the table of paths to each.
 
 use oxmpi::settings::{Value, Values};
+use oxmpi::transports::selection;
 use oxmpi_os::probe;
 use oxmpi_shm::heap::{Facts, Pages, Plan};
 use oxmpi_wire::Limits;
@@ -8,7 +9,7 @@ use oxmpi_wire::paths::{Path, Rendezvous, Row, Table, Until, network};
 
 /// All peers of one kind.
 pub(super) struct Peers {
-    /// `self`, `node` or `network`.
+    /// `self`, `node`, `tcp` or `network`.
     pub(super) kind: &'static str,
     /// Who they are, and over what messages go.
     pub(super) about: String,
@@ -32,29 +33,54 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
     let node = oxmpi_shm::limits(&layout);
     let ranks = ranks.unwrap_or(2);
     let plan = network::Plan::new(ranks, values.network());
+    let selection = selection(values);
+    let own = Peers {
+        kind: "self",
+        about: "this rank itself, through shared memory as any rank of the node".into(),
+        rows: rows(values, &node, ""),
+        notes: Vec::new(),
+    };
+    let neighbours = selection.shared.then(|| Peers {
+        kind: "node",
+        about: "ranks of the same node, through shared memory".into(),
+        rows: rows(values, &node, ""),
+        notes: of_node(values, ranks),
+    });
+    let others = selection.tcp.then(|| {
+        let whose = match selection.shared {
+            true => "ranks of other nodes",
+            false => "all other ranks, also of the same node",
+        };
+        Peers {
+            kind: "tcp",
+            about: format!("{whose}, over {}", selection.interfaces.join(", ")),
+            rows: rows(values, &values.tcp_options().limits(), ""),
+            notes: of_tcp(values),
+        }
+    });
+    let model = Peers {
+        kind: "network",
+        about: format!(
+            "what a transport faster than TCP is to be made of, in a job of {}; this version has none",
+            plan.ranks
+        ),
+        rows: rows(values, &plan.limits(), "network_"),
+        notes: of_network(values, &plan),
+    };
+    let real = [Some(own), neighbours, others];
+    real.into_iter().flatten().chain([model]).collect()
+}
+
+/// How bytes go through connections.
+fn of_tcp(values: &Values) -> Vec<(&'static str, String)> {
+    let name = |name: &str| told(values.get(name));
     vec![
-        Peers {
-            kind: "self",
-            about: "this rank itself, through shared memory as any rank of the node".into(),
-            rows: rows(values, &node, ""),
-            notes: Vec::new(),
-        },
-        Peers {
-            kind: "node",
-            about: "ranks of the same node, through shared memory".into(),
-            rows: rows(values, &node, ""),
-            notes: of_node(values, ranks),
-        },
-        Peers {
-            kind: "network",
-            about: format!(
-                "ranks of other nodes in a job of {}; this version has TCP, and this is what a \
-                 faster transport is to be made of",
-                plan.ranks
-            ),
-            rows: rows(values, &plan.limits(), "network_"),
-            notes: of_network(values, &plan),
-        },
+        ("frames", format!("copied twice; {}", name("tcp_frame"))),
+        (
+            "bulk",
+            format!("from memory to memory, in pieces; {}", name("tcp_chunk")),
+        ),
+        ("a silent host is lost", name("tcp_silence")),
     ]
 }
 

@@ -56,6 +56,27 @@ fn the_paths_of_every_kind_of_peer() {
     );
 }
 
+/// Peers that cannot be reached so are not shown.
+#[test]
+fn the_transports_that_are_taken_decide_who_is_reached_how() {
+    let kinds = |environment: &[(&str, &str)]| {
+        let explained = explained(environment, None);
+        let kinds: Vec<_> = explained.peers.iter().map(|peers| peers.kind).collect();
+        kinds.join(" ")
+    };
+    assert_eq!(kinds(&[("OMPI_MCA_btl", "self,sm")]), "self node network");
+    let apart = [("OXMPI_TRANSPORTS", "tcp")];
+    assert_eq!(kinds(&apart), "self tcp network");
+    let text = show::text(&explained(&apart, None));
+    assert!(text.contains("tcp: all other ranks, also of"), "{text}");
+    assert!(text.contains("tcp_frame = 64KiB"), "{text}");
+    let both = explained(&[], None);
+    assert_eq!(
+        table(&both, "tcp"),
+        "0..4096 E0, 4097..65536 E1, 65537.. R0"
+    );
+}
+
 #[test]
 fn a_setting_moves_an_end_and_is_named() {
     let set = explained(

@@ -59,7 +59,9 @@ impl Options {
         put: Cost::line(34_000, 500),
     };
 
-    pub(super) fn limits(&self) -> Limits {
+    /// What frames of these lengths carry, and what the engine's paths cost over them.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
         Limits {
             costs: Self::COSTS,
             ..Limits::new(self.frame.min(4096), self.frame)
