@@ -76,6 +76,16 @@ impl Tuning {
         self.forced.get(call.collective).is_some() || self.rules.iter().any(by_rule)
     }
 
+    /// The same among ranks that are placed so.
+    #[must_use]
+    pub fn placed(self, place: Placement) -> Tuning {
+        Tuning {
+            per_node: place.per_node(),
+            order: place.order(),
+            ..self
+        }
+    }
+
     /// Where the ranks of a group are.
     fn placement(&self, size: u32) -> Placement {
         let per_node = match self.per_node {

@@ -58,8 +58,69 @@ pub fn bandwidth(text: &str) -> Result<Option<u64>, Error> {
     }
 }
 
+/// Makes the rows of what a message costs: in a node (`node`) or between nodes (`network`).
+macro_rules! path {
+    ($name:literal, $where:literal, $besides:literal) => {
+        [
+            Setting {
+                name: concat!("coll_", $name, "_latency"),
+                aliases: &[],
+                default: AUTO,
+                kind: "duration",
+                level: Level::Expert,
+                short: concat!(
+                    "how long a message travels ",
+                    $where,
+                    ", for the choice of algorithms"
+                ),
+                long: "`auto` is what coll_machine says. Every rank must be told the same.",
+                check: |text| latency(text).map(drop),
+            },
+            Setting {
+                name: concat!("coll_", $name, "_overhead"),
+                aliases: &[],
+                default: AUTO,
+                kind: "duration",
+                level: Level::Expert,
+                short: concat!(
+                    "how long a processor is busy with one end of a message ",
+                    $where
+                ),
+                long: "For the choice of algorithms. `auto` is what coll_machine says. Every rank must be \
+                       told the same.",
+                check: |text| latency(text).map(drop),
+            },
+            Setting {
+                name: concat!("coll_", $name, "_bandwidth"),
+                aliases: &[],
+                default: AUTO,
+                kind: "bytes",
+                level: Level::Expert,
+                short: concat!(
+                    "bytes a second from rank to rank ",
+                    $where,
+                    ", for the choice of algorithms"
+                ),
+                long: concat!(
+                    $besides,
+                    "`auto` is what coll_machine says. Every rank must be told the same."
+                ),
+                check: |text| bandwidth(text).map(drop),
+            },
+        ]
+    };
+}
+
+const NODE: [Setting; 3] = path!(
+    "node",
+    "inside a node",
+    "Reductions are taken to be as fast, copies within a rank four times as fast. "
+);
+
+const NETWORK: [Setting; 3] = path!("network", "between nodes", "");
+
 /// The rows of costs.
-pub(super) const COSTS: [Setting; 4] = [
+pub(super) const COSTS: [Setting; 7] = [
     Setting {
         name: "coll_machine",
         aliases: &[],
@@ -72,36 +133,10 @@ pub(super) const COSTS: [Setting; 4] = [
                rank must be told the same.",
         check: |text| machine(text).map(drop),
     },
-    Setting {
-        name: "coll_node_latency",
-        aliases: &[],
-        default: AUTO,
-        kind: "duration",
-        level: Level::Expert,
-        short: "how long a message travels inside a node, for the choice of algorithms",
-        long: "`auto` is what coll_machine says. Every rank must be told the same.",
-        check: |text| latency(text).map(drop),
-    },
-    Setting {
-        name: "coll_node_overhead",
-        aliases: &[],
-        default: AUTO,
-        kind: "duration",
-        level: Level::Expert,
-        short: "how long a processor is busy with one end of a message inside a node",
-        long: "For the choice of algorithms. `auto` is what coll_machine says. Every rank must be \
-               told the same.",
-        check: |text| latency(text).map(drop),
-    },
-    Setting {
-        name: "coll_node_bandwidth",
-        aliases: &[],
-        default: AUTO,
-        kind: "bytes",
-        level: Level::Expert,
-        short: "bytes a second from rank to rank inside a node, for the choice of algorithms",
-        long: "Reductions are taken to be as fast, copies within a rank four times as fast. `auto` is \
-               what coll_machine says. Every rank must be told the same.",
-        check: |text| bandwidth(text).map(drop),
-    },
+    NODE[0],
+    NODE[1],
+    NODE[2],
+    NETWORK[0],
+    NETWORK[1],
+    NETWORK[2],
 ];

@@ -1,0 +1,135 @@
+//! Messages from node to node, of what is chosen for ranks on nodes: counted in the plans of all ranks.
+
+use std::convert::Infallible;
+
+use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::choice::{Tuning, choose};
+use oxmpi_coll::exec::{Driver, Execution, Progress};
+use oxmpi_coll::placement::{Order, Placement};
+use oxmpi_coll::plan::{Given, Part, Side};
+
+const RANKS: u32 = 8;
+
+/// A rank that hears at once of all that it waits for, and counts what it sends to other nodes.
+struct Counter {
+    rank: u32,
+    place: Placement,
+    messages: u64,
+    bytes: u64,
+}
+
+impl Driver for Counter {
+    type Ticket = ();
+    type Error = Infallible;
+
+    fn send(&mut self, to: u32, _: u32, part: Part) -> Result<Option<()>, Infallible> {
+        if self.place.node(to) != self.place.node(self.rank) {
+            self.messages += 1;
+            self.bytes += part.len();
+        }
+        Ok(None)
+    }
+
+    fn recv(&mut self, _: u32, _: u32, _: Part) -> Result<Option<()>, Infallible> {
+        Ok(None)
+    }
+
+    fn copy(&mut self, _: Part, _: Part) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn reduce(&mut self, _: Part, _: Part, _: Side) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn done(&mut self, (): &mut ()) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+}
+
+fn call(collective: Collective, rank: u32, bytes: u64) -> Call {
+    match collective {
+        Collective::Barrier => Call::barrier(rank, RANKS),
+        Collective::Bcast => Call::bcast(rank, RANKS, 0, bytes),
+        Collective::Reduce => Call::reduce(rank, RANKS, 0, bytes, 1),
+        Collective::Allreduce => Call::allreduce(rank, RANKS, bytes, 1),
+        Collective::Gather => Call::gather(rank, RANKS, 0, bytes),
+        Collective::Scatter => Call::scatter(rank, RANKS, 0, bytes),
+        Collective::Allgather => Call::allgather(rank, RANKS, bytes),
+        Collective::Alltoall => Call::alltoall(rank, RANKS, bytes),
+        other => panic!("{other} has no call here"),
+    }
+}
+
+/// Messages and bytes between nodes in one call, of all ranks.
+fn crossings(
+    collective: Collective,
+    bytes: u64,
+    tuning: &Tuning,
+    place: Placement,
+) -> (&'static str, u64, u64) {
+    let choice = choose(&call(collective, 0, bytes), tuning).expect("something suits");
+    let (mut messages, mut all) = (0, 0);
+    for rank in 0..RANKS {
+        let plan = choice.plan(&call(collective, rank, bytes)).expect("a plan");
+        let mut counter = Counter {
+            rank,
+            place,
+            messages: 0,
+            bytes: 0,
+        };
+        let ended = Execution::new(plan).advance(Given::NOTHING, &mut counter);
+        assert_eq!(ended.expect("it cannot fail"), Progress::Done);
+        messages += counter.messages;
+        all += counter.bytes;
+    }
+    (choice.algorithm.name(), messages, all)
+}
+
+/// What goes between nodes, of ranks that are two on each of four: in blocks, dealt in turn, and in blocks
+/// where the choice does not know that there are nodes.
+fn between(collective: Collective, bytes: u64) -> [(&'static str, u64, u64); 3] {
+    let [block, cyclic] = [Order::Block, Order::Cyclic].map(|o| Placement::new(o, RANKS, 2));
+    let aware = |place| {
+        let tuning = Tuning::default().placed(place);
+        crossings(collective, bytes, &tuning, place)
+    };
+    let blind = crossings(collective, bytes, &Tuning::default(), block);
+    [aware(block), aware(cyclic), blind]
+}
+
+#[test]
+fn few_short_messages_go_from_node_to_node() {
+    for (collective, expected) in [
+        (Collective::Barrier, [12, 24, 28]),
+        (Collective::Bcast, [3, 6, 6]),
+        (Collective::Reduce, [3, 6, 6]),
+        (Collective::Allreduce, [12, 16, 16]),
+        (Collective::Gather, [3, 6, 6]),
+        (Collective::Scatter, [3, 6, 6]),
+        (Collective::Allgather, [24, 24, 28]),
+        (Collective::Alltoall, [12, 24, 28]),
+    ] {
+        let found = between(collective, 8);
+        assert_eq!(found.map(|one| one.1), expected, "{collective}: {found:?}");
+    }
+}
+
+/// In KiB, of vectors and blocks of 64 KiB. The least there is: 3 vectors of bcast and reduce, 6 blocks of
+/// gather and scatter, 24 of allgather, 48 of alltoall.
+#[test]
+fn few_bytes_go_from_node_to_node() {
+    for (collective, expected) in [
+        (Collective::Bcast, [192, 216, 384]),
+        (Collective::Reduce, [192, 192, 364]),
+        (Collective::Allreduce, [384, 384, 832]),
+        (Collective::Gather, [384, 384, 384]),
+        (Collective::Scatter, [384, 384, 384]),
+        (Collective::Allgather, [1536, 1536, 3072]),
+        (Collective::Alltoall, [3072, 3072, 3072]),
+    ] {
+        let found = between(collective, 64 << 10);
+        let kib = found.map(|one| one.2 >> 10);
+        assert_eq!(kib, expected, "{collective}: {found:?}");
+    }
+}
