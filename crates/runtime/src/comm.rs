@@ -24,6 +24,10 @@ pub use message::Message;
 pub use owned::Owned;
 pub use persistent::Persistent;
 
+use oxmpi_coll::catalog::Call;
+use oxmpi_coll::choice::Choice;
+use oxmpi_coll::placement::Placement;
+
 use topology::Topology;
 
 use crate::error::Result;
@@ -107,6 +111,22 @@ impl<A: Access> Comm<A> {
     /// When a rank is lost meanwhile.
     pub fn split_by_node(&self, key: i32) -> Result<Self> {
         self.raw.split_by_node(key).map(Self::new)
+    }
+
+    /// The algorithm by which messages serve such a call of all ranks, for nodes where they are: what
+    /// `oxmpi explain` says of as many ranks so placed. Calls on one node that block mostly need none.
+    ///
+    /// # Errors
+    /// When the call itself is wrong, or collectives of the communicator have failed.
+    pub fn algorithm(&self, call: &Call) -> Result<Choice> {
+        self.raw.choice(call, self.raw.group())
+    }
+
+    /// On which nodes the ranks are; where that is neither in blocks nor in turn, as if each were on a
+    /// node of its own.
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.raw.group().place()
     }
 
     /// A communicator of the same ranks on a new lane, for several threads at once. Collective.

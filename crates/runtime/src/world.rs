@@ -9,7 +9,7 @@ use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::memory::Memory;
-use crate::raw::{Communicator, Group, Lane, LaneCell, Own, Policy};
+use crate::raw::{Communicator, Lane, LaneCell, Own, Policy};
 use crate::settings::JOB_VARIABLE;
 
 /// Whether this process has joined its job, or tried to. Never reset: a process joins once.
@@ -52,9 +52,10 @@ impl World {
             }
         }
         let met = boot::meet(&mut manager, &policy, policy.heap)?;
-        let group = Group::of_lane(met.links(), manager.size(), manager.rank());
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
-        let lane = Own::new(LaneCell::new(Lane::new(met, policy, fork)?)?);
+        let lane = Lane::new(met, policy, fork)?;
+        let group = lane.everyone(manager.rank());
+        let lane = Own::new(LaneCell::new(lane)?);
         Ok(Self {
             comm: Comm::new(Communicator::new(lane, Lane::FIRST_CONTEXT, group)),
             manager,

@@ -31,6 +31,7 @@ pub(crate) struct Job {
     ranks: usize,
     variables: Vec<[String; 2]>,
     one_host: bool,
+    in_turn: bool,
 }
 
 impl Job {
@@ -40,6 +41,7 @@ impl Job {
             ranks,
             variables: Vec::new(),
             one_host: false,
+            in_turn: false,
         }
     }
 
@@ -52,6 +54,12 @@ impl Job {
     /// About what ranks of one host do, wherever other jobs run.
     pub(crate) fn on_one_host(mut self) -> Self {
         self.one_host = true;
+        self
+    }
+
+    /// With one rank to each host in turn, where jobs run over hosts.
+    pub(crate) fn in_turn(mut self) -> Self {
+        self.in_turn = true;
         self
     }
 
@@ -101,8 +109,13 @@ impl Job {
         let program = env::current_exe().expect("a test program has a path");
         let mut command = oxmpi(&["run", "-n", &ranks, "--oversubscribe"]);
         if let Some(wrap) = env::var(HOSTS).ok().filter(|_| !self.one_host) {
-            let each = self.ranks.div_ceil(HOST_COUNT).to_string();
-            command.args(["-ppn", &each, "--wrap", &wrap]);
+            let each = match self.in_turn {
+                true => 1,
+                false => self.ranks.div_ceil(HOST_COUNT),
+            };
+            let hosts: Vec<_> = (0..HOST_COUNT).map(|host| host.to_string()).collect();
+            command.args(["-ppn", &each.to_string(), "-hosts", &hosts.join(",")]);
+            command.args(["--wrap", &wrap]);
         }
         // Ranks warn of variables of ours that they do not know.
         command.env_remove(HOSTS).env_remove(CUT);

@@ -1,5 +1,6 @@
 //! What ranks on several nodes tell each other, and how they join.
 
+use std::collections::HashMap;
 use std::{fmt, process};
 
 use oxmpi_shm::Layout;
@@ -117,6 +118,7 @@ impl Listening {
             cards,
             pids,
             order: [here, there].concat(),
+            nodes: numbered(invitations.iter().map(|invitation| &*invitation.node)),
             machine: ranks_on(self.invitation.machine(), &invitations),
         });
         Ok(Met { node, far })
@@ -127,6 +129,16 @@ impl fmt::Display for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.invitation, process::id(), self.card)
     }
+}
+
+/// The nodes of these names, numbered in the order in which they come first.
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    let mut numbers = HashMap::new();
+    let number = |name| {
+        let next = numbers.len() as u32;
+        *numbers.entry(name).or_insert(next)
+    };
+    names.map(number).collect()
 }
 
 /// How many of these ranks run on a machine.

@@ -48,6 +48,9 @@ pub(crate) struct Far {
     pub(crate) cards: Vec<oxmpi_tcp::Card>,
     /// All ranks: those of this node first.
     pub(crate) order: Vec<u32>,
+    /// The node of each rank, by rank: its number in the order of the nodes' first ranks. Every rank has
+    /// the same list.
+    pub(crate) nodes: Vec<u32>,
     /// The process of each rank, by rank.
     pub(crate) pids: Vec<u32>,
     /// Ranks that run on this machine, whichever node they are of.
@@ -61,16 +64,6 @@ impl Met {
             node: self.node.with_reach(reach),
             ..self
         }
-    }
-
-    /// The links of the ranks, by rank, where these are not the same.
-    pub(crate) fn links(&self) -> Option<Vec<u32>> {
-        let order = &self.far.as_ref()?.order;
-        let mut links = vec![0; order.len()];
-        for (link, &rank) in (0..).zip(order) {
-            links[rank as usize] = link;
-        }
-        Some(links)
     }
 }
 

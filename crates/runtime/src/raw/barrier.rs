@@ -29,7 +29,7 @@ impl<A: Access> Communicator<A> {
             let context = self.collective_context();
             let broken = lane.troubles.of(context).is_some();
             let gate = lane.gate(self.context());
-            let gate = gate.filter(|_| !asked && !broken && lane.is_near(self.group()));
+            let gate = gate.filter(|_| !asked && !broken && self.group().is_on_one_node());
             Ok(gate.map(|gate| (gate, lane.enter(gate, self.others()))))
         })?;
         let gate = match entered {

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::access::Access;
 use super::communicator::Communicator;
-use super::group::Group;
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
@@ -72,8 +71,7 @@ impl<A: Access> Communicator<A> {
             link.ok_or_else(|| self.refused(&format!("the lane has no process {name}")))
         });
         let links = links.collect::<Result<Vec<u32>>>()?;
-        let lane_size = self.access().with(|lane| lane.size());
-        let group = Group::subset(links, lane_size, rank as u32);
+        let group = self.access().with(|lane| lane.group(links, rank as u32));
         Ok((Self::new(self.access().clone(), context, group), range))
     }
 

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use oxmpi_coll::placement::{Order, Placement};
+
 /// The members of a communicator, in rank order. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
@@ -12,6 +14,8 @@ pub(crate) struct Group {
     plain: usize,
     /// Where that is not so.
     subset: Option<Arc<Subset>>,
+    /// On which nodes they are; all ranks find the same.
+    place: Placement,
 }
 
 #[derive(Debug)]
@@ -35,29 +39,31 @@ enum Subset {
 
 const NOT_A_MEMBER: u32 = u32::MAX;
 
+/// So many ranks on one node.
+pub(super) fn on_one_node(size: u32) -> Placement {
+    Placement::new(Order::Block, size, size)
+}
+
+/// So many ranks that are taken for nodes of their own.
+pub(super) fn apart(size: u32) -> Placement {
+    Placement::new(Order::Block, size, 1)
+}
+
 impl Group {
-    /// All `size` links of a lane; this process is link `rank`.
-    pub(crate) const fn all(size: u32, rank: u32) -> Self {
+    /// All `size` links of a lane, which are on one node; this process is link `rank`.
+    pub(crate) fn all(size: u32, rank: u32) -> Self {
         Self {
             size,
             rank,
             plain: size as usize,
             subset: None,
-        }
-    }
-
-    /// All `size` ranks of a lane; this process is `rank`. `links` are theirs, where these do not have
-    /// the same numbers.
-    pub(crate) fn of_lane(links: Option<Vec<u32>>, size: u32, rank: u32) -> Self {
-        match links {
-            None => Self::all(size, rank),
-            Some(links) => Self::subset(links, size, rank),
+            place: on_one_node(size),
         }
     }
 
     /// The group of `links`, given in rank order, in a lane of `lane_size` links; this process is
-    /// `rank` in it.
-    pub(crate) fn subset(links: Vec<u32>, lane_size: u32, rank: u32) -> Self {
+    /// `rank` in it. The ranks are placed so.
+    pub(crate) fn subset(links: Vec<u32>, lane_size: u32, rank: u32, place: Placement) -> Self {
         let mut ranks = vec![NOT_A_MEMBER; lane_size as usize];
         for (rank, &link) in links.iter().enumerate() {
             ranks[link as usize] = rank as u32;
@@ -67,6 +73,7 @@ impl Group {
             rank,
             plain: 0,
             subset: Some(Arc::new(Subset::Listed { links, ranks })),
+            place,
         }
     }
 
@@ -76,16 +83,36 @@ impl Group {
     /// # Cost
     /// The same for groups of all sizes.
     pub(crate) fn section(&self, first: Option<u32>, rest: Range<u32>, rank: u32) -> Self {
+        let size = u32::from(first.is_some()) + rest.len() as u32;
         Self {
-            size: u32::from(first.is_some()) + rest.len() as u32,
+            size,
             rank,
             plain: 0,
+            place: match (self.place.order(), self.place.per_node()) {
+                _ if self.is_on_one_node() => on_one_node(size),
+                (Order::Block, ranks) if first.is_none() && rest.start.is_multiple_of(ranks) => {
+                    Placement::new(Order::Block, size, ranks)
+                }
+                _ => apart(size),
+            },
             subset: Some(Arc::new(Subset::Section {
                 of: self.clone(),
                 first,
                 rest,
             })),
         }
+    }
+
+    /// On which nodes the ranks are.
+    #[inline]
+    pub(crate) const fn place(&self) -> Placement {
+        self.place
+    }
+
+    /// Whether all ranks share memory.
+    #[inline]
+    pub(crate) const fn is_on_one_node(&self) -> bool {
+        self.place.nodes() == 1
     }
 
     /// Number of ranks.
@@ -159,11 +186,13 @@ impl Group {
 
 #[cfg(test)]
 mod tests {
-    use super::Group;
+    use oxmpi_coll::placement::{Order, Placement};
+
+    use super::{Group, apart, on_one_node};
 
     #[test]
     fn links_and_ranks_are_inverse() {
-        let group = Group::subset(vec![5, 0, 3], 6, 2);
+        let group = Group::subset(vec![5, 0, 3], 6, 2, apart(3));
         assert_eq!((group.size(), group.rank()), (3, 2));
         for rank in 0..3 {
             let link = group.link(rank as usize).expect("a member");
@@ -177,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_section_counts_from_its_first_rank() {
-        let group = Group::subset(vec![5, 0, 3, 4], 6, 2);
+        let group = Group::subset(vec![5, 0, 3, 4], 6, 2, apart(4));
         for (first, links) in [(Some(3), vec![4, 0, 3]), (None, vec![0, 3])] {
             let section = group.section(first, 1..3, 0);
             assert_eq!(section.size() as usize, links.len());
@@ -190,6 +219,25 @@ mod tests {
                 (None, None)
             );
         }
+    }
+
+    /// A section that begins with a node, and has no rank before it, is placed as the whole; of another
+    /// one each rank counts as a node.
+    #[test]
+    fn a_section_is_placed_as_the_whole_where_that_is_plain() {
+        let on = |place| Group::subset((0..8).collect(), 8, 0, place);
+        let whole = on(Placement::new(Order::Block, 8, 2));
+        for (first, rest, place) in [
+            (None, 2..7, Placement::new(Order::Block, 5, 2)),
+            (None, 3..7, apart(4)),
+            (Some(0), 2..6, apart(5)),
+        ] {
+            assert_eq!(whole.section(first, rest, 0).place(), place);
+        }
+        let cyclic = on(Placement::new(Order::Cyclic, 8, 2));
+        assert_eq!(cyclic.section(None, 0..4, 0).place(), apart(4));
+        let near = on(on_one_node(8)).section(Some(5), 0..4, 0);
+        assert!(near.is_on_one_node() && near.place() == on_one_node(5));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::collective::{Collectives, Troubles};
 use super::communicator::{Claimed, OpenRequest};
 use super::group::Group;
 use super::links::{LinksRx, LinksTx, Names};
+use super::nodes::Nodes;
 use super::policy::Policy;
 use super::scratch::Rooms;
 use super::siblings;
@@ -42,6 +43,8 @@ pub struct Lane {
     rx: LinksRx,
     /// What links are called, where some are ranks of other nodes.
     names: Option<Names>,
+    /// On which nodes they are, where these are several.
+    nodes: Option<Nodes>,
     gates: Gates,
     /// The teams of the first communicators, each under the number of its contexts.
     teams: [Place; collective::PLACES],
@@ -132,7 +135,7 @@ impl Lane {
         tx.set_roads(policy.roads);
         let gates = rx.gates();
         let (mut tx, mut rx) = (LinksTx::node(tx, near), LinksRx::node(rx));
-        let mut names = None;
+        let (mut names, mut nodes) = (None, None);
         if let Some(far) = far {
             let Far { site, cards, .. } = far;
             let others = &far.order[near as usize..];
@@ -144,6 +147,7 @@ impl Lane {
             tx = tx.with_tcp(far_tx, known.clone());
             rx = rx.with_tcp(far_rx, known.clone());
             names = Some(known);
+            nodes = Some(Nodes::new(far.nodes));
         }
         let links = pids.len() as u32;
         let rules = Rules {
@@ -154,6 +158,7 @@ impl Lane {
             engine: Engine::new(&mut tx, links, rules),
             tx,
             names,
+            nodes,
             gates,
             teams: [const { Place::Unmade }; collective::PLACES],
             rx,

@@ -15,6 +15,7 @@ mod communicator;
 mod group;
 mod lane;
 mod links;
+mod nodes;
 mod policy;
 mod scratch;
 mod siblings;

@@ -57,8 +57,7 @@ impl<A: Access> Communicator<A> {
             .iter()
             .filter_map(|&r| self.link(r).map(|peer| peer.0))
             .collect();
-        let lane_size = self.access().with(|lane| lane.size());
-        let group = Group::subset(links, lane_size, new_rank);
+        let group = self.access().with(|lane| lane.group(links, new_rank));
         // Parts are disjoint, so they may share a context.
         Ok(Some(Self::new(self.access().clone(), context, group)))
     }
@@ -83,15 +82,13 @@ impl<A: Access> Communicator<A> {
     /// The ranks meet by system calls, during which no lane is driven. So all are here before they
     /// do: none waits any more for a message that another one owes it.
     pub(crate) fn new_lane(&self) -> Result<(Lane, Group)> {
-        let (rank, size) = (self.group().rank(), self.group().size());
-        let near = self.access().with(|lane| lane.is_near(self.group()));
-        let met = if near {
+        let met = if self.group().is_on_one_node() {
             self.meet_here()?.into()
         } else {
             self.meet_afar()?
         };
-        let group = Group::of_lane(met.links(), size, rank);
         let lane = self.access().with(|lane| lane.another(met, self.group()))?;
+        let group = lane.everyone(self.group().rank());
         Ok((lane, group))
     }
 

@@ -125,15 +125,20 @@ impl Values {
     /// What things cost, for the choice of algorithms.
     fn machine(&self) -> Machine {
         let mut machine = self.parse("coll_machine", coll::machine);
-        let node = &mut machine.node;
-        if let Some(latency) = self.parse("coll_node_latency", coll::latency) {
-            node.latency = latency;
-        }
-        if let Some(overhead) = self.parse("coll_node_overhead", coll::latency) {
-            (node.send, node.recv) = (overhead, overhead);
-        }
-        if let Some(byte) = self.parse("coll_node_bandwidth", coll::bandwidth) {
-            node.byte = byte;
+        for (path, name) in [
+            (&mut machine.node, "node"),
+            (&mut machine.network, "network"),
+        ] {
+            let row = |what: &str| format!("coll_{name}_{what}");
+            if let Some(latency) = self.parse(&row("latency"), coll::latency) {
+                path.latency = latency;
+            }
+            if let Some(overhead) = self.parse(&row("overhead"), coll::latency) {
+                (path.send, path.recv) = (overhead, overhead);
+            }
+            if let Some(byte) = self.parse(&row("bandwidth"), coll::bandwidth) {
+                path.byte = byte;
+            }
         }
         machine
     }

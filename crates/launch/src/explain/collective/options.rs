@@ -29,12 +29,15 @@ between nodes and inside, bytes that are reduced and copied, with the costs of t
 and a longer vector never goes back to one that a shorter vector has left. `oxmpi sim` runs the same plans step by step
 and says how good the formulas are.
 
+A job of several nodes finds out by itself which ranks are where; here --per-node and --placement say so. Ranks that are
+on nodes in no regular way are taken for one a node.
+
 Where all ranks share a node, most blocking calls need no messages: the node's shared memory serves them, which is said
 first. Then the algorithm is that of calls that are started or prepared; shm_collectives=off has messages for all.
 
 How to change it: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names, also those of Intel
-MPI, MPICH and Open MPI that mean the same); coll_rules=FILE for sizes and ranks; coll_machine, coll_node_latency,
-coll_node_overhead and coll_node_bandwidth for the costs. Try one before a job has it:
+MPI, MPICH and Open MPI that mean the same); coll_rules=FILE for sizes and ranks; coll_machine, and latency, overhead
+and bandwidth in coll_node_... and coll_network_..., for the costs. Try one before a job has it:
 
   OXMPI_ALLREDUCE_ALGORITHM=ring oxmpi explain allreduce 64KiB -n 96
 

@@ -66,7 +66,7 @@ fn allreduce_by_every_algorithm() {
 
 type Combine = fn(u64, u64) -> u64;
 
-fn all_operations(comm: &Comm, len: usize) -> Result<()> {
+pub(super) fn all_operations(comm: &Comm, len: usize) -> Result<()> {
     let operations: [(Op, Combine); 7] = [
         (Op::SUM, u64::wrapping_add),
         (Op::PROD, u64::wrapping_mul),
@@ -106,25 +106,11 @@ fn bcast_and_reduce_by_every_algorithm() {
         let job = Job::of(ranks).with("OXMPI_BCAST_ALGORITHM", bcast);
         job.with("OXMPI_REDUCE_ALGORITHM", reduce).succeed(|world| {
             let comm = world.comm();
-            let (rank, size) = (comm.rank(), comm.size());
-            for (root, len) in [0, size - 1]
+            for (root, len) in [0, comm.size() - 1]
                 .into_iter()
                 .flat_map(|root| [1, 7, 1021, 8193].map(|len| (root, len)))
             {
-                let mut data = vec![0; len];
-                if rank == root {
-                    data = values(root, len);
-                }
-                comm.bcast(&mut data, root)?;
-                assert!(data == values(root, len), "bcast of {len} from {root}");
-                let mut result = (rank == root).then(|| vec![0; len]);
-                comm.reduce_into(&values(rank, len), result.as_deref_mut(), Op::SUM, root)?;
-                let result = result.unwrap_or_default();
-                let expected = (0..result.len()).map(|i| fold(size, i, u64::wrapping_add));
-                assert!(
-                    expected.eq(result.iter().copied()),
-                    "reduce of {len} to {root}"
-                );
+                bcast_and_reduce(comm, root, len)?;
             }
             Ok(())
         });
@@ -139,20 +125,7 @@ fn bcast_and_reduce_from_and_to_every_root() {
             let (rank, size) = (comm.rank(), comm.size());
             for root in 0..size {
                 for len in LENGTHS.into_iter().filter(|len| len * size < 1 << 19) {
-                    let mut data = if rank == root {
-                        values(root, len)
-                    } else {
-                        vec![0; len]
-                    };
-                    comm.bcast(&mut data, root)?;
-                    assert!(data == values(root, len), "bcast of {len} from {root}");
-
-                    let mut result = (rank == root).then(|| vec![0; len]);
-                    comm.reduce_into(&values(rank, len), result.as_deref_mut(), Op::SUM, root)?;
-                    for (i, got) in result.iter().flatten().enumerate() {
-                        let expected = fold(size, i, u64::wrapping_add);
-                        assert_eq!(*got, expected, "reduce of {len} to {root}, element {i}");
-                    }
+                    bcast_and_reduce(comm, root, len)?;
                 }
                 let most = comm.reduce(&(rank as i32), Op::MAX, root)?;
                 assert_eq!(most, (rank == root).then_some(size as i32 - 1));
@@ -163,35 +136,58 @@ fn bcast_and_reduce_from_and_to_every_root() {
     }
 }
 
+pub(super) fn bcast_and_reduce(comm: &Comm, root: usize, len: usize) -> Result<()> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut data = if rank == root {
+        values(root, len)
+    } else {
+        vec![0; len]
+    };
+    comm.bcast(&mut data, root)?;
+    assert!(data == values(root, len), "bcast of {len} from {root}");
+
+    let mut result = (rank == root).then(|| vec![0; len]);
+    comm.reduce_into(&values(rank, len), result.as_deref_mut(), Op::SUM, root)?;
+    for (i, got) in result.iter().flatten().enumerate() {
+        let expected = fold(size, i, u64::wrapping_add);
+        assert_eq!(*got, expected, "reduce of {len} to {root}, element {i}");
+    }
+    Ok(())
+}
+
 #[test]
 fn operands_stand_in_the_order_of_ranks() {
     for ranks in SIZES {
         for algorithm in ["auto", "recursive-doubling"] {
             Job::of(ranks).with(ALLREDUCE, algorithm).succeed(|world| {
-                let comm = world.comm();
-                let (rank, size) = (comm.rank(), comm.size());
-                for len in [1usize, 5, 1021, 20_000] {
-                    let of = |rank: usize| [2 * rank as u32 + 3, rank as u32 + len as u32];
-                    let mine = vec![of(rank); len];
-                    let expected = (1..size).map(of).fold(of(0), compose);
-                    let mut result = vec![[0; 2]; len];
-                    comm.allreduce_into(&mine, &mut result, Op::ordered(compose))?;
-                    assert!(
-                        result.iter().all(|got| *got == expected),
-                        "allreduce of {len}"
-                    );
-                    for root in 0..size {
-                        result.fill([0; 2]);
-                        let room = (rank == root).then_some(&mut result[..]);
-                        comm.reduce_into(&mine, room, Op::ordered(compose), root)?;
-                        let here = rank != root || result.iter().all(|got| *got == expected);
-                        assert!(here, "reduce of {len} to {root}");
-                    }
+                for len in [1, 5, 1021, 20_000] {
+                    in_order(world.comm(), len)?;
                 }
                 Ok(())
             });
         }
     }
+}
+
+pub(super) fn in_order(comm: &Comm, len: usize) -> Result<()> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let of = |rank: usize| [2 * rank as u32 + 3, rank as u32 + len as u32];
+    let mine = vec![of(rank); len];
+    let expected = (1..size).map(of).fold(of(0), compose);
+    let mut result = vec![[0; 2]; len];
+    comm.allreduce_into(&mine, &mut result, Op::ordered(compose))?;
+    assert!(
+        result.iter().all(|got| *got == expected),
+        "allreduce of {len}"
+    );
+    for root in 0..size {
+        result.fill([0; 2]);
+        let room = (rank == root).then_some(&mut result[..]);
+        comm.reduce_into(&mine, room, Op::ordered(compose), root)?;
+        let here = rank != root || result.iter().all(|got| *got == expected);
+        assert!(here, "reduce of {len} to {root}");
+    }
+    Ok(())
 }
 
 /// Rounding depends on the order of additions; every rank adds in the same one.

@@ -11,7 +11,7 @@ use crate::job::Job;
 const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
 
 /// Lengths of the ranks' blocks: even ones, some empty, one that is long, all empty.
-fn lengths(kind: usize, size: usize) -> Vec<usize> {
+pub(super) fn lengths(kind: usize, size: usize) -> Vec<usize> {
     let one = |rank: usize| match kind {
         0 => 3,
         1 => rank * 5 % 7 * 100,
@@ -47,7 +47,11 @@ fn laid(blocks: &[Vec<u64>], starts: &[usize], room: usize) -> Vec<u64> {
     all
 }
 
-fn gatherv_and_scatterv<A: Access>(comm: &Comm<A>, root: usize, counts: &[usize]) -> Result<()> {
+pub(super) fn gatherv_and_scatterv<A: Access>(
+    comm: &Comm<A>,
+    root: usize,
+    counts: &[usize],
+) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let blocks: Vec<_> = (0..size).map(|rank| values(rank, counts[rank])).collect();
     let (starts, room) = spread(counts);
@@ -80,7 +84,7 @@ fn gatherv_and_scatterv<A: Access>(comm: &Comm<A>, root: usize, counts: &[usize]
     }
 }
 
-fn allgatherv<A: Access>(comm: &Comm<A>, counts: &[usize]) -> Result<()> {
+pub(super) fn allgatherv<A: Access>(comm: &Comm<A>, counts: &[usize]) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let blocks: Vec<_> = (0..size).map(|rank| values(rank, counts[rank])).collect();
     let (starts, room) = spread(counts);
@@ -107,7 +111,7 @@ fn share(kind: usize, size: usize, from: usize, to: usize) -> Vec<u64> {
     values(from * 100 + to, len)
 }
 
-fn alltoallv<A: Access>(comm: &Comm<A>, kind: usize) -> Result<()> {
+pub(super) fn alltoallv<A: Access>(comm: &Comm<A>, kind: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let counts = |blocks: &[Vec<u64>]| blocks.iter().map(Vec::len).collect::<Vec<_>>();
     let sent: Vec<_> = (0..size).map(|to| share(kind, size, rank, to)).collect();
@@ -152,7 +156,7 @@ fn alltoallv<A: Access>(comm: &Comm<A>, kind: usize) -> Result<()> {
     Ok(())
 }
 
-fn reduce_scatter(comm: &Comm, counts: &[usize]) -> Result<()> {
+pub(super) fn reduce_scatter(comm: &Comm, counts: &[usize]) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let total = counts.iter().sum();
     let start: usize = counts[..rank].iter().sum();

@@ -7,6 +7,7 @@ mod kill;
 mod mistakes;
 mod neighbors;
 mod persistent;
+mod placed;
 mod reductions;
 mod reproducible;
 mod started;

@@ -32,7 +32,7 @@ fn sums(ranks: usize, len: usize) -> Vec<u64> {
         .collect()
 }
 
-fn scans(comm: &Comm, len: usize) -> Result<()> {
+pub(super) fn scans(comm: &Comm, len: usize) -> Result<()> {
     let rank = comm.rank();
     let mine = values(rank, len);
     let (mut apart, mut in_place) = (vec![0; len], mine.clone());
@@ -86,7 +86,7 @@ fn prefixes_by_every_algorithm() {
     }
 }
 
-fn scattered(comm: &Comm, len: usize) -> Result<()> {
+pub(super) fn scattered(comm: &Comm, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let mine = values(rank, len * size);
     let expected = &sums(size, len * size)[rank * len..][..len];

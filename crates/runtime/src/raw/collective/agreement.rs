@@ -107,7 +107,7 @@ impl<A: Access> Communicator<A> {
     fn agree_now(&self, call: &Call) -> Result<()> {
         let mut agreement = Agreement::on(call);
         let (exchange, buffers) = agreement.exchange(call.rank);
-        let plan = self.plan(&exchange)?;
+        let plan = self.plan(&exchange, self.group())?;
         let run = Run::new(plan, &exchange, self.numbering().once(), true);
         self.carry_out(run, self.group(), &buffers, None)?;
         agreement.compare(self.meeting())
@@ -126,7 +126,12 @@ impl<A: Access> Communicator<A> {
         let mut agreement = Agreement::on(call);
         let (exchange, buffers) = agreement.exchange(call.rank);
         let stage = Prepared {
-            run: Run::new(self.plan(&exchange)?, &exchange, number, false),
+            run: Run::new(
+                self.plan(&exchange, self.group())?,
+                &exchange,
+                number,
+                false,
+            ),
             buffers,
             ranks: None,
         };

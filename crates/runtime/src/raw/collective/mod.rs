@@ -25,6 +25,7 @@ mod trouble;
 mod wide;
 
 use oxmpi_coll::catalog::{AnyPlan, Call};
+use oxmpi_coll::choice::Choice;
 
 pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use self::meeting::Meeting;
@@ -59,7 +60,7 @@ impl<A: Access> Communicator<A> {
         self.agree(&call)?;
         buffers.begin();
         if !self.in_node(&call, buffers, operation)? {
-            let plan = self.plan(&call)?;
+            let plan = self.plan(&call, self.group())?;
             let run = Run::new(plan, &call, self.numbering().once(), true);
             self.carry_out(run, self.group(), buffers, operation)?;
         }
@@ -67,13 +68,20 @@ impl<A: Access> Communicator<A> {
         Ok(())
     }
 
-    /// The plan for a call, if its communicator's collectives go on.
+    /// The plan for a call of these ranks, if the communicator's collectives go on.
     #[inline]
-    fn plan(&self, call: &Call) -> Result<AnyPlan> {
-        let choice = self.meeting().if_sound(|lane| lane.choices.choose(call))?;
-        choice
-            .and_then(|choice| choice.plan(call))
+    fn plan(&self, call: &Call, ranks: &Group) -> Result<AnyPlan> {
+        self.choice(call, ranks)?
+            .plan(call)
             .map_err(|why| self.refused(&why))
+    }
+
+    /// What serves a call of these ranks by messages, if the communicator's collectives go on.
+    #[inline]
+    pub(crate) fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
+        let place = ranks.place();
+        let choice = (self.meeting()).if_sound(|lane| lane.choices.choose(call, place))?;
+        choice.map_err(|why| self.refused(&why))
     }
 
     /// Carries a run out, whose plan names these ranks.

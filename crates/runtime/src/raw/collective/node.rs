@@ -62,7 +62,7 @@ impl<A: Access> Communicator<A> {
         let lend = || {
             let (context, ours) = (self.context(), self.collective_context());
             self.access().with(|lane| match lane.troubles.of(ours) {
-                None if lane.is_near(self.group()) => lane.lend_team(context, call),
+                None if self.group().is_on_one_node() => lane.lend_team(context, call),
                 _ => Ok(Lent::None),
             })
         };

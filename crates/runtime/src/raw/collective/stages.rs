@@ -213,7 +213,7 @@ impl<A: Access> Communicator<A> {
             ranks,
         } in &stages.all
         {
-            let run = Run::new(self.plan(call)?, call, number, true);
+            let run = Run::new(self.plan(call, ranks)?, call, number, true);
             self.carry_out(run, ranks, buffers, operation)?;
         }
         first.into_iter().for_each(Buffers::end);
@@ -252,7 +252,7 @@ impl<A: Access> Communicator<A> {
     /// The stages with their plans. A rank that takes no part has one without steps.
     fn way(&self, stages: Stages, number: u32) -> Result<Way> {
         let prepare = |stage: Stage| {
-            let plan = self.plan(&stage.call)?;
+            let plan = self.plan(&stage.call, &stage.ranks)?;
             Ok(Prepared {
                 run: Run::new(plan, &stage.call, number, false),
                 buffers: stage.buffers,

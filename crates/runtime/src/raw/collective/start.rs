@@ -27,7 +27,7 @@ impl<A: Access> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<RawRequest> {
-        let plan = self.plan(&call)?;
+        let plan = self.plan(&call, self.group())?;
         self.start_plan(&call, plan, buffers, operation)
     }
 
@@ -56,7 +56,7 @@ impl<A: Access> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<Persistent<'_, A>> {
-        let plan = self.plan(&call)?;
+        let plan = self.plan(&call, self.group())?;
         let number = self.persistent_number()?;
         let way = self.way_of(&call, plan, number, buffers)?;
         self.keep(way, number, operation)

@@ -3,19 +3,24 @@
 use oxmpi_wire::Peer;
 
 use super::Lane;
-use crate::raw::group::Group;
+use crate::raw::group::{Group, on_one_node};
 
 impl Lane {
-    /// Whether this rank shares memory with all of `group`.
-    ///
-    /// # Cost
-    /// A compare where all links are on this node, else a look at each rank.
-    pub(in crate::raw) fn is_near(&self, group: &Group) -> bool {
-        let near = |rank| {
-            let link = group.link(rank as usize);
-            link.is_some_and(|link| link < self.near)
+    /// The ranks at these links, of which this process is number `rank`.
+    pub(in crate::raw) fn group(&self, links: Vec<u32>, rank: u32) -> Group {
+        let place = match &self.nodes {
+            Some(nodes) => nodes.placement(links.iter().map(|&link| self.name(link))),
+            None => on_one_node(links.len() as u32),
         };
-        self.names.is_none() || (0..group.size()).all(near)
+        Group::subset(links, self.size(), rank, place)
+    }
+
+    /// All ranks in the order of their names, of which this process's is `name`.
+    pub(crate) fn everyone(&self, name: u32) -> Group {
+        match &self.names {
+            Some(names) => self.group(names.links().to_vec(), name),
+            None => Group::all(self.size(), name),
+        }
     }
 
     /// What a link is called on all ranks of the lane.

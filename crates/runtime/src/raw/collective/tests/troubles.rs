@@ -119,7 +119,7 @@ fn a_rank_that_keeps_much_of_a_peer_learns_of_its_trouble() {
     const MESSAGES: usize = 2048;
     job(3, |comm| {
         let link = comm.group().rank();
-        let group = Group::subset(vec![2, 1, 0], 3, 2 - link);
+        let group = Group::subset(vec![2, 1, 0], 3, 2 - link, comm.group().place());
         let reversed = Communicator::new(comm.access().clone(), 2, group);
         let (mut body, mut word) = ([1u8; BYTES], [0u8]);
         let error = if link == 2 {
