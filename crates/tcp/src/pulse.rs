@@ -1,4 +1,4 @@
-//! When a peer's host counts as gone.
+//! When a peer's host counts as gone, and when a stream does.
 
 use std::time::Duration;
 
@@ -20,9 +20,72 @@ pub fn is_silent(pulse: &Pulse, limit: Duration) -> bool {
     pulse.silent >= limit && (resent || probed)
 }
 
+/// Whether a stream still brings what is put into it.
+///
+/// The kernel's word is that of the next box: a proxy or a firewall that ends connections and makes its
+/// own confirms bytes that it never passes on. Only the peer's process knows what came, so it is asked,
+/// in the stream itself, once that has been quiet. A process that makes no call cannot answer: who looks
+/// this way takes it for lost.
+///
+/// Time is counted in looks, of which there are [`Stall::LOOKS`] within the limit, and not in seconds: the
+/// looks that this process missed while it was busy are nobody's silence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stall {
+    /// Looks since something came.
+    quiet: u8,
+}
+
+/// What to do about a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Wait,
+    /// Ask the peer.
+    Ask,
+    /// Nothing came, for all the asking.
+    Lost,
+}
+
+impl Stall {
+    /// Looks within the limit.
+    pub const LOOKS: u8 = 8;
+
+    /// Something came.
+    #[inline]
+    pub fn heard(&mut self) {
+        self.quiet = 0;
+    }
+
+    /// Looks once more. Between two looks the stream has to be read.
+    pub fn look(&mut self) -> Verdict {
+        self.quiet = self.quiet.saturating_add(1);
+        match self.quiet {
+            1 => Verdict::Ask,
+            Self::LOOKS.. => Verdict::Lost,
+            _ => Verdict::Wait,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_is_lost_that_brings_no_answer() {
+        let mut stall = Stall::default();
+        for _ in 0..100 {
+            assert_eq!(stall.look(), Verdict::Ask);
+            for _ in 2..Stall::LOOKS {
+                assert_eq!(stall.look(), Verdict::Wait);
+            }
+            stall.heard();
+        }
+        for _ in 1..Stall::LOOKS {
+            assert_ne!(stall.look(), Verdict::Lost);
+        }
+        assert_eq!(stall.look(), Verdict::Lost);
+    }
 
     const LIMIT: Duration = Duration::from_secs(20);
 

@@ -74,6 +74,20 @@ pub const SETTINGS: &[Setting] = &[
         check: |text| silence(text).map(drop),
     },
     Setting {
+        name: "tcp_stall",
+        aliases: &[],
+        default: "off",
+        kind: "time",
+        level: Level::Expert,
+        short: "how long a connection may bring nothing although the peer is asked, before it counts as lost",
+        long: "For networks with a proxy or firewall between the hosts that ends connections and makes its \
+               own: it confirms what it may never pass on, so `tcp_silence` cannot see that it has stalled. \
+               With a time here a peer whose connection is quiet is asked to answer, which it does inside of \
+               calls of oxmpi only: one that makes none for so long, because it computes or is stopped, \
+               counts as lost. 1s to 1h, or `off`.",
+        check: |text| stall(text).map(drop),
+    },
+    Setting {
         name: "tcp_patience",
         aliases: &[],
         default: "30s",
@@ -121,6 +135,23 @@ pub fn silence(text: &str) -> Result<Duration, Error> {
     time(text)
 }
 
+/// The value of `tcp_stall`.
+///
+/// # Errors
+/// What is neither a time within bounds nor `off`.
+pub fn stall(text: &str) -> Result<Option<Duration>, Error> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let expected = "a time from 1s to 1h, such as 20s or 5min, or off";
+    let time = duration(text).and_then(|value| between(text, value, TIMES, expected));
+    time.map(|nanos| Some(Duration::from_nanos(nanos)))
+        .map_err(|why| Error {
+            expected: Expected::Text(expected),
+            ..why
+        })
+}
+
 /// The value of `tcp_patience`.
 ///
 /// # Errors
@@ -145,13 +176,14 @@ pub fn filter(include: &str, exclude: &str) -> Result<Filter, Error> {
     Filter::new(include, exclude)
 }
 
+/// Times from a second to an hour, in nanoseconds.
+const TIMES: std::ops::RangeInclusive<u64> = 1_000_000_000..=3_600_000_000_000;
+
 fn time(text: &str) -> Result<Duration, Error> {
-    const SECOND: u64 = 1_000_000_000;
-    let bounds = SECOND..=3600 * SECOND;
     between(
         text,
         duration(text)?,
-        bounds,
+        TIMES,
         "a time from 1s to 1h, such as 20s or 5min",
     )
     .map(Duration::from_nanos)
@@ -188,6 +220,7 @@ mod tests {
                 "tcp_frame" => assert_eq!(frame(text), Ok(usual.frame)),
                 "tcp_chunk" => assert_eq!(chunk(text), Ok(usual.chunk)),
                 "tcp_silence" => assert_eq!(silence(text), Ok(usual.silence)),
+                "tcp_stall" => assert_eq!(stall(text), Ok(usual.stall)),
                 "tcp_patience" => assert_eq!(patience(text), Ok(usual.patience)),
                 "tcp_guests" => assert_eq!(guests(text), Ok(usual.guests)),
                 other => panic!("{other} has no reader"),
@@ -203,6 +236,7 @@ mod tests {
         }
         for bad in ["", "0", "20", "0.5s", "2h", "x"] {
             assert!(silence(bad).is_err() && patience(bad).is_err(), "{bad:?}");
+            assert!(stall(bad).is_err(), "{bad:?}");
         }
         assert!(chunk("1K").is_err() && chunk("128MiB").is_err());
         assert!(filter("eth0", "10.0.0.0/99").is_err());

@@ -258,3 +258,32 @@ fn who_does_not_read_is_not_lost() {
     assert!(log.lost.is_empty(), "{:?}", log.lost);
     drop(two);
 }
+
+/// Who is in calls answers, for as long as it takes; who makes none is taken for stalled, if that is asked for.
+#[test]
+fn a_stream_that_brings_no_answer_is_lost() {
+    let stall = Duration::from_millis(80);
+    let options = Options {
+        stall: Some(stall),
+        ..Options::default()
+    };
+    let mut ranks = pair::<RawBytes>(options);
+    let mut logs = logs(2);
+    let start = std::time::Instant::now();
+    until(
+        &mut ranks,
+        "three times the limit passes",
+        |_, _| start.elapsed() > 3 * stall,
+        &mut logs,
+    );
+    assert!(logs.iter().all(|log| log.lost.is_empty()), "{logs:?}");
+    // From here on the other one makes no call; its kernel goes on to confirm all that comes.
+    let log = &mut logs[..1];
+    until(
+        &mut ranks[..1],
+        "a stalled stream is noticed",
+        |_, logs| !logs[0].lost.is_empty(),
+        log,
+    );
+    assert_eq!(logs[0].lost, [(Peer(1), Fault::Silent)]);
+}

@@ -1,4 +1,4 @@
-//! The transport's own frames: bulk and its ends, and the farewell.
+//! The transport's own frames: bulk and its ends, the farewell, the question whether anything comes.
 
 use oxmpi_wire::{Envelope, Flags, Header, Key, Kind};
 
@@ -75,6 +75,10 @@ pub enum Control {
     },
     /// The sender leaves the job in order; nothing comes after this.
     Leave,
+    /// Does anything of this come? Answer at once.
+    Ask,
+    /// It does.
+    Answer,
 }
 
 impl Control {
@@ -123,6 +127,8 @@ impl Control {
             } => [3 + u64::from(last), id.0, to.0, at, len.into()],
             Self::Ended { id, ok } => [5 + u64::from(ok), id.0, 0, 0, 0],
             Self::Leave => [7, 0, 0, 0, 0],
+            Self::Ask => [8, 0, 0, 0, 0],
+            Self::Answer => [9, 0, 0, 0, 0],
         };
         let mut bytes = [0; Self::LEN];
         for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
@@ -159,6 +165,8 @@ impl Control {
             },
             5 | 6 => Self::Ended { id, ok: code == 6 },
             7 => Self::Leave,
+            8 => Self::Ask,
+            9 => Self::Answer,
             _ => return Err(Breach::Control("a code that does not exist")),
         };
         if u64::from(control.bulk()) + Self::LEN as u64 != u64::from(len) {
@@ -175,7 +183,7 @@ impl Control {
 mod tests {
     use super::*;
 
-    fn all() -> [Control; 8] {
+    fn all() -> [Control; 10] {
         let (id, name) = (Id(u64::MAX), Name(7 << 32 | 1));
         let put = |last| Control::Put {
             id,
@@ -197,6 +205,8 @@ mod tests {
             Control::Ended { id, ok: false },
             Control::Ended { id, ok: true },
             Control::Leave,
+            Control::Ask,
+            Control::Answer,
             Control::Data {
                 id: Id(0),
                 at: 0,
@@ -225,7 +235,7 @@ mod tests {
                     "{control:?} {wrong}"
                 );
             }
-            for code in [0, 8, 1 << 32, u64::MAX] {
+            for code in [0, 10, 1 << 32, u64::MAX] {
                 let mut bytes = bytes;
                 bytes[..8].copy_from_slice(&u64::to_le_bytes(code));
                 assert!(Control::parse(&bytes, len).is_err(), "{control:?} {code}");

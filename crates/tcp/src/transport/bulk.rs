@@ -190,6 +190,12 @@ impl<B: Bytes> TcpTx<B> {
                 self.lose(peer, Fault::Left);
                 Ok(None)
             }
+            Control::Ask => {
+                self.reply(peer, Control::Answer)?;
+                Ok(None)
+            }
+            // That it came is all that it says.
+            Control::Answer => Ok(None),
         }
     }
 
@@ -310,7 +316,8 @@ impl<B: Bytes> TcpTx<B> {
         Ok(())
     }
 
-    fn answer(&mut self, peer: u32, control: Control) {
+    /// Sends `control` now or as soon as there is room.
+    pub(super) fn answer(&mut self, peer: u32, control: Control) {
         self.list(peer);
         let outgoing = self.outgoing(peer);
         if !outgoing.answers.is_empty() || !outgoing.control(&control) {

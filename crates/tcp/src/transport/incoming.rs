@@ -9,6 +9,7 @@ use oxmpi_wire::{Bytes, Fault, Holds, Peer, Sink, Take};
 use super::bulk::Arriving;
 use super::tx::TcpTx;
 use crate::frame::{Arrival, Inbox};
+use crate::pulse::Stall;
 
 /// Bytes that are read ahead of bulk, and behind it: what announces the next run of it, and little more,
 /// since bulk in the inbox is copied once more.
@@ -23,6 +24,8 @@ pub(super) struct Incoming {
     pub(super) readable: bool,
     /// It is in the list of those to look at.
     pub(super) listed: bool,
+    /// Whether it brings anything.
+    pub(super) stall: Stall,
     /// Where the bulk goes that comes.
     arriving: Option<Arriving>,
 }
@@ -34,6 +37,7 @@ impl Incoming {
             inbox,
             readable: true,
             listed: false,
+            stall: Stall::default(),
             arriving: None,
         }
     }
@@ -107,6 +111,7 @@ impl Incoming {
                 false
             }
             Ok(count) => {
+                self.stall.heard();
                 self.readable = count == asked;
                 true
             }

@@ -20,8 +20,8 @@ use super::site::Options;
 use super::tx::TcpTx;
 use crate::address::Card;
 use crate::door::JobKey;
-use crate::frame::Inbox;
-use crate::pulse::is_silent;
+use crate::frame::{Control, Inbox};
+use crate::pulse::{Stall, Verdict, is_silent};
 
 /// Polls between two looks at the clock, where nothing else asks for one. A power of two.
 const LOOK: u32 = 1024;
@@ -46,6 +46,8 @@ pub struct TcpRx<B: Bytes = RawBytes> {
     polls: u32,
     /// When the peers' hosts were looked at last.
     looked: Instant,
+    /// When the streams were.
+    listened: Instant,
     /// The last poll left nothing to do.
     quiet: bool,
     bytes: std::marker::PhantomData<fn(B)>,
@@ -85,6 +87,7 @@ impl<B: Bytes> TcpRx<B> {
             options,
             polls: 0,
             looked: Instant::now(),
+            listened: Instant::now(),
             quiet: false,
             bytes: std::marker::PhantomData,
         })
@@ -185,7 +188,16 @@ impl<B: Bytes> TcpRx<B> {
     /// What depends on time.
     fn tick(&mut self, tx: &mut TcpTx<B>) {
         self.entrance.tick(&self.epoll, tx);
-        if self.polls & (LOOK - 1) == 0 && self.looked.elapsed() >= self.options.silence / 4 {
+        if self.polls & (LOOK - 1) == 0 {
+            self.look_at_hosts(tx);
+            self.look_at_streams(tx);
+        }
+        self.polls = self.polls.wrapping_add(1);
+    }
+
+    /// Gives up peers whose hosts do not answer.
+    fn look_at_hosts(&mut self, tx: &mut TcpTx<B>) {
+        if self.looked.elapsed() >= self.options.silence / 4 {
             self.looked = Instant::now();
             let silence = self.options.silence;
             self.entrance.hang_up(silence);
@@ -196,7 +208,25 @@ impl<B: Bytes> TcpRx<B> {
                 tx.lose(peer, Fault::Silent);
             }
         }
-        self.polls = self.polls.wrapping_add(1);
+    }
+
+    /// Asks peers whose streams bring nothing, and gives up those that do not answer, if that is wanted.
+    fn look_at_streams(&mut self, tx: &mut TcpTx<B>) {
+        let look = (self.options.stall).map(|limit| limit / u32::from(Stall::LOOKS));
+        if look.is_none_or(|look| self.listened.elapsed() < look) {
+            return;
+        }
+        self.listened = Instant::now();
+        for (peer, incoming) in (0..).zip(&mut self.peers) {
+            let Some(incoming) = incoming.as_mut().filter(|_| !tx.is_lost(peer)) else {
+                continue;
+            };
+            match incoming.stall.look() {
+                Verdict::Wait => {}
+                Verdict::Ask => tx.answer(peer, Control::Ask),
+                Verdict::Lost => tx.lose(peer, Fault::Silent),
+            }
+        }
     }
 
     /// Hands over what came from `peer`.

@@ -32,6 +32,8 @@ pub struct Options {
     pub patience: Duration,
     /// How long a peer's host may be silent before the peer counts as lost.
     pub silence: Duration,
+    /// How long a connection may bring nothing although the peer is asked to answer; `None`: it is not asked.
+    pub stall: Option<Duration>,
 }
 
 impl Default for Options {
@@ -43,6 +45,7 @@ impl Default for Options {
             greeting: Duration::from_secs(10),
             patience: Duration::from_secs(30),
             silence: Duration::from_secs(20),
+            stall: None,
         }
     }
 }
