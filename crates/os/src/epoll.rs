@@ -150,17 +150,20 @@ pub struct Ready {
     pub readable: bool,
     /// A write would not block.
     pub writable: bool,
+    /// Nothing more comes than what can be read now: that it has ended is told once, with it.
+    pub ended: bool,
 }
 
 impl Ready {
     fn of(event: &epoll::Event) -> Self {
         let (flags, data) = (event.flags, event.data);
-        let ended = flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP);
-        let readable = epoll::EventFlags::IN | epoll::EventFlags::RDHUP;
+        let broken = flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP);
+        let ended = broken || flags.contains(epoll::EventFlags::RDHUP);
         Self {
             key: data.u64(),
-            readable: ended || flags.intersects(readable),
-            writable: ended || flags.contains(epoll::EventFlags::OUT),
+            readable: ended || flags.contains(epoll::EventFlags::IN),
+            writable: broken || flags.contains(epoll::EventFlags::OUT),
+            ended,
         }
     }
 }

@@ -106,6 +106,26 @@ fn a_farewell_is_heard_after_all_frames() {
     assert_eq!(log.lost, [(Peer(0), Fault::Left)]);
 }
 
+/// A rank that sends and dies in one moment: what it sent arrives, and then its death, though the system
+/// tells of both at once.
+#[test]
+fn a_last_word_does_not_hide_a_death() {
+    let [mut one, mut two] = pair::<RawBytes>(Options::default());
+    send(&mut one, 1, 3);
+    one.0.flush();
+    one.0.die();
+    let mut log = Log::default();
+    let start = std::time::Instant::now();
+    while log.lost.is_empty() {
+        two.1.poll(&mut two.0, 64, &mut log);
+        assert!(start.elapsed() < common::WATCHDOG, "hangs: it is dead");
+    }
+    assert_eq!(
+        (tags(&log, 0), log.lost),
+        (vec![3], vec![(Peer(0), Fault::PeerDead)])
+    );
+}
+
 /// A rank that sends and leaves at once: what it sent arrives, by a connection that is made for that.
 #[test]
 fn nothing_is_left_behind() {

@@ -22,6 +22,8 @@ pub(super) struct Incoming {
     inbox: Inbox,
     /// As far as is known, a read would not block.
     pub(super) readable: bool,
+    /// Nothing comes after what can be read now, and no further event will say so: reads go on to the end.
+    pub(super) ended: bool,
     /// It is in the list of those to look at.
     pub(super) listed: bool,
     /// Whether it brings anything.
@@ -36,6 +38,7 @@ impl Incoming {
             stream,
             inbox,
             readable: true,
+            ended: false,
             listed: false,
             stall: Stall::default(),
             arriving: None,
@@ -112,7 +115,7 @@ impl Incoming {
             }
             Ok(count) => {
                 self.stall.heard();
-                self.readable = count == asked;
+                self.readable = count == asked || self.ended;
                 true
             }
             Err(error) => {

@@ -176,6 +176,7 @@ impl<B: Bytes> TcpRx<B> {
                         && let Some(incoming) = &mut self.peers[peer as usize]
                     {
                         incoming.readable = true;
+                        incoming.ended |= ready.ended;
                         self.list(peer);
                     }
                 }
