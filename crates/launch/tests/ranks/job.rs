@@ -7,7 +7,7 @@
 use std::any::type_name;
 use std::env;
 use std::fmt::Debug;
-use std::process::{Child, exit};
+use std::process::{Child, Command, exit};
 
 use oxmpi::World;
 
@@ -16,14 +16,15 @@ use crate::common::{Done, Leash, finish, oxmpi};
 /// The numbers of ranks that tests run on.
 pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
 
-/// Names a command that starts a rank on host `{node}`, one of [`HOST_COUNT`]: then every job is spread
-/// over all of them. `cargo xtask ci hosts` sets it.
+/// A number of hosts, and a command that starts a rank on host `{node}`: then every job is spread over
+/// all of them, as `4 ip netns exec ns{node}`. `cargo xtask ci hosts` and `nodes` set it.
 const HOSTS: &str = "OXMPI_TEST_HOSTS";
 
 /// A command that takes host `{node}` off the network, there; it stays off, so only the test of that has it.
-pub(crate) const CUT: &str = "OXMPI_TEST_CUT";
+const CUT: &str = "OXMPI_TEST_CUT";
 
-const HOST_COUNT: usize = 4;
+/// The same, for the ranks of that test: of a host that exists.
+const CUT_LAST: &str = "TEST_CUT_LAST";
 
 /// A job that is to be: how many ranks, with which variables in their environment.
 #[derive(Debug)]
@@ -108,14 +109,18 @@ impl Job {
         let ranks = self.ranks.to_string();
         let program = env::current_exe().expect("a test program has a path");
         let mut command = oxmpi(&["run", "-n", &ranks, "--oversubscribe"]);
-        if let Some(wrap) = env::var(HOSTS).ok().filter(|_| !self.one_host) {
+        if let Some((count, wrap)) = hosts().filter(|_| !self.one_host) {
             let each = match self.in_turn {
                 true => 1,
-                false => self.ranks.div_ceil(HOST_COUNT),
+                false => self.ranks.div_ceil(count),
             };
-            let hosts: Vec<_> = (0..HOST_COUNT).map(|host| host.to_string()).collect();
+            let hosts: Vec<_> = (0..count).map(|host| host.to_string()).collect();
             command.args(["-ppn", &each.to_string(), "-hosts", &hosts.join(",")]);
             command.args(["--wrap", &wrap]);
+            if let Ok(cut) = env::var(CUT) {
+                let last = (count - 1).to_string();
+                command.env(CUT_LAST, cut.replace("{node}", &last));
+            }
         }
         // Ranks warn of variables of ours that they do not know.
         command.env_remove(HOSTS).env_remove(CUT);
@@ -139,6 +144,22 @@ pub(crate) fn over_hosts() -> bool {
 /// Whether hosts may be cut off, as [`over_hosts`].
 pub(crate) fn can_cut() -> bool {
     is_rank() || env::var_os(CUT).is_some()
+}
+
+/// Takes the last host off the network; a rank there does it.
+pub(crate) fn cut_last_host() {
+    let cut = env::var(CUT_LAST).expect("the test says how");
+    let mut words = cut.split(' ');
+    let mut command = Command::new(words.next().expect("a command"));
+    let status = command.args(words).status().expect("it starts");
+    assert!(status.success(), "{cut}: {status}");
+}
+
+/// How many hosts there are, and what starts a rank on one.
+fn hosts() -> Option<(usize, String)> {
+    let value = env::var(HOSTS).ok()?;
+    let (count, wrap) = value.split_once(' ').expect("a number and a command");
+    Some((count.parse().expect("a number of hosts"), wrap.to_owned()))
 }
 
 /// Whether this process is a rank of a test's job, and not the test.

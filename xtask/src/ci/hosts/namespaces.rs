@@ -22,8 +22,15 @@ exec ip netns exec PREFIX$1 unshare --uts sh -c 'hostname "host$0" && exec "$@"'
 "#;
 
 impl Namespaces {
-    /// Makes `count` hosts: the first is called host0, has the address 10.77.0.1, and so on. Takes
-    /// `folder` for a file.
+    /// What all their addresses are in.
+    pub(super) const NETWORK: &str = "10.77.0.0/24";
+
+    /// The address of a host by its number, which has one digit.
+    pub(super) fn address(node: &str) -> String {
+        format!("10.77.0.1{node}")
+    }
+
+    /// Makes `count` hosts, up to ten: the first is called host0, and so on. Takes `folder` for a file.
     ///
     /// # Errors
     /// What `ip` says, when this user may not, or the system cannot.
@@ -47,17 +54,27 @@ impl Namespaces {
                 "-n {hub} link add {link} type veth peer name eth0 netns {host}"
             ))?;
             ip(&format!("-n {hub} link set {link} master hub up"))?;
-            let address = format!("10.77.0.{}/24", number + 1);
-            ip(&format!("-n {host} addr add {address} dev eth0"))?;
+            let address = Self::address(&number.to_string());
+            ip(&format!("-n {host} addr add {address}/24 dev eth0"))?;
             ip(&format!("-n {host} link set eth0 up"))?;
             ip(&format!("-n {host} link set lo up"))?;
         }
         Ok(hosts)
     }
 
-    /// The command that starts a rank on host `{node}`.
+    /// The names of their namespaces, in order.
+    pub(super) fn names(&self) -> &[String] {
+        // The first is that of the bridge.
+        &self.made[1..]
+    }
+
+    /// Their number, and the command that starts a rank on host `{node}`.
     pub(super) fn command(&self) -> String {
-        format!("sh {} {{node}}", self.start.display())
+        format!(
+            "{} sh {} {{node}}",
+            self.names().len(),
+            self.start.display()
+        )
     }
 
     /// The command that takes host `{node}` off the network.

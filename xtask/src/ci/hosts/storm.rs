@@ -1,0 +1,118 @@
+//! Proxies between hosts, one on each: every connection that begins there goes through it, and neither
+//! end knows.
+
+use super::namespaces::Namespaces;
+use crate::{Repo, Result};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use xshell::cmd;
+
+/// Where the proxies listen.
+const PORT: u16 = 7;
+/// The group by which the packet filter knows the proxies' own connections.
+const GROUP: u32 = 65_533;
+
+/// The proxies; they go when this is dropped.
+pub(super) struct Storm<'h> {
+    hosts: &'h Namespaces,
+    proxies: Vec<Child>,
+    /// A file here that is named by an address stalls all that goes there.
+    folder: PathBuf,
+}
+
+impl<'h> Storm<'h> {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// When a proxy or the rules that lead to it cannot be had.
+    pub(super) fn brew(repo: &Repo, hosts: &'h Namespaces) -> Result<Self> {
+        let sh = &repo.shell;
+        cmd!(
+            sh,
+            "cargo build --quiet --package oxmpi-launch --example storm"
+        )
+        .run()?;
+        let program = repo.root.join("target/debug/examples/storm");
+        let mut storm = Self {
+            hosts,
+            proxies: Vec::new(),
+            folder: repo.scratch("storm")?,
+        };
+        for (seed, host) in (1..).zip(hosts.names()) {
+            redirect(host)?;
+            let mut proxy = Command::new("ip")
+                .args(["netns", "exec", host, "setpriv", "--clear-groups"])
+                .arg(format!("--regid={GROUP}"))
+                .arg(&program)
+                .args([PORT.to_string(), u32::to_string(&seed)])
+                .arg(&storm.folder)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .spawn()?;
+            let said = proxy.stdout.take().expect("it is piped");
+            storm.proxies.push(proxy);
+            let mut line = String::new();
+            BufReader::new(said).read_line(&mut line)?;
+            if line != "listening\n" {
+                return Err(format!("the proxy on {host} does not listen").into());
+            }
+        }
+        Ok(storm)
+    }
+
+    /// The command that stalls all that goes to host `{node}` and comes from there.
+    pub(super) fn stall(&self) -> String {
+        let file = self.folder.join(Namespaces::address("{node}"));
+        format!("touch {}", file.display())
+    }
+}
+
+impl Drop for Storm<'_> {
+    fn drop(&mut self) {
+        for proxy in &mut self.proxies {
+            // Fails only for one that has ended already.
+            let _ = proxy.kill();
+            let _ = proxy.wait();
+        }
+        for host in self.hosts.names() {
+            if let Err(why) = filter(host, "delete table ip storm") {
+                println!("a redirection on {host} is left: {why}");
+            }
+        }
+    }
+}
+
+/// Leads connections that begin on `host` to its proxy, but for the proxy's own.
+fn redirect(host: &str) -> Result {
+    let network = Namespaces::NETWORK;
+    filter(
+        host,
+        &format!(
+            "table ip storm {{
+                chain out {{
+                    type nat hook output priority -100
+                    ip daddr {network} meta l4proto tcp meta skgid != {GROUP} redirect to :{PORT}
+                }}
+            }}"
+        ),
+    )
+}
+
+/// Gives rules to the packet filter of `host`.
+fn filter(host: &str, rules: &str) -> Result {
+    let mut nft = Command::new("ip")
+        .args(["netns", "exec", host, "nft", "--file", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut rules_of = nft.stdin.take().expect("it is piped");
+    rules_of.write_all(rules.as_bytes())?;
+    drop(rules_of);
+    let output = nft.wait_with_output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("nft: {}", said.trim()).into())
+}
