@@ -1,11 +1,13 @@
 //! `cargo xtask long`: what takes hours or needs a quiet machine, run by hand.
 
+use crate::ci::nodes::Nodes;
 use crate::ci::{self, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Outcome, Step, run_each};
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, fuzz, loom};
 use std::fmt::Write;
+use std::time::Duration;
 use xshell::cmd;
 
 pub(crate) const VERB: Verb = Verb {
@@ -27,6 +29,8 @@ Steps, in order; name some to run only those:
                 up to 30 million steps: minutes, and some gigabytes of memory
     large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
                 2^31, every byte looked at: a minute, and 10 GiB of free memory
+    nodes       jobs over three emulated machines on a network that loses packets and delays them:
+                minutes
 
 What ran, on which machine, from which commit and for how long is written to `runs/DATE-long.txt`:
 commit it.",
@@ -35,6 +39,29 @@ commit it.",
 
 /// Seconds for one fuzz target.
 const SECONDS: u32 = 600;
+
+/// All tests of real ranks that can be in guests.
+const THREE_NODES: Nodes = Nodes {
+    count: 3,
+    groups: &[
+        "collectives::algorithms",
+        "collectives::blocks",
+        "collectives::exchanges",
+        "collectives::neighbors",
+        "collectives::persistent",
+        "collectives::reductions",
+        "collectives::started",
+        "communicators",
+        "group",
+        "inter",
+        "modes",
+        "order",
+        "owned",
+        "requests",
+        "traffic",
+    ],
+    limit: Duration::from_secs(3600),
+};
 
 const STEPS: &[Step] = &[
     Step {
@@ -72,6 +99,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "large",
         run: large,
+    },
+    Step {
+        name: "nodes",
+        run: |repo| THREE_NODES.check(repo),
     },
 ];
 

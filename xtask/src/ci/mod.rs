@@ -7,12 +7,15 @@ mod hwloc;
 mod lint;
 mod managers;
 mod no_std;
+pub(crate) mod nodes;
 pub(crate) mod ranks;
 
 use crate::commands::run_check;
 use crate::steps::{Step, run_all};
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, asm, bench, build, fuzz, loom, tidy};
+use nodes::Nodes;
+use std::time::Duration;
 use xshell::cmd;
 
 pub(crate) const VERB: Verb = Verb {
@@ -39,11 +42,12 @@ Steps, in order; name some to run only those:
     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
     hosts     the tests of real ranks once more, each job over four hosts: network namespaces that are
-              joined by a bridge
+              joined by a bridge; and through proxies that delay, split and stall what passes
     managers  jobs under the Hydras of MPICH, Debian and Intel, under Open MPI's prterun and under Slurm
               of two nodes; programs of MPICH and Intel MPI under ours
     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
               and OpenMP threads there, where `oxmpi pin` says they run
+    nodes     jobs over two emulated machines on a network that loses packets and delays them
 
 A step that needs what is not here is skipped and named; with `--no-skip` that is a failure where
 apt, pip or cargo could have given it. The last line is `N passed, N failed, N skipped`: tests one
@@ -132,7 +136,18 @@ const STEPS: &[Step] = &[
         name: "guests",
         run: guests::check,
     },
+    Step {
+        name: "nodes",
+        run: |repo| TWO_NODES.check(repo),
+    },
 ];
+
+/// Tests that take a minute or two where everything is emulated.
+const TWO_NODES: Nodes = Nodes {
+    count: 2,
+    groups: &["traffic::", "modes::"],
+    limit: Duration::from_secs(600),
+};
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
     let no_skip = arguments.iter().any(|argument| argument == "--no-skip");

@@ -123,6 +123,20 @@ impl Apt {
     /// # Errors
     /// When the package cannot be had, or has no such file.
     pub(super) fn file(&self, repo: &Repo, package: &str, pattern: &str) -> Result<Vec<u8>> {
+        let [content] = self.files(repo, package, [pattern])?;
+        Ok(content)
+    }
+
+    /// As [`Apt::file`], several of one package.
+    ///
+    /// # Errors
+    /// When the package cannot be had, or lacks one of them.
+    pub(super) fn files<const N: usize>(
+        &self,
+        repo: &Repo,
+        package: &str,
+        patterns: [&str; N],
+    ) -> Result<[Vec<u8>; N]> {
         let sh = &repo.shell;
         let folder = self.folder.join(package);
         sh.remove_path(&folder)?;
@@ -136,9 +150,12 @@ impl Apt {
         let archive = fetched
             .first()
             .ok_or_else(|| format!("apt gave no {package}"))?;
-        let content = extract(archive, pattern);
+        let mut contents = [const { Vec::new() }; N];
+        for (content, pattern) in contents.iter_mut().zip(patterns) {
+            *content = extract(archive, pattern)?;
+        }
         sh.remove_path(&folder)?;
-        content
+        Ok(contents)
     }
 }
 

@@ -11,6 +11,10 @@ use xshell::cmd;
 pub(crate) struct Host {
     /// The kernel, uncompressed.
     pub(super) kernel: PathBuf,
+    /// Its driver of network adapters, `e1000.ko`.
+    pub(crate) adapter: PathBuf,
+    /// Its queue that loses and delays packets, `sch_netem.ko`.
+    pub(crate) netem: PathBuf,
     /// A statically linked busybox: the guests' shell and tools.
     pub(super) busybox: PathBuf,
     /// LLVM's OpenMP runtime, for programs in guests.
@@ -50,7 +54,7 @@ struct Program {
     newest: bool,
 }
 
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 4] = [
     // Version 10 is the first that lets two cores share a cache.
     Program {
         name: "qemu-system-x86_64",
@@ -65,6 +69,11 @@ const PROGRAMS: [Program; 3] = [
     Program {
         name: "xz",
         package: "xz-utils",
+        newest: false,
+    },
+    Program {
+        name: "tc",
+        package: "iproute2",
         newest: false,
     },
 ];
@@ -85,6 +94,8 @@ impl Host {
         let cache = repo.root.join("target/xtask/guest");
         let host = Host {
             kernel: cache.join("vmlinux"),
+            adapter: cache.join("e1000.ko"),
+            netem: cache.join("sch_netem.ko"),
             busybox: cache.join("busybox"),
             libomp: cache.join("libomp.so.5"),
         };
@@ -92,7 +103,13 @@ impl Host {
             .iter()
             .filter(|program| !program.is_here())
             .collect();
-        let kept = [&host.kernel, &host.busybox, &host.libomp];
+        let kept = [
+            &host.kernel,
+            &host.adapter,
+            &host.netem,
+            &host.busybox,
+            &host.libomp,
+        ];
         if missing.is_empty() && kept.iter().all(|path| path.exists()) {
             return Ok(host);
         }
@@ -118,8 +135,14 @@ impl Host {
         for program in missing {
             apt.install(repo, program.package, program.newest)?;
         }
-        if !self.kernel.exists() {
-            keep(repo, &self.kernel, &kernel::fetch(repo, &apt)?)?;
+        let of_kernel = [&self.adapter, &self.netem, &self.kernel];
+        if !of_kernel.iter().all(|path| path.exists()) {
+            // All of one package: a kernel loads no other's modules.
+            let kernel = kernel::fetch(repo, &apt)?;
+            let contents = [kernel.adapter, kernel.netem, kernel.image];
+            for (path, bytes) in of_kernel.into_iter().zip(&contents) {
+                keep(repo, path, bytes)?;
+            }
         }
         if !self.busybox.exists() {
             let busybox = apt.file(repo, "busybox-static", "./bin/busybox")?;

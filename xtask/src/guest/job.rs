@@ -17,6 +17,8 @@ pub(crate) struct Job {
     /// Programs and other files of the host, found in `/job` by their names. The libraries of a
     /// dynamically linked program go along.
     pub(crate) files: Vec<PathBuf>,
+    /// Programs of the host that are found in the guest under the paths beside them.
+    pub(crate) placed: Vec<(PathBuf, String)>,
 }
 
 impl Job {
@@ -37,13 +39,22 @@ impl Job {
                 .file_name()
                 .and_then(|name| name.to_str())
                 .ok_or_else(|| format!("{}: no file name", file.display()))?;
-            root.file(&format!("job/{name}"), read(file)?, true);
-            for library in libraries(file)? {
-                root.file(&library, read(Path::new(&library))?, true);
-            }
+            add(&mut root, file, &format!("job/{name}"))?;
+        }
+        for (file, path) in &self.placed {
+            add(&mut root, file, path)?;
         }
         Ok(root.bytes())
     }
+}
+
+/// Adds a file as `path`, and the libraries that it is linked with.
+fn add(root: &mut Archive, file: &Path, path: &str) -> Result {
+    root.file(path, read(file)?, true);
+    for library in libraries(file)? {
+        root.file(&library, read(Path::new(&library))?, true);
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! The guests' kernel: Debian's, out of its package, never installed.
+//! The guests' kernel and modules of it: Debian's, out of their package, never installed.
 
 use super::apt::Apt;
 use crate::{Repo, Result};
@@ -7,20 +7,50 @@ use xshell::cmd;
 /// The package that depends on the newest kernel of the release.
 const NEWEST: &str = "linux-image-amd64";
 
-/// The uncompressed kernel of Debian's newest package.
+/// What begins a file of xz.
+const XZ: &[u8] = b"\xfd7zXZ\0";
+
+/// A kernel, and what of it a guest loads.
+pub(super) struct Kernel {
+    pub(super) image: Vec<u8>,
+    /// The driver of the network adapters that QEMU shows.
+    pub(super) adapter: Vec<u8>,
+    /// The queue that loses and delays packets.
+    pub(super) netem: Vec<u8>,
+}
+
+/// The kernel of Debian's newest package, uncompressed.
 ///
 /// Uncompressed, because a guest's emulated processor would need seconds to do it.
 ///
 /// # Errors
 /// When the package cannot be had, or holds no kernel in a known format.
-pub(super) fn fetch(repo: &Repo, apt: &Apt) -> Result<Vec<u8>> {
+pub(super) fn fetch(repo: &Repo, apt: &Apt) -> Result<Kernel> {
     let package = apt.dependency(repo, NEWEST, "linux-image-")?;
-    let image = apt.file(repo, &package, "./boot/vmlinuz-*")?;
+    let files = ["./boot/vmlinuz-*", "*/e1000.ko*", "*/sch_netem.ko*"];
+    let [image, adapter, netem] = apt.files(repo, &package, files)?;
     let (program, packed) =
         payload(&image).ok_or_else(|| format!("{package}: no kernel in a known format"))?;
+    Ok(Kernel {
+        image: unpack(repo, program, packed)?,
+        adapter: module(repo, adapter)?,
+        netem: module(repo, netem)?,
+    })
+}
+
+fn unpack(repo: &Repo, program: &str, packed: &[u8]) -> Result<Vec<u8>> {
     let sh = &repo.shell;
     let unpack = cmd!(sh, "{program} --decompress --stdout").stdin(packed);
     Ok(unpack.quiet().output()?.stdout)
+}
+
+/// A module as busybox loads it: newer packages have them compressed.
+fn module(repo: &Repo, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    if bytes.starts_with(XZ) {
+        unpack(repo, "xz", &bytes)
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// The program that unpacks the kernel in this image, and the bytes to give it.
@@ -45,7 +75,7 @@ fn payload(image: &[u8]) -> Option<(&'static str, &[u8])> {
     let end = start.checked_add(number(0x24c)?.checked_sub(4)?)?;
     let packed = image.get(start..end)?;
     let formats: [(&[u8], &str); 3] = [
-        (b"\xfd7zXZ\0", "xz"),
+        (XZ, "xz"),
         (b"\x28\xb5\x2f\xfd", "zstd"),
         (b"\x1f\x8b", "gzip"),
     ];

@@ -31,6 +31,16 @@ impl Machine {
         memory: 1024,
     };
 
+    /// One node of several on a host: two processors, 512 MiB.
+    pub(crate) const NODE: Machine = Machine {
+        sockets: 1,
+        modules: 1,
+        cores: 2,
+        threads: 1,
+        nodes: 1,
+        memory: 512,
+    };
+
     /// The most processors that QEMU's machine type gives.
     const MOST: u32 = 255;
 

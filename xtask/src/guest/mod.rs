@@ -2,7 +2,7 @@
 //!
 //! Data flows one way: [`Host`] is what guests are made of (`host`, from packages by `apt` and
 //! `kernel`); a [`Machine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
-//! `cpio`; [`Host::boot`] makes a [`Run`] of the three.
+//! `cpio`; [`Host::boot`] makes a [`Run`] of the three, [`Host::boot_joined`] several on one `network`.
 
 mod apt;
 mod cpio;
@@ -10,14 +10,13 @@ mod host;
 mod job;
 mod kernel;
 mod machine;
+mod network;
 mod run;
 
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;
 pub(crate) use machine::Machine;
-pub(crate) use run::Ending;
-
-use run::Run;
+pub(crate) use run::{Ending, Run};
 
 use crate::{Repo, Result, Verb};
 use std::time::Duration;
@@ -107,6 +106,7 @@ impl Options {
             job: Job {
                 script: command.join(" "),
                 files,
+                placed: Vec::new(),
             },
             limit: Duration::from_secs(limit.into()),
         })

@@ -14,6 +14,15 @@ use std::time::{Duration, Instant};
 const KERNEL: &str = "console=ttyS0 quiet panic=-1 rdinit=/init nokaslr mitigations=off \
                       tsc=reliable clocksource=acpi_pm no_timer_check random.trust_cpu=on";
 
+/// What a guest has besides its machine.
+#[derive(Default)]
+pub(super) struct Extra {
+    /// Variables for its job, as `a=1 b=2`: the kernel gives what it does not know to the first process.
+    pub(super) variables: String,
+    /// Further arguments of QEMU's.
+    pub(super) devices: Vec<String>,
+}
+
 /// What became of a guest.
 pub(crate) struct Run {
     pub(crate) ending: Ending,
@@ -66,6 +75,19 @@ impl Host {
         job: &Job,
         limit: Duration,
     ) -> Result<Run> {
+        self.boot_with(repo, name, machine, job, limit, &Extra::default())
+    }
+
+    /// As [`Host::boot`], with more than a machine has by itself.
+    pub(super) fn boot_with(
+        &self,
+        repo: &Repo,
+        name: &str,
+        machine: Machine,
+        job: &Job,
+        limit: Duration,
+        extra: &Extra,
+    ) -> Result<Run> {
         let folder = repo.scratch(&format!("guest/{name}"))?;
         let root = folder.join("root.cpio");
         std::fs::write(&root, job.root(&self.busybox)?)?;
@@ -77,7 +99,8 @@ impl Host {
             .arg(&self.kernel)
             .arg("-initrd")
             .arg(&root)
-            .args(["-append", KERNEL])
+            .args(["-append", &format!("{KERNEL} {}", extra.variables)])
+            .args(&extra.devices)
             .args(serial("console", &console))
             .args(serial("home", &home));
         let start = Instant::now();

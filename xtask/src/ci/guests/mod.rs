@@ -98,6 +98,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
         let job = Job {
             script: format!("set -eu\n{}\n{LOOK}", case.before),
             files: vec![oxmpi.clone(), lstopo.clone()],
+            placed: Vec::new(),
         };
         let run = host.boot(repo, "ci", case.machine, &job, LIMIT)?;
         if run.ending != Ending::Job(0) {

@@ -116,6 +116,7 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
     let job = Job {
         script: format!("set -eu\n{}", scripts.collect::<String>()),
         files,
+        placed: Vec::new(),
     };
     let run = host.boot(repo, "place", Machine::USUAL, &job, LIMIT)?;
     if run.ending != Ending::Job(0) {

@@ -1,0 +1,35 @@
+# Runs in each of several guests, which find their number from 0 on in `node` and how many there are in
+# `nodes`: the nodes of jobs. They talk by eth0, on a network that loses and delays; by eth1, which does
+# neither, node 0 starts what runs on the others. `tests` is what it runs then.
+
+set -u
+insmod e1000.ko
+insmod sch_netem.ko
+hostname "node$node"
+ip link set lo up
+for network in 0 1; do
+    ip addr add "10.9.$network.1$node/24" dev "eth$network"
+    ip link set "eth$network" up
+done
+./tc qdisc add dev eth0 root netem loss 1% delay 5ms || exit 1
+setsid carry serve 99 &
+
+if [ "$node" -gt 0 ]; then
+    while [ ! -e /tmp/done ]; do sleep 1; done
+    exit 0
+fi
+
+for other in $(seq $((nodes - 1))); do
+    until carry "10.9.1.1$other:99" true 2>/dev/null; do sleep 1; done
+done
+echo "all nodes are up after $(cut -d' ' -f1 /proc/uptime) s"
+export OXMPI_TCP_INCLUDE=eth0
+export OXMPI_TEST_HOSTS="$nodes carry 10.9.1.1{node}:99"
+tests
+status=$?
+echo "the tests ended after $(cut -d' ' -f1 /proc/uptime) s"
+./tc -s qdisc show dev eth0
+for other in $(seq $((nodes - 1))); do
+    carry "10.9.1.1$other:99" touch /tmp/done
+done
+exit $status
