@@ -60,6 +60,7 @@ const THREE_NODES: Nodes = Nodes {
         "requests",
         "traffic",
     ],
+    cut: Some("ip link set eth0 down"),
     limit: Duration::from_secs(3600),
 };
 

@@ -146,7 +146,8 @@ const STEPS: &[Step] = &[
 const TWO_NODES: Nodes = Nodes {
     count: 2,
     groups: &["traffic::", "modes::"],
-    limit: Duration::from_secs(600),
+    cut: None,
+    limit: Duration::from_secs(1200),
 };
 
 fn run(repo: &Repo, arguments: &[String]) -> Result {
