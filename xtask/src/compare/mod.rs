@@ -33,10 +33,11 @@ Before and after each run a probe tells how near the two processors are; a run d
 changed is dropped, and only runs with the same answer are compared. A peer that cannot be installed
 is skipped, and it says so.
 
-  --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, crowd, barrier,
-                 collectives, memory, threads, init, start; all by default
+  --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, network,
+                 stream, crowd, barrier, collectives, memory, threads, init, start; all by default
   --sizes LIST   message lengths in bytes of pingpong and rewritten, by default
-                 8,64,1024,8192,65536,1048576,4194304, and of collectives, by default
+                 8,64,1024,8192,65536,1048576,4194304, of network and stream, by default
+                 8,1024,8192,65536,262144,1048576,4194304, and of collectives, by default
                  8,1024,65536,1048576
   --operations LIST
                  of collectives, any of barrier, bcast, reduce, allreduce, allgather, alltoall,
@@ -49,12 +50,17 @@ is skipped, and it says so.
 
 pingpong is one way between two ranks; rewritten the same with the message written before each send,
 cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
-those of the Intel MPI Benchmarks; rate is one message of a window of 64; crowd is 8 B between two of 4
+those of the Intel MPI Benchmarks; rate is one message of a window of 64; network and
+stream are pingpong and rate between ranks that talk by TCP over the loopback device; crowd is 8 B between two of 4
 and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; collectives are those of
 the Intel MPI Benchmarks, 2, 4 and 8 ranks, the time of the slowest rank; memory is what 8 ranks
 have after joining; threads is ours alone, a rank that sends to itself by one thread and by two; init is
 joining and leaving, 2 ranks; start is the whole command that runs `true` twice. The floor is what two
 processes reach without MPI (crates/bench/peers/floor), in the same rounds.
+
+Over TCP MPICH runs with ch4:ofi's tcp provider (its ch4:ucx would take shared memory), Intel MPI with
+the same provider of MPICH's package, Open MPI with ob1 over btl/tcp; UCX has no part there, since it
+reaches nobody by the loopback device.
 
 MPICH runs with MPIR_CVAR_NOLOCAL=1 where ranks share processors: its own collectives of a node spin, so
 that a barrier of four takes milliseconds and one of eight may never end.

@@ -27,7 +27,8 @@ pub(crate) const OPEN_MPI: Package = Package {
 pub(crate) const INTEL: Package = Package {
     name: "impi-rt",
     version: "2021.19.0",
-    // The libfabric that it names is not on PyPI, and not needed within one machine.
+    // The libfabric that it names is not on PyPI. Within one machine it needs none; where it is to talk
+    // by TCP, it gets MPICH's.
     options: &["--no-deps"],
 };
 
@@ -61,6 +62,13 @@ fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> 
         // Its own collectives of a node spin: with more ranks than cores a barrier of four takes
         // milliseconds, one of eight may never end. Without them they are made of messages.
         crowded: &[("MPIR_CVAR_NOLOCAL", "1")],
+        // Its usual network, UCX, takes shared memory within a host whatever NOLOCAL says.
+        network: vec![
+            ("MPIR_CVAR_NOLOCAL", "1".into()),
+            ("MPIR_CVAR_CH4_NETMOD", "ofi".into()),
+            ("FI_PROVIDER", "tcp".into()),
+            ("FI_TCP_IFACE", "lo".into()),
+        ],
         programs: programs::with_mpi(repo, programs, "mpich", &folder.join("bin/mpicc"))?,
         version: MPICH.version.into(),
         ..Implementation::default()
@@ -84,9 +92,17 @@ fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation
         version: OPEN_MPI.version.into(),
         ..Implementation::default()
     };
+    let network = [
+        ("OMPI_MCA_pml", "ob1"),
+        ("OMPI_MCA_btl", "self,tcp"),
+        ("OMPI_MCA_btl_tcp_if_include", "lo"),
+    ];
     Ok(vec![
-        with("openmpi", &[]),
-        // Without `any` UCX is refused where there is no fast network.
+        Implementation {
+            network: network.map(|(name, value)| (name, value.into())).into(),
+            ..with("openmpi", &[])
+        },
+        // UCX reaches nobody by the loopback device, so it has no network here. Without `any` UCX is refused where there is no fast network.
         with(
             "openmpi-ucx",
             &[
@@ -101,8 +117,11 @@ fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation
 /// It comes without a compiler: the standard ABI's library is MPICH's when the programs are linked,
 /// and Intel's when they run.
 fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
-    let compiler = install(repo, &MPICH)?.join("bin/mpicc_abi");
+    let mpich = install(repo, &MPICH)?;
+    let compiler = mpich.join("bin/mpicc_abi");
     let folder = install(repo, &INTEL)?;
+    let libraries = [folder.join("lib"), mpich.join("lib/mpich")];
+    let with_fabric = std::env::join_paths(libraries)?;
     Ok(vec![Implementation {
         name: "intel",
         launcher: Some(folder.join("bin/mpiexec")),
@@ -110,6 +129,12 @@ fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> 
             ("LD_LIBRARY_PATH", folder.join("lib").into()),
             ("I_MPI_ROOT", folder.clone().into()),
             ("I_MPI_FABRICS", "shm".into()),
+        ],
+        network: vec![
+            ("LD_LIBRARY_PATH", with_fabric),
+            ("I_MPI_FABRICS", "ofi".into()),
+            ("FI_PROVIDER", "tcp".into()),
+            ("FI_TCP_IFACE", "lo".into()),
         ],
         bound: &["-genv", "I_MPI_PIN_PROCESSOR_LIST", "allcores"],
         programs: programs::with_mpi(repo, programs, "intel", &compiler)?,

@@ -22,6 +22,9 @@ pub(crate) struct Implementation {
     pub(crate) launcher: Option<PathBuf>,
     /// Variables that a job gets.
     pub(crate) environment: Vec<(&'static str, OsString)>,
+    /// Variables that a job gets besides whose ranks are to talk by TCP over the loopback device; none:
+    /// it cannot be made to.
+    pub(crate) network: Vec<(&'static str, OsString)>,
     /// The launcher's options for one rank on each core.
     pub(crate) bound: &'static [&'static str],
     /// Its options otherwise, for more ranks than cores.
@@ -44,7 +47,13 @@ impl Implementation {
         if work.crowded() && in_realtime_class() {
             command.args(["chrt", "--other", "0"]);
         }
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let environment = self.environment.iter();
+        let network = self.network.iter().filter(|_| work.network);
+        command.envs(
+            environment
+                .chain(network)
+                .map(|(name, value)| (name, value)),
+        );
         // Memory is that of a library as it comes.
         if work.crowded() && work.placed {
             command.envs(self.crowded.iter().copied());
@@ -96,6 +105,10 @@ pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementat
     Ok(Implementation {
         name: OURS,
         launcher: Some(launcher),
+        network: vec![
+            ("OXMPI_TRANSPORTS", "tcp".into()),
+            ("OXMPI_TCP_INCLUDE", "lo".into()),
+        ],
         bound: &["run", "--bind-to", "core"],
         unbound: &["run", "--oversubscribe"],
         programs: repo.root.join("target/release/examples"),

@@ -97,7 +97,13 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<Row>> {
     let mut command = implementation.command(work, &program);
     command.args(work.words(implementation));
     let text = finished(&mut command, implementation)?;
-    let rows = lines::rows(&text, work.ranks)?;
+    let mut rows = lines::rows(&text, work.ranks)?;
+    if work.network {
+        // The same programs as over shared memory: their lines name the same kernels.
+        for row in &mut rows {
+            row.kernel = work.name.into();
+        }
+    }
     let shown = |bytes: &u64| rows.iter().any(|row| row.bytes == *bytes);
     if rows.is_empty() || !work.lengths().all(|bytes| shown(&bytes)) {
         let name = implementation.name;

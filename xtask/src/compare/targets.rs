@@ -2,7 +2,7 @@
 //! whether it does.
 //!
 //! The numbers up to 7 are those under which the project states its aims for messages between two ranks;
-//! 8 are those of [`collectives`].
+//! 8 are those of [`collectives`], 9 those of messages by TCP.
 
 mod collectives;
 
@@ -120,6 +120,7 @@ pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
     memory(&mut aims);
     threads(&mut aims);
     collectives::aims(&mut aims);
+    network(&mut aims);
     aims.list
 }
 
@@ -250,6 +251,18 @@ fn threads(aims: &mut Aims<'_>) {
         runs: aims.figures.fewest_runs(&two),
         asked: aims.figures.asked(&two),
     });
+}
+
+/// 9: TCP over the loopback device.
+fn network(aims: &mut Aims<'_>) {
+    for (kernel, bytes, factor) in [
+        ("network", 8, 0.9),
+        ("network", 1048576, 1.0 / 1.1),
+        ("stream", 1048576, 1.0 / 1.1),
+    ] {
+        let what = format!("{kernel} {bytes} B");
+        aims.peer(9, &what, &Cell::new(kernel, 2, bytes), factor);
+    }
 }
 
 /// The list of aims that were asked for with what was reached, and how many were.

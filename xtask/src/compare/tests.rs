@@ -274,6 +274,44 @@ fn collectives_need_the_geometric_mean_and_each_cell() {
 }
 
 #[test]
+fn over_tcp_ours_is_held_against_the_best_peer() {
+    let with = |short, long| {
+        let (eight, mebibyte) = (("network", 8), ("network", 1048576));
+        vec![
+            run("oxmpi", Some("near"), eight, short),
+            run("oxmpi", Some("near"), mebibyte, long),
+            run("mpich", Some("near"), eight, 1000.0),
+            run("mpich", Some("near"), mebibyte, 1100.0),
+        ]
+    };
+    let short = "network 8 B 0.90 x mpich";
+    assert_eq!(verdict(&with(900.0, 1.0), 9, short), Verdict::Met);
+    assert_eq!(verdict(&with(901.0, 1.0), 9, short), Verdict::Missed);
+    let long = "network 1048576 B 0.91 x mpich";
+    assert_eq!(verdict(&with(1.0, 1000.0), 9, long), Verdict::Met);
+    assert_eq!(verdict(&with(1.0, 1001.0), 9, long), Verdict::Missed);
+}
+
+#[test]
+fn only_works_over_tcp_get_its_variables_and_only_who_can_runs_them() {
+    let works = options("--what network,stream,pingpong").unwrap().works;
+    let peer = Implementation {
+        environment: vec![("FABRIC", "shm".into())],
+        network: vec![("FABRIC", "tcp".into())],
+        ..implementation("mpich")
+    };
+    for work in &works {
+        let command = peer.command(work, "true".as_ref());
+        let set = command.get_envs().find(|(name, _)| *name == "FABRIC");
+        let expected = if work.network { "tcp" } else { "shm" };
+        assert_eq!(set, Some(("FABRIC".as_ref(), Some(expected.as_ref()))));
+        assert!(work.suits(&peer));
+        assert_eq!(work.suits(&implementation("openmpi-ucx")), !work.network);
+        assert_eq!(work.suits(&implementation("floor")), work.name != "stream");
+    }
+}
+
+#[test]
 fn memory_is_of_the_largest_rank_and_counts_shared_memory_once() {
     let line = |rank, private, from, to| {
         format!(
@@ -314,7 +352,7 @@ fn the_summary_states_every_aim_and_says_when_runs_are_few() {
     assert!(text.starts_with("Aims; placement near; medians; the best of intel\n"));
     assert!(text.contains("1 met, 0 missed"), "{text}");
     assert!(!text.contains("sendrecv"), "not asked for: {text}");
-    for number in 1..=8 {
+    for number in 1..=9 {
         let list = targets(&figures);
         assert!(list.iter().any(|target| target.number == number));
     }

@@ -16,6 +16,8 @@ pub(crate) struct Work {
     pub(crate) ranks: usize,
     /// Whether the processors' placement bears on it.
     pub(crate) placed: bool,
+    /// Whether the ranks talk by TCP over the loopback device, as if they were on two hosts.
+    pub(crate) network: bool,
 }
 
 /// The work, and its program, that peers do not have.
@@ -47,7 +49,7 @@ impl Default for Asked {
 }
 
 /// Every word of `--what`.
-pub(crate) const NAMES: [&str; 14] = [
+pub(crate) const NAMES: [&str; 16] = [
     "pingpong",
     "rewritten",
     "cold",
@@ -55,6 +57,8 @@ pub(crate) const NAMES: [&str; 14] = [
     "sendrecv",
     "exchange",
     "rate",
+    "network",
+    "stream",
     "crowd",
     "barrier",
     "collectives",
@@ -81,6 +85,7 @@ impl Work {
             arguments: arguments.iter().map(|&word| word.into()).collect(),
             ranks,
             placed: true,
+            network: false,
         };
         let sized = |mut work: Work, own: &str| {
             match asked.sizes.is_empty() {
@@ -90,6 +95,7 @@ impl Work {
             work
         };
         let messages = "8,64,1024,8192,65536,1048576,4194304";
+        let network = "8,1024,8192,65536,262144,1048576,4194304";
         let patterns = ["8", "65536", "1048576"];
         Ok(match name {
             "pingpong" => vec![sized(
@@ -135,6 +141,22 @@ impl Work {
                 &["8"],
                 2,
             )],
+            "network" => {
+                let title = "PingPong one way, by TCP over the loopback device";
+                let work = work("network", title, "pingpong", &[], 2);
+                vec![Work {
+                    network: true,
+                    ..sized(work, network)
+                }]
+            }
+            "stream" => {
+                let title = "One message of a window of 64, by TCP over the loopback device";
+                let work = work("stream", title, "rate", &[], 2);
+                vec![Work {
+                    network: true,
+                    ..sized(work, network)
+                }]
+            }
             "crowd" => [4, 8]
                 .map(|ranks| {
                     let title = "PingPong one way, the other ranks in a barrier, on 2 processors";
@@ -201,6 +223,8 @@ impl Work {
     /// Whether an implementation has it and gets through.
     pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
         match self.name {
+            "stream" if implementation.bare() => false,
+            _ if self.network && !implementation.bare() => !implementation.network.is_empty(),
             OURS_ALONE => implementation.name == OURS,
             "collectives" if implementation.bare() => false,
             "crowd" | "barrier" if self.crowded() => !implementation.bare(),

@@ -1,7 +1,7 @@
 /* What two processes reach without MPI: floor KERNEL BYTES...
  *
  * The kernels are those of the MPI programs: pingpong, rewritten, cold, posted, sendrecv, exchange, rate,
- * barrier. For each length and each method one line, of the best choice of copying, chunks and
+ * network, barrier. For each length and each method one line, of the best choice of copying, chunks and
  * waiting, found by trying all for a few blocks. PingPong of any kind but cold begins with two lines
  * more: one cache line, and two, to and fro.
  */
@@ -60,6 +60,8 @@ int main(int argc, char **argv) {
             shift(p, kernel, 1, choices);
         else if (!strcmp(kernel, "exchange"))
             shift(p, kernel, 2, choices);
+        else if (!strcmp(kernel, "network"))
+            measure_best(p, kernel, "sockets", choices, tcp_choices(p, choices));
         else if (!strcmp(kernel, "rate"))
             measure_best(p, kernel, "lines", choices, rate_choices(choices));
     }

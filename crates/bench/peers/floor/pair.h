@@ -76,6 +76,7 @@ int shift_choices(const struct pair *p, struct choice *list, int messages);
 int single_shift_choices(const struct pair *p, struct choice *list, int messages);
 int barrier_choices(struct choice *list);
 int rate_choices(struct choice *list);
+int tcp_choices(struct pair *p, struct choice *list);
 
 ALWAYS_INLINE void await(const struct pair *p, struct word *word, int64_t value) {
     while (atomic_load_explicit(&word->value, memory_order_acquire) < value)
