@@ -192,6 +192,19 @@ pub trait Tx {
     /// # Panics
     /// If `body` is longer than [`Limits::short`].
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        self.whole(to, head, body)
+    }
+
+    /// Sends a frame (path E1) whose whole body is at hand: [`Tx::frame`] and its slot, unless the
+    /// transport knows a way that copies less.
+    ///
+    /// # Errors
+    /// [`Busy`] when the peer has no room now.
+    ///
+    /// # Panics
+    /// If `body` is longer than [`Limits::frame`].
+    #[inline]
+    fn whole<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         let len = body.len() as usize;
         let mut slot = self.frame(to, head, len)?;
         body.drain(0, len, &mut slot);

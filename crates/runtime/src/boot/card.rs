@@ -114,12 +114,13 @@ impl Listening {
             _ => accept(&invitations[here[0] as usize], place, size)?,
         };
         let far = (!there.is_empty()).then(|| Far {
+            machine: ranks_on(self.invitation.machine(), &invitations),
+            seen: seen_by(&self.invitation, &invitations, &pids),
             site: self.site,
             cards,
             pids,
             order: [here, there].concat(),
             nodes: numbered(invitations.iter().map(|invitation| &*invitation.node)),
-            machine: ranks_on(self.invitation.machine(), &invitations),
         });
         Ok(Met { node, far })
     }
@@ -147,6 +148,14 @@ fn ranks_on(machine: &str, invitations: &[Invitation]) -> u32 {
     invitations.iter().filter(there).count() as u32
 }
 
+/// Those of the processes `pids`, each of the rank with the invitation of the same place, that a rank
+/// with the invitation `of` can ask the kernel about.
+fn seen_by(of: &Invitation, invitations: &[Invitation], pids: &[u32]) -> Vec<u32> {
+    let ranks = invitations.iter().zip(pids);
+    let seen = ranks.filter(|(other, _)| other.processes() == of.processes());
+    seen.map(|(_, &pid)| pid).collect()
+}
+
 /// Reads the text of another rank: its invitation, its process, its card.
 fn parse(text: &str) -> Result<(Invitation, u32, Card)> {
     let wrong = |why: &dyn fmt::Display| Error::start("looking for the ranks of other nodes", why);
@@ -156,4 +165,22 @@ fn parse(text: &str) -> Result<(Invitation, u32, Card)> {
     let pid = next().parse().map_err(|why| wrong(&why))?;
     let card = next().parse().map_err(|why| wrong(&why))?;
     Ok((invitation, pid, card))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Invitation, ranks_on, seen_by};
+
+    #[test]
+    fn numbers_of_processes_count_in_one_namespace_of_one_machine() {
+        let ranks =
+            ["one.1.2.3", "one.9.2.3.77", "one.1.4.3", "two.1.2.3"].map(|node| Invitation {
+                socket: "oxmpi-1a2b".into(),
+                key: [0; 16],
+                node: node.into(),
+                host: "node1".into(),
+            });
+        assert_eq!(ranks_on("one", &ranks), 3);
+        assert_eq!(seen_by(&ranks[0], &ranks, &[10, 11, 12, 13]), [10, 11]);
+    }
 }

@@ -26,6 +26,12 @@ impl Invitation {
         self.node.split('.').next().unwrap_or_default()
     }
 
+    /// What nodes have in common whose processes know each other by number: the boot of a machine, and
+    /// one of its namespaces of processes.
+    pub(super) fn processes(&self) -> (&str, Option<&str>) {
+        (self.machine(), self.node.split('.').nth(2))
+    }
+
     /// Reads the text that another rank wrote.
     ///
     /// # Errors

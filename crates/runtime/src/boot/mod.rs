@@ -55,6 +55,8 @@ pub(crate) struct Far {
     pub(crate) pids: Vec<u32>,
     /// Ranks that run on this machine, whichever node they are of.
     pub(crate) machine: u32,
+    /// The processes of those of them that this rank can ask the kernel about.
+    pub(crate) seen: Vec<u32>,
 }
 
 impl Met {

@@ -86,6 +86,8 @@ mod tests {
         assert_eq!(one.node, two.node);
         assert_ne!(one.node, alone.node);
         assert_eq!(one.machine(), alone.machine());
+        assert_eq!(one.processes(), alone.processes());
+        assert!(one.processes().1.is_some_and(|space| !space.is_empty()));
         assert_ne!((one.socket, one.key), (two.socket, two.key));
     }
 }

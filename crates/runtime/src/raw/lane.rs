@@ -125,8 +125,10 @@ impl Lane {
         let Met { node, far } = met;
         let near = node.ranks();
         let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
-        let machine = far.as_ref().map_or(0, |far| far.machine);
-        let patience = policy.patience(&pids, machine);
+        let (machine, seen) = far
+            .as_ref()
+            .map_or((near, &pids), |far| (far.machine, &far.seen));
+        let patience = policy.patience(&pids, machine, seen);
         let me = node.rank();
         let reach = node.reach().cloned();
         let (mut tx, rx) = node
@@ -145,7 +147,7 @@ impl Lane {
                 .join(known.name(me), cards)
                 .map_err(|why| Error::start("setting up the network", why))?;
             tx = tx.with_tcp(far_tx, known.clone());
-            rx = rx.with_tcp(far_rx, known.clone());
+            rx = rx.with_tcp(far_rx, known.clone(), near);
             names = Some(known);
             nodes = Some(Nodes::new(far.nodes));
         }

@@ -75,11 +75,17 @@ impl Policy {
     }
 
     /// How to wait among the processes `pids`, of which this one is one, where `machine` ranks of all
-    /// nodes run on this machine.
-    pub(super) fn patience(&self, pids: &[u32], machine: u32) -> Patience {
-        let strangers = machine as usize > pids.len().max(oxmpi_os::cpu::granted());
+    /// nodes run on this machine, of which `seen` are the processes that it can ask the kernel about.
+    pub(super) fn patience(&self, pids: &[u32], machine: u32, seen: &[u32]) -> Patience {
+        let machine = machine as usize;
+        let strangers = machine > pids.len();
+        // A rank that is pinned to one processor has that one to itself if the others are elsewhere.
+        let crowd = || match seen.len() == machine {
+            true => crowded(seen),
+            false => machine > oxmpi_os::cpu::granted(),
+        };
         match self.wait {
-            Wait::Auto if strangers => Patience::beside_strangers(),
+            Wait::Auto if strangers && crowd() => Patience::beside_strangers(),
             Wait::Active => Patience::endless(),
             Wait::Passive => Patience::passive(self.spin, crowded(pids)),
             Wait::Auto if crowded(pids) => Patience::crowded(),

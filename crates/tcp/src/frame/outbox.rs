@@ -98,6 +98,18 @@ impl Outbox {
         true
     }
 
+    /// Takes the rest of a frame, of which the first bytes have been written.
+    ///
+    /// # Panics
+    /// If there is no room for it. There is for one frame in an empty outbox.
+    pub fn keep(&mut self, rest: [&[u8]; 2]) {
+        for bytes in rest {
+            let end = self.end + bytes.len();
+            self.buffer[self.end..end].copy_from_slice(bytes);
+            self.end = end;
+        }
+    }
+
     /// Whether nothing waits.
     #[inline]
     #[must_use]

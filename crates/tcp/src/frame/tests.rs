@@ -46,6 +46,11 @@ fn put(outbox: &mut Outbox, number: usize, item: Item) -> bool {
                 return false;
             };
             let body = bytes(number, len);
+            if outbox.is_empty() && number.is_multiple_of(2) {
+                // As if nothing of it had been written.
+                outbox.keep([&eager(number as u32, len).bytes(), &body]);
+                return true;
+            }
             let (first, second) = body.split_at(body.len() / 2);
             draft.put(first);
             draft.put(second);

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{Bytes, Fault, Put, Slot};
+use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
 use super::region::Regions;
 use crate::frame::{Control, Id, Name, Outbox};
@@ -126,6 +126,32 @@ impl Outgoing {
         }
     }
 
+    /// Whether a frame that is written now comes behind all others.
+    pub(super) fn is_open(&self) -> bool {
+        self.writable && self.stream.is_some() && self.outbox.is_empty() && self.answers.is_empty()
+    }
+
+    /// Writes a frame from where its body lies, in one piece. What the kernel does not take waits in the
+    /// outbox; false if there is such.
+    ///
+    /// # Errors
+    /// Why the connection is broken.
+    pub(super) fn write_through<C: Bytes>(&mut self, head: &Header, body: &C) -> io::Result<bool> {
+        let Some(stream) = &self.stream else {
+            return Ok(true);
+        };
+        let mut through = Through {
+            stream,
+            outbox: &mut self.outbox,
+            head: head.bytes(),
+            wrote: Ok(()),
+        };
+        body.drain(0, head.len as usize, &mut through);
+        through.wrote?;
+        self.writable = self.outbox.is_empty();
+        Ok(self.writable)
+    }
+
     /// Announces the next chunk of bulk, if none is under way.
     fn next_chunk<B: Bytes>(
         &mut self,
@@ -211,6 +237,34 @@ impl Leaving {
                 last: self.left == len as u64,
             },
         }
+    }
+}
+
+/// A socket as a place for the one run of a frame's body, with an outbox for what it does not take.
+struct Through<'a> {
+    stream: &'a Stream,
+    outbox: &'a mut Outbox,
+    head: [u8; Header::LEN],
+    wrote: io::Result<()>,
+}
+
+impl Put for Through<'_> {
+    fn room(&self) -> usize {
+        usize::MAX
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        let count = match self.stream.write([&self.head, bytes, &[]]) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) => {
+                self.wrote = Err(error);
+                return;
+            }
+        };
+        let head = count.min(Header::LEN);
+        self.outbox
+            .keep([&self.head[head..], &bytes[count - head..]]);
     }
 }
 

@@ -21,6 +21,10 @@ use crate::address::Card;
 use crate::door::Standing;
 use crate::frame::{Control, Draft, Name};
 
+/// Bodies from this length on are written from where they lie: to copy them takes longer than a system
+/// call that takes nothing else along.
+const THROUGH: u32 = 32 << 10;
+
 /// The sending half of a rank's connections.
 pub struct TcpTx<B: Bytes = RawBytes> {
     me: u32,
@@ -160,6 +164,13 @@ impl<B: Bytes> TcpTx<B> {
                 self.list(peer);
             }
         }
+    }
+
+    /// Whether something waits for `peer` until the kernel takes more.
+    #[inline]
+    pub(super) fn is_blocked(&self, peer: u32) -> bool {
+        let outgoing = self.peers[peer as usize].as_ref();
+        outgoing.is_some_and(|outgoing| !outgoing.writable && !outgoing.is_idle())
     }
 
     /// `peer` has something to write at the next flush.
@@ -331,6 +342,22 @@ impl<B: Bytes> TcpTx<B> {
         peers.filter_map(|(peer, outgoing)| Some((peer, outgoing.as_ref()?.stream.as_ref()?)))
     }
 
+    /// Writes a frame from where its body lies, if that can be done now; false: it is to be copied.
+    #[inline(never)]
+    fn write_through<C: Bytes>(&mut self, to: u32, head: &Header, body: &C) -> bool {
+        let most = self.limits.frame;
+        let fits = head.len <= most && body.place().is_some();
+        if !fits || !self.outgoing(to).is_open() {
+            return false;
+        }
+        match self.outgoing(to).write_through(head, body) {
+            Err(error) => self.broken(to, &error),
+            Ok(true) => {}
+            Ok(false) => self.list(to),
+        }
+        true
+    }
+
     /// Begins a frame for `peer`; its body is still to be put.
     #[inline]
     fn begin(&mut self, to: Peer, head: &Header) -> Result<Draft<'_>, Busy> {
@@ -361,6 +388,17 @@ impl<B: Bytes> Tx for TcpTx<B> {
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
+    }
+
+    /// # Cost
+    /// Header and body are copied once; [`Tx::flush`] writes them. A body of 32 KiB or more is written at
+    /// once if nothing waits before it, and only what the kernel does not take is copied.
+    #[inline]
+    fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
+        if head.len >= THROUGH && self.write_through(to.0, head, body) {
+            return Ok(());
+        }
+        self.short(to, head, body)
     }
 
     /// # Cost

@@ -105,10 +105,14 @@ impl<S: Subject> End<S> {
         self.rx.poll(&mut self.tx, 64, log)
     }
 
-    /// Sends one frame by the short path or by a slot; false if the transport was busy.
+    /// Sends one frame by the short path, or whole if its tag is even, or by a slot; false if the transport
+    /// was busy.
     pub fn try_send(&mut self, head: &Header, body: &[u8], short: bool) -> bool {
         if short {
             return self.tx.short(self.peer, head, &Fixed(body)).is_ok();
+        }
+        if head.envelope.tag.is_multiple_of(2) {
+            return self.tx.whole(self.peer, head, &Fixed(body)).is_ok();
         }
         match self.tx.frame(self.peer, head, body.len()) {
             Ok(mut slot) => {
@@ -172,6 +176,10 @@ struct Fixed<'a>(&'a [u8]);
 impl Bytes for Fixed<'_> {
     fn len(&self) -> u64 {
         self.0.len() as u64
+    }
+
+    fn place(&self) -> Option<u64> {
+        Some(self.0.as_ptr().addr() as u64)
     }
 
     fn fill(&self, _at: u64, _from: &mut impl Take) {

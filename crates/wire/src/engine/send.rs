@@ -125,10 +125,7 @@ impl<T: Tx + Rma> Engine<T> {
         if peer.gate() != Gate::OPEN || len > u64::from(peer.eager) || self.unpolled == 0 {
             return Err(Busy);
         }
-        let head = eager(Flags::empty(), len as u32, envelope);
-        let mut slot = tx.frame(to, &head, len as usize)?;
-        body.drain(0, len as usize, &mut slot);
-        slot.send();
+        tx.whole(to, &eager(Flags::empty(), len as u32, envelope), body)?;
         self.unpolled -= 1;
         Ok(())
     }

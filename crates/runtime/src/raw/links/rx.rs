@@ -9,8 +9,8 @@ use oxmpi_wire::{
 
 use super::{LinksTx, Names};
 
-/// Polls of the node between two of the network while the rank spins: a poll of the network is a system
-/// call, which the ranks of the node are not to wait for.
+/// Polls of the node between two of the network while the rank spins, where others are on the node: a poll
+/// of the network is a system call, which they are not to wait for.
 const SKIPPED: u32 = 7;
 
 /// The receiving halves of a lane's transports.
@@ -30,6 +30,8 @@ enum Network {
 struct Pace {
     /// Polls of the node until then.
     left: u32,
+    /// What `left` begins with after a poll of the network that brought nothing.
+    skipped: u32,
 }
 
 impl LinksRx {
@@ -41,9 +43,10 @@ impl LinksRx {
         }
     }
 
-    /// And from the ranks of other nodes by tcp.
-    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpRx, names: Names) -> Self {
-        self.network = Network::Tcp(tcp.into(), names, Pace { left: 0 });
+    /// And from the ranks of other nodes by tcp; `near` ranks are on this node.
+    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpRx, names: Names, near: u32) -> Self {
+        let skipped = if near > 1 { SKIPPED } else { 0 };
+        self.network = Network::Tcp(tcp.into(), names, Pace { left: 0, skipped });
         self
     }
 
@@ -112,7 +115,7 @@ impl LinksRx {
             return 0;
         }
         let moved = tcp.poll(tx, budget, &mut Named { sink, names });
-        pace.left = if moved == 0 { SKIPPED } else { 0 };
+        pace.left = if moved == 0 { pace.skipped } else { 0 };
         moved
     }
 }

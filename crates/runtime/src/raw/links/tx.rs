@@ -176,6 +176,15 @@ impl Tx for LinksTx {
         self.node.short(to, head, body)
     }
 
+    #[inline]
+    fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
+        if self.is_far(to) {
+            let (tcp, to) = self.far(to).ok_or(Busy)?;
+            return tcp.whole(to, head, body);
+        }
+        self.node.whole(to, head, body)
+    }
+
     /// A link to another node is none of the node's, which it refuses.
     #[inline(always)]
     fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
