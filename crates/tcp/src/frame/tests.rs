@@ -42,15 +42,15 @@ fn bytes(item: usize, len: u32) -> Vec<u8> {
 fn put(outbox: &mut Outbox, number: usize, item: Item) -> bool {
     match item {
         Item::Frame(len) => {
-            let Some(mut draft) = outbox.begin(&eager(number as u32, len)) else {
-                return false;
-            };
-            let body = bytes(number, len);
+            let (head, body) = (eager(number as u32, len), bytes(number, len));
             if outbox.is_empty() && number.is_multiple_of(2) {
                 // As if nothing of it had been written.
-                outbox.keep([&eager(number as u32, len).bytes(), &body]);
+                outbox.keep([&head.bytes(), &body]);
                 return true;
             }
+            let Some(mut draft) = outbox.begin(&head) else {
+                return false;
+            };
             let (first, second) = body.split_at(body.len() / 2);
             draft.put(first);
             draft.put(second);
