@@ -36,9 +36,9 @@ is skipped, and it says so.
   --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, network,
                  stream, crowd, barrier, collectives, memory, threads, init, start; all by default
   --sizes LIST   message lengths in bytes of pingpong and rewritten, by default
-                 8,64,1024,8192,65536,1048576,4194304, of network and stream, by default
-                 8,1024,8192,65536,262144,1048576,4194304, and of collectives, by default
-                 8,1024,65536,1048576
+                 8,64,1024,8192,65536,1048576,4194304, of network, by default
+                 8,1024,8192,65536,262144,1048576,4194304, of stream, by default
+                 8,1024,8192,65536,1048576, and of collectives, by default 8,1024,65536,1048576
   --operations LIST
                  of collectives, any of barrier, bcast, reduce, allreduce, allgather, alltoall,
                  gather, scatter, reduce_scatter_block; all by default

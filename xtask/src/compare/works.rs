@@ -95,7 +95,6 @@ impl Work {
             work
         };
         let messages = "8,64,1024,8192,65536,1048576,4194304";
-        let network = "8,1024,8192,65536,262144,1048576,4194304";
         let patterns = ["8", "65536", "1048576"];
         Ok(match name {
             "pingpong" => vec![sized(
@@ -146,7 +145,7 @@ impl Work {
                 let work = work("network", title, "pingpong", &[], 2);
                 vec![Work {
                     network: true,
-                    ..sized(work, network)
+                    ..sized(work, "8,1024,8192,65536,262144,1048576,4194304")
                 }]
             }
             "stream" => {
@@ -154,7 +153,7 @@ impl Work {
                 let work = work("stream", title, "rate", &[], 2);
                 vec![Work {
                     network: true,
-                    ..sized(work, network)
+                    ..sized(work, "8,1024,8192,65536,1048576")
                 }]
             }
             "crowd" => [4, 8]
