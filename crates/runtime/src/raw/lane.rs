@@ -125,10 +125,7 @@ impl Lane {
         let Met { node, far } = met;
         let near = node.ranks();
         let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
-        let (machine, seen) = far
-            .as_ref()
-            .map_or((near, &pids), |far| (far.machine, &far.seen));
-        let patience = policy.patience(&pids, machine, seen);
+        let patience = policy.patience(&pids, far.as_ref());
         let me = node.rank();
         let reach = node.reach().cloned();
         let (mut tx, rx) = node

@@ -6,7 +6,7 @@ use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
-use crate::boot::NetworkWish;
+use crate::boot::{Far, NetworkWish};
 use crate::error::{Error, Result};
 use crate::settings::{self, Sources, Wait};
 use crate::transports;
@@ -74,10 +74,11 @@ impl Policy {
         }
     }
 
-    /// How to wait among the processes `pids`, of which this one is one, where `machine` ranks of all
-    /// nodes run on this machine, of which `seen` are the processes that it can ask the kernel about.
-    pub(super) fn patience(&self, pids: &[u32], machine: u32, seen: &[u32]) -> Patience {
-        let machine = machine as usize;
+    /// How to wait among the processes `pids` of this node, of which this one is one, where `far` are the
+    /// ranks of other nodes, of which some may run on this machine.
+    pub(super) fn patience(&self, pids: &[u32], far: Option<&Far>) -> Patience {
+        let node = (pids.len(), pids);
+        let (machine, seen) = far.map_or(node, |far| (far.machine as usize, &far.seen[..]));
         let strangers = machine > pids.len();
         // A rank that is pinned to one processor has that one to itself if the others are elsewhere.
         let crowd = || match seen.len() == machine {
