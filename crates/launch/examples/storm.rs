@@ -61,11 +61,13 @@ fn join(
         for ((from, to), seed) in ways.into_iter().zip(seeds) {
             scope.spawn(move || {
                 let end = match pass(from, to, stalled, Rng::new(seed)) {
-                    Ok(()) => to.shutdown(Shutdown::Write),
-                    // A reset ends both ways at once.
-                    Err(_) => to
+                    Passed::All => to.shutdown(Shutdown::Write),
+                    // Nothing comes back from there either.
+                    Passed::Reset => to
                         .shutdown(Shutdown::Both)
                         .and(from.shutdown(Shutdown::Both)),
+                    // What it sent before it closed is still on its way, behind the other thread.
+                    Passed::Refused => from.shutdown(Shutdown::Read),
                 };
                 // It may have been closed meanwhile.
                 let _ = end;
@@ -75,19 +77,25 @@ fn join(
     Ok(())
 }
 
+/// Why bytes pass one way no longer.
+enum Passed {
+    /// They have ended, and all have passed.
+    All,
+    /// Who sent them has gone without an end. What was sent before has passed.
+    Reset,
+    /// Who should get them has closed.
+    Refused,
+}
+
 /// Passes bytes one way until they end; for ever once they have stalled.
-fn pass(
-    mut from: &TcpStream,
-    mut to: &TcpStream,
-    stalled: &[PathBuf; 2],
-    mut rng: Rng,
-) -> io::Result<()> {
+fn pass(mut from: &TcpStream, mut to: &TcpStream, stalled: &[PathBuf; 2], mut rng: Rng) -> Passed {
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let read = from.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(());
-        }
+        let read = match from.read(&mut buffer) {
+            Ok(0) => return Passed::All,
+            Ok(read) => read,
+            Err(_) => return Passed::Reset,
+        };
         thread::sleep(Duration::from_micros(rng.below(DELAY + 1)));
         let mut rest = &buffer[..read];
         while !rest.is_empty() {
@@ -97,7 +105,9 @@ fn pass(
             let scale = rng.below(PIECE + 1);
             let most = rng.below(1 << scale) as usize + 1;
             let (piece, later) = rest.split_at(most.min(rest.len()));
-            to.write_all(piece)?;
+            if to.write_all(piece).is_err() {
+                return Passed::Refused;
+            }
             rest = later;
         }
     }
