@@ -225,10 +225,13 @@ fn wiring_up_takes_rounds_and_not_a_question_for_each_pair() {
         words(line.unwrap_or_else(|| panic!("{way}: {table}")))
     };
     let (ours, server) = (find("leaders in rounds"), find("all from one server"));
+    let before = find("counting nodes");
     assert_eq!(ours[5..8], ["11", "17193", "17193"], "{table}");
     assert_eq!(server[7], "9999900000", "{table}");
     let seconds = |words: &[String]| words[words.len() - 2].parse::<f64>().unwrap();
     assert!(seconds(&ours) * 1000.0 < seconds(&server), "{table}");
+    let both = seconds(&ours) + seconds(&before);
+    assert!(both * 1000.0 < seconds(&server), "{table}");
 
     for (wrong, says) in [
         ("wireup", "how many ranks?"),

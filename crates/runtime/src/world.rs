@@ -1,6 +1,7 @@
 //! Joining the job and leaving it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use oxmpi_os::fork::ForkGuard;
 
@@ -41,6 +42,7 @@ impl World {
             return Err(Error::SecondInit);
         }
         let (policy, warnings) = Policy::of_process()?;
+        let began = Instant::now();
         let mut manager = Manager::find()?;
         if manager.rank() == 0 {
             // `oxmpi run` has read the same settings, and has printed what is wrong with them. It may run on
@@ -52,6 +54,13 @@ impl World {
             }
         }
         let met = boot::meet(&mut manager, &policy, policy.heap)?;
+        if policy.start_report {
+            let report = met.report(&manager);
+            eprintln!(
+                "oxmpi: {report}, {:.1} ms",
+                began.elapsed().as_secs_f64() * 1e3
+            );
+        }
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
         let lane = Lane::new(met, policy, fork)?;
         let group = lane.everyone(manager.rank());

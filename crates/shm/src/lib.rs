@@ -47,7 +47,7 @@ pub mod transport;
 pub mod wait;
 
 #[cfg(feature = "std")]
-pub use node::{Host, JobKey, JoinError, Node};
+pub use node::{Gathered, Host, JobKey, JoinError, Node};
 #[cfg(feature = "std")]
 pub use segment::Layout;
 #[cfg(feature = "std")]

@@ -8,6 +8,7 @@
 pub mod collective;
 mod pids;
 mod together;
+mod word;
 
 use std::io;
 use std::iter;
@@ -135,6 +136,21 @@ impl Host {
     /// # Errors
     /// [`JoinError`]; strangers are turned away and do not end the wait.
     pub fn serve(self, layout: Layout, key: JobKey, limit: Duration) -> Result<Node, JoinError> {
+        self.gather(layout, key, 0, limit)?.release(&[], limit)
+    }
+
+    /// As [`Host::serve`], but the others wait for [`Gathered::release`] before they go on. `note` is what
+    /// this rank says of itself.
+    ///
+    /// # Errors
+    /// As [`Host::serve`].
+    pub fn gather(
+        self,
+        layout: Layout,
+        key: JobKey,
+        note: u64,
+        limit: Duration,
+    ) -> Result<Gathered, JoinError> {
         let deadline = Instant::now() + limit;
         let memory = memory_for(&layout)?;
         let mut node = Node::new(&memory, layout, 0)?;
@@ -175,21 +191,68 @@ impl Host {
                     channel,
                     rank: None,
                     pid: 0,
+                    note: 0,
                     ready: false,
                 });
             }
         }
         let known = guests.iter().map(|guest| (guest.rank, guest.pid));
-        let pids = pids::gather(layout.ranks, known);
-        let go = pids::bytes(&pids);
-        node.segment.set_pids(pids);
+        node.segment.set_pids(pids::gather(layout.ranks, known));
+        let mut notes = vec![note; layout.ranks as usize];
         for guest in &guests {
-            let go = guest.channel.send(&go, None, deadline);
-            if let (Some(rank), Err(_)) = (guest.rank, go) {
+            if let Some(rank) = guest.rank {
+                notes[rank as usize] = guest.note;
+            }
+        }
+        Ok(Gathered {
+            node,
+            guests,
+            notes,
+        })
+    }
+}
+
+/// All ranks of a node have mapped its segment, and wait for the leader's word.
+#[derive(Debug)]
+pub struct Gathered {
+    node: Node,
+    guests: Vec<Guest>,
+    notes: Vec<u64>,
+}
+
+impl Gathered {
+    /// What each rank of the node says of itself, by rank.
+    #[must_use]
+    pub fn notes(&self) -> &[u64] {
+        &self.notes
+    }
+
+    /// The process number of `rank`.
+    ///
+    /// # Panics
+    /// If the node has no such rank.
+    #[must_use]
+    pub fn pid(&self, rank: u32) -> u32 {
+        self.node.pid(rank)
+    }
+
+    /// Lets all ranks go on, and tells them `word`: bytes of any length, which [`Node::join`] gives.
+    ///
+    /// # Errors
+    /// [`JoinError`] when a rank has ended, or there is no memory for the word.
+    pub fn release(self, word: &[u8], limit: Duration) -> Result<Node, JoinError> {
+        let deadline = Instant::now() + limit;
+        let pids: Vec<u32> = (0..self.node.ranks()).map(|rank| self.pid(rank)).collect();
+        let go = pids::bytes(&pids);
+        let word = word::seal(word).map_err(system("the leader's word"))?;
+        for guest in &self.guests {
+            let word = word.as_ref().map(AsFd::as_fd);
+            let told = guest.channel.send(&go, word, deadline);
+            if let (Some(rank), Err(_)) = (guest.rank, told) {
                 return Err(JoinError::Gone(rank));
             }
         }
-        Ok(node)
+        Ok(self.node)
     }
 }
 
@@ -202,11 +265,14 @@ struct Offer {
 }
 
 /// A connection to the leader: a stranger until it has greeted.
+#[derive(Debug)]
 struct Guest {
     channel: Channel,
     rank: Option<u32>,
     /// Its process, as the system says.
     pid: u32,
+    /// What it says of itself.
+    note: u64,
     ready: bool,
 }
 
@@ -261,6 +327,7 @@ impl Guest {
                 .map_err(gone)?;
         }
         self.rank = Some(rank);
+        self.note = hello.note;
         self.pid = self.channel.peer().map_err(system("credentials"))?.pid;
         Ok(true)
     }
@@ -331,6 +398,22 @@ impl Node {
         key: JobKey,
         limit: Duration,
     ) -> Result<Self, JoinError> {
+        let (node, _) = Self::join_with(name, rank, ranks, key, 0, limit)?;
+        Ok(node)
+    }
+
+    /// As [`Node::join`]; says `note` of itself, and gives the leader's word.
+    ///
+    /// # Errors
+    /// [`JoinError`].
+    pub fn join_with(
+        name: &str,
+        rank: u32,
+        ranks: u32,
+        key: JobKey,
+        note: u64,
+        limit: Duration,
+    ) -> Result<(Self, Vec<u8>), JoinError> {
         let deadline = Instant::now() + limit;
         let leader = |how: &str| JoinError::Misfit {
             rank: 0,
@@ -348,7 +431,12 @@ impl Node {
         if !channel.same_user().map_err(system("credentials"))? {
             return Err(leader("belongs to another user"));
         }
-        let hello = Hello { key, rank, ranks };
+        let hello = Hello {
+            key,
+            rank,
+            ranks,
+            note,
+        };
         channel.send(&hello.bytes(), None, deadline).map_err(gone)?;
         let mut bytes = [0; Welcome::LEN];
         let (len, memory) = channel.recv(&mut bytes, deadline).map_err(gone)?;
@@ -381,7 +469,7 @@ impl Node {
         }
         channel.send(&[1], None, deadline).map_err(gone)?;
         let mut go = vec![0; pids::len(ranks)];
-        let (len, _) = channel.recv(&mut go, deadline).map_err(gone)?;
+        let (len, word) = channel.recv(&mut go, deadline).map_err(gone)?;
         let Some(pids) = pids::parse(&go[..len], ranks) else {
             return Err(JoinError::Gone(0));
         };
@@ -389,7 +477,8 @@ impl Node {
         if pids::are_ours(&pids, rank, leader) {
             node.segment.set_pids(pids);
         }
-        Ok(node)
+        let word = word::open(word).map_err(system("the leader's word"))?;
+        Ok((node, word))
     }
 
     /// With memory to allocate, as large as wished and allowed, if the system gives any. For a node
@@ -475,25 +564,31 @@ struct Hello {
     key: JobKey,
     rank: u32,
     ranks: u32,
+    note: u64,
 }
 
 impl Hello {
-    const LEN: usize = 28;
+    const LEN: usize = 36;
 
     fn bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..16].copy_from_slice(&self.key);
-        words(&mut bytes[16..], &[VERSION, self.rank, self.ranks]);
+        let [low, high] = [self.note as u32, (self.note >> 32) as u32];
+        words(
+            &mut bytes[16..],
+            &[VERSION, self.rank, self.ranks, low, high],
+        );
         bytes
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::LEN] = bytes.try_into().ok()?;
-        let [version, rank, ranks] = parsed(&bytes[16..]);
+        let [version, rank, ranks, low, high] = parsed(&bytes[16..]);
         (version == VERSION).then_some(Self {
             key: *bytes.first_chunk()?,
             rank,
             ranks,
+            note: u64::from(high) << 32 | u64::from(low),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use lexopt::prelude::*;
 use oxmpi_text::{Nanos, duration};
-use oxmpi_wire::exchange::model::{Costs, Job, Time, exchange, from_one_server};
+use oxmpi_wire::exchange::model::{Costs, Job, Time, counting, exchange, from_one_server};
 use oxmpi_wire::exchange::rounds;
 
 use crate::table;
@@ -15,8 +15,9 @@ oxmpi sim wireup: how long a job takes until every rank knows where every other 
 
 Usage: oxmpi sim wireup -n RANKS [OPTION...]
 
-Two ways are held against each other: the rounds that oxmpi's node leaders exchange their nodes' addresses in, each of
-them getting one address a round from the process manager; and every rank getting every other one's address from there.
+Two ways are held against each other. Ours has two parts: rank 0 counts the nodes, for which the process manager answers
+some ten requests of each rank; then the leaders of nodes exchange addresses in rounds, each of them getting one address
+a round from the manager. The other way is that every rank gets every other one's address from there.
 
   -n RANKS[,RANKS...]   numbers of ranks: 100000, or 64,4096,100000
   --ppn N               ranks of a node; left out: 64
@@ -28,8 +29,8 @@ them getting one address a round from the process manager; and every rank gettin
 
 The model: the server answers one request after another. A connection takes three round trips (TCP's handshake, of which
 the third packet carries the first words, and the two exchanges of the greeting). The ranks of a node copy all addresses
-from its memory at 10 GB/s together. Time counts from when the leaders have put their cards; the start of processes, the
-network between the adapters and lost packets are left out.
+from its memory at 10 GB/s together. Each line counts its own time; the start of processes, the network between the
+adapters and lost packets are left out.
 ";
 
 /// Longest time of an option: beyond, sums could leave 64 bits.
@@ -122,6 +123,8 @@ fn show(options: &Options) -> String {
         let nodes = job.nodes();
         let ours = exchange(&job, &options.costs);
         let server = from_one_server(&job, &options.costs);
+        let before = counting(&job, &options.costs);
+        lines.push(line(&job, "counting nodes", 0, &before));
         lines.push(line(&job, "leaders in rounds", rounds(nodes), &ours));
         lines.push(line(&job, "all from one server", 0, &server));
     }

@@ -1,15 +1,15 @@
-//! What ranks on several nodes tell each other, and how they join.
+//! How a rank listens to the network, and says where.
 
 use std::collections::HashMap;
 use std::{fmt, process};
 
 use oxmpi_shm::Layout;
-use oxmpi_shm::heap::Wish;
 use oxmpi_tcp::{Card, Filter, JobKey, Options, Site};
 use oxmpi_wire::transports::{Selection, Verdict};
 
+use super::invitation::{machine, processes};
 use super::node::Door;
-use super::{Far, Invitation, Met, accept, admit};
+use super::{Far, Invitation, Mailed, Met, accept, admit};
 use crate::error::{Error, Result};
 
 /// Which transports are taken, and how the network is to be used.
@@ -43,10 +43,11 @@ const STEP: &str = "listening for the ranks of other nodes";
 /// A rank that listens to its node and to the network, and does not know the others yet. Its text is
 /// what they need.
 pub(crate) struct Listening {
-    door: Door,
-    invitation: Invitation,
-    site: Site,
-    card: Card,
+    pub(super) door: Door,
+    pub(super) invitation: Invitation,
+    pub(super) site: Site,
+    /// Where the site is, in a text that a process manager takes.
+    pub(super) card: Card,
 }
 
 impl Listening {
@@ -96,7 +97,6 @@ impl Listening {
         rank: u32,
         texts: &[String],
         layout: impl Fn(u32) -> Layout,
-        heap: Option<Wish>,
     ) -> Result<Met> {
         let (mut invitations, mut pids, mut cards) = (Vec::new(), Vec::new(), Vec::new());
         for text in texts {
@@ -110,19 +110,32 @@ impl Listening {
         let place = here.iter().position(|&of| of == rank).unwrap_or_default() as u32;
         let size = here.len() as u32;
         let node = match place {
-            0 => admit(self.door, layout(size), heap)?,
+            0 => admit(self.door, layout(size), None)?,
             _ => accept(&invitations[here[0] as usize], place, size)?,
         };
-        let far = (!there.is_empty()).then(|| Far {
-            machine: ranks_on(self.invitation.machine(), &invitations),
-            seen: seen_by(&self.invitation, &invitations, &pids),
-            site: self.site,
-            cards,
+        if there.is_empty() {
+            return Ok(node.into());
+        }
+        let nodes = invitations.iter().map(|invitation| &*invitation.node);
+        let (machine, seen) = beside(
+            &self.invitation.node,
+            nodes.clone().zip(pids.iter().copied()),
+        );
+        let (tx, rx) = self.site.join(rank, cards).map_err(not_watched)?;
+        let far = Far {
+            tx,
+            rx,
             pids,
             order: [here, there].concat(),
-            nodes: numbered(invitations.iter().map(|invitation| &*invitation.node)),
-        });
-        Ok(Met { node, far })
+            nodes: numbered(nodes),
+            machine,
+            seen,
+            mailed: Mailed::default(),
+        };
+        Ok(Met {
+            node,
+            far: Some(far.into()),
+        })
     }
 }
 
@@ -142,18 +155,26 @@ fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     names.map(number).collect()
 }
 
-/// How many of these ranks run on a machine.
-fn ranks_on(machine: &str, invitations: &[Invitation]) -> u32 {
-    let there = |invitation: &&Invitation| invitation.machine() == machine;
-    invitations.iter().filter(there).count() as u32
+/// The system cannot watch connections.
+pub(super) fn not_watched(why: std::io::Error) -> Error {
+    Error::start("setting up the network", why)
 }
 
-/// Those of the processes `pids`, each of the rank with the invitation of the same place, that a rank
-/// with the invitation `of` can ask the kernel about.
-fn seen_by(of: &Invitation, invitations: &[Invitation], pids: &[u32]) -> Vec<u32> {
-    let ranks = invitations.iter().zip(pids);
-    let seen = ranks.filter(|(other, _)| other.processes() == of.processes());
-    seen.map(|(_, &pid)| pid).collect()
+/// How many ranks run on the machine of the node `own`, and the processes of those of them that a rank there
+/// can ask the kernel about. `ranks` are all of them: the names of their nodes, and their processes.
+pub(super) fn beside<'a>(
+    own: &str,
+    ranks: impl Iterator<Item = (&'a str, u32)>,
+) -> (u32, Vec<u32>) {
+    let on_machine = ranks.filter(|(node, _)| machine(node) == machine(own));
+    let (mut count, mut seen) = (0, Vec::new());
+    for (node, pid) in on_machine {
+        count += 1;
+        if processes(node) == processes(own) {
+            seen.push(pid);
+        }
+    }
+    (count, seen)
 }
 
 /// Reads the text of another rank: its invitation, its process, its card.
@@ -169,18 +190,12 @@ fn parse(text: &str) -> Result<(Invitation, u32, Card)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Invitation, ranks_on, seen_by};
+    use super::beside;
 
     #[test]
     fn numbers_of_processes_count_in_one_namespace_of_one_machine() {
-        let ranks =
-            ["one.1.2.3", "one.9.2.3.77", "one.1.4.3", "two.1.2.3"].map(|node| Invitation {
-                socket: "oxmpi-1a2b".into(),
-                key: [0; 16],
-                node: node.into(),
-                host: "node1".into(),
-            });
-        assert_eq!(ranks_on("one", &ranks), 3);
-        assert_eq!(seen_by(&ranks[0], &ranks, &[10, 11, 12, 13]), [10, 11]);
+        let nodes = ["one.1.2.3", "one.9.2.3.77", "one.1.4.3", "two.1.2.3"];
+        let ranks = nodes.into_iter().zip([10, 11, 12, 13]);
+        assert_eq!(beside("one.1.2.3", ranks), (3, vec![10, 11]));
     }
 }

@@ -21,17 +21,6 @@ impl Invitation {
     /// The longest text, in bytes: what a broadcast of an invitation carries.
     pub(crate) const ROOM: usize = 256;
 
-    /// What nodes of one machine have in common: this boot of it.
-    pub(super) fn machine(&self) -> &str {
-        self.node.split('.').next().unwrap_or_default()
-    }
-
-    /// What nodes have in common whose processes know each other by number: the boot of a machine, and
-    /// one of its namespaces of processes.
-    pub(super) fn processes(&self) -> (&str, Option<&str>) {
-        (self.machine(), self.node.split('.').nth(2))
-    }
-
     /// Reads the text that another rank wrote.
     ///
     /// # Errors
@@ -59,6 +48,17 @@ impl Invitation {
             ),
         ))
     }
+}
+
+/// What nodes of one machine have in common: this boot of it.
+pub(super) fn machine(node: &str) -> &str {
+    node.split('.').next().unwrap_or_default()
+}
+
+/// What nodes have in common whose processes know each other by number: the boot of a machine, and
+/// one of its namespaces of processes.
+pub(super) fn processes(node: &str) -> (&str, Option<&str>) {
+    (machine(node), node.split('.').nth(2))
 }
 
 /// The text that [`Invitation::decode`] reads. No field of it may hold a comma; a host's name or a

@@ -14,6 +14,15 @@ pub(crate) struct Manager {
     rank: u32,
     size: u32,
     talk: Talk,
+    asked: Asked,
+}
+
+/// What the manager was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) puts: u32,
+    pub(crate) gets: u32,
+    pub(crate) barriers: u32,
 }
 
 /// How one talks to it.
@@ -38,33 +47,35 @@ impl Manager {
         let start = Start::read(&variables)
             .map_err(|why| Error::start("looking for the process manager", why))?;
         match start {
-            Start::Descriptor { fd, rank, size } => Ok(Self {
-                rank,
-                size,
-                talk: Talk::Pmi(Conversation::at_descriptor(fd)?.into()),
-            }),
+            Start::Descriptor { fd, rank, size } => {
+                let conversation = Conversation::at_descriptor(fd)?;
+                Ok(Self::new(rank, size, Talk::Pmi(conversation.into())))
+            }
             Start::Port { address, id } => {
                 let (conversation, place) = Conversation::at_port(address, id)?;
-                Ok(Self {
-                    rank: place.rank,
-                    size: place.size,
-                    talk: Talk::Pmi(conversation.into()),
-                })
+                let talk = Talk::Pmi(conversation.into());
+                Ok(Self::new(place.rank, place.size, talk))
             }
             Start::Pmix { .. } => {
                 let (member, size) = Member::join()?;
-                Ok(Self {
-                    rank: member.rank(),
-                    size,
-                    talk: Talk::Pmix(member.into()),
-                })
+                Ok(Self::new(member.rank(), size, Talk::Pmix(member.into())))
             }
-            _ => Ok(Self {
-                rank: 0,
-                size: 1,
-                talk: Talk::Alone,
-            }),
+            _ => Ok(Self::new(0, 1, Talk::Alone)),
         }
+    }
+
+    fn new(rank: u32, size: u32, talk: Talk) -> Self {
+        Self {
+            rank,
+            size,
+            talk,
+            asked: Asked::default(),
+        }
+    }
+
+    /// What it was asked for until now.
+    pub(crate) const fn asked(&self) -> Asked {
+        self.asked
     }
 
     /// This process's rank in the job.
@@ -79,6 +90,7 @@ impl Manager {
 
     /// Makes `value` known to every rank as `key`, after the next [`Manager::barrier`].
     pub(crate) fn put(&mut self, key: &str, value: &str) -> Result<()> {
+        self.asked.puts += 1;
         match &mut self.talk {
             Talk::Alone => Ok(()),
             Talk::Pmi(talk) => talk.put(key, value),
@@ -88,6 +100,7 @@ impl Manager {
 
     /// Waits until every rank has come here.
     pub(crate) fn barrier(&mut self) -> Result<()> {
+        self.asked.barriers += 1;
         match &mut self.talk {
             Talk::Alone => Ok(()),
             Talk::Pmi(talk) => talk.barrier(),
@@ -97,6 +110,7 @@ impl Manager {
 
     /// The value that rank `of` has put as `key`, if it has.
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
+        self.asked.gets += 1;
         match &mut self.talk {
             Talk::Alone => Ok(None),
             // One space for all: keys name their ranks where that matters.

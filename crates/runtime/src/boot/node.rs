@@ -4,7 +4,7 @@ use std::time::Duration;
 use std::{fs, process};
 
 use oxmpi_shm::heap::Wish;
-use oxmpi_shm::{Host, JoinError, Layout, Node};
+use oxmpi_shm::{Gathered, Host, JoinError, Layout, Node};
 
 use super::Invitation;
 use crate::error::{Error, Result};
@@ -48,6 +48,30 @@ pub(crate) fn admit(door: Door, layout: Layout, heap: Option<Wish>) -> Result<No
     node.map_err(failed)
 }
 
+/// As [`admit`] for two ranks or more, but the others wait for [`release`] before they go on. `note` is what
+/// this rank says of itself.
+pub(super) fn gather(door: Door, layout: Layout, heap: Wish, note: u64) -> Result<Gathered> {
+    let Door { host, key } = door;
+    let gathered = host.with_heap(heap).gather(layout, key, note, PATIENCE);
+    gathered.map_err(failed)
+}
+
+/// Lets the ranks of a node go on, and tells them `word`.
+pub(super) fn release(gathered: Gathered, word: &[u8]) -> Result<Node> {
+    gathered.release(word, PATIENCE).map_err(failed)
+}
+
+/// As [`accept`], where the first rank gathers: says `note`, and gives its word.
+pub(super) fn accept_word(
+    invitation: &Invitation,
+    rank: u32,
+    size: u32,
+    note: u64,
+) -> Result<(Node, Vec<u8>)> {
+    let Invitation { socket, key, .. } = invitation;
+    Node::join_with(socket, rank, size, *key, note, PATIENCE).map_err(failed)
+}
+
 /// Goes where the first rank of the node waits, as rank `rank` of `size` there.
 pub(crate) fn accept(invitation: &Invitation, rank: u32, size: u32) -> Result<Node> {
     Node::join(&invitation.socket, rank, size, invitation.key, PATIENCE).map_err(failed)
@@ -77,6 +101,7 @@ fn failed(why: JoinError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::invite;
+    use crate::boot::invitation::{machine, processes};
 
     #[test]
     fn ranks_of_one_node_say_so() {
@@ -85,9 +110,13 @@ mod tests {
         let (_third, alone) = invite(false).expect("a door");
         assert_eq!(one.node, two.node);
         assert_ne!(one.node, alone.node);
-        assert_eq!(one.machine(), alone.machine());
-        assert_eq!(one.processes(), alone.processes());
-        assert!(one.processes().1.is_some_and(|space| !space.is_empty()));
+        assert_eq!(machine(&one.node), machine(&alone.node));
+        assert_eq!(processes(&one.node), processes(&alone.node));
+        assert!(
+            processes(&one.node)
+                .1
+                .is_some_and(|space| !space.is_empty())
+        );
         assert_ne!((one.socket, one.key), (two.socket, two.key));
     }
 }

@@ -24,7 +24,7 @@ use super::nodes::Nodes;
 use super::policy::Policy;
 use super::scratch::Rooms;
 use super::siblings;
-use crate::boot::{Far, Met};
+use crate::boot::Met;
 use crate::error::{Error, Result};
 
 /// Arrivals that one turn hands over at most, so that a flood does not keep a call from seeing that
@@ -125,8 +125,7 @@ impl Lane {
         let Met { node, far } = met;
         let near = node.ranks();
         let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
-        let patience = policy.patience(&pids, far.as_ref());
-        let me = node.rank();
+        let patience = policy.patience(&pids, far.as_deref());
         let reach = node.reach().cloned();
         let (mut tx, rx) = node
             .ends()
@@ -136,15 +135,11 @@ impl Lane {
         let (mut tx, mut rx) = (LinksTx::node(tx, near), LinksRx::node(rx));
         let (mut names, mut nodes) = (None, None);
         if let Some(far) = far {
-            let Far { site, cards, .. } = far;
             let others = &far.order[near as usize..];
             pids.extend(others.iter().map(|&rank| far.pids[rank as usize]));
             let known = Names::new(far.order);
-            let (far_tx, far_rx) = site
-                .join(known.name(me), cards)
-                .map_err(|why| Error::start("setting up the network", why))?;
-            tx = tx.with_tcp(far_tx, known.clone());
-            rx = rx.with_tcp(far_rx, known.clone(), near);
+            tx = tx.with_tcp(far.tx, known.clone());
+            rx = rx.with_tcp(far.rx, known.clone(), near);
             names = Some(known);
             nodes = Some(Nodes::new(far.nodes));
         }

@@ -30,6 +30,8 @@ pub(crate) struct Policy {
     pub(super) node_collectives: bool,
     /// Whether ranks compare what they call.
     pub(super) checks: bool,
+    /// Whether this rank says what it took to find the others.
+    pub(crate) start_report: bool,
     wait: Wait,
     spin: u32,
 }
@@ -60,6 +62,7 @@ impl Policy {
                 rules: values.rules().map_err(wrong)?,
                 ..values.tuning()
             },
+            start_report: values.parse("start_report", oxmpi_text::switch),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
         };

@@ -120,7 +120,7 @@ impl<A: Access> Communicator<A> {
         let listening = Listening::open(&policy.network, door, own, &first)?;
         let texts = self.exchange(&listening)?;
         let rank = self.group().rank();
-        listening.join(rank, &texts, |ranks| policy.layout(ranks), None)
+        listening.join(rank, &texts, |ranks| policy.layout(ranks))
     }
 
     /// Gives every rank the texts of all, by rank. All have come here when it returns.

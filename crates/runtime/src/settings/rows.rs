@@ -1,8 +1,8 @@
-//! The runtime's own settings: how a rank waits.
+//! The runtime's own settings: how a rank waits, and what it says of its start.
 
 use std::str::FromStr;
 
-use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, whole};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
 
 /// How a rank waits for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,5 +83,16 @@ pub(super) const ROWS: &[Setting] = &[
         long: "Counted in empty polls with one pause of the processor each. Read where ranks wait \
                passively.",
         check: |text| spin(text).map(drop),
+    },
+    Setting {
+        name: "start_report",
+        aliases: &[],
+        default: "off",
+        kind: "switch",
+        level: Level::Expert,
+        short: "whether each rank says what it took to find the others",
+        long: "One line on stderr once the ranks have met: the time since the rank began to look for its process manager, \
+               what it asked the manager for, and what it sent to other nodes.",
+        check: |text| switch(text).map(drop),
     },
 ];

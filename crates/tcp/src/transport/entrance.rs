@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::epoll::Epoll;
@@ -11,8 +10,8 @@ use oxmpi_os::host;
 use oxmpi_os::tcp::{Listener, Stream};
 use oxmpi_wire::{Bytes, Fault};
 
-use super::site::Options;
-use super::tx::TcpTx;
+use super::site::{Cards, Options};
+use super::tx::{TcpTx, host_of};
 use super::{Key, OPERATIONS};
 use crate::address::{Card, Way, ways};
 use crate::door::{
@@ -30,7 +29,7 @@ pub(super) struct Entrance {
     key: JobKey,
     listener: Listener,
     own: Card,
-    cards: Arc<[Card]>,
+    cards: Cards,
     options: Options,
     guests: Waiting<Guest>,
     guest: u64,
@@ -96,7 +95,7 @@ enum Outcome {
 impl Entrance {
     pub(super) fn new(
         me: u32,
-        cards: Arc<[Card]>,
+        cards: Cards,
         own: Card,
         listener: Listener,
         key: JobKey,
@@ -227,8 +226,9 @@ impl Entrance {
 
     /// Calls `peer`.
     pub(super) fn call(&mut self, peer: u32) {
-        let card = &self.cards[peer as usize];
-        let ways = ways(&self.own.addresses, &card.addresses);
+        let theirs = self.cards[peer as usize].get();
+        let theirs = theirs.map_or(&[][..], |card| &card.addresses);
+        let ways = ways(&self.own.addresses, theirs);
         let patience = self.options.patience.as_millis() as u64;
         let dial = Dial::new(ways.len(), self.now(), patience);
         let call = Call {
@@ -264,7 +264,7 @@ impl Entrance {
                     call.dial.refused(now);
                 } else {
                     call.dial.failed(now);
-                    let host = &self.cards[peer as usize].host;
+                    let host = host_of(&self.cards, peer);
                     tracing::debug!(peer, host, %why, "a call failed");
                 }
                 self.wake = 0;
@@ -330,7 +330,7 @@ impl Entrance {
                         to: peer,
                     };
                     let way = &call.ways[way];
-                    let port = self.cards[peer as usize].port;
+                    let port = self.cards[peer as usize].get().map_or(0, |card| card.port);
                     let to = SocketAddr::new(way.to, port);
                     let idle = self.options.silence / 2;
                     let attempt = Attempt::begin(to, way, idle, self.key.clone(), who);

@@ -16,7 +16,7 @@ use super::Key;
 use super::bulk::index;
 use super::entrance::Entrance;
 use super::incoming::Incoming;
-use super::site::Options;
+use super::site::{Cards, Options};
 use super::tx::TcpTx;
 use crate::address::Card;
 use crate::door::JobKey;
@@ -72,7 +72,7 @@ impl<B: Bytes> AsFd for TcpRx<B> {
 impl<B: Bytes> TcpRx<B> {
     pub(super) fn new(
         me: u32,
-        cards: Arc<[Card]>,
+        cards: Cards,
         own: Card,
         listener: Listener,
         key: JobKey,

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_os::tcp::Listener;
 use oxmpi_os::{host, interface};
 use oxmpi_wire::paths::{Cost, Costs};
-use oxmpi_wire::{Bytes, Limits};
+use oxmpi_wire::{Bytes, Limits, Peer};
 
 use super::rx::TcpRx;
 use super::tx::TcpTx;
@@ -78,6 +78,9 @@ impl Options {
     }
 }
 
+/// Where each peer is, once it is known.
+pub(super) type Cards = Arc<[OnceLock<Card>]>;
+
 /// A rank that listens and does not know the others yet.
 #[derive(Debug)]
 pub struct Site {
@@ -129,13 +132,29 @@ impl Site {
     /// place among them is not used: a rank sends to itself by other means.
     ///
     /// # Errors
-    /// What the system says when nothing more can be watched.
+    /// As [`Site::enter`].
     ///
     /// # Panics
     /// If `me` has no place in `cards`.
     pub fn join<B: Bytes>(self, me: u32, cards: Vec<Card>) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
-        assert!((me as usize) < cards.len(), "rank {me} of {}", cards.len());
-        let cards: Arc<[Card]> = cards.into();
+        let (tx, rx) = self.enter(me, cards.len() as u32)?;
+        for (peer, card) in (0..).zip(cards) {
+            tx.introduce(Peer(peer), card);
+        }
+        Ok((tx, rx))
+    }
+
+    /// The transport of rank `me` of `ranks`, which hears from every peer, and sends to those that it is
+    /// told of by [`TcpTx::introduce`].
+    ///
+    /// # Errors
+    /// What the system says when nothing more can be watched.
+    ///
+    /// # Panics
+    /// If there is no rank `me`.
+    pub fn enter<B: Bytes>(self, me: u32, ranks: u32) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
+        assert!(me < ranks, "rank {me} of {ranks}");
+        let cards: Cards = (0..ranks).map(|_| OnceLock::new()).collect();
         let tx = TcpTx::new(me, Arc::clone(&cards), self.options);
         let rx = TcpRx::new(me, cards, self.card, self.listener, self.key, self.options)?;
         Ok((tx, rx))

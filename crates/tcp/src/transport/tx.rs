@@ -16,7 +16,7 @@ use super::bulk::index;
 use super::operations::Operations;
 use super::outgoing::Outgoing;
 use super::region::{Regions, TcpRegion};
-use super::site::Options;
+use super::site::{Cards, Options};
 use crate::address::Card;
 use crate::door::Standing;
 use crate::frame::{Control, Draft, Name};
@@ -28,7 +28,7 @@ const THROUGH: u32 = 32 << 10;
 /// The sending half of a rank's connections.
 pub struct TcpTx<B: Bytes = RawBytes> {
     me: u32,
-    cards: Arc<[Card]>,
+    cards: Cards,
     options: Options,
     limits: Limits,
     /// By peer; made when it is first met.
@@ -47,6 +47,12 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     losses: VecDeque<(u32, Fault)>,
 }
 
+/// The name of a peer's host.
+pub(super) fn host_of(cards: &Cards, peer: u32) -> &str {
+    let card = cards[peer as usize].get();
+    card.map_or("an unknown host", |card| &card.host)
+}
+
 impl<B: Bytes> fmt::Debug for TcpTx<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TcpTx")
@@ -56,7 +62,7 @@ impl<B: Bytes> fmt::Debug for TcpTx<B> {
 }
 
 impl<B: Bytes> TcpTx<B> {
-    pub(super) fn new(me: u32, cards: Arc<[Card]>, options: Options) -> Self {
+    pub(super) fn new(me: u32, cards: Cards, options: Options) -> Self {
         Self {
             me,
             limits: options.limits(),
@@ -74,6 +80,12 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
+    /// Says where `peer` is, before it is sent to. What was said first holds.
+    pub fn introduce(&self, peer: Peer, card: Card) {
+        // A peer may be introduced twice: to the leader of a node, and with all others.
+        let _ = self.cards[index(peer)].set(card);
+    }
+
     /// Connects to `peer` before anything is sent to it. The polls that follow do it.
     pub fn connect(&mut self, peer: Peer) {
         self.outgoing(peer.0);
@@ -89,7 +101,7 @@ impl<B: Bytes> TcpTx<B> {
     /// The name of the host that `peer` runs on, as that host says it.
     #[must_use]
     pub fn host(&self, peer: Peer) -> &str {
-        &self.cards[index(peer)].host
+        host_of(&self.cards, peer.0)
     }
 
     /// Closes every connection at once and without a word, as the kernel does for a process that was

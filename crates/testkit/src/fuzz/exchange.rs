@@ -1,6 +1,6 @@
 //! What a leader of another node says of where its ranks are.
 
-use oxmpi_wire::exchange::{Directory, Exchange, Next, Sheet};
+use oxmpi_wire::exchange::{Directory, Exchange, Next, Seat, Sheet};
 
 /// Reads `data` as a sheet, as a message of an exchange among up to seven nodes, and as all sheets.
 ///
@@ -21,7 +21,11 @@ pub fn exchange(data: &[u8]) {
     }
     let own = Sheet {
         common: "node0".into(),
-        ranks: vec![(0, 1)],
+        ranks: vec![Seat {
+            rank: 0,
+            pid: 1,
+            port: 1,
+        }],
     };
     let mut leader = Exchange::new(0, nodes, &own);
     for from in 0..nodes {

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::message::read;
-use super::{Sheet, Wrong};
+use super::{Seat, Sheet, Wrong};
 
 /// Where a rank is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,19 +15,32 @@ pub struct Place<'a> {
     pub node: u32,
     /// What the node's ranks have in common.
     pub common: &'a str,
-    /// Its own number.
-    pub number: u16,
+    /// Its process there.
+    pub pid: u32,
+    /// The port that it listens at.
+    pub port: u16,
 }
 
-/// Where all ranks of a job are. Six bytes a rank, and a text a node.
+/// Where all ranks of a job are. Twelve bytes a rank, and a text a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory {
     commons: Vec<String>,
-    ranks: Vec<(u32, u16)>,
+    ranks: Vec<Entry>,
 }
 
-/// The node of a rank that no node has named yet.
-const NOWHERE: u32 = u32::MAX;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    node: u32,
+    pid: u32,
+    port: u16,
+}
+
+/// A rank that no node has named yet.
+const NOWHERE: Entry = Entry {
+    node: u32::MAX,
+    pid: 0,
+    port: 0,
+};
 
 impl Directory {
     /// Reads what [`Exchange::whole`](super::Exchange::whole) has written, in a job of `ranks` on
@@ -52,12 +65,12 @@ impl Directory {
         }
         let mut all = Self {
             commons: Vec::with_capacity(nodes as usize),
-            ranks: vec![(NOWHERE, 0); ranks as usize],
+            ranks: vec![NOWHERE; ranks as usize],
         };
         for (node, sheet) in (0..).zip(&parcel.sheets) {
             all.add(node, Sheet::decode(node, sheet)?)?;
         }
-        let missing = all.ranks.iter().position(|(node, _)| *node == NOWHERE);
+        let missing = all.ranks.iter().position(|entry| *entry == NOWHERE);
         match missing {
             None => Ok(all),
             Some(rank) => Err(Wrong::Missing {
@@ -70,14 +83,14 @@ impl Directory {
 
     fn add(&mut self, node: u32, sheet: Sheet) -> Result<(), Wrong> {
         let ranks = self.ranks.len() as u32;
-        for (rank, number) in sheet.ranks {
-            let place = self.ranks.get_mut(rank as usize);
-            let place = place.ok_or(Wrong::NoSuchRank { node, rank, ranks })?;
-            if place.0 != NOWHERE {
-                let nodes = [place.0, node];
+        for Seat { rank, pid, port } in sheet.ranks {
+            let entry = self.ranks.get_mut(rank as usize);
+            let entry = entry.ok_or(Wrong::NoSuchRank { node, rank, ranks })?;
+            if *entry != NOWHERE {
+                let nodes = [entry.node, node];
                 return Err(Wrong::Twice { rank, nodes });
             }
-            *place = (node, number);
+            *entry = Entry { node, pid, port };
         }
         self.commons.push(sheet.common);
         Ok(())
@@ -86,17 +99,19 @@ impl Directory {
     /// Where a rank is; `None`: the job has no such rank.
     #[must_use]
     pub fn place(&self, rank: u32) -> Option<Place<'_>> {
-        let &(node, number) = self.ranks.get(rank as usize)?;
+        let &Entry { node, pid, port } = self.ranks.get(rank as usize)?;
         let common = self.commons.get(node as usize)?;
         Some(Place {
             node,
             common,
-            number,
+            pid,
+            port,
         })
     }
 
-    /// The node of each rank, in rank order.
-    pub fn nodes(&self) -> impl ExactSizeIterator<Item = u32> {
-        self.ranks.iter().map(|(node, _)| *node)
+    /// What the ranks of each node have in common, in the order of nodes.
+    #[must_use]
+    pub fn commons(&self) -> &[String] {
+        &self.commons
     }
 }

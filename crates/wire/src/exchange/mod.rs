@@ -6,7 +6,7 @@
 //!                          gets the card of node me - 2^k         one get
 //!                          calls it, and sends all sheets it has  one message
 //!                          waits for those of node me + 2^k       one message
-//!  ranks of the node     take the sheets from it    through the node's memory
+//!  ranks of the node     take the sheets from it    as shared memory
 //! ```
 //!
 //! A [`Sheet`] is what a node tells of its ranks. The rounds are those of the dissemination allgather:
@@ -32,7 +32,7 @@ mod wrong;
 
 pub use directory::{Directory, Place};
 pub use machine::{Exchange, Next};
-pub use sheet::{COMMON, Sheet};
+pub use sheet::{COMMON, Seat, Sheet};
 pub use wrong::Wrong;
 
 /// Rounds among so many nodes.

@@ -81,7 +81,7 @@ impl Job {
     }
 }
 
-/// When things are done, in nanoseconds from when the leaders have put their cards.
+/// When things are done, in nanoseconds from their beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
     /// When the last leader has all sheets.
@@ -119,7 +119,7 @@ struct Leader {
     free: u64,
 }
 
-/// The exchange of this crate.
+/// The exchange of this crate, from when the leaders have put their cards.
 ///
 /// # Cost
 /// Some 200 ns for each node and round.
@@ -188,6 +188,34 @@ pub fn exchange(job: &Job, costs: &Costs) -> Time {
     time.all = time.leaders + readers * whole * 1000 / costs.memory;
     time
 }
+
+/// What goes before [`exchange`]: every rank puts its node's name, one rank gets all of these and tells
+/// which nodes there are, and each of the others asks for that. All of it is linear in the number of ranks.
+///
+/// The server answers four barriers and some five requests of each rank; the rank that counts asks for one
+/// name after the other.
+#[must_use]
+pub fn counting(job: &Job, costs: &Costs) -> Time {
+    let (ranks, nodes) = (u64::from(job.ranks), u64::from(job.nodes()));
+    let rtt = 2 * costs.latency;
+    let names = ranks - 1;
+    let lists = 1 + ranks.div_ceil(LISTED) + nodes.div_ceil(LISTED);
+    let in_turn = names + lists;
+    // Each puts its name, asks for the first one, the number of nodes, its seat and its leader's door,
+    // and comes to four barriers; each leader puts its card and looks leaders up.
+    let of_all = (5 + 4) * ranks + 2 * nodes;
+    let all = in_turn * (rtt + costs.serve) + of_all * costs.serve + 4 * rtt;
+    Time {
+        leaders: all,
+        all,
+        gets: in_turn + of_all,
+        messages: 0,
+        bytes: 0,
+    }
+}
+
+/// Ranks or nodes in one answer of the manager.
+const LISTED: u64 = 32;
 
 /// The time after which every rank has got every other one's card from the one server.
 #[must_use]

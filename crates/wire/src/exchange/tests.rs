@@ -7,6 +7,14 @@ use proptest::prelude::*;
 use super::model::{Costs, Job, exchange, from_one_server, largest};
 use super::*;
 
+fn seat(rank: u32) -> Seat {
+    Seat {
+        rank,
+        pid: 7000 + rank,
+        port: (rank % 60_000) as u16 + 1,
+    }
+}
+
 /// The sheets of nodes with so many ranks each, dealt so that no node has ranks that follow each other.
 fn job(per_node: &[u32]) -> Vec<Sheet> {
     let mut left = per_node.to_vec();
@@ -19,7 +27,7 @@ fn job(per_node: &[u32]) -> Vec<Sheet> {
     let mut rank = 0;
     while left.iter().any(|left| *left > 0) {
         for (node, left) in left.iter_mut().enumerate().filter(|(_, left)| **left > 0) {
-            sheets[node].ranks.push((rank, (rank % 60_000) as u16 + 1));
+            sheets[node].ranks.push(seat(rank));
             *left -= 1;
             rank += 1;
         }
@@ -71,12 +79,13 @@ fn check(per_node: &[u32], order: impl FnMut(usize) -> usize) {
     let ranks = per_node.iter().sum();
     let directory = Directory::read(ranks, sheets.len() as u32, &whole).unwrap();
     for (node, sheet) in (0..).zip(&sheets) {
-        for &(rank, number) in &sheet.ranks {
+        for &Seat { rank, pid, port } in &sheet.ranks {
             let common = sheet.common.as_str();
             let place = Place {
                 node,
                 common,
-                number,
+                pid,
+                port,
             };
             assert_eq!(directory.place(rank), Some(place));
         }
@@ -178,7 +187,7 @@ fn sheets_that_contradict_each_other_are_told() {
         assert!(said.contains(says), "{said}");
     };
     let mut twice = good.clone();
-    twice[1].ranks[0].0 = 2;
+    twice[1].ranks[0].rank = 2;
     error(3, &twice, "both node 0 and node 1 have rank 2");
     error(4, &good, "no node has rank 3");
     error(2, &good, "node 0 has rank 2, in a job of 2");
@@ -191,7 +200,7 @@ fn sheets_that_contradict_each_other_are_told() {
     );
     let long = Sheet {
         common: "é".repeat(COMMON),
-        ranks: vec![(0, 1)],
+        ranks: vec![seat(0)],
     };
     assert_eq!(
         Sheet::decode(0, &long.encode()).unwrap().common.len(),
@@ -211,7 +220,7 @@ fn the_model_counts_what_the_machine_does() {
         let sheet = |node: u32| Sheet {
             common: "c".repeat(20),
             ranks: (node * per_node..ranks.min((node + 1) * per_node))
-                .map(|r| (r, 1))
+                .map(seat)
                 .collect(),
         };
         let sheets: Vec<Sheet> = (0..nodes).map(sheet).collect();
@@ -270,10 +279,11 @@ proptest! {
     #[test]
     fn sheets_there_and_back(
         common in "\\PC{0,80}",
-        ranks in prop::collection::vec(any::<(u32, u16)>(), 1..20),
+        ranks in prop::collection::vec(any::<(u32, u32, u16)>(), 1..20),
         noise in prop::collection::vec(any::<u8>(), 0..80),
     ) {
-        let sheet = Sheet { common, ranks };
+        let ranks = ranks.into_iter().map(|(rank, pid, port)| Seat { rank, pid, port });
+        let sheet = Sheet { common, ranks: ranks.collect() };
         prop_assert_eq!(Sheet::decode(7, &sheet.encode()), Ok(sheet));
         if let Ok(read) = Sheet::decode(7, &noise) {
             prop_assert_eq!(read.encode(), noise);

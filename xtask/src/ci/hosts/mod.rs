@@ -1,6 +1,7 @@
 //! Jobs over several hosts, which are network namespaces of this machine.
 
 mod namespaces;
+mod startup;
 mod storm;
 
 use crate::commands::run_tests;
@@ -14,7 +15,8 @@ use storm::Storm;
 use xshell::{Cmd, cmd};
 
 /// Runs the tests of real ranks with every job spread over four hosts: on a network as it should be,
-/// through proxies that delay and split what passes and then stall, and with a host cut off.
+/// through proxies that delay and split what passes and then stall, and with a host cut off;
+/// and shows what the start of jobs takes.
 ///
 /// # Errors
 /// When a test cannot be started.
@@ -29,6 +31,7 @@ pub(super) fn check(repo: &Repo) -> Result<Outcome> {
             .env("OXMPI_TEST_HOSTS", hosts.command())
     };
     let mut tally = timed("a network as it should be", || run_tests(tests()))?;
+    tally += timed("what a start takes", || startup::check(repo, &hosts))?;
     let stormy = timed("through proxies", || through_proxies(repo, &hosts, &tests));
     // Afterwards a host is lost to all, so this runs last and alone.
     tally += timed("a host is cut off", || {

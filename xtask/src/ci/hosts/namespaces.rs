@@ -77,6 +77,16 @@ impl Namespaces {
         )
     }
 
+    /// The same with as little beside it as can be: the hosts' names are this machine's.
+    pub(super) fn plain_command(&self) -> String {
+        format!("nsenter --net=/run/netns/{}{{node}}", self.prefix)
+    }
+
+    /// How many hosts there are.
+    pub(super) fn count(&self) -> u32 {
+        self.names().len() as u32
+    }
+
     /// The command that takes host `{node}` off the network.
     pub(super) fn cut(&self) -> String {
         format!("ip -n {}hub link set host{{node}} down", self.prefix)

@@ -1,0 +1,163 @@
+//! How ranks on several nodes meet: those of a node at its first rank, which leads it, and the leaders in
+//! rounds among themselves.
+//!
+//! ```text
+//!  leader of a node          puts its card                       barrier
+//!  all ranks of the node     join the leader and say their ports    gather
+//!  leaders                   exchange their nodes' sheets           rounds
+//!  leader                    tells its ranks all sheets             release, barrier
+//! ```
+//!
+//! After the last barrier no leader waits for a sheet any more, so what comes over the rounds'
+//! connections are messages.
+
+use std::fmt::Display;
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::Gathered;
+use oxmpi_shm::heap::Wish;
+use oxmpi_tcp::{Card, TcpTx};
+use oxmpi_wire::Peer;
+use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
+
+use super::card::{beside, not_watched};
+use super::node::{accept_word, gather, release};
+use super::nodes::Published;
+use super::rounds::{self, Called, Mailed};
+use super::{Far, Listening, Manager, Met, invitation};
+use crate::error::{Error, Result};
+use crate::raw::Policy;
+
+/// The key under which the leader of a node says where it listens, with the node's number.
+const CARD: &str = "oxmpi-card";
+
+/// Meets all ranks of the job, which are on the nodes that rank 0 has `published`.
+///
+/// # Errors
+/// When a rank of this node or a leader does not come, or says what makes no sense.
+pub(super) fn meet(
+    manager: &mut Manager,
+    listening: Listening,
+    mut published: Published,
+    policy: &Policy,
+    heap: Wish,
+) -> Result<Met> {
+    let (rank, size, nodes) = (manager.rank(), manager.size(), published.nodes);
+    let seat = published.seat(manager, rank)?;
+    let Listening {
+        door,
+        invitation: own,
+        site,
+        card,
+    } = listening;
+    if seat.place == 0 {
+        manager.put(&format!("{CARD}-{}", seat.node), &card.to_string())?;
+    }
+    manager.barrier()?;
+    let mut ends = site.enter(rank, size).map_err(not_watched)?;
+    let mut mailed = Mailed::default();
+    let note = u64::from(rank) << 16 | u64::from(card.port);
+    let (node, sheets) = if seat.place == 0 {
+        let gathered = gather(door, policy.layout(seat.ranks), heap, note)?;
+        let common = format!("{}/{card}", own.node);
+        let mut exchange = Exchange::new(seat.node, nodes, &sheet(common, &gathered));
+        let patience = policy.network.options.patience;
+        (ends, mailed) = rounds::run(&mut exchange, ends, patience, |node, with_card| {
+            let leader = published.leader(manager, node)?;
+            let card = with_card.then(|| card_of(manager, leader, node));
+            Ok(Called {
+                rank: leader,
+                card: card.transpose()?.flatten(),
+            })
+        })?;
+        let sheets = exchange.whole();
+        (release(gathered, &sheets)?, sheets)
+    } else {
+        let first = invitation(manager, seat.leader)?;
+        accept_word(&first, seat.place, seat.ranks, note)?
+    };
+    manager.barrier()?;
+    let all = Directory::read(size, nodes, &sheets).map_err(rounds::wrong)?;
+    let order = introduce(&ends.0, &all, rank)?;
+    if order.get(seat.place as usize) != Some(&rank) {
+        let why = format!("rank {rank} has met others on its node than rank 0 has counted there");
+        return Err(misled(&why));
+    }
+    let (tx, rx) = ends;
+    let places = || (0..size).filter_map(|rank| all.place(rank));
+    let nodes = places().map(|place| (node_of(place.common), place.pid));
+    let (machine, seen) = beside(&own.node, nodes);
+    let far = Far {
+        tx,
+        rx,
+        order,
+        nodes: places().map(|place| place.node).collect(),
+        pids: places().map(|place| place.pid).collect(),
+        machine,
+        seen,
+        mailed,
+    };
+    Ok(Met {
+        node,
+        far: Some(far.into()),
+    })
+}
+
+/// What the ranks that have gathered say of themselves.
+fn sheet(common: String, gathered: &Gathered) -> Sheet {
+    let ranks = (0..)
+        .zip(gathered.notes())
+        .map(|(place, note)| exchange::Seat {
+            rank: (note >> 16) as u32,
+            pid: gathered.pid(place),
+            port: *note as u16,
+        });
+    Sheet {
+        common,
+        ranks: ranks.collect(),
+    }
+}
+
+/// Tells the connections of rank `me` where all ranks are. Gives the ranks, those of its node first.
+fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>> {
+    let cards = cards(all)?;
+    let home = all.place(me).map(|place| place.node);
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    for (rank, place) in (0..).map_while(|rank| Some((rank, all.place(rank)?))) {
+        if Some(place.node) == home {
+            here.push(rank);
+            continue;
+        }
+        there.push(rank);
+        let mut card = cards[place.node as usize].clone();
+        card.port = place.port;
+        tx.introduce(Peer(rank), card);
+    }
+    here.extend(there);
+    Ok(here)
+}
+
+/// Where the leader of `node`, which is rank `of`, listens.
+fn card_of(manager: &mut Manager, of: u32, node: u32) -> Result<Option<Card>> {
+    let text = manager.get(of, &format!("{CARD}-{node}"))?;
+    text.map(|text| text.parse().map_err(|why| misled(&why)))
+        .transpose()
+}
+
+/// The card of each node's leader, which the ranks of a node have in common with its name: `NAME/CARD`.
+fn cards(all: &Directory) -> Result<Vec<Card>> {
+    let card = |common: &String| {
+        let (_, card) = common.split_once('/').unwrap_or_default();
+        card.parse().map_err(|why| misled(&why))
+    };
+    all.commons().iter().map(card).collect()
+}
+
+/// The name before that card.
+fn node_of(common: &str) -> &str {
+    common.split('/').next().unwrap_or_default()
+}
+
+fn misled(why: &dyn Display) -> Error {
+    Error::start("looking for the ranks of other nodes", why)
+}

@@ -1,0 +1,189 @@
+//! What the start of a job over several hosts takes: messages, which are exact and must be as many as
+//! stated, and time, which is shown.
+
+use super::namespaces::Namespaces;
+use crate::ci::ranks::ended;
+use crate::tally::Tally;
+use crate::{Repo, Result};
+use std::ops::AddAssign;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+const SIZES: [u32; 4] = [8, 16, 32, 64];
+
+/// Jobs of each size and kind, in turn.
+const ROUNDS: usize = 5;
+
+/// What all ranks of a job together asked their manager for, and sent to other hosts.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Took {
+    puts: u32,
+    gets: u32,
+    barriers: u32,
+    messages: u32,
+    bytes: u32,
+}
+
+impl Took {
+    /// Reads the line of a rank under `OXMPI_START_REPORT`.
+    fn read(line: &str) -> Option<Self> {
+        let (_, report) = line.strip_prefix("oxmpi: rank ")?.split_once(": ")?;
+        let count = |what: &str| {
+            let (before, _) = report.split_once(what)?;
+            before.rsplit([' ', ';', ',']).next()?.parse().ok()
+        };
+        Some(Self {
+            puts: count(" puts")?,
+            gets: count(" gets")?,
+            barriers: count(" barriers")?,
+            messages: count(" messages")?,
+            bytes: count(" bytes")?,
+        })
+    }
+
+    /// What a job of `ranks` on `hosts`, at most 32 of these, has to take; all but the bytes.
+    const fn stated(ranks: u32, hosts: u32) -> Self {
+        let rounds = (hosts - 1).ilog2() + 1;
+        // Rank 0 lists seats and leaders by 32; a leader's card; and who each rank is.
+        let puts = ranks + 1 + ranks.div_ceil(32) + 1 + hosts;
+        // The first invitation, the number of nodes and its seat for each rank; all invitations for rank 0;
+        // its leader's invitation for each other rank; leaders and a card a round for each leader.
+        let gets = 3 * ranks + (ranks - 1) + (ranks - hosts) + hosts * (1 + rounds);
+        Self {
+            puts,
+            gets,
+            barriers: 4 * ranks,
+            messages: hosts * rounds,
+            bytes: 0,
+        }
+    }
+}
+
+impl AddAssign for Took {
+    fn add_assign(&mut self, other: Self) {
+        self.puts += other.puts;
+        self.gets += other.gets;
+        self.barriers += other.barriers;
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Starts and ends jobs of 8 to 64 ranks over all `hosts`, and shows what that took.
+///
+/// # Errors
+/// When a job fails.
+pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
+    let (oxmpi, hello) = (repo.oxmpi()?, repo.examples()?.join("hello"));
+    let mut tally = Tally::default();
+    let mut took = [Took::default(); SIZES.len()];
+    let (mut jobs, mut bare) = ([const { Vec::new() }; 4], [const { Vec::new() }; 4]);
+    for _ in 0..ROUNDS {
+        for (at, ranks) in SIZES.into_iter().enumerate() {
+            let (millis, all) = start(&oxmpi, hosts, ranks, &hello)?;
+            took[at] = all;
+            jobs[at].push(millis);
+            // The processes alone: the command that starts them on their hosts does nothing else.
+            bare[at].push(start(&oxmpi, hosts, ranks, Path::new("true"))?.0);
+        }
+    }
+    println!(
+        "init and finalize over {} hosts, medians of {ROUNDS} jobs; all ranks together",
+        hosts.count()
+    );
+    println!(
+        "ranks   job ms  processes alone   puts   gets  barriers  messages   bytes   of linear"
+    );
+    let mut first = None;
+    for (at, ranks) in SIZES.into_iter().enumerate() {
+        let (job, alone) = (median(&mut jobs[at]), median(&mut bare[at]));
+        let first = *first.get_or_insert(job);
+        let of_linear = job / first * f64::from(SIZES[0]) / f64::from(ranks);
+        let Took {
+            puts,
+            gets,
+            barriers,
+            messages,
+            bytes,
+        } = took[at];
+        println!(
+            "{ranks:5} {job:8.1} {alone:16.1} {puts:6} {gets:6} {barriers:9} {messages:9} {bytes:7} {of_linear:11.2}"
+        );
+        let stated = Took::stated(ranks, hosts.count());
+        tally += if (Took {
+            bytes: 0,
+            ..took[at]
+        }) == stated
+        {
+            Tally::ONE
+        } else {
+            Tally::failed(format!(
+                "start of {ranks} ranks took {:?}, {stated:?} is stated",
+                took[at]
+            ))
+        };
+    }
+    Ok(tally)
+}
+
+/// Runs a job. Gives its time in milliseconds, and what its ranks say that finding each other took.
+fn start(oxmpi: &Path, hosts: &Namespaces, ranks: u32, program: &Path) -> Result<(f64, Took)> {
+    let (ranks, each) = (ranks.to_string(), (ranks / hosts.count()).to_string());
+    let mut job = Command::new(oxmpi);
+    job.args(["run", "--oversubscribe", "-n", &ranks, "-ppn", &each]);
+    job.args(["--wrap", &hosts.plain_command()]).arg(program);
+    job.env("OXMPI_START_REPORT", "on");
+    let began = Instant::now();
+    let output = ended(&mut job)?;
+    let millis = began.elapsed().as_secs_f64() * 1e3;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!(
+            "{} of {ranks} ranks: {}: {said}",
+            program.display(),
+            output.status
+        )
+        .into());
+    }
+    let mut took = Took::default();
+    said.lines()
+        .filter_map(Took::read)
+        .for_each(|rank| took += rank);
+    Ok((millis, took))
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Took;
+
+    #[test]
+    fn the_line_of_a_rank_is_read() {
+        let line = "oxmpi: rank 12: 1 puts, 23 gets, 4 barriers; 2 messages, 412 bytes, 12.3 ms";
+        let took = Took {
+            puts: 1,
+            gets: 23,
+            barriers: 4,
+            messages: 2,
+            bytes: 412,
+        };
+        assert_eq!(Took::read(line), Some(took));
+        for other in ["", "oxmpi: rank 1: lost", "hello from rank 12: 1 puts"] {
+            assert_eq!(Took::read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn messages_grow_no_more_than_linearly() {
+        let all = |ranks| {
+            let took = Took::stated(ranks, 4);
+            took.puts + took.gets + took.barriers + took.messages
+        };
+        assert!(all(64) <= 8 * all(8));
+    }
+}
