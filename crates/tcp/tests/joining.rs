@@ -106,6 +106,30 @@ fn a_farewell_is_heard_after_all_frames() {
     assert_eq!(log.lost, [(Peer(0), Fault::Left)]);
 }
 
+/// Who writes to a rank that has left hears the farewell all the same: that the write fails hides nothing.
+#[test]
+fn a_failing_write_does_not_hide_a_farewell() {
+    let [mut one, mut two] = pair::<RawBytes>(Options::default());
+    for tag in 0..3 {
+        send(&mut one, 1, tag);
+    }
+    drop(one);
+    // The first is answered by a reset, so that a later one fails.
+    for tag in 0..3 {
+        send(&mut two, 0, tag);
+        two.0.flush();
+    }
+    let mut log = Log::default();
+    let start = std::time::Instant::now();
+    while log.lost.is_empty() {
+        two.1.poll(&mut two.0, 64, &mut log);
+        assert!(start.elapsed() < common::WATCHDOG);
+    }
+    assert_eq!(tags(&log, 0), [0, 1, 2]);
+    assert_eq!(log.lost, [(Peer(0), Fault::Left)]);
+    assert!(!two.0.has_waiting());
+}
+
 /// A rank that sends and dies in one moment: what it sent arrives, and then its death, though the system
 /// tells of both at once.
 #[test]

@@ -43,6 +43,8 @@ pub(super) struct Outgoing {
     pub(super) gets: u32,
     /// As far as is known, a write would not block.
     pub(super) writable: bool,
+    /// The peer takes nothing more. What it sent before it closed is still to be read: perhaps its farewell.
+    pub(super) shut: bool,
     /// It is in the list of those to flush.
     pub(super) listed: bool,
     /// Somebody was told [`Busy`](oxmpi_wire::Busy).
@@ -59,6 +61,7 @@ impl Outgoing {
             answers: VecDeque::new(),
             gets: 0,
             writable: false,
+            shut: false,
             listed: false,
             refused: false,
             lost: None,
@@ -78,6 +81,11 @@ impl Outgoing {
     /// Whether there is something to write, or to write later.
     pub(super) fn is_idle(&self) -> bool {
         self.outbox.is_empty() && self.leaving.is_empty() && self.answers.is_empty()
+    }
+
+    /// Whether nothing is left to write to this peer, or in vain.
+    pub(super) fn is_done(&self) -> bool {
+        self.lost.is_some() || self.shut || self.is_idle()
     }
 
     /// Whether a pump would write.

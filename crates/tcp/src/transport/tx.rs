@@ -170,7 +170,9 @@ impl<B: Bytes> TcpTx<B> {
 
     /// The kernel takes more for `peer`.
     pub(super) fn writable(&mut self, peer: u32) {
-        if let Some(outgoing) = &mut self.peers[peer as usize] {
+        if let Some(outgoing) = &mut self.peers[peer as usize]
+            && !outgoing.shut
+        {
             outgoing.writable = true;
             if !outgoing.is_idle() {
                 self.list(peer);
@@ -219,7 +221,7 @@ impl<B: Bytes> TcpTx<B> {
         match wrote {
             Ok(writes) => writes,
             Err(error) => {
-                self.broken(peer, &error);
+                self.cannot_write(peer, &error);
                 1
             }
         }
@@ -319,6 +321,20 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
+    /// The kernel takes nothing more for `peer`. Where it has closed, what it sent before decides how it is
+    /// lost, and the reading side comes to that: its end has been told there, or is about to be.
+    #[cold]
+    fn cannot_write(&mut self, peer: u32, error: &io::Error) {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset};
+        if matches!(error.kind(), ConnectionReset | BrokenPipe) {
+            let outgoing = self.outgoing(peer);
+            outgoing.shut = true;
+            outgoing.writable = false;
+        } else {
+            self.broken(peer, error);
+        }
+    }
+
     /// The connection to `peer` has broken.
     pub(super) fn broken(&mut self, peer: u32, error: &io::Error) {
         let why = match error.kind() {
@@ -345,7 +361,7 @@ impl<B: Bytes> TcpTx<B> {
     #[must_use]
     pub fn has_waiting(&self) -> bool {
         let mut peers = self.peers.iter().flatten();
-        peers.any(|outgoing| outgoing.lost.is_none() && !outgoing.is_idle())
+        peers.any(|outgoing| !outgoing.is_done())
     }
 
     /// Connections that are open.
@@ -363,7 +379,7 @@ impl<B: Bytes> TcpTx<B> {
             return false;
         }
         match self.outgoing(to).write_through(head, body) {
-            Err(error) => self.broken(to, &error),
+            Err(error) => self.cannot_write(to, &error),
             Ok(true) => {}
             Ok(false) => self.list(to),
         }
@@ -513,7 +529,7 @@ impl<B: Bytes> TcpTx<B> {
             outgoing.writable = true;
             self.pump(peer);
             let outgoing = self.outgoing(peer);
-            done &= outgoing.lost.is_some() || outgoing.is_idle();
+            done &= outgoing.is_done();
         }
         done
     }
