@@ -112,14 +112,17 @@ impl Stream {
 
     /// Lets no more than twice `bytes` wait in the kernel, if the other end is on this host: then what
     /// waits stays in the processors' caches. The kernel, which goes by the congestion window, would let
-    /// far more wait there. To other hosts it does as the network needs.
+    /// far more wait there. To other hosts it does as the network needs. A connection that the other end has
+    /// reset has no other end any more, and is left as it is: what came on it can still be read.
     ///
     /// # Errors
     /// What getsockname, getpeername or setsockopt say.
     pub fn bound_at_home(&self, bytes: usize) -> io::Result<()> {
         let own = self.local()?;
-        let other = rustix::net::getpeername(&self.fd)?;
-        let other = other.and_then(|other| SocketAddr::try_from(other).ok());
+        let other = match rustix::net::getpeername(&self.fd) {
+            Err(rustix::io::Errno::NOTCONN) => return Ok(()),
+            other => other?.and_then(|other| SocketAddr::try_from(other).ok()),
+        };
         if other.is_some_and(|other| own.ip() == plain(other).ip()) {
             sockopt::set_socket_send_buffer_size(&self.fd, bytes)?;
         }
@@ -293,6 +296,22 @@ mod tests {
         one.finish().unwrap();
         wait(&two);
         assert_eq!(two.read(&mut first, &mut second).unwrap(), 0);
+    }
+
+    /// What was sent before a reset is read after it, whatever was set in between.
+    #[test]
+    fn a_reset_connection_can_still_be_tuned_and_read() {
+        let (one, two) = pair();
+        two.write([b"unread", b"", b""]).unwrap();
+        wait(&one);
+        one.write([b"last", b"", b""]).unwrap();
+        wait(&two);
+        drop(one);
+        while two.write([b"x", b"", b""]).is_ok() {}
+        two.tune(Duration::from_secs(6)).unwrap();
+        two.bound_at_home(64 << 10).unwrap();
+        let mut last = [0; 9];
+        assert_eq!(two.read(&mut last, &mut []).unwrap(), 4);
     }
 
     #[test]
