@@ -130,6 +130,35 @@ fn a_failing_write_does_not_hide_a_farewell() {
     assert!(!two.0.has_waiting());
 }
 
+/// A rank that leaves while it calls has left, also for a host that has let it in already. How far the call
+/// has come, the number of polls decides.
+#[test]
+fn who_leaves_while_it_calls_is_not_taken_for_dead() {
+    let mut heard = 0;
+    for polls in 1..12 {
+        let [mut one, mut two] = pair::<RawBytes>(Options::default());
+        let (mut mine, mut log) = (Log::default(), Log::default());
+        one.0.connect(Peer(1));
+        for _ in 0..polls {
+            one.1.poll(&mut one.0, 1, &mut mine);
+            for _ in 0..20 {
+                two.1.poll(&mut two.0, 64, &mut log);
+            }
+        }
+        drop(one);
+        for _ in 0..1000 {
+            two.1.poll(&mut two.0, 64, &mut log);
+        }
+        assert!(
+            matches!(&log.lost[..], [] | [(Peer(0), Fault::Left)]),
+            "{polls} polls: {:?}",
+            log.lost
+        );
+        heard += log.lost.len();
+    }
+    assert!(heard > 0);
+}
+
 /// A rank that sends and dies in one moment: what it sent arrives, and then its death, though the system
 /// tells of both at once.
 #[test]

@@ -47,6 +47,12 @@ impl Caller {
         self.output.moved(count);
     }
 
+    /// Whether this side has proved who it is: the host may have let it in by now.
+    #[must_use]
+    pub fn has_proved(&self) -> bool {
+        self.state != State::Challenge && self.output.rest().is_empty()
+    }
+
     /// Where to read what the host says; empty when it has said all.
     pub fn input(&mut self) -> &mut [u8] {
         self.input.rest_mut()

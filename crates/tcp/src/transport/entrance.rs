@@ -17,6 +17,7 @@ use crate::address::{Card, Way, ways};
 use crate::door::{
     Caller, Dial, Host, JobKey, Next, Refusal, Standing, Turned, Verdict, Waiting, Who, judge,
 };
+use crate::frame::Control;
 use crate::pulse::is_silent;
 
 /// Connections that one poll accepts at most.
@@ -348,6 +349,19 @@ impl Entrance {
                     }
                 }
             }
+        }
+    }
+}
+
+impl Drop for Entrance {
+    /// A host that has let this rank in, which has not heard so yet, hears its farewell: a connection that
+    /// only ends is that of a process that died.
+    fn drop(&mut self) {
+        let attempts = self.calls.values().filter_map(|call| call.attempt.as_ref());
+        for attempt in attempts.filter(|attempt| attempt.caller.has_proved()) {
+            let (head, body) = (Control::Leave.header().bytes(), Control::Leave.bytes());
+            // Who turned this rank away does not listen.
+            let _ = attempt.stream.write([&head, &body, &[]]);
         }
     }
 }
