@@ -136,7 +136,8 @@ fn a_failing_write_does_not_hide_a_farewell() {
 fn who_leaves_while_it_calls_is_not_taken_for_dead() {
     let mut heard = 0;
     for polls in 1..12 {
-        let [mut one, mut two] = pair::<RawBytes>(Options::default());
+        let two_ranks = ranks::<RawBytes>(2, Options::default());
+        let [mut one, mut two] = two_ranks.try_into().expect("two ranks");
         let (mut mine, mut log) = (Log::default(), Log::default());
         one.0.connect(Peer(1));
         for _ in 0..polls {
