@@ -1,6 +1,5 @@
 //! How a rank listens to the network, and says where.
 
-use std::collections::HashMap;
 use std::{fmt, process};
 
 use oxmpi_shm::Layout;
@@ -9,6 +8,7 @@ use oxmpi_wire::transports::{Selection, Verdict};
 
 use super::invitation::{machine, processes};
 use super::node::Door;
+use super::nodes::Nodes;
 use super::{Far, Invitation, Mailed, Met, accept, admit};
 use crate::error::{Error, Result};
 
@@ -127,7 +127,7 @@ impl Listening {
             rx,
             pids,
             order: [here, there].concat(),
-            nodes: numbered(nodes),
+            nodes: Nodes::named(nodes).numbers(),
             machine,
             seen,
             mailed: Mailed::default(),
@@ -143,16 +143,6 @@ impl fmt::Display for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.invitation, process::id(), self.card)
     }
-}
-
-/// The nodes of these names, numbered in the order in which they come first.
-fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
-    let mut numbers = HashMap::new();
-    let number = |name| {
-        let next = numbers.len() as u32;
-        *numbers.entry(name).or_insert(next)
-    };
-    names.map(number).collect()
 }
 
 /// The system cannot watch connections.

@@ -116,7 +116,7 @@ pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result
         for rank in 1..size {
             names.push(invitation(manager, rank)?.node);
         }
-        Nodes::named(&names).publish(manager)?;
+        Nodes::named(names.iter().map(String::as_str)).publish(manager)?;
     }
     manager.barrier()?;
     let published = Published::ask(manager)?;

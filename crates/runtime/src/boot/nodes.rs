@@ -38,10 +38,9 @@ pub(super) struct Nodes {
 
 impl Nodes {
     /// Those that the ranks have named, in their order.
-    pub(super) fn named(names: &[String]) -> Self {
+    pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut known = HashMap::new();
-        let (mut leaders, mut counts) = (Vec::new(), Vec::new());
-        let mut places = Vec::with_capacity(names.len());
+        let (mut leaders, mut counts, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for (rank, name) in (0..).zip(names) {
             let node: usize = *known.entry(name).or_insert(leaders.len());
             if node == leaders.len() {
@@ -61,6 +60,11 @@ impl Nodes {
             seats: places.into_iter().map(seat).collect(),
             leaders,
         }
+    }
+
+    /// The node of each rank.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        self.seats.iter().map(|seat| seat.node).collect()
     }
 
     /// Tells all ranks, after the next barrier. Nobody looks a rank up where there is one node.
@@ -184,8 +188,7 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_by_their_first_ranks() {
-        let names = ["b", "a", "b", "c", "a", "b"].map(str::to_owned);
-        let nodes = Nodes::named(&names);
+        let nodes = Nodes::named(["b", "a", "b", "c", "a", "b"].into_iter());
         let seat = |node, place, leader, ranks| Seat {
             node,
             place,
@@ -203,6 +206,7 @@ mod tests {
         ];
         assert_eq!(nodes.seats, seats);
         assert_eq!(nodes.leaders, [0, 1, 3]);
+        assert_eq!(nodes.numbers(), [0, 1, 0, 2, 1, 0]);
     }
 
     #[test]
