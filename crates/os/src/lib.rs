@@ -12,7 +12,7 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
-//! network ([`tcp`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
+//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
 //! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
@@ -35,6 +35,7 @@ pub mod interface;
 pub mod limit;
 pub mod membarrier;
 pub mod memory;
+pub mod pages;
 pub mod pidfd;
 pub mod pipe;
 pub mod probe;

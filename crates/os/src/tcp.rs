@@ -159,6 +159,15 @@ impl Stream {
         Ok(count)
     }
 
+    /// As [`Stream::write`], where more follows at once: it may wait for that.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn begin(&self, bytes: &[u8]) -> io::Result<usize> {
+        let flags = SendFlags::NOSIGNAL | SendFlags::MORE;
+        Ok(retry_on_intr(|| rustix::net::send(&self.fd, bytes, flags))?)
+    }
+
     /// Writes no more: the other end reads what was written, and then the end.
     ///
     /// # Errors
@@ -243,7 +252,7 @@ fn plain(address: SocketAddr) -> SocketAddr {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::net::Ipv4Addr;
     use std::time::Instant;
 
@@ -251,7 +260,7 @@ mod tests {
     use crate::epoll::{Epoll, Events};
 
     /// Waits until `stream` has something to say.
-    fn wait(stream: &Stream) {
+    pub(crate) fn wait(stream: &Stream) {
         let epoll = Epoll::new().unwrap();
         epoll.watch(stream, 1).unwrap();
         let limit = Duration::from_secs(120);
@@ -270,7 +279,7 @@ mod tests {
         }
     }
 
-    fn pair() -> (Stream, Stream) {
+    pub(crate) fn pair() -> (Stream, Stream) {
         let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let one = Stream::connect(listener.local().unwrap(), None).unwrap();
         let (two, from) = accept(&listener);

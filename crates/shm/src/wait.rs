@@ -160,6 +160,12 @@ impl Waiter {
         self.since.is_some() || self.wary || self.beside
     }
 
+    /// Whether it spins whatever happens, since somebody has asked for that.
+    #[must_use]
+    pub const fn is_endless(&self) -> bool {
+        self.patience.spin == u32::MAX
+    }
+
     /// A poll brought nothing: what to do before the next one.
     ///
     /// # Cost
@@ -169,7 +175,7 @@ impl Waiter {
         if self.empty < self.spins(gates) {
             self.empty = self.empty.saturating_add(1);
             Rest::Spin
-        } else if self.patience.spin == u32::MAX {
+        } else if self.is_endless() {
             Rest::Spin
         } else {
             self.give_way(gates)

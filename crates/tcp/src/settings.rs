@@ -62,6 +62,18 @@ pub const SETTINGS: &[Setting] = &[
         check: |text| chunk(text).map(drop),
     },
     Setting {
+        name: "tcp_pages",
+        aliases: &[],
+        default: "1MiB",
+        kind: "bytes",
+        level: Level::Expert,
+        short: "longest message whose memory the kernel gets by page, every other 256 KiB of it",
+        long: "That saves the sender a copy: messages whose memory is in the caches become faster, others about \
+               as fast as without. Needs a process that ignores SIGPIPE, as programs in Rust and Python do. \
+               0: all is copied.",
+        check: |text| pages(text).map(drop),
+    },
+    Setting {
         name: "tcp_silence",
         aliases: &[],
         default: "20s",
@@ -125,6 +137,14 @@ pub fn frame(text: &str) -> Result<u32, Error> {
 pub fn chunk(text: &str) -> Result<u32, Error> {
     let bounds = 4 << 10..=64 << 20;
     between(text, size(text)?, bounds, "a size from 4KiB to 64MiB").map(|bytes| bytes as u32)
+}
+
+/// The value of `tcp_pages`, in bytes.
+///
+/// # Errors
+/// What is no size.
+pub fn pages(text: &str) -> Result<u64, Error> {
+    size(text)
 }
 
 /// The value of `tcp_silence`.
@@ -219,6 +239,7 @@ mod tests {
                 "tcp_include" | "tcp_exclude" => assert_eq!(filter(text, text), Ok(Filter::all())),
                 "tcp_frame" => assert_eq!(frame(text), Ok(usual.frame)),
                 "tcp_chunk" => assert_eq!(chunk(text), Ok(usual.chunk)),
+                "tcp_pages" => assert_eq!(pages(text), Ok(usual.pages)),
                 "tcp_silence" => assert_eq!(silence(text), Ok(usual.silence)),
                 "tcp_stall" => assert_eq!(stall(text), Ok(usual.stall)),
                 "tcp_patience" => assert_eq!(patience(text), Ok(usual.patience)),

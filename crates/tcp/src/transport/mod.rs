@@ -15,6 +15,7 @@ mod entrance;
 mod incoming;
 mod operations;
 mod outgoing;
+mod passing;
 mod region;
 mod rx;
 mod site;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use oxmpi_os::tcp::Stream;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
+use super::passing::Passing;
 use super::region::Regions;
 use crate::frame::{Control, Id, Name, Outbox};
 
@@ -93,16 +94,17 @@ impl Outgoing {
         self.writable && self.stream.is_some() && !self.is_idle()
     }
 
-    /// Writes what waits, as much as the kernel takes but by a few calls only, in chunks of `chunk` bytes
-    /// and copied ones of `copied`. `ended` hears of each region whose bytes have all left. Returns the number of writes.
+    /// Writes what waits for `peer`, as much as the kernel takes but by a few calls only, in chunks of `chunk`
+    /// bytes and copied ones of `copied`, and by page as `passing` allows. `ended` hears of each region whose bytes have all left. Returns the number of writes.
     ///
     /// # Errors
     /// Why the connection is broken.
     pub(super) fn pump<B: Bytes>(
         &mut self,
+        peer: u32,
         regions: &Regions<B>,
-        chunk: u32,
-        copied: u32,
+        passing: &mut Passing,
+        (chunk, copied): (u32, u32),
         mut ended: impl FnMut(Name),
     ) -> io::Result<u32> {
         let mut writes = 0;
@@ -120,7 +122,10 @@ impl Outgoing {
             if self.outbox.is_empty() || writes == WRITES {
                 return Ok(writes);
             }
-            let (asked, wrote) = write(stream, &self.outbox, self.leaving.front(), regions);
+            let bulk = self.leaving.front().filter(|_| self.outbox.has_bulk());
+            // Where more than one transfer leaves, time is won by both ends' copying side by side.
+            passing.waits = self.leaving.len() == 1;
+            let (asked, wrote) = write(peer, stream, &self.outbox, bulk, regions, passing);
             match wrote {
                 Ok(count) => {
                     writes += 1;
@@ -278,23 +283,27 @@ impl Put for Through<'_> {
 
 /// Writes the outbox and the bulk between. Returns how much it tried, and how it went.
 fn write<B: Bytes>(
+    peer: u32,
     stream: &Stream,
     outbox: &Outbox,
-    leaving: Option<&Leaving>,
+    bulk: Option<&Leaving>,
     regions: &Regions<B>,
+    passing: &mut Passing,
 ) -> (usize, io::Result<usize>) {
     let head = outbox.head();
-    let bulk = leaving.filter(|_| outbox.has_bulk());
-    let bytes = bulk.and_then(|leaving| Some((leaving.at, regions.bytes(leaving.region)?)));
-    let Some((at, bytes)) = bytes else {
+    let bytes = bulk.and_then(|leaving| Some((leaving, regions.bytes(leaving.region)?)));
+    let Some((leaving, bytes)) = bytes else {
         return (head.len(), stream.write([head, &[], &[]]));
     };
     let mut socket = Socket {
+        peer,
         stream,
         outbox,
+        passing,
+        of: (leaving.gone, leaving.gone + leaving.left),
         tried: None,
     };
-    bytes.drain(at, socket.room(), &mut socket);
+    bytes.drain(leaving.at, socket.room(), &mut socket);
     let nothing = (1, Err(io::ErrorKind::WouldBlock.into()));
     socket.tried.unwrap_or(nothing)
 }
@@ -302,8 +311,12 @@ fn write<B: Bytes>(
 /// A socket as a place for the user's bytes: the first run that is put goes to the kernel, with what
 /// stands before it.
 struct Socket<'a> {
+    peer: u32,
     stream: &'a Stream,
     outbox: &'a Outbox,
+    passing: &'a mut Passing,
+    /// Which byte of how many the first one is.
+    of: (u64, u64),
     tried: Option<(usize, io::Result<usize>)>,
 }
 
@@ -317,6 +330,14 @@ impl Put for Socket<'_> {
             return; // behind a gap: the next write takes it
         }
         let (head, tail) = (self.outbox.head(), self.outbox.tail());
+        let (turn, way) = self.passing.take(self.peer, self.of, bytes);
+        if let Some(way) = way {
+            let wrote = way.give(head, self.stream);
+            // Fewer than were asked for may also be all that was held: only the next write says more.
+            self.tried = Some((*wrote.as_ref().unwrap_or(&0), wrote));
+            return;
+        }
+        let bytes = &bytes[..turn];
         let all = bytes.len() as u64 == self.outbox.bulk();
         let tail = if all { tail } else { &[] };
         let asked = head.len() + bytes.len() + tail.len();

@@ -24,6 +24,9 @@ pub struct Options {
     pub frame: u32,
     /// Bytes of bulk between two looks at what else waits for the same peer.
     pub chunk: u32,
+    /// Longest get or put whose bytes may go by page; 0: none. The kernel reads them until the peer has them all,
+    /// also of a peer that was lost.
+    pub pages: u64,
     /// Callers that may wait for their greeting at once.
     pub guests: u32,
     /// How long each of them may wait.
@@ -41,6 +44,7 @@ impl Default for Options {
         Self {
             frame: 64 << 10,
             chunk: 1 << 20,
+            pages: 1 << 20,
             guests: 128,
             greeting: Duration::from_secs(10),
             patience: Duration::from_secs(30),

@@ -15,6 +15,7 @@ use oxmpi_wire::{
 use super::bulk::index;
 use super::operations::Operations;
 use super::outgoing::Outgoing;
+use super::passing::Passing;
 use super::region::{Regions, TcpRegion};
 use super::site::{Cards, Options};
 use crate::address::Card;
@@ -41,6 +42,7 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     wanted: Vec<u32>,
     pub(super) operations: Operations,
     pub(super) regions: Regions<B>,
+    passing: Passing,
     /// Regions whose bytes have left, while a pump runs.
     emptied: Vec<Name>,
     finished: VecDeque<(Token, Result<(), Fault>)>,
@@ -74,6 +76,7 @@ impl<B: Bytes> TcpTx<B> {
             wanted: Vec::new(),
             operations: Operations::new(),
             regions: Regions::new(),
+            passing: Passing::new(options.pages),
             emptied: Vec::new(),
             finished: VecDeque::new(),
             losses: VecDeque::new(),
@@ -212,9 +215,11 @@ impl<B: Bytes> TcpTx<B> {
         let Some(outgoing) = &mut self.peers[peer as usize] else {
             return 0;
         };
-        let (chunk, copied) = (self.options.chunk, self.options.frame - Control::LEN as u32);
-        let emptied = &mut self.emptied;
-        let wrote = outgoing.pump(&self.regions, chunk, copied, |region| emptied.push(region));
+        let chunks = (self.options.chunk, self.options.frame - Control::LEN as u32);
+        let (regions, passing, emptied) = (&self.regions, &mut self.passing, &mut self.emptied);
+        let wrote = outgoing.pump(peer, regions, passing, chunks, |region| {
+            emptied.push(region)
+        });
         while let Some(region) = self.emptied.pop() {
             self.leave(region);
         }
@@ -311,6 +316,7 @@ impl<B: Bytes> TcpTx<B> {
         outgoing.refused = false;
         outgoing.outbox.clear();
         outgoing.answers.clear();
+        self.passing.lose(peer);
         self.drop_bulk(peer);
         self.refused.retain(|refused| *refused != peer);
         self.wanted.retain(|wanted| *wanted != peer);

@@ -13,6 +13,11 @@ use super::{LinksTx, Names};
 /// of the network is a system call, which they are not to wait for.
 const SKIPPED: u32 = 7;
 
+/// Of so many rests while the rank spins one lets others run. What arrives may wait for a thread of the kernel
+/// on this very processor (ksoftirqd), which a rank that spins would keep from running until the next tick.
+/// A power of two.
+const TURN: u32 = 16;
+
 /// The receiving halves of a lane's transports.
 pub(in crate::raw) struct LinksRx {
     pub(in crate::raw) node: ShmRx,
@@ -32,6 +37,8 @@ struct Pace {
     left: u32,
     /// What `left` begins with after a poll of the network that brought nothing.
     skipped: u32,
+    /// Rests so far.
+    rests: u32,
 }
 
 impl LinksRx {
@@ -46,7 +53,12 @@ impl LinksRx {
     /// And from the ranks of other nodes by tcp; `near` ranks are on this node.
     pub(in crate::raw) fn with_tcp(mut self, tcp: TcpRx, names: Names, near: u32) -> Self {
         let skipped = if near > 1 { SKIPPED } else { 0 };
-        self.network = Network::Tcp(tcp.into(), names, Pace { left: 0, skipped });
+        let pace = Pace {
+            left: 0,
+            skipped,
+            rests: 0,
+        };
+        self.network = Network::Tcp(tcp.into(), names, pace);
         self
     }
 
@@ -81,9 +93,10 @@ impl LinksRx {
     /// one, which an arrival from another node ends.
     #[inline(never)]
     fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
+        let turn = self.is_turn() && !waiter.is_endless();
         match waiter.next(gates) {
-            Rest::Spin => std::hint::spin_loop(),
-            Rest::Yield => {
+            Rest::Spin if !turn => std::hint::spin_loop(),
+            Rest::Spin | Rest::Yield => {
                 std::thread::yield_now();
                 self.attend();
             }
@@ -97,6 +110,15 @@ impl LinksRx {
                 self.napped();
             }
         }
+    }
+
+    /// Whether this rest lets others run also while the rank spins.
+    const fn is_turn(&mut self) -> bool {
+        let Network::Tcp(_, _, pace) = &mut self.network else {
+            return false;
+        };
+        pace.rests = pace.rests.wrapping_add(1);
+        pace.rests & (TURN - 1) == 0
     }
 
     /// Polls the network, if it is its turn.

@@ -1,0 +1,131 @@
+//! Bulk that goes by page: who sends hands its memory to the kernel, and who receives copies from there.
+//!
+//! Bytes that both ends copy pass through the processors twice. Pages save the sender's copy, but leave the
+//! receiver alone with its own, from memory that may not be in its caches. So they are for a peer that waits
+//! for one transfer: where several leave, the ends copy side by side and are faster so. And of longer ones every
+//! other [`TURN`] is copied by both, which the sender has ready when the receiver has done with the pages before.
+//!
+//! Against copying alone, on two processors of an Intel Cascade Lake over the loopback device, bare sockets:
+//! 256 KiB .78, 1 MiB .87 of its time while the memory is in the caches, 1.03 and 1.04 else; of 4 MiB there
+//! is no gain. A window of 64 messages of 256 KiB by page took 1.35 times as long.
+
+use std::io;
+
+use oxmpi_os::pages::Pages;
+use oxmpi_os::tcp::Stream;
+
+/// Bytes in a row that go by page, and then by copy.
+const TURN: u64 = 256 << 10;
+
+/// Fewer are copied in less time than it takes to hand over a page.
+const LEAST: usize = 16 << 10;
+
+/// A way by page for one peer at a time.
+#[derive(Debug)]
+pub(super) struct Passing {
+    /// The longest transfer that takes it.
+    most: u64,
+    /// The peer waits for this transfer alone.
+    pub(super) waits: bool,
+    pages: Option<Pages>,
+    /// Whose bytes are on the way.
+    owner: Option<u32>,
+}
+
+impl Passing {
+    /// For transfers of up to `most` bytes.
+    pub(super) const fn new(most: u64) -> Self {
+        Self {
+            most,
+            waits: false,
+            pages: None,
+            owner: None,
+        }
+    }
+
+    /// How many of `bytes` go in the same way, and whether that is by page: they begin at `gone` of the `len`
+    /// bytes of a transfer to `peer`.
+    fn turn(&self, peer: u32, gone: u64, len: u64, bytes: usize) -> (usize, bool) {
+        let under_way = self.owner == Some(peer);
+        if (len > self.most || !self.waits) && !under_way {
+            return (bytes, false);
+        }
+        let left = (TURN - gone % TURN) as usize;
+        let turn = bytes.min(left);
+        let by_page = (gone / TURN).is_multiple_of(2) && turn >= LEAST;
+        (turn, by_page || under_way)
+    }
+
+    /// Takes the first of `bytes`, and says how many are next: with the pages if they go so.
+    pub(super) fn take(
+        &mut self,
+        peer: u32,
+        (gone, len): (u64, u64),
+        bytes: &[u8],
+    ) -> (usize, Option<Way<'_>>) {
+        let (turn, by_page) = self.turn(peer, gone, len, bytes.len());
+        let free = self.owner.is_none_or(|owner| owner == peer);
+        if !(by_page && free && self.hold(peer, &bytes[..turn])) {
+            return (turn, None);
+        }
+        (turn, Some(Way(self)))
+    }
+
+    /// Holds some of `bytes`, the first of which may be held already; false: it cannot be done.
+    fn hold(&mut self, peer: u32, bytes: &[u8]) -> bool {
+        if self.pages.is_none() {
+            // With room for a page that begins before the turn, and one that ends behind it.
+            self.pages = Pages::new(2 * TURN as usize).ok();
+        }
+        let taken = match &mut self.pages {
+            Some(pages) => {
+                let next = bytes.get(pages.held()..).unwrap_or_default();
+                pages.take(next).map(|()| pages.held())
+            }
+            None => Err(io::ErrorKind::Unsupported.into()),
+        };
+        match taken {
+            Ok(held) => self.owner = (held > 0).then_some(peer),
+            // What cannot be taken now cannot be later. What is held goes its way.
+            Err(_) => self.most = 0,
+        }
+        self.owner.is_some()
+    }
+
+    /// `peer` is lost: what is on the way to it is dropped.
+    pub(super) fn lose(&mut self, peer: u32) {
+        if self.owner == Some(peer) {
+            (self.pages, self.owner) = (None, None);
+        }
+    }
+}
+
+/// Bytes that were taken.
+#[derive(Debug)]
+pub(super) struct Way<'a>(&'a mut Passing);
+
+impl Way<'_> {
+    /// Writes `head`, then gives what was taken to `to`: how many bytes of both.
+    ///
+    /// # Errors
+    /// As [`Stream::write`].
+    pub(super) fn give(self, head: &[u8], to: &Stream) -> io::Result<usize> {
+        let begun = match head {
+            [] => 0,
+            head => to.begin(head)?,
+        };
+        let Some(pages) = self.0.pages.as_mut().filter(|_| begun == head.len()) else {
+            return Ok(begun);
+        };
+        match pages.give(to) {
+            Ok(count) => {
+                if pages.held() == 0 {
+                    self.0.owner = None;
+                }
+                Ok(begun + count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && begun > 0 => Ok(begun),
+            Err(error) => Err(error),
+        }
+    }
+}
