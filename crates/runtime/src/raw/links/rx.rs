@@ -16,7 +16,7 @@ const SKIPPED: u32 = 7;
 /// Of so many rests while the rank spins one lets others run. What arrives may wait for a thread of the kernel
 /// on this very processor (ksoftirqd), which a rank that spins would keep from running until the next tick.
 /// A power of two.
-const TURN: u32 = 16;
+const TURN: u32 = 64;
 
 /// The receiving halves of a lane's transports.
 pub(in crate::raw) struct LinksRx {
