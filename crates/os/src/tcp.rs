@@ -138,10 +138,14 @@ impl Stream {
     }
 
     /// Reads into `first`, then into `second`: how many bytes, 0 when the other end writes no more.
+    /// The call for one place takes less time than that for several.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if nothing has come; else what the system says.
     pub fn read(&self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
+        if second.is_empty() {
+            return Ok(retry_on_intr(|| rustix::io::read(&self.fd, &mut *first))?);
+        }
         let mut into = [IoSliceMut::new(first), IoSliceMut::new(second)];
         Ok(retry_on_intr(|| rustix::io::readv(&self.fd, &mut into))?)
     }
@@ -151,6 +155,11 @@ impl Stream {
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if there is no room; else what the system says.
     pub fn write(&self, pieces: [&[u8]; 3]) -> io::Result<usize> {
+        if let [only, [], []] = pieces {
+            return Ok(retry_on_intr(|| {
+                rustix::net::send(&self.fd, only, SendFlags::NOSIGNAL)
+            })?);
+        }
         let pieces = pieces.map(IoSlice::new);
         let count = retry_on_intr(|| {
             let mut control = SendAncillaryBuffer::new(&mut []);
