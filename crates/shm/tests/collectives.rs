@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 use common::{Rank, WATCHDOG, pattern, threads};
@@ -176,7 +179,13 @@ fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller
             result
         }
         1 => {
-            let result = team.scatter(caller, root, (&source(&all), bytes), &target(&mut one));
+            let result = team.scatter(
+                caller,
+                root,
+                (&source(&all), bytes),
+                &target(&mut one),
+                |_| Ok(()),
+            );
             let expected = given(call, root, ranks);
             if !is_root {
                 assert_eq!(one, block(call, &expected, me), "{call:?}");
@@ -184,7 +193,13 @@ fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller
             result
         }
         2 => {
-            let result = team.gather(caller, root, (&source(&own), bytes), &target(&mut many));
+            let result = team.gather(
+                caller,
+                root,
+                (&source(&own), bytes),
+                &target(&mut many),
+                |_| Ok(()),
+            );
             for rank in (0..ranks).filter(|&rank| is_root && rank != me) {
                 assert_eq!(block(call, &many, rank), given(call, rank, 1), "{call:?}");
             }
@@ -294,21 +309,111 @@ fn ranks_read_each_others_memory() {
             for _ in 0..40 {
                 let call = chance.call(ranks as usize);
                 let len = least | call.len;
-                let what = [1, 3, 4, 7, call.what][call.what % 5];
+                let what = [1, 2, 3, 4, 7, call.what][call.what % 6];
                 let call = Call { what, len, ..call };
                 run(call, me as usize, ranks as usize, &mut team, &mut caller);
             }
             // Both roads are tried at first.
-            for seed in 0..4 {
+            for seed in 0..12 {
                 let call = Call {
-                    what: 7,
+                    what: [1, 2, 7][seed % 3],
                     root: 0,
-                    len: (256 << 10) + ELEMENT,
+                    len: (512 << 10) + ELEMENT,
                     in_place: false,
                     seed,
                 };
                 run(call, me as usize, ranks as usize, &mut team, &mut caller);
             }
+        });
+    }
+}
+
+/// A rank that gives up a wait once the root has failed.
+struct Told<'a> {
+    caller: Caller<'a>,
+    failed: &'a AtomicBool,
+}
+
+impl Driver for Told<'_> {
+    type Error = (u32, Never);
+
+    fn looks(&self) -> u32 {
+        self.caller.looks()
+    }
+
+    fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+        loop {
+            let Rank { gates, tx, .. } = &mut *self.caller.rank;
+            if gates.has_come(&mut awaited, tx)? {
+                return Ok(());
+            }
+            if self.failed.load(Ordering::Acquire) {
+                return Err((0, Never::Differs));
+            }
+            yield_now();
+        }
+    }
+
+    fn unreadable(&mut self, rank: u32) -> (u32, Never) {
+        self.caller.unreadable(rank)
+    }
+
+    fn wake(&mut self, ranks: u64) {
+        self.caller.wake(ranks);
+    }
+
+    fn fold(&mut self, from: RawBytes, into: RawBytes) {
+        self.caller.fold(from, into);
+    }
+}
+
+/// The root of a gather that fails has its memory for itself, however far the others have come.
+#[test]
+fn nobody_writes_into_a_gather_that_has_failed() {
+    const BLOCK: usize = 1 << 20;
+    for turns in 0..24 {
+        let (failed, done) = (AtomicBool::new(false), AtomicU32::new(0));
+        threads(Layout::new(3), |me, mut rank| {
+            let mut team = rank.gates.team(0, 0..3, me as usize).unwrap();
+            let mut told = Told {
+                caller: Caller {
+                    rank: &mut rank,
+                    patience: Patience::crowded(),
+                    looks: 0,
+                },
+                failed: &failed,
+            };
+            let meeting = Call {
+                what: 6,
+                root: 0,
+                len: 8,
+                in_place: true,
+                seed: 0,
+            };
+            run(meeting, me as usize, 3, &mut team, &mut told.caller);
+            let _allowed = team.can_read();
+            let (own, mut all) = (vec![0xee; BLOCK], vec![0; 3 * BLOCK]);
+            let mut gather = |result| {
+                let given = (&source(&own), BLOCK as u64);
+                team.gather(&mut told, 0, given, &target(&mut all), |_| {
+                    (0..100 * turns).for_each(|_| spin_loop());
+                    result
+                })
+            };
+            // Both roads are tried at first.
+            assert_eq!(gather(Ok(())), Ok(()));
+            let ended = gather(Err((0, Never::Differs)));
+            if me > 0 {
+                done.fetch_add(1, Ordering::Release);
+                return;
+            }
+            assert!(ended.is_err());
+            failed.store(true, Ordering::Release);
+            all.fill(0x11);
+            while done.load(Ordering::Acquire) < 2 {
+                yield_now();
+            }
+            assert!(all.iter().all(|&byte| byte == 0x11));
         });
     }
 }

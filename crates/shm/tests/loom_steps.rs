@@ -112,6 +112,34 @@ fn what_is_written_over_was_withdrawn() {
     });
 }
 
+/// What others write counts no more once the step that told of it was taken back, and who had entered before is
+/// done.
+#[test]
+fn nobody_writes_what_was_withdrawn() {
+    loom::model(|| {
+        let (owner, writer, memory) = (slots(), slots(), Model::new(1, |_| true));
+        owner.publish(1, MARK);
+        let writing = thread::spawn({
+            let (owner, writer, memory) = (owner.clone(), writer.clone(), memory.clone());
+            move || {
+                writer.enter(1, MARK);
+                if owner.is_kept(1, MARK) {
+                    // SAFETY: the model has this word, and the checker reports a race.
+                    unsafe { memory.set(0, 10) };
+                }
+                writer.publish(2, MARK);
+            }
+        });
+        owner.withdraw(1);
+        while writer.look(1, MARK).is_ok() && writer.look(2, MARK).is_err() {
+            thread::yield_now();
+        }
+        // SAFETY: as above.
+        unsafe { memory.set(0, 11) };
+        writing.join().unwrap();
+    });
+}
+
 /// A rank that sleeps until another one publishes has been rung by that one.
 #[test]
 fn no_step_is_slept_over() {

@@ -115,11 +115,19 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         }
     }
 
-    /// Takes `step` back, before what it told of is written over: others may be reading that.
+    /// As [`Steps::publish`], before this rank writes what another one told of, if that is still
+    /// [kept](Steps::is_kept). If not, that rank finds this step published after it took its own back.
+    pub fn enter(&self, step: u64, mark: u16) {
+        self.publish(step, mark);
+        self.words.fence(Ordering::SeqCst);
+    }
+
+    /// Takes `step` back, before what it told of is written over: others may be reading that. Who is
+    /// writing it has [entered](Steps::enter).
     pub fn withdraw(&self, step: u64) {
         // SAFETY: as above.
         unsafe { self.words.store(Self::slot(step), 0, Ordering::Relaxed) };
-        self.words.fence(Ordering::Release);
+        self.words.fence(Ordering::SeqCst);
     }
 
     /// Whether the rank had not yet [taken `step` back](Steps::withdraw) when what it told of was read, just

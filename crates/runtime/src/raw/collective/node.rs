@@ -172,17 +172,20 @@ impl<A: Access> Run<'_, A> {
                 team.bcast(caller, root, (given, bytes))?;
             }
             Collective::Scatter => {
-                team.scatter(caller, root, (input, bytes), output)?;
-                // Meanwhile the others read.
-                if is_root && !call.in_place {
-                    caller.copy((input, mine), (output, 0), bytes)?;
-                }
+                team.scatter(caller, root, (input, bytes), output, |caller| {
+                    match call.in_place {
+                        true => Ok(()),
+                        false => caller.copy((input, mine), (output, 0), bytes),
+                    }
+                })?;
             }
             Collective::Gather => {
-                if is_root && !call.in_place {
-                    caller.copy((input, 0), (output, mine), bytes)?;
-                }
-                team.gather(caller, root, (input, bytes), output)?;
+                team.gather(caller, root, (input, bytes), output, |caller| {
+                    match call.in_place {
+                        true => Ok(()),
+                        false => caller.copy((input, 0), (output, mine), bytes),
+                    }
+                })?;
             }
             Collective::Allgather => {
                 if call.in_place {
@@ -300,7 +303,7 @@ impl<A: Access> Driver for Caller<'_, A> {
     fn unreadable(&mut self, rank: u32) -> Error {
         let rank = self.communicator.group().rank_of(rank).unwrap_or_default();
         self.communicator.refused(&format_args!(
-            "the system does not let this rank read the memory of rank {rank} any more"
+            "the system does not let this rank and rank {rank} reach each other's memory any more"
         ))
     }
 

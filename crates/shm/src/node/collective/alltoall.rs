@@ -28,7 +28,7 @@ impl Team {
         if self.size() > 2 {
             return self.alltoall_directly(driver, (input, block), output);
         }
-        let call = (Kind::Alltoall, block);
+        let call = (Kind::Alltoall, 0, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
             Road::Cells => team.alltoall_by_cells(driver, (input, block), output),
             Road::Memory => team.alltoall_directly(driver, (input, block), output),

@@ -1,19 +1,21 @@
 //! Long calls without a copy in between: each rank reads what it needs straight from the others' own
-//! memory, by the kernel.
+//! memory, by the kernel, or writes what one of them needs.
 //!
 //! In the first step a rank shows where its bytes are; in the last it tells that it has read all, and
 //! nobody returns before, since a buffer is its caller's again then. Who fails takes back what it has
 //! shown, so whoever has read it meanwhile does not count on it. An alltoall in place stays with cells,
 //! since others would read what has been written over.
 //!
-//! The kernel finds its way page by page, which takes two to three times as long as a copy from shared
+//! In a gather the root shows where the blocks belong, and the others write them, at once. Each of them
+//! enters before: from then until it tells that it is done it waits for nobody. A root that fails takes
+//! back what it has shown, and then waits for those who have entered, unless they are dead.
+//!
+//! The kernel finds its way page by page, which takes up to three times as long as a copy from shared
 //! memory. It gains where the copy in costs more: with two ranks that both write at once, and with many
 //! that write more than their caches hold.
 //!
 //! Source: H. Jin, S. Sur, L. Chai, D. K. Panda, "LiMIC: Support for High-Performance MPI Intra-Node
 //! Communication on Linux Cluster", ICPP 2005.
-
-use std::ops::{Range, RangeFrom};
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::vm::Denied;
@@ -23,21 +25,6 @@ use super::reduce::{Operands, contiguous};
 use super::run::{Kind, Run};
 use super::team::{Driver, ROOM, Team};
 use crate::transport::{Afar, Entry};
-
-/// Bytes for each reader of which more than two ranks read directly. With eight ranks on two Zen 4
-/// processors an alltoall of 64 KiB took a quarter of the time so and of 1 MiB half, a scatter of 64 KiB
-/// two thirds with four or eight, and of 256 KiB half with four; but a scatter of 1 MiB up to twice as
-/// long. The other collectives gained nothing, or in one placement of the processors only.
-const ALLTOALL: RangeFrom<u64> = 64 << 10..;
-const SCATTER: Range<u64> = 64 << 10..512 << 10;
-
-/// Bytes for each of more than two ranks that may be reduced straight from the others' memory, where that is
-/// learned to be faster: with eight ranks on two processors of a Cascade Lake 128 KiB took three quarters of the
-/// time so, and 512 KiB too; with four as long as through cells.
-const REDUCED: RangeFrom<u64> = 128 << 10..;
-
-/// Bytes of which each of two ranks may read the other's directly.
-const OF_TWO: RangeFrom<u64> = 256 << 10..;
 
 impl Team {
     /// Whether this rank may read all others' memory. All must have made their team.
@@ -57,63 +44,10 @@ impl Team {
         self.spaces = None;
     }
 
-    /// Whether a scatter of such blocks is read directly.
-    pub(super) fn scatters_directly(&self, block: u64) -> bool {
-        self.size() > 2 && SCATTER.contains(&block) && self.spaces.is_some()
-    }
-
-    /// Whether an allgather of such blocks may be.
-    pub(super) fn allgathers_directly(&self, block: u64) -> bool {
-        self.size() == 2 && OF_TWO.contains(&block) && self.spaces.is_some()
-    }
-
-    /// Whether an alltoall of such blocks is, or of two ranks may be, which is not in place.
-    pub(super) fn exchanges_directly(&self, block: u64) -> bool {
-        let long = if self.size() == 2 { OF_TWO } else { ALLTOALL };
-        long.contains(&block) && self.spaces.is_some()
-    }
-
-    /// Whether a reduction of such blocks, each for its rank, may be.
-    pub(super) fn reduces_directly(&self, block: u64) -> bool {
-        self.size() > 2 && REDUCED.contains(&block) && self.spaces.is_some()
-    }
-
-    /// As [`Team::scatter`].
-    ///
-    /// # Errors
-    /// When a rank never comes, or cannot be read.
-    pub(super) fn scatter_directly<D: Driver>(
-        &mut self,
-        driver: &mut D,
-        root: usize,
-        (input, block): (&RawBytes, u64),
-        output: &RawBytes,
-    ) -> Result<(), D::Error> {
-        let me = self.me;
-        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), true);
-        if me == root {
-            run.room(0)?;
-            run.show(0, input);
-            run.wake_all();
-            run.finish(0);
-            let read = run.wait_for_all(1);
-            run.withdraw_if_failed(0, read)?;
-        } else {
-            run.wait_for(root, 0)?;
-            run.fetch((root, 0, me as u64 * block), (output, 0, block))?;
-            run.finish(0);
-            run.room(1)?;
-            run.publish(1);
-            run.wake(root);
-        }
-        run.finish(1);
-        Ok(())
-    }
-
     /// As [`Team::allgather`], `own` being the block of this rank.
     ///
     /// # Errors
-    /// As [`Team::scatter_directly`].
+    /// When a rank never comes, or cannot be read.
     pub(super) fn allgather_directly<D: Driver>(
         &mut self,
         driver: &mut D,
@@ -130,7 +64,7 @@ impl Team {
     /// As [`Team::alltoall`], not in place.
     ///
     /// # Errors
-    /// As [`Team::scatter_directly`].
+    /// When a rank never comes, or cannot be read.
     pub(super) fn alltoall_directly<D: Driver>(
         &mut self,
         driver: &mut D,
@@ -150,7 +84,7 @@ impl Team {
     /// As [`Team::reduce_scatter`].
     ///
     /// # Errors
-    /// As [`Team::scatter_directly`].
+    /// When a rank never comes, or cannot be read.
     pub(super) fn reduce_scatter_directly<D: Driver>(
         &mut self,
         driver: &mut D,
@@ -170,7 +104,7 @@ impl Team {
 const DIRECTLY: usize = 1;
 
 /// Bytes of one call of the kernel at most, which moves less than 2 GiB.
-const MOST: usize = 256 << 20;
+pub(super) const MOST: usize = 256 << 20;
 
 /// After the last step of any call here.
 const NEVER: u64 = 2;
@@ -221,7 +155,7 @@ impl<D: Driver> Run<'_, D> {
     }
 
     /// Reads `len` bytes from byte `at` of what `rank` has shown in `step`, to byte `to` of `bytes`.
-    fn fetch(
+    pub(super) fn fetch(
         &mut self,
         (rank, step, at): (usize, u64, u64),
         (bytes, to, len): (&RawBytes, u64, u64),
@@ -235,6 +169,15 @@ impl<D: Driver> Run<'_, D> {
             bytes.fill(to + done, &mut afar);
             result = result.and(afar.result());
         }
+        self.judge((rank, step), result)
+    }
+
+    /// What came of reaching for what `rank` has shown in `step`.
+    pub(super) fn judge(
+        &mut self,
+        (rank, step): (usize, u64),
+        result: Result<(), Denied>,
+    ) -> Result<(), D::Error> {
         match result {
             Ok(()) if self.is_kept(rank, step) => Ok(()),
             Ok(()) | Err(Denied::Gone | Denied::Stranger) => self.stop(rank),

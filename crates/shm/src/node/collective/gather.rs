@@ -1,30 +1,59 @@
-//! Gather: all but the root write, and the root reads.
+//! Gather: all but the root write, and the root reads; long blocks are written straight into the root's
+//! memory.
+
+use std::thread::yield_now;
 
 use oxmpi_os::RawBytes;
+use oxmpi_wire::{Bytes, Put, Take};
 
+use super::direct::MOST;
 use super::pieces::Pieces;
+use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
+use crate::transport::Afar;
 
 impl Team {
     /// Gives `root` the first `block` bytes of every other rank's `input`, in rank order, in its
-    /// `output`. The root's own block there stays as it is.
+    /// `output`. The root's own block there stays as it is: it does something else `meanwhile`, before it
+    /// reads.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes.
+    /// When a rank that this one waits for never comes, or as `meanwhile`.
     ///
     /// # Panics
-    /// If the input is shorter than a block.
+    /// If the input is shorter than a block, or the root's output than one for each.
     pub fn gather<D: Driver>(
         &mut self,
         driver: &mut D,
         root: usize,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let given = (input, block);
+        if !self.gathers_directly(block) {
+            return self.gather_by_cells(driver, root, given, output, meanwhile);
+        }
+        let call = (Kind::Gather, root, block);
+        self.by_best_road(driver, call, |team, driver, road| match road {
+            Road::Cells => team.gather_by_cells(driver, root, given, output, meanwhile),
+            Road::Memory => team.gather_directly(driver, root, given, output, meanwhile),
+        })
+    }
+
+    fn gather_by_cells<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        (input, block): (&RawBytes, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = Pieces::new(block, 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Gather, root, block), pieces.inline);
+        run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
             run.other_writes(step, root);
             let (at, len) = pieces.part(step);
@@ -53,5 +82,94 @@ impl Team {
             run.finish(step);
         }
         Ok(())
+    }
+
+    /// The others write their blocks to the root's memory.
+    fn gather_directly<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        (input, block): (&RawBytes, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let me = self.me;
+        let mut run = Run::new(self, driver, (Kind::Gather, root, block), true);
+        if me == root {
+            run.room(0)?;
+            run.show(0, output);
+            run.wake_all();
+            run.finish(0);
+            let written = meanwhile(run.driver).and_then(|()| run.all_have_written(1));
+            run.close_if_failed(0, written)?;
+        } else {
+            run.wait_for(root, 0)?;
+            run.deliver((root, 0, me as u64 * block), (input, 0, block))?;
+        }
+        run.finish(1);
+        Ok(())
+    }
+}
+
+impl<D: Driver> Run<'_, D> {
+    /// Writes `len` bytes of `bytes`, from byte `from` on, to byte `at` of what `rank` has shown in `step`,
+    /// and tells so in the next step.
+    fn deliver(
+        &mut self,
+        (rank, step, at): (usize, u64, u64),
+        (bytes, from, len): (&RawBytes, u64, u64),
+    ) -> Result<(), D::Error> {
+        let first = self.shown(rank, step).wrapping_add(at);
+        self.room(step + 1)?;
+        self.enter(step);
+        let mut result = Ok(());
+        for done in (0..len).step_by(MOST) {
+            if result.is_err() || !self.is_kept(rank, step) {
+                break;
+            }
+            let spaces = self.team.spaces.as_ref().expect("all can be reached");
+            let piece = (len - done).min(MOST as u64) as usize;
+            let mut afar = Afar::new(&spaces[rank], first.wrapping_add(done), piece);
+            bytes.drain(from + done, piece, &mut afar);
+            result = afar.result();
+        }
+        let mut payload = self.payload(self.team.me, step + 1, 0, 1);
+        payload.put_exact([u8::from(result.is_ok())]);
+        self.publish(step + 1);
+        self.wake(rank);
+        self.finish(step);
+        self.judge((rank, step), result)
+    }
+
+    /// Waits until all others have [delivered](Run::deliver), which they tell in `step`.
+    fn all_have_written(&mut self, step: u64) -> Result<(), D::Error> {
+        self.wait_for_all(step)?;
+        for rank in (0..self.team.size()).filter(|&rank| rank != self.team.me) {
+            let [written] = self.payload(rank, step, 0, 1).take_exact();
+            if written == 0 {
+                return Err(self.driver.unreadable(self.team.members[rank].rank));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends as `result` says; if it has failed, nobody writes any more what was shown in `step`, which is the
+    /// caller's again.
+    ///
+    /// # Cost
+    /// A rank that is stopped while it writes is waited for.
+    fn close_if_failed(&mut self, step: u64, result: Result<(), D::Error>) -> Result<(), D::Error> {
+        let result = self.withdraw_if_failed(step, result);
+        if result.is_err() {
+            let me = self.team.me;
+            let spaces = self.team.spaces.as_ref().expect("all can be reached");
+            for (rank, space) in spaces.iter().enumerate().filter(|&(rank, _)| rank != me) {
+                let writes = || self.has(rank, step) && !self.has(rank, step + 1);
+                while writes() && space.find().is_ok() {
+                    yield_now();
+                }
+            }
+        }
+        result
     }
 }

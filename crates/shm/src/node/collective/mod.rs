@@ -19,8 +19,8 @@
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
 //! Two ranks write cells in turn (`turns.rs`). Ranks may read long blocks straight from the others'
-//! memory (`direct.rs`): two of them those of allgather and alltoall, where that is learned to be faster
-//! (`roads.rs`), more of them those of scatter and alltoall, and of reduce_scatter where that is learned.
+//! memory, and those of a gather write them there (`direct.rs`); from which length on stands in `ways.rs`,
+//! and some of it is learned (`roads.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
 //! and by whichever road: all ranks get the same bits, and the operation need not commute.
@@ -48,6 +48,7 @@ mod share;
 mod streams;
 mod team;
 mod turns;
+mod ways;
 
 pub use awaited::{Awaited, Never};
 pub use reduce::Operands;

@@ -3,8 +3,8 @@
 //! Through cells each byte is copied twice, and ranks write what others read; straight from
 //! the other's memory it is copied once, page by page. Between two Zen 4 processors that share a cache
 //! 256 KiB each way take 29 us through cells and 39 directly, between two that do not 49 and 38. Where
-//! processors lie is not told to guests, and changes. So rank 0 times the calls of each kind, and tells
-//! the others which way each goes.
+//! processors lie is not told to guests, and changes. So one rank, the root where there is one, times the
+//! calls of each kind, and tells the others which way each goes.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(super) enum Road {
     Memory,
 }
 
-/// What rank 0 knows of the ways.
+/// What a rank knows of the ways.
 #[derive(Debug)]
 pub(super) struct Roads {
     /// Nanoseconds that a MiB each way takes, through cells and from memory; 0: not tried yet.
@@ -73,22 +73,24 @@ impl Roads {
 }
 
 impl Team {
-    /// Runs an exchange of `len` bytes each way, of this kind, by `go` on the way that rank 0 chooses.
+    /// Runs a call on blocks of `len` bytes, of this kind, by `go` on the way that `chooser` chooses. For that
+    /// one the call must end when it has for all.
     ///
     /// # Errors
-    /// As `go`, or when rank 0 never comes.
+    /// As `go`, or when `chooser` never comes.
     pub(super) fn by_best_road<D: Driver>(
         &mut self,
         driver: &mut D,
-        (kind, len): (Kind, u64),
+        (kind, chooser, len): (Kind, usize, u64),
         go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if self.me > 0 {
-            let road = Run::new(self, driver, (kind, ROAD, len), true).learn_road()?;
+        let call = (kind, ROAD | chooser, len);
+        if self.me != chooser {
+            let road = Run::new(self, driver, call, true).learn_road(chooser)?;
             return go(self, driver, road);
         }
         let road = self.roads[kind as usize].choose();
-        Run::new(self, driver, (kind, ROAD, len), true).tell_road(road)?;
+        Run::new(self, driver, call, true).tell_road(road)?;
         let start = Instant::now();
         go(self, driver, road)?;
         self.roads[kind as usize].learn(road, len, start.elapsed());
@@ -96,14 +98,14 @@ impl Team {
     }
 }
 
-/// Stands for the root in the mark of the step that tells the way.
-const ROAD: usize = 2;
+/// Stands beside who chooses in the mark of the step that tells the way.
+const ROAD: usize = 1 << 7;
 
 impl<D: Driver> Run<'_, D> {
-    /// Rank 0 tells the others.
+    /// Tells the others.
     fn tell_road(&mut self, road: Road) -> Result<(), D::Error> {
         self.room(0)?;
-        let mut payload = self.payload(0, 0, 0, 1);
+        let mut payload = self.payload(self.team.me, 0, 0, 1);
         payload.put_exact([road as u8]);
         self.publish(0);
         self.wake_all();
@@ -111,10 +113,10 @@ impl<D: Driver> Run<'_, D> {
         Ok(())
     }
 
-    /// What rank 0 tells.
-    fn learn_road(&mut self) -> Result<Road, D::Error> {
-        self.wait_for(0, 0)?;
-        let [road] = self.payload(0, 0, 0, 1).take_exact();
+    /// What `chooser` tells.
+    fn learn_road(&mut self, chooser: usize) -> Result<Road, D::Error> {
+        self.wait_for(chooser, 0)?;
+        let [road] = self.payload(chooser, 0, 0, 1).take_exact();
         self.finish(0);
         Ok(match road {
             0 => Road::Cells,

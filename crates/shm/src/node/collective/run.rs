@@ -244,6 +244,37 @@ impl<'a, D: Driver> Run<'a, D> {
         self.team.members[me].slots.publish(number, self.mark);
     }
 
+    /// Tells in `step` that this rank writes from now on what another one has shown in it.
+    pub(super) fn enter(&mut self, step: u64) {
+        let (me, number) = (self.team.me, self.number(step));
+        self.team.members[me].slots.enter(number, self.mark);
+    }
+
+    /// What the root does besides.
+    pub(super) fn meanwhile(
+        &mut self,
+        root: usize,
+        what: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        match self.team.me == root {
+            true => what(self.driver),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends with `step`, in which all others tell the root that they are done.
+    pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
+        if self.team.me == root {
+            self.wait_for_all(step)?;
+        } else {
+            self.room(step)?;
+            self.publish(step);
+            self.wake(root);
+        }
+        self.finish(step);
+        Ok(())
+    }
+
     /// Wakes `rank`, if it sleeps.
     #[inline(always)]
     pub(super) fn wake(&mut self, rank: usize) {

@@ -1,17 +1,20 @@
-//! Scatter: the root writes a part for each other rank, which reads its own.
+//! Scatter: the root writes a part for each other rank, which reads its own; long parts are read straight
+//! from the root's memory.
 
 use oxmpi_os::RawBytes;
 
 use super::pieces::{Pieces, vector};
+use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
+use super::ways::Ways;
 
 impl Team {
     /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
-    /// nothing is moved.
+    /// nothing is moved: it does something else `meanwhile`, once the others can read theirs.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes.
+    /// When a rank that this one waits for never comes, or as `meanwhile`.
     ///
     /// # Panics
     /// If the root's input is shorter than a block for each.
@@ -21,10 +24,38 @@ impl Team {
         root: usize,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if self.scatters_directly(block) {
-            return self.scatter_directly(driver, root, (input, block), output);
+        let given = (input, block);
+        match self.scatters(block) {
+            Ways::Cells => self.scatter_by_cells(driver, root, given, output, |run, _| {
+                run.meanwhile(root, meanwhile)
+            }),
+            Ways::Memory => self.scatter_directly(driver, root, given, output, meanwhile),
+            Ways::Learned => {
+                let call = (Kind::Scatter, root, block);
+                self.by_best_road(driver, call, |team, driver, road| match road {
+                    Road::Memory => team.scatter_directly(driver, root, given, output, meanwhile),
+                    Road::Cells => {
+                        team.scatter_by_cells(driver, root, given, output, |run, end| {
+                            run.meanwhile(root, meanwhile)?;
+                            run.all_tell(root, end)
+                        })
+                    }
+                })
+            }
         }
+    }
+
+    /// Ends by `end`, which gets the number of the step after the last.
+    fn scatter_by_cells<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        (input, block): (&RawBytes, u64),
+        output: &RawBytes,
+        end: impl FnOnce(&mut Run<'_, D>, u64) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = Pieces::new(block, size - 1, self.cell, 1);
         let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.inline);
@@ -46,6 +77,32 @@ impl Team {
             }
             run.finish(step);
         }
-        Ok(())
+        end(&mut run, pieces.steps())
+    }
+
+    /// The others read their blocks from the root's memory.
+    fn scatter_directly<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        (input, block): (&RawBytes, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let me = self.me;
+        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), true);
+        if me == root {
+            run.room(0)?;
+            run.show(0, input);
+            run.wake_all();
+            run.finish(0);
+            let read = meanwhile(run.driver).and_then(|()| run.all_tell(root, 1));
+            run.withdraw_if_failed(0, read)
+        } else {
+            run.wait_for(root, 0)?;
+            run.fetch((root, 0, me as u64 * block), (output, 0, block))?;
+            run.finish(0);
+            run.all_tell(root, 1)
+        }
     }
 }

@@ -112,8 +112,8 @@ impl Put for Afar<'_> {
             self.result = self.space.find();
         }
         if self.result.is_ok() {
-            // SAFETY: just found to be the peer's, which named the place in a claim and waits for
-            // these bytes.
+            // SAFETY: just found to be the peer's, which named the place, in a claim or a step of a
+            // gather, and waits for these bytes.
             self.result = unsafe { vm::write(self.space.pid, bytes, self.at) };
         }
         self.skip(bytes.len());
