@@ -5,13 +5,45 @@
 ///
 /// The first `count % pieces` pieces are one element longer; with fewer elements than pieces the
 /// last ones are empty.
-pub(crate) fn piece(first: u64, count: u64, pieces: u32, index: u32) -> (u64, u64) {
-    let (pieces, index) = (u64::from(pieces), u64::from(index));
-    let (length, longer) = (count / pieces, count % pieces);
-    (
-        first + index * length + index.min(longer),
-        length + u64::from(index < longer),
-    )
+pub(crate) const fn piece(first: u64, count: u64, pieces: u32, index: u32) -> (u64, u64) {
+    let (start, length) = Cut::new(count, pieces).piece(index);
+    (first + start, length)
+}
+
+/// Elements that are cut into pieces as by [`piece`]: divided once, for all pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Elements of the shorter pieces.
+    length: u64,
+    /// Pieces that have one more.
+    longer: u64,
+}
+
+impl Cut {
+    /// No pieces are one that nobody asks for.
+    pub(crate) const fn new(count: u64, pieces: u32) -> Self {
+        let pieces = if pieces == 0 { 1 } else { pieces as u64 };
+        Cut {
+            length: count / pieces,
+            longer: count % pieces,
+        }
+    }
+
+    /// A piece's first element and its length.
+    pub(crate) const fn piece(&self, index: u32) -> (u64, u64) {
+        let index = index as u64;
+        let (before, is_longer) = if index < self.longer {
+            (index, 1)
+        } else {
+            (self.longer, 0)
+        };
+        (index * self.length + before, self.length + is_longer)
+    }
+
+    /// The length of the longest piece.
+    pub(crate) const fn longest(&self) -> u64 {
+        self.length + (self.longer > 0) as u64
+    }
 }
 
 /// The length of the longest piece.

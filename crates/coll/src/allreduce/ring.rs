@@ -11,7 +11,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
-use crate::split::{longest, piece};
+use crate::split::{Cut, longest, piece};
 
 /// The largest group that [`Ring`] takes: the steps of a larger one could not be counted.
 pub const MAX_SIZE: u32 = 1 << 24;
@@ -25,6 +25,8 @@ pub struct Ring {
     rank: u32,
     size: u32,
     count: u64,
+    /// The chunks, one for each rank.
+    chunks: Cut,
     segments: u32,
     in_place: bool,
 }
@@ -47,6 +49,7 @@ impl Ring {
             rank,
             size,
             count,
+            chunks: Cut::new(count, size),
             segments: segments as u32,
             in_place,
         }
@@ -72,7 +75,7 @@ impl Ring {
     fn segment(&self, buf: Buf, message: u32, behind: u32) -> Part {
         let back = self.wrap(u64::from(behind) + u64::from(message / self.segments));
         let chunk = self.wrap(u64::from(self.rank) + u64::from(self.size - back));
-        let (first, count) = piece(0, self.count, self.size, chunk);
+        let (first, count) = self.chunks.piece(chunk);
         let (first, count) = match self.segments {
             1 => (first, count),
             segments => piece(first, count, segments, message % segments),
@@ -98,7 +101,7 @@ impl Ring {
     }
 
     fn longest_segment(&self) -> u64 {
-        longest(longest(self.count, self.size), self.segments)
+        longest(self.chunks.longest(), self.segments)
     }
 
     /// Starts message `message` of the reduce-scatter.

@@ -6,7 +6,7 @@
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::plan::{Acts, Buf, Known, Part, Plan, TAGS};
-use crate::split::piece;
+use crate::split::Cut;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -17,18 +17,19 @@ pub const MAX_SIZE: u32 = 1 << 30;
 pub struct Chain {
     circle: Circle,
     from_root: u32,
-    count: u64,
     blocks: u32,
+    cut: Cut,
 }
 
 impl Chain {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let blocks = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
+        let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
+        let blocks = most.min(call.count) as u32;
         Chain {
             circle: Circle::of(call),
             from_root: call.from_root(),
-            count: call.count,
-            blocks: blocks.min(call.count) as u32,
+            blocks,
+            cut: Cut::new(call.count, blocks),
         }
     }
 
@@ -39,7 +40,7 @@ impl Chain {
     }
 
     fn part(&self, buf: Buf, block: u32) -> Part {
-        let (first, count) = piece(0, self.count, self.blocks, block);
+        let (first, count) = self.cut.piece(block);
         Part::new(buf, first, count)
     }
 }

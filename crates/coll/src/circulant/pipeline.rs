@@ -4,7 +4,7 @@ use super::{Schedule, Skips};
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::plan::{Buf, Part};
-use crate::split::{longest, piece};
+use crate::split::Cut;
 
 /// The most blocks of a vector: the rounds of more could not be counted.
 const MAX_BLOCKS: u64 = 1 << 24;
@@ -27,18 +27,27 @@ pub(crate) struct Pipeline {
     root: u32,
     count: u64,
     blocks: u32,
+    cut: Cut,
+    /// Rounds by which the first phase is cut short at the front, so that the last one is whole and
+    /// each rank meets only one block beyond the last.
+    skipped: u32,
 }
 
 impl Pipeline {
     /// Cuts the vector into as many blocks as asked for, but into no empty ones.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = u64::from(parameters.blocks).min(call.count);
+        let blocks = blocks.clamp(1, MAX_BLOCKS) as u32;
+        // Of one rank there are none.
+        let rounds = Skips::new(call.size).rounds().max(1);
         Pipeline {
             schedule: Schedule::new(call.from_root(), call.size),
             circle: Circle::of(call),
             root: call.root,
             count: call.count,
-            blocks: blocks.clamp(1, MAX_BLOCKS) as u32,
+            blocks,
+            cut: Cut::new(call.count, blocks),
+            skipped: (rounds - (blocks - 1) % rounds) % rounds,
         }
     }
 
@@ -93,13 +102,13 @@ impl Pipeline {
 
     /// A block of the vector in a buffer.
     pub(crate) fn part(&self, buf: Buf, block: u32) -> Part {
-        let (first, count) = piece(0, self.count, self.blocks, block);
+        let (first, count) = self.cut.piece(block);
         Part::new(buf, first, count)
     }
 
     /// The length of the longest block.
     pub(crate) fn longest(&self) -> u64 {
-        longest(self.count, self.blocks)
+        self.cut.longest()
     }
 
     fn skips(&self) -> Skips {
@@ -107,14 +116,12 @@ impl Pipeline {
     }
 
     /// The place of a round in its phase, and the number that its phase adds to the blocks of the
-    /// schedule. The first phase is cut short at the front, so that the last one is whole and each
-    /// rank meets only one block beyond the last.
+    /// schedule.
     fn phase(&self, round: u32) -> (u32, i64) {
         let rounds = self.skips().rounds();
-        let skipped = (rounds - (self.blocks - 1) % rounds) % rounds;
-        let at = round + skipped;
+        let at = round + self.skipped;
         let k = at % rounds;
-        (k, i64::from(at - k) - i64::from(skipped))
+        (k, i64::from(at - k) - i64::from(self.skipped))
     }
 
     /// The block that the list of a schedule names in the round: a block beyond the last is the

@@ -7,7 +7,7 @@
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
-use crate::split::{longest, piece};
+use crate::split::Cut;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -18,20 +18,21 @@ pub const MAX_SIZE: u32 = 1 << 30;
 pub struct Chain {
     circle: Circle,
     from_root: u32,
-    count: u64,
     blocks: u32,
+    cut: Cut,
     /// Whether this is the root with its input in `Out`.
     in_place: bool,
 }
 
 impl Chain {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let blocks = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
+        let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
+        let blocks = most.min(call.count) as u32;
         Chain {
             circle: Circle::of(call),
             from_root: call.from_root(),
-            count: call.count,
-            blocks: blocks.min(call.count) as u32,
+            blocks,
+            cut: Cut::new(call.count, blocks),
             in_place: call.in_place && call.rank == call.root,
         }
     }
@@ -46,7 +47,7 @@ impl Chain {
     }
 
     fn part(&self, buf: Buf, block: u32) -> Part {
-        let (first, count) = piece(0, self.count, self.blocks, block);
+        let (first, count) = self.cut.piece(block);
         Part::new(buf, first, count)
     }
 
@@ -57,7 +58,7 @@ impl Chain {
         if self.is_root() && !self.in_place {
             return sum;
         }
-        let slot = u64::from(block % 2) * longest(self.count, self.blocks);
+        let slot = u64::from(block % 2) * self.cut.longest();
         Part::new(Buf::Scratch, slot, sum.count)
     }
 
@@ -97,7 +98,7 @@ impl Plan for Chain {
         if self.is_first() || (self.is_root() && !self.in_place) {
             0
         } else {
-            2 * longest(self.count, self.blocks.max(1))
+            2 * self.cut.longest()
         }
     }
 
