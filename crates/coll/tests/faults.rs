@@ -1,7 +1,8 @@
 //! The checker on plans written by hand: each kind of fault is called by its name, and a right plan
 //! with parts of several blocks is found right.
 
-use oxmpi_coll::check::{Contract, Expected, Kind, Ranks, Report, Task, check_plans};
+use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::check::{Case, Contract, Expected, Kind, Ranks, Report, Task, check_plans};
 use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side, TAGS};
 
 /// One rank's steps: what each needs, and its acts.
@@ -459,4 +460,36 @@ fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
     }
     let both = check([4, 0], Side::Right).expect_err("all ranks do");
     assert_eq!(both.rank, 0);
+}
+
+/// Two steps, of which the first is empty and, on rank 0, tells that the second is as well.
+#[derive(Clone, Copy, Debug)]
+struct Hidden {
+    rank: u32,
+}
+
+impl Plan for Hidden {
+    fn steps(&self) -> u32 {
+        2
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        match (i, self.rank) {
+            (0, 0) => acts.skip_to(2),
+            (1, rank) if rank > 0 => acts.send(0, 0, Part::EMPTY),
+            _ => {}
+        }
+        Some(i)
+    }
+}
+
+#[test]
+fn a_rank_with_steps_that_rank_0_leaves_out_is_unlike_it() {
+    let case = Case::new(Collective::Barrier, 5, 0);
+    let checked = case.check_plans_alike(|rank| Ok(Hidden { rank }));
+    assert!(checked.is_none(), "{checked:?}");
 }

@@ -24,6 +24,9 @@ use super::{Contract, Report, prove};
 use crate::catalog::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
+/// Ranks that are compared together, step by step: what they are compared with is then at hand.
+const TOGETHER: usize = 16;
+
 /// How ranks differ from the first ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
@@ -241,25 +244,25 @@ impl Turn {
         one == other && one.iter().all(is_whole)
     }
 
-    /// Whether the other plan is the one with these steps, turned.
-    fn is_plan<P: Plan>(&self, steps: &Steps, other: &P, by: u32, task: &Task) -> bool {
+    /// Whether all of these plans are the one with these steps, each turned by as much as is beside it.
+    fn are_plans<P: Plan>(&self, steps: &Steps, others: &[(P, u32)], task: &Task) -> bool {
         let known = Known::new(task.arrays.given(), &steps.learned);
         let mut acts = Acts::new();
-        let mut next = 0;
-        other.steps() == steps.count
-            && other.scratch(&known) == steps.scratch
-            && steps.needs.iter().all(|(i, needs, place)| {
-                acts.clear();
-                let own = &steps.acts[place.clone()];
-                let same = *i == next
-                    && other.step(*i, &known, &mut acts) == Some(*needs)
-                    && own.len() == acts.len()
-                    && own
-                        .iter()
-                        .zip(acts.iter())
-                        .all(|(a, b)| self.is_act(a, b, by, task));
-                next = acts.after(*i);
-                same
+        let is_as_large =
+            |other: &P| other.steps() == steps.count && other.scratch(&known) == steps.scratch;
+        others.iter().all(|(other, _)| is_as_large(other))
+            && steps.each.iter().all(|step| {
+                let own = &steps.acts[step.acts.clone()];
+                others.iter().all(|(other, by)| {
+                    acts.clear();
+                    other.step(step.number, &known, &mut acts) == Some(step.needs)
+                        && acts.after(step.number) == step.after
+                        && own.len() == acts.len()
+                        && own
+                            .iter()
+                            .zip(acts.iter())
+                            .all(|(a, b)| self.is_act(a, b, *by, task))
+                })
             })
     }
 }
@@ -270,13 +273,23 @@ fn whole(part: Part, task: &Task) -> Option<Part> {
     (place.short.is_empty() && place.plain.len() == part.len()).then_some(place.plain)
 }
 
+/// A step of a rank that stands for others.
+struct Step {
+    number: u32,
+    needs: u32,
+    /// The step to go on with.
+    after: u32,
+    /// Where its acts are.
+    acts: Range<usize>,
+}
+
 /// All steps of a rank that stands for others.
 struct Steps {
     /// How many there are, also without acts.
     count: u32,
-    /// Each one's number, what it needs, and where its acts are.
-    needs: Vec<(u32, u32, Range<usize>)>,
-    /// Their parts are [`whole`] where they can be.
+    /// Those that must be asked for.
+    each: Vec<Step>,
+    /// Their acts, whose parts are [`whole`] where they can be.
     acts: Vec<Act>,
     scratch: u64,
     learned: Learned,
@@ -287,20 +300,26 @@ impl Steps {
     fn of<P: Plan>(plan: &P, task: &Task) -> Option<Self> {
         let learned = Learned::new();
         let known = Known::new(task.arrays.given(), &learned);
-        let (mut needs, mut all, mut acts) = (Vec::new(), Vec::new(), Acts::new());
+        let (mut each, mut all, mut acts) = (Vec::new(), Vec::new(), Acts::new());
         let mut i = 0;
         while i < plan.steps() {
             acts.clear();
-            let need = plan.step(i, &known, &mut acts)?;
-            needs.push((i, need, all.len()..all.len() + acts.len()));
+            let needs = plan.step(i, &known, &mut acts)?;
+            let after = acts.after(i);
+            each.push(Step {
+                number: i,
+                needs,
+                after,
+                acts: all.len()..all.len() + acts.len(),
+            });
             let whole = |act: &Act| act.with_parts(|part| whole(part, task).unwrap_or(part));
             all.extend(acts.iter().map(whole));
-            i = acts.after(i);
+            i = after;
         }
         let scratch = plan.scratch(&known);
         Some(Steps {
             count: plan.steps(),
-            needs,
+            each,
             acts: all,
             scratch,
             learned,
@@ -342,6 +361,8 @@ impl Case {
     ) -> Option<Result<Report, Fault>> {
         // Even and odd ranks, or the ranks of a node.
         let periods = [1, 2, self.parameters.per_node.max(1)];
+        // Where no period will do, the least does not.
+        Turn::of(self, 1)?;
         let arrays = self.arrays();
         let of_period = |period| {
             let turn = Turn::of(self, period)?;
@@ -355,12 +376,18 @@ impl Case {
             let steps: Vec<_> = steps
                 .map(|(plan, task)| Steps::of(plan, task))
                 .collect::<Option<_>>()?;
-            let alike = |rank| {
-                let (class, by) = turn.class(rank);
-                let (steps, task) = (&steps[class as usize], &contract.tasks[class as usize]);
-                plan(rank).is_ok_and(|plan| turn.is_plan(steps, &plan, by, task))
+            let alike = |(first, from): (u32, u32)| {
+                let (steps, task) = (&steps[first as usize], &contract.tasks[first as usize]);
+                let ranks = (first + from..self.size)
+                    .step_by(period as usize)
+                    .take(TOGETHER);
+                let others = ranks.map(|rank| Ok((plan(rank)?, rank - first)));
+                let others: Result<Vec<_>, Fault> = others.collect();
+                others.is_ok_and(|others| turn.are_plans(steps, &others, task))
             };
-            (period..self.size)
+            let turns = (period..self.size).step_by(period as usize * TOGETHER);
+            turns
+                .flat_map(|from| (0..period).map(move |first| (first, from)))
                 .all(alike)
                 .then(|| prove(&firsts, self.size, Some(turn), &contract))
         };
