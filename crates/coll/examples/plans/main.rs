@@ -16,7 +16,8 @@
 //!   block of every other and they are not alike, some blocks are followed.
 //!
 //! In each case the rounds that the algorithm promises are kept, and where it promises the least volume
-//! the rank that sends most sends just that.
+//! the rank that sends most sends just that. What it took is told in seconds on a processor, so that what
+//! runs beside hardly counts.
 //!
 //! Usage: `plans [--up-to RANKS | --beyond STEPS] [NAME...]`, a name being `COLLECTIVE` or
 //! `COLLECTIVE/ALGORITHM`; with `--up-to` every number of ranks to that one is proved, and no larger

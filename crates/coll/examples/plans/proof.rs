@@ -1,9 +1,13 @@
 //! What is proved of an algorithm on one number of ranks, and which variants are left out.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
-use oxmpi_coll::check::{Case, Ranks, Report, cases, draw, least_volume, plain, promises_rounds};
+use oxmpi_coll::check::{
+    Case, Contract, Fault, Ranks, Report, cases, check_plans, draw, least_volume, plain,
+    promises_rounds,
+};
 use oxmpi_coll::placement::Order;
 use oxmpi_coll::plan::Plan;
 
@@ -39,7 +43,7 @@ pub(crate) struct Tally {
     pub messages: u64,
     /// The largest number of ranks.
     pub largest: u32,
-    /// Time on a thread.
+    /// Time on a processor.
     pub spent: Duration,
 }
 
@@ -119,27 +123,62 @@ fn steps(algorithm: Algorithm, case: &Case) -> Result<(u64, u32), String> {
 /// Proves one case, if it takes no more steps than `most`; whether it has.
 fn prove(algorithm: Algorithm, case: &Case, most: Most, tally: &mut Tally) -> Result<bool, String> {
     let named = |what: &dyn std::fmt::Display| format!("{algorithm}: {what}\n    {case:?}");
-    let steps = steps(algorithm, case)?.0;
-    if steps > most.alike {
+    let proved = match case.size > EVERY {
+        true => prove_far(algorithm, case, most)?,
+        false => prove_near(algorithm, case, most)?,
+    };
+    let Some((how, checked)) = proved else {
         return Ok(false);
-    }
-    let alike = (case.size > FEW).then(|| case.check_alike(algorithm));
-    let (how, checked) = match alike.flatten() {
-        Some(checked) => (1, checked),
-        None if steps > most.run => return Ok(false),
-        None if case.size > EVERY && gathers(case) => {
-            let followed = [0, case.size / 3, case.size - 1].map(Ranks::one);
-            let all = followed
-                .iter()
-                .fold(Ranks::new(), |all, one| all.union(one));
-            (0, case.check_following(algorithm, &all))
-        }
-        None => (0, case.check(algorithm)),
     };
     let report = checked.map_err(|fault| named(&fault))?;
     keeps_promises(algorithm, case, report).map_err(|why| named(&why))?;
     tally.note(how, case, report);
     Ok(true)
+}
+
+/// What proving a case came to, and whether few ranks stood for all; `None` where that takes too many
+/// steps.
+type Proved = Result<Option<(usize, Result<Report, Fault>)>, String>;
+
+/// Proves a case whose plans are made once, and kept.
+fn prove_near(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
+    let arrays = case.arrays();
+    let calls = case.calls(&arrays);
+    let plans = calls
+        .iter()
+        .map(|call| algorithm.plan(call, &case.parameters));
+    let plans = plans.collect::<Result<Vec<_>, _>>();
+    let plans = plans.map_err(|why| why.to_string())?;
+    let steps: u64 = plans.iter().map(|plan| u64::from(plan.steps())).sum();
+    if steps > most.alike {
+        return Ok(None);
+    }
+    let alike = (case.size > FEW).then(|| case.check_plans_alike(|rank| Ok(plans[rank as usize])));
+    Ok(match alike.flatten() {
+        Some(checked) => Some((1, checked)),
+        None if steps > most.run => None,
+        None => Some((0, check_plans(&plans, &Contract::of(&calls, &arrays)))),
+    })
+}
+
+/// Proves a case of so many ranks that their plans are not kept.
+fn prove_far(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
+    let steps = steps(algorithm, case)?.0;
+    if steps > most.alike {
+        return Ok(None);
+    }
+    Ok(match case.check_alike(algorithm) {
+        Some(checked) => Some((1, checked)),
+        None if steps > most.run => None,
+        None if gathers(case) => {
+            let followed = [0, case.size / 3, case.size - 1].map(Ranks::one);
+            let all = followed
+                .iter()
+                .fold(Ranks::new(), |all, one| all.union(one));
+            Some((0, case.check_following(algorithm, &all)))
+        }
+        None => Some((0, case.check(algorithm))),
+    })
 }
 
 /// Whether every rank gets a block of every other.
@@ -152,7 +191,7 @@ fn gathers(case: &Case) -> bool {
 
 /// Proves an algorithm on one number of ranks, if it takes so many.
 pub(crate) fn prove_size(algorithm: Algorithm, size: u32, asked: &Asked) -> Result<Tally, String> {
-    let (start, mut tally) = (Instant::now(), Tally::default());
+    let (start, mut tally) = (on_processor(), Tally::default());
     if size > EVERY {
         prove_random(algorithm, size, asked.most, &mut tally)?;
     } else if size > FEW {
@@ -162,8 +201,19 @@ pub(crate) fn prove_size(algorithm: Algorithm, size: u32, asked: &Asked) -> Resu
             must(prove(algorithm, case, Most::ANY, &mut tally)?, case)?;
         }
     }
-    tally.spent = start.elapsed();
+    tally.spent = on_processor().saturating_sub(start);
     Ok(tally)
+}
+
+/// The time that this thread has had on a processor, so that what runs beside does not count; where the
+/// system does not tell it, time.
+fn on_processor() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat");
+    let nanoseconds = told
+        .ok()
+        .and_then(|line| line.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
 /// A case that may not be left out.
