@@ -10,6 +10,12 @@ pub enum Fault {
     /// The peer has left the job in order, and sends nothing more.
     #[error("the peer has left the job")]
     Left,
+    /// The peer's process was gone before there was a connection to it, so nobody can say how: most likely it has
+    /// left, since a process manager ends a job in which a process fails.
+    #[error(
+        "the peer has left the job, or its process has ended, before this rank was connected to it"
+    )]
+    Gone,
     /// No connection to the peer can be made; the text says why.
     #[error("the peer cannot be reached: {0}")]
     Unreachable(&'static str),
@@ -35,6 +41,15 @@ pub enum Fault {
     /// The operation was taken back before it began.
     #[error("the operation was cancelled")]
     Cancelled,
+}
+
+impl Fault {
+    /// Whether something went wrong, as far as can be known. Else the peer merely sends nothing more, which is
+    /// nothing to those who wait for others.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        !matches!(self, Self::Left | Self::Gone)
+    }
 }
 
 /// What a system has so much of.

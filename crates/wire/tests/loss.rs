@@ -5,7 +5,7 @@ use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::{Shared, pattern};
 use oxmpi_wire::paths::Rendezvous;
 use oxmpi_wire::{
-    Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Source, Switches, Tag,
+    Envelope, Failure, Fault, Mode, Outcome, Peer, Request, Rules, Sink, Source, Switches, Tag,
 };
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
@@ -69,6 +69,26 @@ fn later_operations_with_the_dead_fail_at_once() {
     );
     assert!(!rank.engine.direct(Source::Peer(DEAD)));
     assert_eq!(rank.engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
+}
+
+/// Who has left, or is gone without anybody knowing how, keeps nothing away that others send.
+#[test]
+fn who_merely_left_ends_only_what_is_to_come_from_it() {
+    for fault in [Fault::Left, Fault::Gone] {
+        let mut job = Job::new(3, Weather::default(), Rules::default());
+        let (room, any_room) = (Shared::zeroed(8), Shared::zeroed(8));
+        let named = recv(&mut job, Source::Peer(DEAD), &room);
+        let any = recv(&mut job, Source::Any, &any_room);
+        let rank = &mut job.ranks[0];
+        rank.engine.lost(&mut rank.tx, DEAD, fault);
+        let ended = Err(Failure::Fault { peer: DEAD, fault });
+        assert_eq!(job.wait(0, named), ended);
+        job.settle();
+        assert!(!job.ranks[0].engine.is_done(any));
+        job.send(2, 0, ENVELOPE, Mode::Standard, Shared::pattern(8, 1));
+        assert_eq!(job.wait(0, any).unwrap().source, Peer(2));
+        assert_eq!(any_room.to_vec(), pattern(8, 1));
+    }
 }
 
 #[test]

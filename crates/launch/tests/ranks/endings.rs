@@ -140,6 +140,48 @@ fn a_rank_that_exits_without_leaving_is_named() {
     );
 }
 
+/// A rank that leaves before another one has met it: who calls it then is told that it is gone, and goes on to
+/// receive from whoever is left.
+#[test]
+fn who_left_unmet_keeps_no_message_of_others_away() {
+    let marker = std::env::temp_dir().join(format!("oxmpi-left-{}", std::process::id()));
+    let text = marker.to_str().expect("text");
+    let done = Job::of(3).in_turn().with("MARKER", text).run(|| {
+        let world = World::init()?;
+        let marker = std::env::var_os("MARKER").expect("set");
+        let comm = world.comm();
+        match comm.rank() {
+            1 => {
+                world.finalize()?;
+                std::fs::write(marker, "left").expect("a folder for temporary files");
+                Ok(())
+            }
+            2 => {
+                comm.recv(&mut [0u8], 0, 3)?;
+                comm.send(&[7u8], 0, 3)
+            }
+            _ => {
+                while !std::path::Path::new(&marker).exists() {
+                    std::thread::yield_now();
+                }
+                let mut room = [0u8];
+                comm.scope(|s| {
+                    let any = s.irecv(&mut room, Source::Any, 3)?;
+                    let told = comm.recv(&mut [0u8], 1, 4);
+                    assert!(matches!(told, Err(Error::Peer { peer: 1, .. })), "{told:?}");
+                    comm.send(&[0u8], 2, 3)?;
+                    any.wait().map(drop)
+                })?;
+                assert_eq!(room, [7]);
+                Ok(())
+            }
+        }
+    });
+    // A test that fails before leaves it to the folder's owner.
+    let _ = std::fs::remove_file(&marker);
+    assert_eq!(done.code, 0, "{done:?}");
+}
+
 /// `World::finalize` tells what dropping only prints; a rank may end long before the others.
 #[test]
 fn ranks_leave_one_by_one() {

@@ -66,7 +66,7 @@ impl Call {
     /// Why the peer cannot be reached, as far as is known.
     fn why(&self) -> Fault {
         if self.has_ended() {
-            Fault::Unreachable("its host answers that nobody listens there any more")
+            Fault::Gone
         } else {
             Fault::Unreachable("none of its addresses answers")
         }

@@ -321,7 +321,7 @@ impl<B: Bytes> TcpTx<B> {
         self.refused.retain(|refused| *refused != peer);
         self.wanted.retain(|wanted| *wanted != peer);
         self.losses.push_back((peer, why));
-        if why != Fault::Left {
+        if why.is_failure() {
             let host = self.host(Peer(peer));
             tracing::warn!(peer, host, %why, "connection lost");
         }

@@ -31,7 +31,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.mark(tx, lost, Gate::LOST, true);
         // Never subtracted: the direct road stays closed.
         self.pending[lost as usize] += 1;
-        if why != Fault::Left {
+        if why.is_failure() {
             self.losses.push(lost);
         }
         self.pending[lost as usize] -= self.unexpected.drop_offers(lost);
@@ -45,8 +45,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// Ends the operation at `index` if the loss of `lost` concerns it.
     fn lose_one(&mut self, tx: &mut T, index: u32, lost: u32, why: Fault) {
         let record = &mut self.requests[index];
-        // Who left in order sends nothing more, which is nothing to those who wait for others.
-        let any = why != Fault::Left
+        let any = why.is_failure()
             && matches!(record.state, State::Posted(_))
             && record.class.any_source();
         if record.peer != lost && !any {

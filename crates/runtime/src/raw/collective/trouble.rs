@@ -5,6 +5,8 @@
 //! such a message. So a rank that waits for one that is alive, but has given up, learns why; and no
 //! collective of the communicator is begun any more where this is known.
 
+use std::mem::discriminant;
+
 use oxmpi_coll::plan::TAGS;
 use oxmpi_wire::engine::{Mode, Source, Tag};
 use oxmpi_wire::{Envelope, Fault, Peer};
@@ -36,8 +38,23 @@ pub(crate) enum Cause {
     },
 }
 
-/// What is told: which rank, and what about it.
+/// What is told: which rank, and what about it: 0 where its part failed, else one more than the place of its
+/// fault in [`FAULTS`].
 type Notice = [u32; 2];
+
+/// The faults by which a rank can be lost, without what only this rank could say about them.
+const FAULTS: [Fault; 7] = {
+    const TOLD: &str = "as another rank tells";
+    [
+        Fault::PeerDead,
+        Fault::Left,
+        Fault::Protocol(TOLD),
+        Fault::Silent,
+        Fault::Gone,
+        Fault::Unreachable(TOLD),
+        Fault::Refused(TOLD),
+    ]
+};
 
 impl Cause {
     /// What an error of this rank's says.
@@ -51,30 +68,22 @@ impl Cause {
         }
     }
 
-    const fn told(self) -> Notice {
+    fn told(self) -> Notice {
         match self {
             Self::Failed { rank } => [rank, 0],
-            Self::Lost { rank, fault } => match fault {
-                Fault::PeerDead => [rank, 1],
-                Fault::Left => [rank, 2],
-                Fault::Silent => [rank, 4],
-                _ => [rank, 3],
-            },
+            Self::Lost { rank, fault } => {
+                let same = |known: &Fault| discriminant(known) == discriminant(&fault);
+                let at = FAULTS.iter().position(same).unwrap_or(FAULTS.len() - 1);
+                [rank, at as u32 + 1]
+            }
         }
     }
 
-    const fn heard([rank, about]: Notice) -> Self {
-        match about {
-            1 => Self::lost(rank, Fault::PeerDead),
-            2 => Self::lost(rank, Fault::Left),
-            3 => Self::lost(rank, Fault::Protocol("as another rank tells")),
-            4 => Self::lost(rank, Fault::Silent),
-            _ => Self::Failed { rank },
+    fn heard([rank, about]: Notice) -> Self {
+        match FAULTS.get((about as usize).wrapping_sub(1)) {
+            Some(&fault) => Self::Lost { rank, fault },
+            None => Self::Failed { rank },
         }
-    }
-
-    const fn lost(rank: u32, fault: Fault) -> Self {
-        Self::Lost { rank, fault }
     }
 }
 
@@ -187,13 +196,7 @@ impl<A: Access> Meeting<'_, A> {
     #[cold]
     pub(crate) fn end_for(&self, error: Error) -> Error {
         self.end_all(Some(&error));
-        let has_left = matches!(
-            error,
-            Error::Peer {
-                fault: Fault::Left,
-                ..
-            }
-        );
+        let has_left = matches!(&error, Error::Peer { fault, .. } if !fault.is_failure());
         match self.access.with(|lane| lane.troubles.of(self.context)) {
             Some(cause @ Cause::Failed { rank }) if has_left && rank != self.group.rank() => {
                 self.error(cause)
@@ -246,5 +249,32 @@ impl<A: Access> Meeting<'_, A> {
         if let Some(request) = lane.send_now(peer, envelope, Mode::Standard, body) {
             lane.detach(request, notice);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_told_as_what_it_was() {
+        for fault in FAULTS {
+            let cause = Cause::Lost { rank: 5, fault };
+            assert_eq!(Cause::heard(cause.told()), cause);
+        }
+        let own = Cause::Lost {
+            rank: 5,
+            fault: Fault::Unreachable("no route to its host"),
+        };
+        assert_eq!(
+            Cause::heard(own.told()),
+            Cause::Lost {
+                rank: 5,
+                fault: Fault::Unreachable("as another rank tells"),
+            }
+        );
+        let failed = Cause::Failed { rank: 6 };
+        assert_eq!(Cause::heard(failed.told()), failed);
+        assert_eq!(Cause::heard([6, u32::MAX]), failed, "a word from elsewhere");
     }
 }
