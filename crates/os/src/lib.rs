@@ -11,7 +11,7 @@
 //! ```
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
-//! sleeping ([`futex`], [`membarrier`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
+//! sleeping ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
 //! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
 //! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
@@ -24,6 +24,7 @@ mod cgroup;
 pub mod copy;
 pub mod cpu;
 pub mod cpuid;
+pub mod doorbell;
 pub mod epoll;
 pub mod fork;
 pub mod futex;

@@ -6,6 +6,7 @@
 //! everybody has mapped it. Having met this way also proves that two ranks are on one node.
 
 pub mod collective;
+mod doorbells;
 mod pids;
 mod together;
 mod word;
@@ -22,6 +23,8 @@ use oxmpi_os::limit::{self, TooMuch};
 use oxmpi_os::memory::Memfd;
 use oxmpi_os::socket::{Channel, Listener, readable};
 use oxmpi_wire::Bytes;
+
+pub(crate) use doorbells::Doorbells;
 
 use crate::heap::{Areas, Facts, Heap, Pages, Plan, Reach, UNIT, Wish};
 use crate::segment::{Layout, Segment, VERSION};
@@ -154,6 +157,7 @@ impl Host {
         let deadline = Instant::now() + limit;
         let memory = memory_for(&layout)?;
         let mut node = Node::new(&memory, layout, 0)?;
+        node.door = self.name;
         if let Some(wish) = self.heap {
             node = node.with_heap(wish);
         }
@@ -375,6 +379,8 @@ fn greeted(channel: &Channel, key: &JobKey, deadline: Instant) -> Option<Hello> 
 pub struct Node {
     segment: Segment,
     rank: u32,
+    /// The name of the socket at which its ranks have met.
+    door: String,
 }
 
 impl Node {
@@ -455,6 +461,7 @@ impl Node {
         let memory = memory.ok_or_else(|| leader("sent no segment"))?;
         let memory = Memfd::adopt(memory).map_err(system("the leader's segment"))?;
         let mut node = Self::new(&memory, welcome.layout, rank)?;
+        node.door = name.to_string();
         if let Some((area, pages)) = welcome.heap {
             let (_, memory) = channel.recv(&mut [0; 1], deadline).map_err(gone)?;
             let memory = memory.ok_or_else(|| leader("sent no heap"))?;
@@ -505,6 +512,20 @@ impl Node {
         self
     }
 
+    /// Wakes sleepers by doorbells instead of futexes, so that a rank can sleep beside other descriptors: see
+    /// [`ShmRx::doorbell`]. All ranks of a node that have met do so, or none; a rank alone has nobody to wake it.
+    ///
+    /// # Errors
+    /// [`JoinError::System`] when there is no socket for it.
+    pub fn with_doorbells(mut self) -> Result<Self, JoinError> {
+        if self.ranks() > 1 {
+            let doorbells = Doorbells::new(&self.door, self.ranks(), self.rank);
+            self.segment
+                .set_doorbells(doorbells.map_err(system("doorbells"))?);
+        }
+        Ok(self)
+    }
+
     /// The memory that this rank may allocate from and all of the node reach, if there is any.
     #[must_use]
     pub fn reach(&self) -> Option<&Reach> {
@@ -518,7 +539,11 @@ impl Node {
             source,
         })?;
         segment.set_pid(rank, std::process::id());
-        Ok(Self { segment, rank })
+        Ok(Self {
+            segment,
+            rank,
+            door: String::new(),
+        })
     }
 
     /// This rank's number on the node, which is its [`oxmpi_wire::Peer`] number as well.

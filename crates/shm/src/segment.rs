@@ -32,6 +32,7 @@ use oxmpi_os::memory::{Mapping, Memfd};
 
 use crate::area::{self, Area};
 use crate::heap::Reach;
+use crate::node::Doorbells;
 use crate::node::collective::arena::{self, Cells, Slots};
 use crate::ring::{
     Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, Words, dialogue_at, words_for,
@@ -224,6 +225,8 @@ pub(crate) struct Segment {
     me: u32,
     /// By rank: the number of its process, where the leader has told them.
     pids: Option<Vec<u32>>,
+    /// How sleepers are woken, where that is not by a futex.
+    doorbells: Option<Doorbells>,
     memory: Memfd,
     /// All links' larger buffers. `None` inside, here and below: it could not be mapped.
     buffers: OnceLock<Option<Mapping>>,
@@ -254,6 +257,7 @@ impl Segment {
             reach: None,
             me,
             pids: None,
+            doorbells: None,
             memory: memory.try_clone()?,
             buffers: OnceLock::new(),
             area: OnceLock::new(),
@@ -356,6 +360,16 @@ impl Segment {
     /// Where `rank` says that it sleeps.
     pub(crate) fn bell(&self, rank: u32) -> Bell<Mapped<'_>> {
         Bell::new(self.board_words(), rank as usize)
+    }
+
+    /// From now on sleepers of this node are woken by these.
+    pub(crate) fn set_doorbells(&mut self, doorbells: Doorbells) {
+        self.doorbells = Some(doorbells);
+    }
+
+    /// What sleepers are woken by, unless it is a futex.
+    pub(crate) const fn doorbells(&self) -> Option<&Doorbells> {
+        self.doorbells.as_ref()
     }
 
     /// The address of the bell of `rank`: its lower half is a futex.

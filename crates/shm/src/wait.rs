@@ -246,8 +246,7 @@ impl Waiter {
     }
 
     /// How long a short sleep is, which prolongs the wait by a part of its time so far.
-    #[must_use]
-    pub fn short_nap(&self) -> Duration {
+    fn short_nap(&self) -> Duration {
         let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let [least, longest] = SHORT_NAPS;
         (waited / PROLONGED).clamp(least, longest)
@@ -262,27 +261,31 @@ impl Waiter {
         match self.next(gates) {
             Rest::Spin => spin_loop(),
             Rest::Yield => self.give_turn(gates),
-            Rest::Sleep if self.wary => {
-                let start = Instant::now();
-                sleep(rx, gates);
-                gates.wariness.lose(start.elapsed());
-            }
-            Rest::Sleep => sleep(rx, gates),
+            Rest::Sleep => self.sleep(rx, gates, |rx| rx.nap(NAP)),
         }
     }
-}
 
-/// Sleeps until a peer sends, or a barrier or a collective of the node goes on, for [`NAP`] at most.
-#[cold]
-#[inline(never)]
-fn sleep<B: Bytes>(rx: &mut ShmRx<B>, gates: &Gates) {
-    if !rx.arm() {
-        return;
-    }
-    if gates.something() {
-        rx.disarm();
-    } else {
-        rx.nap(NAP);
+    /// Sleeps by `nap`, unless something has come: until a peer sends, or a barrier or a collective of the
+    /// node goes on. `nap` ends by [`ShmRx::disarm`], as [`ShmRx::nap`] does, and after about 100 ms.
+    #[cold]
+    #[inline(never)]
+    pub fn sleep<B: Bytes>(
+        &self,
+        rx: &mut ShmRx<B>,
+        gates: &Gates,
+        nap: impl FnOnce(&mut ShmRx<B>),
+    ) {
+        let start = self.wary.then(Instant::now);
+        if rx.arm() {
+            if gates.something() {
+                rx.disarm();
+            } else {
+                nap(rx);
+            }
+        }
+        if let Some(start) = start {
+            gates.wariness.lose(start.elapsed());
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod naming;
 
 use std::any::Any;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use oxmpi_coll::catalog::Call;
@@ -122,14 +123,17 @@ impl Lane {
 
     /// A lane among the ranks that have met.
     pub(crate) fn new(met: Met, policy: Policy, fork: ForkGuard) -> Result<Self> {
-        let Met { node, far } = met;
+        let wrong = |why: &dyn Display| Error::start("setting up shared memory", why);
+        let Met { mut node, far } = met;
+        if far.is_some() {
+            // A futex would not wake who sleeps for messages of other nodes too.
+            node = node.with_doorbells().map_err(|why| wrong(&why))?;
+        }
         let near = node.ranks();
         let mut pids: Vec<u32> = (0..near).map(|rank| node.pid(rank)).collect();
         let patience = policy.patience(&pids, far.as_deref());
         let reach = node.reach().cloned();
-        let (mut tx, rx) = node
-            .ends()
-            .map_err(|why| Error::start("setting up shared memory", why))?;
+        let (mut tx, rx) = node.ends().map_err(|why| wrong(&why))?;
         tx.set_roads(policy.roads);
         let gates = rx.gates();
         let (mut tx, mut rx) = (LinksTx::node(tx, near), LinksRx::node(rx));
@@ -139,7 +143,9 @@ impl Lane {
             pids.extend(others.iter().map(|&rank| far.pids[rank as usize]));
             let known = Names::new(far.order);
             tx = tx.with_tcp(far.tx, known.clone());
-            rx = rx.with_tcp(far.rx, known.clone(), near);
+            rx = rx
+                .with_tcp(far.rx, known.clone(), near)
+                .map_err(|why| Error::start("setting up the network", why))?;
             names = Some(known);
             nodes = Some(Nodes::new(far.nodes));
         }

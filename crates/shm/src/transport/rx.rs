@@ -1,12 +1,14 @@
 //! The receiving half.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use std::vec::Vec;
 
 use oxmpi_os::pidfd::Watch;
+use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_os::{futex, membarrier};
 use oxmpi_wire::{
     Bytes, Envelope, Fault, Header, Holds, Kind, Peer, Rx, Short, Sink, Sleeper, Wanted, direct,
@@ -469,19 +471,41 @@ impl<B: Bytes> ShmRx<B> {
     /// # Cost
     /// Two switches of the processor; a wake from another one takes about 20 us.
     pub fn nap(&mut self, limit: Duration) {
-        // Without membarrier a wake may be missed.
-        let limit = if self.reliable {
-            limit
+        let limit = limit.min(self.longest_nap());
+        // However the wait ends, the caller polls again.
+        if let Some(doorbells) = self.segment.doorbells() {
+            let _ = poll(
+                &mut [PollFd::new(doorbells.own(), PollFlags::IN)],
+                Some(limit),
+            );
         } else {
-            limit.min(Duration::from_millis(1))
-        };
+            let _ = futex::wait(self.asleep(), 1, limit);
+        }
+        self.disarm();
+    }
+
+    /// The longest sleep in which nothing is missed for longer.
+    #[must_use]
+    pub const fn longest_nap(&self) -> Duration {
+        // Without membarrier a wake may be missed.
+        match self.reliable {
+            true => Duration::MAX,
+            false => Duration::from_millis(1),
+        }
+    }
+
+    /// What is readable when a peer has woken this rank, where [doorbells](crate::Node::with_doorbells) do that:
+    /// who sleeps by other means than [`ShmRx::nap`] waits for this too, and calls [`ShmRx::disarm`] then.
+    #[must_use]
+    pub fn doorbell(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.segment.doorbells()?.own().as_fd())
+    }
+
+    fn asleep(&self) -> &AtomicU32 {
         let word = self.segment.asleep(self.me);
         // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel compares
         // it by its address.
-        let word = unsafe { AtomicU32::from_ptr(word) };
-        // However the wait ends, the caller polls again.
-        let _ = futex::wait(word, 1, limit);
-        self.disarm();
+        unsafe { AtomicU32::from_ptr(word) }
     }
 
     /// A short nap was taken between two polls. It counts as many empty polls: who rests mostly
@@ -490,9 +514,12 @@ impl<B: Bytes> ShmRx<B> {
         self.empty |= LOOK / NAPS - 1;
     }
 
-    /// Takes [`Sleeper::arm`] back, for who does not sleep after all.
+    /// Takes [`Sleeper::arm`] back, for who does not sleep after all, or has slept.
     pub fn disarm(&mut self) {
         self.segment.bell(self.me).clear();
+        if let Some(doorbells) = self.segment.doorbells() {
+            doorbells.own().hear();
+        }
         self.empty = LOOK - 1;
     }
 }

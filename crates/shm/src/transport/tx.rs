@@ -109,6 +109,9 @@ impl<B: Bytes> ShmTx<B> {
     #[inline(never)]
     fn wake(&self, peer: u32) {
         self.out[peer as usize].bell.clear();
+        if let Some(doorbells) = self.segment.doorbells() {
+            return doorbells.ring(peer);
+        }
         let word = self.segment.asleep(peer);
         // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel looks it
         // up by its address only.

@@ -34,6 +34,8 @@ const OPERATIONS: usize = 256;
 enum Key {
     /// Somebody connects.
     Listener,
+    /// What ends a nap, and nothing else.
+    Alarm,
     /// A caller that is not let in yet, by its number.
     Guest(u64),
     /// This rank's own call of a peer.
@@ -48,6 +50,7 @@ impl Key {
     fn word(self) -> u64 {
         let (kind, number) = match self {
             Self::Listener => (0, 0),
+            Self::Alarm => (0, 1),
             Self::Guest(number) => (1, number),
             Self::Call(peer) => (2, peer.into()),
             Self::Link(peer) => (3, peer.into()),
@@ -58,7 +61,8 @@ impl Key {
     fn of_word(word: u64) -> Self {
         let number = word & ((1 << Self::SHIFT) - 1);
         match word >> Self::SHIFT {
-            0 => Self::Listener,
+            0 if number == 0 => Self::Listener,
+            0 => Self::Alarm,
             1 => Self::Guest(number),
             2 => Self::Call(number as u32),
             _ => Self::Link(number as u32),

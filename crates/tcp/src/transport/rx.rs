@@ -105,6 +105,14 @@ impl<B: Bytes> TcpRx<B> {
         self.polls = 0;
     }
 
+    /// From now on a nap ends also when `alarm` is readable; as long as it is, [`Sleeper::arm`] says false.
+    ///
+    /// # Errors
+    /// What the system says when nothing more can be watched.
+    pub fn watch(&mut self, alarm: impl AsFd) -> io::Result<()> {
+        self.epoll.watch_readable(alarm, Key::Alarm.word())
+    }
+
     /// Polls until all that was sent is with the kernel, for `limit` at most; peers that were never
     /// connected to are, for that. Do so before a rank leaves. False: something still waits.
     pub fn drain<T: Holds<TcpTx<B>>, S: Sink<T>>(
@@ -163,6 +171,7 @@ impl<B: Bytes> TcpRx<B> {
         for ready in events.iter() {
             match Key::of_word(ready.key) {
                 Key::Listener => self.entrance.accept(&self.epoll),
+                Key::Alarm => {}
                 Key::Guest(number) => {
                     if let Some((peer, stream)) = self.entrance.hear(number, tx) {
                         self.connected(peer, stream, tx);

@@ -1,5 +1,7 @@
 //! The receiving half, and rests between two looks.
 
+use std::io;
+
 use oxmpi_shm::wait::{Rest, Waiter};
 use oxmpi_shm::{Gates, ShmRx};
 use oxmpi_tcp::TcpRx;
@@ -51,7 +53,18 @@ impl LinksRx {
     }
 
     /// And from the ranks of other nodes by tcp; `near` ranks are on this node.
-    pub(in crate::raw) fn with_tcp(mut self, tcp: TcpRx, names: Names, near: u32) -> Self {
+    ///
+    /// # Errors
+    /// What the system says when nothing more can be watched.
+    pub(in crate::raw) fn with_tcp(
+        mut self,
+        mut tcp: TcpRx,
+        names: Names,
+        near: u32,
+    ) -> io::Result<Self> {
+        if let Some(doorbell) = self.node.doorbell() {
+            tcp.watch(doorbell)?;
+        }
         let skipped = if near > 1 { SKIPPED } else { 0 };
         let pace = Pace {
             left: 0,
@@ -59,7 +72,7 @@ impl LinksRx {
             rests: 0,
         };
         self.network = Network::Tcp(tcp.into(), names, pace);
-        self
+        Ok(self)
     }
 
     /// Hears nothing from other nodes any more.
@@ -89,8 +102,8 @@ impl LinksRx {
         }
     }
 
-    /// Rests where a rank of the node cannot wake this one: what would be a sleep until then is a short
-    /// one, which an arrival from another node ends.
+    /// Rests where others are on other nodes: a sleep ends with an arrival from there, and when the doorbell
+    /// is rung by a rank of this node.
     #[inline(never)]
     fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, gates: &Gates) {
         let turn = self.is_turn() && !waiter.is_endless();
@@ -102,12 +115,15 @@ impl LinksRx {
             }
             Rest::Sleep => {
                 tx.watch_all();
-                if let Network::Tcp(tcp, ..) = &mut self.network
-                    && tcp.arm()
-                {
-                    tcp.nap(waiter.short_nap());
+                if let Network::Tcp(tcp, ..) = &mut self.network {
+                    waiter.sleep(&mut self.node, gates, |node| {
+                        if tcp.arm() {
+                            tcp.nap(node.longest_nap());
+                        }
+                        node.disarm();
+                    });
                 }
-                self.napped();
+                self.attend();
             }
         }
     }

@@ -1,0 +1,66 @@
+//! Ranks that sleep beside descriptors: a doorbell ends the sleep.
+
+mod common;
+
+use std::thread;
+
+use common::{KEY, Rank, WATCHDOG};
+use oxmpi_os::pipe::{PollFd, PollFlags, poll};
+use oxmpi_shm::{Host, Layout, Node};
+use oxmpi_wire::Sleeper;
+
+const ROUNDS: u32 = 300;
+
+fn rank(node: Node) -> Rank {
+    Rank::new(node.with_doorbells().expect("a socket"))
+}
+
+/// Sleeps until `rank` has got a message, by its own means or as one that waits for descriptors.
+fn receive(rank: &mut Rank, by_itself: bool) {
+    while rank.log.0.is_empty() {
+        if rank.poll() > 0 || !rank.rx.arm() {
+            continue;
+        }
+        if by_itself {
+            rank.rx.nap(WATCHDOG);
+            continue;
+        }
+        let limit = rank.rx.longest_nap().min(WATCHDOG);
+        let doorbell = rank.rx.doorbell().expect("it has one");
+        let mut watched = [PollFd::from_borrowed_fd(doorbell, PollFlags::IN)];
+        let rung = poll(&mut watched, Some(limit)).expect("it waits");
+        assert!(rung > 0 || limit < WATCHDOG, "nobody rang");
+        rank.rx.disarm();
+    }
+    rank.log.0.clear();
+}
+
+#[test]
+fn whoever_sends_rings() {
+    let host = Host::bind().expect("a door");
+    let name = host.name().to_owned();
+    let (layout, start) = (Layout::new(2), std::time::Instant::now());
+    thread::scope(|s| {
+        s.spawn(|| {
+            let mut one = rank(Node::join(&name, 1, 2, KEY, WATCHDOG).expect("it joins"));
+            for round in 0..ROUNDS {
+                receive(&mut one, round % 3 == 0);
+                one.send(0, round, &[1; 8]);
+            }
+        });
+        let mut zero = rank(host.serve(layout, KEY, WATCHDOG).expect("it serves"));
+        for round in 0..ROUNDS {
+            zero.send(1, round, &[1; 8]);
+            receive(&mut zero, round % 2 == 0);
+        }
+    });
+    assert!(start.elapsed() < WATCHDOG, "a ring was missed");
+}
+
+/// Who is alone has nobody to ring.
+#[test]
+fn a_rank_alone_has_none() {
+    let node = Node::alone(Layout::new(1)).expect("memory");
+    let alone = rank(node);
+    assert!(alone.rx.doorbell().is_none());
+}
