@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use lexopt::prelude::*;
 use oxmpi::settings::{Sources, TABLE, resolve};
-use oxmpi::transports::selection;
+use oxmpi::transports::opened;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use oxmpi_wire::transports::{self, Selection};
@@ -131,7 +131,7 @@ fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
 fn selected() -> Result<Selection, String> {
     let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
-    Ok(selection(&values))
+    Ok(opened(&values))
 }
 
 /// Whether `transport` is taken, and why.
@@ -162,7 +162,7 @@ fn shm(selection: &Result<Selection, String>) -> Transport {
         "memfd",
         "memory shared without a file",
         probe::memfd(),
-        "nothing works without it",
+        "ranks of a node talk by tcp instead",
     );
     let pidfd = part(
         "pidfd",
@@ -189,7 +189,7 @@ fn shm(selection: &Result<Selection, String>) -> Transport {
         "copies through shared memory instead",
     );
     let (taken, why) = verdict(selection, transports::Transport::Shared);
-    let works = memfd.found && pidfd.found;
+    let works = pidfd.found;
     Transport {
         name: "shm",
         used: taken && works,

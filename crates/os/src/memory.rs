@@ -167,14 +167,7 @@ impl Memfd {
                 at as u64,
             )
         }?;
-        let mapping = Mapping {
-            base: NonNull::new(base.cast()).ok_or(io::ErrorKind::InvalidData)?,
-            len,
-            owner: process::id(),
-        };
-        inject(Call::Madvise)?;
-        mapping.advise(0, len, Advice::LinuxDontFork)?;
-        Ok(mapping)
+        Mapping::new(base.cast(), len)
     }
 }
 
@@ -197,7 +190,7 @@ impl AsFd for Memfd {
     }
 }
 
-/// Mapped shared memory, unmapped when dropped.
+/// Mapped memory, shared or not, unmapped when dropped.
 ///
 /// It gives an address and a length and never a reference: other processes write these bytes at
 /// any time. Reach them through atomics or [`crate::copy`].
@@ -216,6 +209,36 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
+    /// `len` bytes of this process's own, all zero, hidden from forked children.
+    ///
+    /// # Errors
+    /// What mmap or madvise say; none are not mapped.
+    pub fn own(len: usize) -> io::Result<Self> {
+        inject(Call::Mmap)?;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
+        let base = unsafe {
+            rustix::mm::mmap_anonymous(
+                ptr::null_mut(),
+                len,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        }?;
+        Self::new(base.cast(), len)
+    }
+
+    /// What was just mapped, hidden from forked children.
+    fn new(base: *mut u8, len: usize) -> io::Result<Self> {
+        let mapping = Self {
+            base: NonNull::new(base).ok_or(io::ErrorKind::InvalidData)?,
+            len,
+            owner: process::id(),
+        };
+        inject(Call::Madvise)?;
+        mapping.advise(0, len, Advice::LinuxDontFork)?;
+        Ok(mapping)
+    }
+
     /// First byte; aligned to a page.
     #[must_use]
     pub fn base(&self) -> *mut u8 {

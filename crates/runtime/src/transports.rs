@@ -4,8 +4,9 @@
 
 use oxmpi_os::interface::Interface;
 use oxmpi_os::{adapter, host, interface};
+use oxmpi_shm::{Layout, Node};
 use oxmpi_tcp::Filter;
-use oxmpi_wire::transports::{Asked, Device, Kind, Selection, Wish, select};
+use oxmpi_wire::transports::{Asked, Device, Kind, Selection, Transport, Wish, select};
 
 use crate::settings::Values;
 
@@ -31,6 +32,28 @@ pub fn selection(values: &Values) -> Selection {
         asked("network_devices", devices),
         &all_devices(values),
     )
+}
+
+/// As [`selection`], less what turns out not to open here: then the next one is taken, with a warning.
+///
+/// # Cost
+/// That of [`selection`] and some system calls.
+#[must_use]
+pub fn opened(values: &Values) -> Selection {
+    let mut selection = selection(values);
+    let warning = open(&mut selection, values.layout(2));
+    selection.warnings.extend(warning);
+    selection
+}
+
+/// Opens what `selection` takes, for ranks that share memory as in `layout`. What does not open is taken no more,
+/// of which the warning is given. A network is opened where there are ranks on several nodes, and has no next one.
+pub(crate) fn open(selection: &mut Selection, layout: Layout) -> Option<String> {
+    if !selection.shared {
+        return None;
+    }
+    let why = Node::probe(layout).err()?;
+    Some(selection.failed(&host::name(), Transport::Shared, &why))
 }
 
 /// The network interfaces and adapters of this host.

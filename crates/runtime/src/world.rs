@@ -41,7 +41,7 @@ impl World {
         if JOINED.swap(true, Ordering::Relaxed) {
             return Err(Error::SecondInit);
         }
-        let (policy, warnings) = Policy::of_process()?;
+        let (mut policy, warnings) = Policy::of_process()?;
         let began = Instant::now();
         let mut manager = Manager::find()?;
         if manager.rank() == 0 {
@@ -53,7 +53,11 @@ impl World {
                 eprintln!("oxmpi: {warning}");
             }
         }
+        let failure = (manager.size() > 1).then(|| policy.open()).flatten();
         let met = boot::meet(&mut manager, &policy, policy.heap)?;
+        if let Some(warning) = failure.filter(|_| met.speaks_for_its_host()) {
+            eprintln!("oxmpi: {warning}");
+        }
         if policy.start_report {
             let report = met.report(&manager);
             eprintln!(

@@ -17,11 +17,11 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use oxmpi_os::memory::{Mapping, Memfd};
+use oxmpi_os::memory::Mapping;
 use oxmpi_os::vm::{Badge, Proof};
 
 use crate::ring::{Mapped, OFFER, Offer, Words};
-use crate::segment::PAGE;
+use crate::segment::{Backing, PAGE};
 
 /// Offers that a rank can have open to one peer at a time: a page of them.
 pub(crate) const OFFERS: usize = PAGE / (8 * OFFER);
@@ -84,7 +84,7 @@ pub(crate) struct Area {
 
 impl Area {
     /// Maps the areas, which begin at byte `at` of `memory`, for rank `me`.
-    pub(crate) fn map(memory: &Memfd, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
+    pub(crate) fn map(memory: &Backing, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
         // Without a badge peers do not read this process's memory, and nothing else changes.
         let badge = Badge::new().ok();
         let proof = badge.as_ref().map(Badge::proof);
@@ -196,10 +196,11 @@ impl Area {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oxmpi_os::memory::Memfd;
 
     #[test]
     fn nothing_overlaps() {
-        let memory = Memfd::create("oxmpi-test", len(2)).unwrap();
+        let memory = Backing::Shared(Memfd::create("oxmpi-test", len(2)).unwrap());
         let area = Area::map(&memory, 0, 2, 1).unwrap();
         let mut parts = std::vec::Vec::new();
         for rank in 0..2 {
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_rank_is_known_by_its_badge() {
-        let memory = Memfd::create("oxmpi-test", len(2)).unwrap();
+        let memory = Backing::Shared(Memfd::create("oxmpi-test", len(2)).unwrap());
         let one = Area::map(&memory, 0, 2, 1).unwrap();
         assert_eq!(one.proof(0), None);
         let proof = one.proof(1).expect("the system gives random bytes");

@@ -155,12 +155,20 @@ impl Host {
         limit: Duration,
     ) -> Result<Gathered, JoinError> {
         let deadline = Instant::now() + limit;
-        let memory = memory_for(&layout)?;
-        let mut node = Node::new(&memory, layout, 0)?;
-        node.door = self.name;
-        if let Some(wish) = self.heap {
-            node = node.with_heap(wish);
+        let with_heap = |node: Node| match self.heap {
+            Some(wish) => node.with_heap(wish),
+            None => node,
+        };
+        if layout.ranks == 1 {
+            return Ok(Gathered {
+                node: with_heap(Node::alone(layout)?),
+                guests: Vec::new(),
+                notes: vec![note],
+            });
         }
+        let memory = memory_for(&layout)?;
+        let mut node = with_heap(Node::new(&memory, layout, 0)?);
+        node.door = self.name;
         let offer = Offer {
             layout,
             key,
@@ -245,6 +253,9 @@ impl Gathered {
     /// # Errors
     /// [`JoinError`] when a rank has ended, or there is no memory for the word.
     pub fn release(self, word: &[u8], limit: Duration) -> Result<Node, JoinError> {
+        if self.guests.is_empty() {
+            return Ok(self.node);
+        }
         let deadline = Instant::now() + limit;
         let pids: Vec<u32> = (0..self.node.ranks()).map(|rank| self.pid(rank)).collect();
         let go = pids::bytes(&pids);
@@ -384,13 +395,25 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node of one rank: no other to meet.
+    /// A node of one rank: no other to meet, and nothing to share.
     ///
     /// # Errors
     /// [`JoinError`].
     pub fn alone(layout: Layout) -> Result<Self, JoinError> {
-        let memory = memory_for(&layout)?;
-        Self::new(&memory, layout, 0)
+        layout.check().map_err(JoinError::Layout)?;
+        limit::check(least(&layout))?;
+        Self::mapped(Segment::own(layout), layout, 0)
+    }
+
+    /// Whether ranks can share memory here: makes what those of `layout` would, and gives it back.
+    ///
+    /// # Errors
+    /// [`JoinError`] says why not.
+    ///
+    /// # Cost
+    /// Some system calls, and no memory.
+    pub fn probe(layout: Layout) -> Result<(), JoinError> {
+        memory_for(&layout).map(drop)
     }
 
     /// Joins the leader that listens at `name`, as rank `rank` of `ranks`, not 0.
@@ -533,7 +556,11 @@ impl Node {
     }
 
     fn new(memory: &Memfd, layout: Layout, rank: u32) -> Result<Self, JoinError> {
-        let segment = Segment::map(memory, layout, rank).map_err(|source| JoinError::Map {
+        Self::mapped(Segment::map(memory, layout, rank), layout, rank)
+    }
+
+    fn mapped(segment: io::Result<Segment>, layout: Layout, rank: u32) -> Result<Self, JoinError> {
+        let segment = segment.map_err(|source| JoinError::Map {
             bytes: layout.len(),
             ranks: layout.ranks,
             source,

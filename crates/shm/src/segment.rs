@@ -216,6 +216,33 @@ impl Layout {
     }
 }
 
+/// What a segment is made of.
+#[derive(Debug)]
+pub(crate) enum Backing {
+    /// Memory that several processes map.
+    Shared(Memfd),
+    /// So many bytes of this process's own, for a rank alone, which needs nothing that the system could refuse
+    /// to share. Each part is a mapping for itself, so none is mapped twice.
+    Own(usize),
+}
+
+impl Backing {
+    fn len(&self) -> usize {
+        match self {
+            Self::Shared(memory) => memory.len(),
+            Self::Own(len) => *len,
+        }
+    }
+
+    /// Maps `len` bytes from byte `at` on.
+    pub(crate) fn map_part(&self, at: usize, len: usize) -> io::Result<Mapping> {
+        match self {
+            Self::Shared(memory) => memory.map_part(at, len),
+            Self::Own(_) => Mapping::own(len),
+        }
+    }
+}
+
 /// A mapped segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
@@ -227,7 +254,7 @@ pub(crate) struct Segment {
     pids: Option<Vec<u32>>,
     /// How sleepers are woken, where that is not by a futex.
     doorbells: Option<Doorbells>,
-    memory: Memfd,
+    memory: Backing,
     /// All links' larger buffers. `None` inside, here and below: it could not be mapped.
     buffers: OnceLock<Option<Mapping>>,
     area: OnceLock<Option<Area>>,
@@ -249,16 +276,25 @@ impl Segment {
                 ),
             ));
         }
+        Self::of(Backing::Shared(memory.try_clone()?), layout, me)
+    }
+
+    /// A segment for a rank alone, of its own memory.
+    pub(crate) fn own(layout: Layout) -> io::Result<Self> {
+        Self::of(Backing::Own(layout.file_len()), layout, 0)
+    }
+
+    fn of(memory: Backing, layout: Layout, me: u32) -> io::Result<Self> {
         // Too few addresses are told now, not at the first message.
         drop(memory.map_part(0, layout.len())?);
         Ok(Self {
             mapping: memory.map_part(0, layout.buffers_at())?,
+            memory,
             layout,
             reach: None,
             me,
             pids: None,
             doorbells: None,
-            memory: memory.try_clone()?,
             buffers: OnceLock::new(),
             area: OnceLock::new(),
             cells: OnceLock::new(),
@@ -456,6 +492,9 @@ impl Segment {
 
     /// All words of it by which ranks steer, also those that are mapped when they are first needed.
     pub(crate) fn all(&self) -> Mapped<'_> {
+        if let Backing::Own(_) = self.memory {
+            return self.words(0, self.mapping.len() / 8);
+        }
         let len = self.layout.len() + area::words_len(self.layout.ranks);
         let len = len.min(self.memory.len());
         let map = || self.memory.map_part(0, len).expect("addresses are left");

@@ -1,7 +1,7 @@
 //! Kinds of peers, and the table of paths to each.
 
 use oxmpi::settings::{Value, Values};
-use oxmpi::transports::selection;
+use oxmpi::transports::opened;
 use oxmpi_os::probe;
 use oxmpi_shm::heap::{Facts, Pages, Plan};
 use oxmpi_wire::Limits;
@@ -33,7 +33,7 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<Peers> {
     let node = oxmpi_shm::limits(&layout);
     let ranks = ranks.unwrap_or(2);
     let plan = network::Plan::new(ranks, values.network());
-    let selection = selection(values);
+    let selection = opened(values);
     let own = Peers {
         kind: "self",
         about: "this rank itself, through shared memory as any rank of the node".into(),

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use oxmpi::settings::Values;
-use oxmpi::transports::selection;
+use oxmpi::transports::opened;
 use oxmpi_wire::transports::{Selection, Verdict};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, Str
         [one] if one == "--json" => true,
         [other, ..] => return Err(format!("`{}` is not understood here", other.display())),
     };
-    let selection = selection(values);
+    let selection = opened(values);
     selection.warnings.iter().for_each(complain::error);
     Ok(if as_json {
         format!("{:#}\n", json(&selection))

@@ -4,6 +4,8 @@
 //! Two ways, which need no privilege and work with all: a filter of system calls, as containers
 //! have, and processes that may not be traced, as another user's (ptrace(2), "Ptrace access mode
 //! checking").
+//!
+//! And ranks that may not make memory to share at all: they talk by tcp.
 
 use std::io;
 
@@ -20,9 +22,11 @@ const LENGTHS: [usize; 3] = [9_000, 300_000, 1_000_000];
 /// Which road the user asked for: `single` and `both` need what is denied.
 const ROADS: [&str; 4] = ["auto", "single", "both", "cache"];
 
-/// This process gets `EPERM` from process_vm_readv and process_vm_writev from now on. Everything else
-/// is allowed.
-fn filter() {
+/// The calls that read and write another process's memory.
+const TO_OTHERS: [libc::c_long; 2] = [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
+
+/// This process gets `EPERM` from `calls` from now on. Everything else is allowed.
+fn filter(calls: &[libc::c_long]) {
     let statement = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter {
         code: code as u16,
         jt,
@@ -34,14 +38,17 @@ fn filter() {
         statement(code, call as u32, to_denial, 0)
     };
     let answer = |k| statement(libc::BPF_RET | libc::BPF_K, k, 0, 0);
-    let mut program = [
-        // The call's number is the first field of what the filter sees.
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        is(libc::SYS_process_vm_readv, 2),
-        is(libc::SYS_process_vm_writev, 1),
-        answer(libc::SECCOMP_RET_ALLOW),
-        answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-    ];
+    // The call's number is the first field of what the filter sees.
+    let mut program = vec![statement(
+        libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
+        0,
+        0,
+        0,
+    )];
+    let to_denial = (1..=calls.len() as u8).rev();
+    program.extend(calls.iter().zip(to_denial).map(|(&call, to)| is(call, to)));
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
+    program.push(answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32));
     let program = libc::sock_fprog {
         len: program.len() as u16,
         filter: program.as_mut_ptr(),
@@ -163,7 +170,7 @@ fn a_filter_of_calls_is_no_error() {
             .on_one_host()
             .with("OXMPI_SHM_ROAD", road)
             .run(|| {
-                filter();
+                filter(&TO_OTHERS);
                 play(true)
             });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
@@ -178,7 +185,7 @@ fn one_that_is_filtered_is_enough() {
             .with("OXMPI_SHM_ROAD", road)
             .run(|| {
                 if rank() == 0 {
-                    filter();
+                    filter(&TO_OTHERS);
                 }
                 play(rank() == 0)
             });
@@ -236,5 +243,79 @@ fn a_right_that_is_lost_is_no_error() {
                 exchange(world.comm())
             });
         assert_eq!(done.code, 0, "{road}: {}", done.err);
+    }
+}
+
+/// What a job says once on each host where shared memory does not open.
+const INSTEAD: &str = "tcp is used instead";
+
+/// All talk to all, in messages of all lengths, from memory that was allocated for them too.
+fn talk(world: &World, neighbours: usize) -> Result<()> {
+    let comm = world.comm();
+    assert_eq!(comm.split_by_node(0)?.size(), neighbours);
+    let (rank, size) = (comm.rank(), comm.size());
+    for len in LENGTHS {
+        let mine: Vec<u8> = (0..size)
+            .flat_map(|to| vec![(rank * 7 + to) as u8; len])
+            .collect();
+        let mut theirs = world.alloc::<u8>(len * size)?;
+        comm.alltoall(&mine, &mut theirs)?;
+        for (from, block) in theirs.chunks(len).enumerate() {
+            assert!(block.iter().all(|&byte| byte == (from * 7 + rank) as u8));
+        }
+    }
+    let lane = comm.share()?;
+    lane.barrier()?;
+    assert_eq!(lane.split_by_node(0)?.size(), neighbours);
+    Ok(())
+}
+
+#[test]
+fn ranks_that_may_make_no_shared_memory_talk_by_tcp() {
+    for ranks in [1, 2, 4] {
+        let done = Job::of(ranks).on_one_host().run(|| {
+            filter(&[libc::SYS_memfd_create]);
+            talk(&World::init()?, 1)
+        });
+        assert_eq!(done.code, 0, "{done:?}");
+        let warnings = usize::from(ranks > 1);
+        assert_eq!(done.err.matches(INSTEAD).count(), warnings, "{}", done.err);
+        let why = "sm does not open: shared memory: memfd: Operation not permitted";
+        assert_eq!(done.err.matches(why).count(), warnings, "{}", done.err);
+    }
+}
+
+/// Those that may share memory do so, whichever rank may not.
+#[test]
+fn one_that_may_make_no_shared_memory_talks_by_tcp() {
+    for denied in ["0", "2"] {
+        let job = Job::of(4).on_one_host().with("DENIED", denied);
+        let done = job.run(|| {
+            let denied = std::env::var("DENIED").is_ok_and(|denied| denied == rank().to_string());
+            if denied {
+                filter(&[libc::SYS_memfd_create]);
+            }
+            talk(&World::init()?, if denied { 1 } else { 3 })
+        });
+        assert_eq!(done.code, 0, "{done:?}");
+        assert_eq!(done.err.matches(INSTEAD).count(), 1, "{}", done.err);
+    }
+}
+
+#[test]
+fn without_a_next_transport_it_is_said_what_does_not_open() {
+    let done = Job::of(2)
+        .on_one_host()
+        .with("OXMPI_TRANSPORTS", "sm")
+        .run(|| {
+            filter(&[libc::SYS_memfd_create]);
+            World::init().map(drop)
+        });
+    assert_eq!(done.code, 1, "{done:?}");
+    for said in [
+        "sm: it does not open: shared memory: memfd: Operation not permitted",
+        "tcp: transports = sm (OXMPI_TRANSPORTS) does not name it",
+    ] {
+        assert!(done.err.contains(said), "{}", done.err);
     }
 }

@@ -262,7 +262,8 @@ fn addresses() -> u64 {
 /// signal.
 #[test]
 fn a_file_limit_below_the_rings_is_refused_with_numbers() {
-    let done = Job::of(2).on_one_host().run(|| -> Result<()> {
+    let job = Job::of(2).on_one_host().with("OXMPI_TRANSPORTS", "^tcp");
+    let done = job.run(|| -> Result<()> {
         at_most(Resource::Fsize, 64 << 10);
         World::init()?.comm().barrier()
     });

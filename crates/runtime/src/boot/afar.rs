@@ -21,6 +21,7 @@ use oxmpi_wire::Peer;
 use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
 
 use super::card::{beside, not_watched};
+use super::invitation::is_first_alone;
 use super::node::{accept_word, gather, release};
 use super::nodes::Published;
 use super::rounds::{self, Called, Mailed};
@@ -87,7 +88,9 @@ pub(super) fn meet(
     let places = || (0..size).filter_map(|rank| all.place(rank));
     let nodes = places().map(|place| (node_of(place.common), place.pid));
     let (machine, seen) = beside(&own.node, nodes);
+    let first_alone = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
     let far = Far {
+        first_alone,
         tx,
         rx,
         order,

@@ -6,7 +6,7 @@ use oxmpi_shm::Layout;
 use oxmpi_tcp::{Card, Filter, JobKey, Options, Site};
 use oxmpi_wire::transports::{Selection, Verdict};
 
-use super::invitation::{machine, processes};
+use super::invitation::{is_first_alone, machine, processes};
 use super::node::Door;
 use super::nodes::Nodes;
 use super::{Far, Invitation, Mailed, Met, accept, admit};
@@ -121,8 +121,10 @@ impl Listening {
             &self.invitation.node,
             nodes.clone().zip(pids.iter().copied()),
         );
+        let first_alone = is_first_alone(&self.invitation.node, nodes.clone());
         let (tx, rx) = self.site.join(rank, cards).map_err(not_watched)?;
         let far = Far {
+            first_alone,
             tx,
             rx,
             pids,

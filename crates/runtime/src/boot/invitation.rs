@@ -61,6 +61,19 @@ pub(super) fn processes(node: &str) -> (&str, Option<&str>) {
     (machine(node), node.split('.').nth(2))
 }
 
+/// The name of a rank, process `pid`, that is a node of its own on the node `name`.
+pub(super) fn alone(name: &str, pid: u32) -> String {
+    format!("{name}.{pid}")
+}
+
+/// Whether the node `own` is the first among `nodes`, the names of all ranks' nodes, of those that are one rank
+/// each on one host.
+pub(super) fn is_first_alone<'a>(own: &str, mut nodes: impl Iterator<Item = &'a str>) -> bool {
+    let host = |node: &'a str| node.rsplit_once('.').map(|(host, _)| host);
+    let mine = own.rsplit_once('.').map(|(host, _)| host);
+    nodes.find(|node| host(node) == mine) == Some(own)
+}
+
 /// The text that [`Invitation::decode`] reads. No field of it may hold a comma; a host's name or a
 /// random name never does.
 impl fmt::Display for Invitation {
@@ -72,7 +85,17 @@ impl fmt::Display for Invitation {
 
 #[cfg(test)]
 mod tests {
-    use super::Invitation;
+    use super::{Invitation, alone, is_first_alone};
+
+    #[test]
+    fn one_rank_of_a_host_speaks_for_those_alone() {
+        let (sharing, other) = ("one.1.2.3", alone("two.1.2.3", 5));
+        let [first, second] = [7, 9].map(|pid| alone(sharing, pid));
+        let nodes = [sharing, &other, &first, &second, sharing];
+        for (own, speaks) in [(&first, true), (&second, false), (&other, true)] {
+            assert_eq!(is_first_alone(own, nodes.into_iter()), speaks, "{own}");
+        }
+    }
 
     #[test]
     fn decode_reads_what_display_writes() {

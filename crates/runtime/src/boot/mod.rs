@@ -63,6 +63,8 @@ pub(crate) struct Far {
     pub(crate) machine: u32,
     /// The processes of those of them that this rank can ask the kernel about.
     pub(crate) seen: Vec<u32>,
+    /// Whether this rank is the first of those that are nodes of their own on its host.
+    pub(crate) first_alone: bool,
     /// What it took to find them.
     pub(crate) mailed: Mailed,
 }
@@ -74,6 +76,11 @@ impl Met {
             node: self.node.with_reach(reach),
             ..self
         }
+    }
+
+    /// Whether it falls to this rank to tell people what holds for all ranks of its host that share no memory.
+    pub(crate) fn speaks_for_its_host(&self) -> bool {
+        self.far.as_ref().is_none_or(|far| far.first_alone)
     }
 
     /// What it took to meet, for people and tests: `rank 3: 1 puts, 5 gets, 4 barriers; 2 messages, 412 bytes`.

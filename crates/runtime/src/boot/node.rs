@@ -7,6 +7,7 @@ use oxmpi_shm::heap::Wish;
 use oxmpi_shm::{Gathered, Host, JoinError, Layout, Node};
 
 use super::Invitation;
+use super::invitation::alone;
 use crate::error::{Error, Result};
 
 /// How long ranks wait for each other to join. A rank that dies meanwhile is noticed at once; this
@@ -29,7 +30,7 @@ pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
         node: if shared {
             this_node()
         } else {
-            format!("{}.{}", this_node(), process::id())
+            alone(&this_node(), process::id())
         },
         host: oxmpi_os::host::name(),
     };

@@ -69,6 +69,12 @@ impl Policy {
         Ok((policy, values.warnings))
     }
 
+    /// Opens the transports that are taken. What does not open is taken no more; gives the warning of that.
+    pub(crate) fn open(&mut self) -> Option<String> {
+        let layout = self.layout(2);
+        transports::open(&mut self.network.selection, layout)
+    }
+
     /// The sizes of a segment for `ranks` ranks.
     pub(crate) const fn layout(&self, ranks: u32) -> Layout {
         Layout {

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::fmt::Display;
 
 use super::listed::{Listed, no_driver, unknown, words};
 use super::names::{Meaning, meaning};
@@ -88,9 +89,9 @@ pub fn select(
 }
 
 impl Selection {
-    /// What was taken could not be opened: one warning that names host and device, and the next one has
-    /// its turn. Whether there is a next one.
-    pub fn failed(&mut self, host: &str, transport: Transport, why: &str) -> bool {
+    /// What was taken could not be opened: the next one has its turn. Gives the warning, for people, once for
+    /// each host.
+    pub fn failed(&mut self, host: &str, transport: Transport, why: &dyn Display) -> String {
         let (taken, next) = match transport {
             Transport::Shared => (&mut self.shared, self.tcp.then_some(Transport::Tcp)),
             Transport::Tcp => (&mut self.tcp, None),
@@ -103,11 +104,9 @@ impl Selection {
         }
         let then = match next {
             Some(next) => format!("{next} is used instead"),
-            None => "ranks on other hosts are not reached".to_owned(),
+            None => "and nothing else is taken".to_owned(),
         };
-        self.warnings
-            .push(format!("{host}: {name} does not open: {why}; {then}"));
-        next.is_some()
+        format!("{host}: {name} does not open: {why}; {then}")
     }
 }
 

@@ -182,14 +182,17 @@ fn every_transport_and_device_has_its_reason() {
 #[test]
 fn what_does_not_open_leaves_its_turn_to_the_next() {
     let mut selection = chosen("auto", "auto");
-    assert!(selection.failed("node7", Transport::Shared, "no memory"));
-    assert!(!selection.shared && selection.tcp && !selection.transports[0].taken);
+    let warning = selection.failed("node7", Transport::Shared, &"no memory");
     assert_eq!(
-        selection.warnings,
-        ["node7: sm does not open: no memory; tcp is used instead"]
+        warning,
+        "node7: sm does not open: no memory; tcp is used instead"
     );
-    assert!(!selection.failed("node7", Transport::Tcp, "no descriptor is left"));
-    assert_eq!(selection.warnings.len(), 2);
+    assert!(!selection.shared && selection.tcp && !selection.transports[0].taken);
+    assert_eq!(selection.transports[0].why, "it does not open: no memory");
+    let warning = selection.failed("node7", Transport::Tcp, &"no descriptor is left");
+    let last = "node7: tcp does not open: no descriptor is left; and nothing else is taken";
+    assert_eq!(warning, last);
+    assert!(!selection.tcp);
 }
 
 #[test]
