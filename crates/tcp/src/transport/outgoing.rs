@@ -7,7 +7,7 @@ use std::sync::Arc;
 use oxmpi_os::tcp::Stream;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
-use super::passing::Passing;
+use super::passing::{Passing, Progress};
 use super::region::Regions;
 use crate::frame::{Control, Id, Name, Outbox};
 
@@ -123,8 +123,7 @@ impl Outgoing {
                 return Ok(writes);
             }
             let bulk = self.leaving.front().filter(|_| self.outbox.has_bulk());
-            // Where more than one transfer leaves, time is won by both ends' copying side by side.
-            passing.waits = self.leaving.len() == 1;
+            let bulk = bulk.map(|leaving| (leaving, self.leaving.len() == 1));
             let (asked, wrote) = write(peer, stream, &self.outbox, bulk, regions, passing);
             match wrote {
                 Ok(count) => {
@@ -281,18 +280,18 @@ impl Put for Through<'_> {
     }
 }
 
-/// Writes the outbox and the bulk between. Returns how much it tried, and how it went.
+/// Writes the outbox and the bulk between, which comes with whether it is all that leaves. Returns how much it tried, and how it went.
 fn write<B: Bytes>(
     peer: u32,
     stream: &Stream,
     outbox: &Outbox,
-    bulk: Option<&Leaving>,
+    bulk: Option<(&Leaving, bool)>,
     regions: &Regions<B>,
     passing: &mut Passing,
 ) -> (usize, io::Result<usize>) {
     let head = outbox.head();
-    let bytes = bulk.and_then(|leaving| Some((leaving, regions.bytes(leaving.region)?)));
-    let Some((leaving, bytes)) = bytes else {
+    let bytes = bulk.and_then(|(leaving, _)| regions.bytes(leaving.region));
+    let Some(((leaving, alone), bytes)) = bulk.zip(bytes) else {
         return (head.len(), stream.write([head, &[], &[]]));
     };
     let mut socket = Socket {
@@ -300,7 +299,11 @@ fn write<B: Bytes>(
         stream,
         outbox,
         passing,
-        of: (leaving.gone, leaving.gone + leaving.left),
+        of: Progress {
+            gone: leaving.gone,
+            len: leaving.gone + leaving.left,
+            alone,
+        },
         tried: None,
     };
     bytes.drain(leaving.at, socket.room(), &mut socket);
@@ -315,8 +318,7 @@ struct Socket<'a> {
     stream: &'a Stream,
     outbox: &'a Outbox,
     passing: &'a mut Passing,
-    /// Which byte of how many the first one is.
-    of: (u64, u64),
+    of: Progress,
     tried: Option<(usize, io::Result<usize>)>,
 }
 

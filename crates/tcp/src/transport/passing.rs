@@ -20,13 +20,22 @@ const TURN: u64 = 256 << 10;
 /// Fewer are copied in less time than it takes to hand over a page.
 const LEAST: usize = 16 << 10;
 
+/// Where a transfer stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// Bytes that have left.
+    pub(super) gone: u64,
+    /// All its bytes.
+    pub(super) len: u64,
+    /// The peer waits for no other.
+    pub(super) alone: bool,
+}
+
 /// A way by page for one peer at a time.
 #[derive(Debug)]
 pub(super) struct Passing {
     /// The longest transfer that takes it.
     most: u64,
-    /// The peer waits for this transfer alone.
-    pub(super) waits: bool,
     pages: Option<Pages>,
     /// Whose bytes are on the way.
     owner: Option<u32>,
@@ -37,22 +46,20 @@ impl Passing {
     pub(super) const fn new(most: u64) -> Self {
         Self {
             most,
-            waits: false,
             pages: None,
             owner: None,
         }
     }
 
-    /// How many of `bytes` go in the same way, and whether that is by page: they begin at `gone` of the `len`
-    /// bytes of a transfer to `peer`.
-    fn turn(&self, peer: u32, gone: u64, len: u64, bytes: usize) -> (usize, bool) {
+    /// How many of the next `bytes` of a transfer to `peer` go in the same way, and whether that is by page.
+    fn turn(&self, peer: u32, of: Progress, bytes: usize) -> (usize, bool) {
         let under_way = self.owner == Some(peer);
-        if (len > self.most || !self.waits) && !under_way {
+        if (of.len > self.most || !of.alone) && !under_way {
             return (bytes, false);
         }
-        let left = (TURN - gone % TURN) as usize;
+        let left = (TURN - of.gone % TURN) as usize;
         let turn = bytes.min(left);
-        let by_page = (gone / TURN).is_multiple_of(2) && turn >= LEAST;
+        let by_page = (of.gone / TURN).is_multiple_of(2) && turn >= LEAST;
         (turn, by_page || under_way)
     }
 
@@ -60,10 +67,10 @@ impl Passing {
     pub(super) fn take(
         &mut self,
         peer: u32,
-        (gone, len): (u64, u64),
+        of: Progress,
         bytes: &[u8],
     ) -> (usize, Option<Way<'_>>) {
-        let (turn, by_page) = self.turn(peer, gone, len, bytes.len());
+        let (turn, by_page) = self.turn(peer, of, bytes.len());
         let free = self.owner.is_none_or(|owner| owner == peer);
         if !(by_page && free && self.hold(peer, &bytes[..turn])) {
             return (turn, None);

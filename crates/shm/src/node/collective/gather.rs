@@ -96,10 +96,7 @@ impl Team {
         let me = self.me;
         let mut run = Run::new(self, driver, (Kind::Gather, root, block), true);
         if me == root {
-            run.room(0)?;
-            run.show(0, output);
-            run.wake_all();
-            run.finish(0);
+            run.offer(0, output)?;
             let written = meanwhile(run.driver).and_then(|()| run.all_have_written(1));
             run.close_if_failed(0, written)?;
         } else {

@@ -217,6 +217,15 @@ impl<'a, D: Driver> Run<'a, D> {
         u64::from_ne_bytes(payload.take_exact())
     }
 
+    /// Shows all others `bytes` in `step`, in which this rank does nothing else.
+    pub(super) fn offer(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
+        self.room(step)?;
+        self.show(step, bytes);
+        self.wake_all();
+        self.finish(step);
+        Ok(())
+    }
+
     /// Ends as `result` says; if it has failed, what was shown in `step` is the caller's again.
     pub(super) fn withdraw_if_failed(
         &mut self,

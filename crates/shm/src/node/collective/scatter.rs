@@ -92,10 +92,7 @@ impl Team {
         let me = self.me;
         let mut run = Run::new(self, driver, (Kind::Scatter, root, block), true);
         if me == root {
-            run.room(0)?;
-            run.show(0, input);
-            run.wake_all();
-            run.finish(0);
+            run.offer(0, input)?;
             let read = meanwhile(run.driver).and_then(|()| run.all_tell(root, 1));
             run.withdraw_if_failed(0, read)
         } else {
