@@ -8,15 +8,20 @@
 //! has a copy of the list of shared lanes, which it renews when one is made.
 
 use std::cell::{Cell, RefCell};
+use std::panic::resume_unwind;
 use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{self, Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use super::access::sealed::Reach;
 use super::access::{Own, Shared};
 use super::cell::LaneCell;
 use super::collective;
 use super::lane::Lane;
+use crate::error::{Error, Result};
 
 /// A lane that its thread knows for as long as it lives.
 pub(super) struct OwnLane {
@@ -154,6 +159,35 @@ impl ListCopy {
             self.lanes.clone_from(&lanes);
         }
     }
+}
+
+/// Does `work`, which waits by system calls, on a thread of its own, and drives this one's lanes meanwhile. What
+/// a call has sent may wait in a lane for a connection to be made, say, also after that call; and the rank it
+/// is for may have to take it before it does what `work` waits for.
+///
+/// # Errors
+/// That of `work`; or the system gives no thread.
+pub(super) fn beside<R: Send>(work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+    /// How long the lanes are left alone at most.
+    const TURN: Duration = Duration::from_millis(1);
+    thread::scope(|scope| {
+        let (done, ended) = mpsc::sync_channel(1);
+        let worker = thread::Builder::new()
+            .name("oxmpi-meet".into())
+            .spawn_scoped(scope, move || done.send(work()))
+            .map_err(|why| Error::start("starting a thread that meets the other ranks", why))?;
+        loop {
+            drive();
+            match ended.recv_timeout(TURN) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Err(panic) => resume_unwind(panic),
+                    Ok(_) => unreachable!("a worker that ends well has said so"),
+                },
+            }
+        }
+    })
 }
 
 /// Leaves every shared lane: the world has ended.

@@ -13,6 +13,7 @@ use super::collective::{Area, Buffers};
 use super::communicator::Communicator;
 use super::group::Group;
 use super::lane::Lane;
+use super::siblings;
 use crate::boot::{self, Invitation, Listening, Met};
 use crate::data::target;
 use crate::error::Result;
@@ -79,8 +80,8 @@ impl<A: Access> Communicator<A> {
 
     /// A new lane among the same ranks, and the group of all its links.
     ///
-    /// The ranks meet by system calls, during which no lane is driven. So all are here before they
-    /// do: none waits any more for a message that another one owes it.
+    /// The ranks meet by system calls, which wait for each other only so long: all are here before they begin.
+    /// Some may not have all messages of the others yet, which those still owe them: see [`siblings::beside`].
     pub(crate) fn new_lane(&self) -> Result<(Lane, Group)> {
         let met = if self.group().is_on_one_node() {
             self.meet_here()?.into()
@@ -102,11 +103,12 @@ impl<A: Access> Communicator<A> {
             write(&mut text, &invitation);
             self.bcast(target(&mut text), 0)?;
             self.barrier()?;
-            return boot::admit(door, layout, None);
+            return siblings::beside(|| boot::admit(door, layout, None));
         }
         self.bcast(target(&mut text), 0)?;
         self.barrier()?;
-        boot::accept(&Invitation::decode(&read(&text))?, rank, size)
+        let invitation = Invitation::decode(&read(&text))?;
+        siblings::beside(|| boot::accept(&invitation, rank, size))
     }
 
     /// Meets the other ranks anew, which are on several nodes.
@@ -120,10 +122,11 @@ impl<A: Access> Communicator<A> {
         let listening = Listening::open(&policy.network, door, own, &first)?;
         let texts = self.exchange(&listening)?;
         let rank = self.group().rank();
-        listening.join(rank, &texts, |ranks| policy.layout(ranks))
+        siblings::beside(|| listening.join(rank, &texts, |ranks| policy.layout(ranks)))
     }
 
-    /// Gives every rank the texts of all, by rank. All have come here when it returns.
+    /// Gives every rank the texts of all, by rank. All have come here when it returns, but
+    /// what this rank has sent may not have left it.
     fn exchange(&self, own: &Listening) -> Result<Vec<String>> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let mut all = vec![[0u8; Listening::ROOM]; size as usize];

@@ -1,8 +1,8 @@
 //! Collectives of a lane that threads share: one thread waits or takes back what another advances.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
@@ -11,10 +11,11 @@ use oxmpi_os::RawBytes;
 use super::job::job;
 use crate::data::target;
 use crate::envelope::{Source, Tag};
+use crate::error::Result;
 use crate::op::custom;
 use crate::raw::access::sealed::Reach;
 use crate::raw::collective::{Area, Buffers};
-use crate::raw::{Communicator, Mode, Shared};
+use crate::raw::{Communicator, Mode, Shared, siblings};
 
 /// Times a persistent collective is run.
 const RUNS: usize = 500;
@@ -130,5 +131,33 @@ fn a_lane_is_left_after_what_another_thread_advances() {
         });
         // Well, if that was its last step.
         let _ended = shared.wait(request);
+    });
+}
+
+/// Ranks that meet anew wait by system calls, for ranks which may still need what these have sent.
+#[test]
+fn who_waits_for_a_meeting_still_delivers() {
+    /// More than fits anywhere between two ranks.
+    const MESSAGES: u32 = 20_000;
+    let met = Barrier::new(2);
+    job(2, |comm| {
+        if comm.group().rank() == 1 {
+            for tag in 0..MESSAGES {
+                let came = comm.recv(RawBytes::empty(), Source::Rank(0), Tag::Is(tag));
+                came.expect("rank 0 sends");
+            }
+            met.wait();
+            return;
+        }
+        let send = |tag| comm.isend(RawBytes::empty(), 1, tag, Mode::Standard);
+        let sent: Result<Vec<_>> = (0..MESSAGES).map(send).collect();
+        siblings::beside(|| {
+            met.wait();
+            Ok(())
+        })
+        .expect("they meet");
+        for request in sent.expect("rank 1 is there") {
+            comm.wait(request).expect("it has come");
+        }
     });
 }
