@@ -1,15 +1,25 @@
-//! Each library alone: packed, used from outside the workspace, its README and tests run there.
+//! Each library alone: packed, used from outside the workspace, its README run there, its tests built or run.
 
 use crate::commands::{run_check, run_tests};
 use crate::packages::Packages;
 use crate::tally::Tally;
 use crate::{Repo, Result};
+use std::path::Path;
+
+/// What is done with a library's own tests there, which `cargo xtask test` runs in the workspace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tests {
+    /// They are built: nothing that they need at compile time is outside the package.
+    Built,
+    /// They are run, too.
+    Run,
+}
 
 /// Checks every library.
 ///
 /// # Errors
 /// When a package cannot be made; a test that fails is in the tally.
-pub(super) fn check(repo: &Repo) -> Result<Tally> {
+pub(crate) fn check(repo: &Repo, tests: Tests) -> Result<Tally> {
     let packages = Packages::make(repo)?;
     let mut tally = Tally::default();
     for package in repo.libraries() {
@@ -17,11 +27,12 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
         let crate_name = package.name.replace('-', "_");
         let uses = format!("//! Uses one crate.\nextern crate {crate_name};\n");
         let project = packages.project(name, package, &[], "", &[("src/lib.rs", &uses)])?;
-        tally += run_check({
-            let mut cargo = packages.cargo(&project);
-            cargo.args(["build", "--quiet"]);
+        let cargo = |folder: &Path, arguments: &[&str]| {
+            let mut cargo = packages.cargo(folder);
+            cargo.args(arguments);
             cargo
-        })?;
+        };
+        tally += run_check(cargo(&project, &["build", "--quiet"]))?;
 
         let readme = packages.folder.join(&package.name).join("README.md");
         let documented = format!("#![doc = include_str!(r\"{}\")]\n", readme.display());
@@ -34,18 +45,13 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
             "",
             &[("src/lib.rs", &documented)],
         )?;
-        tally += run_tests({
-            let mut cargo = packages.cargo(&project);
-            cargo.args(["test", "--quiet", "--doc"]);
-            cargo
-        })?;
+        tally += run_tests(cargo(&project, &["test", "--quiet", "--doc"]))?;
 
         let own = packages.stand_alone(package)?;
-        tally += run_tests({
-            let mut cargo = packages.cargo(&own);
-            cargo.args(["test", "--quiet", "--no-fail-fast"]);
-            cargo
-        })?;
+        tally += match tests {
+            Tests::Built => run_check(cargo(&own, &["check", "--quiet", "--all-targets"]))?,
+            Tests::Run => run_tests(cargo(&own, &["test", "--quiet", "--no-fail-fast"]))?,
+        };
     }
     Ok(tally)
 }
