@@ -74,8 +74,7 @@ pub(super) fn is_first_alone<'a>(own: &str, mut nodes: impl Iterator<Item = &'a 
     nodes.find(|node| host(node) == mine) == Some(own)
 }
 
-/// The text that [`Invitation::decode`] reads. No field of it may hold a comma; a host's name or a
-/// random name never does.
+/// The text that [`Invitation::decode`] reads. No field of it holds a comma: [`super::invite`] sees to it.
 impl fmt::Display for Invitation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = u128::from_be_bytes(self.key);

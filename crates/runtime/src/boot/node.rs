@@ -32,7 +32,7 @@ pub(crate) fn invite(shared: bool) -> Result<(Door, Invitation)> {
         } else {
             alone(&this_node(), process::id())
         },
-        host: oxmpi_os::host::name(),
+        host: word(&oxmpi_os::host::name(), &[]),
     };
     Ok((Door { host, key }, invitation))
 }
@@ -82,6 +82,7 @@ pub(crate) fn accept(invitation: &Invitation, rank: u32, size: u32) -> Result<No
 /// machine, and the namespaces in which sockets, processes and users are found.
 fn this_node() -> String {
     let boot = oxmpi_os::host::boot_id().unwrap_or_else(|_| oxmpi_os::host::name());
+    let boot = word(&boot, &['.']);
     let spaces = ["net", "pid", "user"].map(|space| {
         let link = fs::read_link(format!("/proc/self/ns/{space}"));
         let text = link.map(|link| link.to_string_lossy().into_owned());
@@ -95,14 +96,26 @@ fn this_node() -> String {
     format!("{boot}.{}", spaces.join("."))
 }
 
+/// `name` without what separates words in what ranks tell each other, nor `others`: a host may have any name.
+fn word(name: &str, others: &[char]) -> String {
+    let parts = |c: char| c.is_whitespace() || c.is_control() || [',', '/', '='].contains(&c);
+    name.replace(|c| parts(c) || others.contains(&c), "-")
+}
+
 fn failed(why: JoinError) -> Error {
     Error::start("meeting the other ranks of this node", why)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::invite;
+    use super::{invite, word};
     use crate::boot::invitation::{machine, processes};
+
+    #[test]
+    fn any_name_of_a_host_is_one_word() {
+        assert_eq!(word("node1.site.org", &[]), "node1.site.org");
+        assert_eq!(word("a b,c/d=e\nf.g", &['.']), "a-b-c-d-e-f-g");
+    }
 
     #[test]
     fn ranks_of_one_node_say_so() {
