@@ -66,11 +66,16 @@ impl World {
             );
         }
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
+        let at_start = policy.network.at_start;
         let lane = Lane::new(met, policy, fork)?;
         let group = lane.everyone(manager.rank());
         let lane = Own::new(LaneCell::new(lane)?);
+        let comm = Communicator::new(lane, Lane::FIRST_CONTEXT, group);
+        if at_start {
+            comm.connect()?;
+        }
         Ok(Self {
-            comm: Comm::new(Communicator::new(lane, Lane::FIRST_CONTEXT, group)),
+            comm: Comm::new(comm),
             manager,
             host: oxmpi_os::host::name(),
             left: false,

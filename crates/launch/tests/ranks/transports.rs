@@ -1,5 +1,7 @@
 //! The setting `transports` as a job obeys it.
 
+use std::fs;
+
 use oxmpi::{Comm, Op, Result, World};
 
 use crate::job::{Job, SIZES, over_hosts};
@@ -45,6 +47,46 @@ fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
                 Ok(())
             });
     }
+}
+
+/// Connections by tcp that this process has.
+fn connections() -> usize {
+    let fds = fs::read_dir("/proc/self/fd").expect("its descriptors");
+    let links = fds.filter_map(|fd| fs::read_link(fd.ok()?.path()).ok());
+    let links: Vec<String> = links
+        .map(|link| link.to_string_lossy().into_owned())
+        .collect();
+    let rows = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/self/net/{table}")));
+    let is_own = |row: &&str| {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let (state, inode) = (words[3], words[9]);
+        state == "01" && links.contains(&format!("socket:[{inode}]"))
+    };
+    let count = |table: String| table.lines().skip(1).filter(is_own).count();
+    rows.into_iter().flatten().map(count).sum()
+}
+
+#[test]
+fn a_job_may_connect_everybody_at_its_start() {
+    let job = Job::of(12).with("OXMPI_TRANSPORTS", "tcp");
+    job.with("I_MPI_DYNAMIC_CONNECTION", "disable")
+        .succeed(|world| {
+            // Nobody has said anything to anybody. Of two ranks that called each other at once both calls may
+            // still stand.
+            let count = connections();
+            assert!(count >= world.comm().size() - 1, "{count}");
+            talk(world.comm())
+        });
+}
+
+#[test]
+fn a_job_connects_those_that_talk() {
+    Job::of(12)
+        .with("OXMPI_TRANSPORTS", "tcp")
+        .succeed(|world| {
+            assert!(connections() < world.comm().size() - 1);
+            talk(world.comm())
+        });
 }
 
 #[test]

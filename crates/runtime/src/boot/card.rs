@@ -19,6 +19,8 @@ pub(crate) struct NetworkWish {
     /// The interfaces, those of the selection alone.
     pub(crate) filter: Filter,
     pub(crate) options: Options,
+    /// Whether all ranks of other nodes are connected to at the start.
+    pub(crate) at_start: bool,
 }
 
 impl NetworkWish {

@@ -150,6 +150,17 @@ impl<A: Access> Communicator<A> {
         self.access.with(|lane| lane.check_process().is_err())
     }
 
+    /// Connects to every rank, and waits until that is done.
+    ///
+    /// # Errors
+    /// When one is lost, or no network reaches it.
+    pub(crate) fn connect(&self) -> Result<()> {
+        self.access().with(Lane::connect);
+        let mut first = 0;
+        let done = self.access().until(|lane| lane.connected(&mut first))?;
+        done.map_err(|failure| self.meeting().failed(failure))
+    }
+
     /// Leaves the other ranks in order, on this lane and on all that threads share; later calls
     /// give [`Error::Ended`].
     pub(crate) fn leave(&self) {

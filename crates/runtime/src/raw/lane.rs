@@ -517,6 +517,26 @@ impl Lane {
         usable && self.collectives.are_open()
     }
 
+    /// Connects to all ranks of other nodes. The turns that follow do it.
+    pub(super) fn connect(&mut self) {
+        self.tx.connect();
+    }
+
+    /// Whether the links from `first` on are connected: `first` is the first that is not, or is lost.
+    pub(super) fn connected(&self, first: &mut u32) -> Option<std::result::Result<(), Failure>> {
+        while (*first as usize) < self.pids.len() {
+            let peer = Peer(*first);
+            if let Some(fault) = self.engine.fault(peer) {
+                return Some(Err(Failure::Fault { peer, fault }));
+            }
+            if !self.tx.is_connected(peer) {
+                return None;
+            }
+            *first += 1;
+        }
+        Some(Ok(()))
+    }
+
     /// A new wait on this lane.
     #[inline]
     pub(super) const fn waiter(&self) -> Waiter {

@@ -54,6 +54,7 @@ impl Policy {
                 filter: values.tcp_filter().among(selection.interfaces.clone()),
                 options: values.tcp_options(),
                 selection,
+                at_start: values.parse("connect_at_start", oxmpi_text::switch),
             },
             roads: values.roads(),
             node_collectives: values.node_collectives(),

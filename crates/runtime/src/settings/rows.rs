@@ -85,6 +85,34 @@ pub(super) const ROWS: &[Setting] = &[
         check: |text| spin(text).map(drop),
     },
     Setting {
+        name: "connect_at_start",
+        aliases: &[
+            Alias::new(Product::OpenMpi, "mpi_preconnect_mpi"),
+            Alias {
+                product: Product::IntelMpi,
+                name: "I_MPI_DYNAMIC_CONNECTION",
+                values: &[
+                    ("1", "off"),
+                    ("enable", "off"),
+                    ("yes", "off"),
+                    ("on", "off"),
+                    ("0", "on"),
+                    ("disable", "on"),
+                    ("no", "on"),
+                    ("off", "on"),
+                ],
+            },
+        ],
+        default: "off",
+        kind: "switch",
+        level: Level::Tuning,
+        short: "whether ranks connect to all ranks of other nodes at the start",
+        long: "Otherwise two ranks connect when one of them first sends to the other, or waits for it. With this \
+               the start takes longer and each rank holds a connection to every rank of other nodes, but no \
+               first message waits, and a network that does not join two hosts is told at once.",
+        check: |text| switch(text).map(drop),
+    },
+    Setting {
         name: "start_report",
         aliases: &[],
         default: "off",

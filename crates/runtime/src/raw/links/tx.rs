@@ -74,11 +74,28 @@ impl LinksTx {
     pub(in crate::raw) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
+        if let Network::Tcp(_, names) = &self.network
+            && names.links().len() as u32 - self.near <= FEW
+        {
+            self.connect();
+        }
+    }
+
+    /// Connects to all ranks of other nodes. The polls that follow do it.
+    pub(in crate::raw) fn connect(&mut self) {
         if let Network::Tcp(tcp, names) = &mut self.network {
-            let all = names.links().len() as u32;
-            if all - self.near <= FEW {
-                (self.near..all).for_each(|link| tcp.connect(Peer(names.name(link))));
+            let far = self.near..names.links().len() as u32;
+            far.for_each(|link| tcp.connect(Peer(names.name(link))));
+        }
+    }
+
+    /// Whether there is a connection to `peer`: to a rank of this node always.
+    pub(in crate::raw) fn is_connected(&self, peer: Peer) -> bool {
+        match &self.network {
+            Network::Tcp(tcp, names) if self.is_far(peer) => {
+                tcp.is_connected(Peer(names.name(peer.0)))
             }
+            _ => true,
         }
     }
 
