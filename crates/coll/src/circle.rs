@@ -40,6 +40,11 @@ impl Circle {
         }
     }
 
+    /// The place of the rank `distance` above.
+    pub(crate) const fn turned(&self, distance: u32) -> Circle {
+        Circle::new(self.above(distance), self.size)
+    }
+
     /// The rank `distance` below; `distance` is at most the size.
     pub(crate) const fn below(&self, distance: u32) -> u32 {
         self.above(self.size - distance)

@@ -76,6 +76,7 @@ pub mod sim;
 mod accumulate;
 mod blocks;
 mod circle;
+mod circular;
 mod digits;
 mod direct;
 mod fold;

@@ -4,56 +4,56 @@
 //! a window's worth of exchanges is under way at a time. Each rank starts with the one above it, so
 //! that not all send to the same one.
 
-use super::Blackboard;
+use super::Board;
 use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
-use crate::window::{Window, exchange};
+use crate::circle::Circle;
+use crate::circular::{Around, Circular, CircularActs, Placed};
+use crate::window::Window;
 
 /// One rank's part in a linear allgather. One step for each distance.
+pub type Linear = Placed<Exchanges>;
+
+/// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linear {
-    board: Blackboard,
+pub struct Exchanges {
+    board: Board,
     window: Window,
 }
 
 impl Linear {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
-        Linear {
-            board: Blackboard::of(call),
+        let exchanges = Exchanges {
+            board: Board::of(call),
             window: Window::new(parameters.window),
-        }
+        };
+        Placed::new(Circle::of(call), exchanges)
     }
 
     /// Exchanges under way at a time.
     pub(crate) const fn window(&self) -> u32 {
-        self.window.get()
+        self.circular().window.get()
     }
 }
 
-impl Plan for Linear {
-    fn steps(&self) -> u32 {
-        self.board.steps(self.board.place.size() - 1)
+impl Circular for Exchanges {
+    fn steps(&self, size: u32) -> u32 {
+        self.board.steps(size, size - 1)
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &Around<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let place = self.board.place;
-        if place.size() > 1 {
-            let (source, destination) = (place.below(i + 1), place.above(i + 1));
-            let incoming = self.board.block(known, source);
-            exchange(
-                acts,
-                0,
-                (source, incoming),
-                (destination, self.board.own(known)),
-            );
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        if around.size() > 1 {
+            let distance = i + 1;
+            let incoming = self.board.block(around, around.back(distance));
+            acts.recv(distance, 0, incoming);
+            acts.send(distance, 0, self.board.own(around));
         }
         if i == 0 {
-            self.board.take_own(known, acts);
+            self.board.take_own(around, acts);
         }
-        Some(self.window.needs(i))
+        self.window.needs(i)
     }
 }

@@ -3,49 +3,45 @@
 //! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, which is the least volume
 //! there is. Only neighbours talk, which suits large blocks and rings of machines.
 
-use super::Blackboard;
+use super::Board;
 use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
-use crate::window::exchange;
+use crate::circle::Circle;
+use crate::circular::{Around, Circular, CircularActs, Placed};
 
 /// One rank's part in a ring allgather. One step a round.
+pub type Ring = Placed<Rounds>;
+
+/// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ring(Blackboard);
+pub struct Rounds(Board);
 
 impl Ring {
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        Ring(Blackboard::of(call))
+        Placed::new(Circle::of(call), Rounds(Board::of(call)))
     }
 }
 
-impl Plan for Ring {
-    fn steps(&self) -> u32 {
-        self.0.steps(self.0.place.size() - 1)
+impl Circular for Rounds {
+    fn steps(&self, size: u32) -> u32 {
+        self.0.steps(size, size - 1)
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &Around<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let place = self.0.place;
-        if place.size() > 1 {
-            let outgoing = if i == 0 {
-                self.0.own(known)
-            } else {
-                self.0.block(known, place.below(i))
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        if around.size() > 1 {
+            let outgoing = match i {
+                0 => self.0.own(around),
+                _ => self.0.block(around, around.back(i)),
             };
-            let incoming = self.0.block(known, place.below(i + 1));
-            exchange(
-                acts,
-                0,
-                (place.below(1), incoming),
-                (place.above(1), outgoing),
-            );
+            acts.recv(1, 0, self.0.block(around, around.back(i + 1)));
+            acts.send(1, 0, outgoing);
         }
         if i == 0 {
-            self.0.take_own(known, acts);
+            self.0.take_own(around, acts);
         }
-        Some(i)
+        i
     }
 }

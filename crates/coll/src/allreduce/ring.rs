@@ -10,8 +10,10 @@
 //! the next one travels, and a segment that fits into a near cache is reduced there.
 
 use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
-use crate::split::{Cut, longest, piece};
+use crate::circle::Circle;
+use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::plan::{Buf, Side, TAGS};
+use crate::split::{Cut, longest};
 
 /// The largest group that [`Ring`] takes: the steps of a larger one could not be counted.
 pub const MAX_SIZE: u32 = 1 << 24;
@@ -20,10 +22,11 @@ pub const MAX_SIZE: u32 = 1 << 24;
 const MAX_SEGMENTS: u64 = 64;
 
 /// One rank's part in ring allreduce.
+pub type Ring = Placed<Rounds>;
+
+/// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ring {
-    rank: u32,
-    size: u32,
+pub struct Rounds {
     count: u64,
     /// The chunks, one for each rank.
     chunks: Cut,
@@ -35,7 +38,6 @@ impl Ring {
     /// Messages carry at most a segment, unless that would make more than 64 of one chunk.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let &Call {
-            rank,
             size,
             count,
             in_place,
@@ -45,59 +47,54 @@ impl Ring {
         let segments = longest(count, size)
             .div_ceil(segment.max(1))
             .clamp(1, MAX_SEGMENTS);
-        Ring {
-            rank,
-            size,
+        let rounds = Rounds {
             count,
             chunks: Cut::new(count, size),
             segments: segments as u32,
             in_place,
-        }
+        };
+        Placed::new(Circle::of(call), rounds)
     }
+}
 
+impl Rounds {
     /// Messages that a rank sends in each of the two phases.
-    fn messages(&self) -> u32 {
-        (self.size - 1) * self.segments
+    const fn messages(&self, size: u32) -> u32 {
+        (size - 1) * self.segments
     }
 
     /// Steps of the reduce-scatter. Segmented, message `i` travels while message `i - 1` is
     /// reduced; a whole chunk must be reduced before it can travel on.
-    fn scatter_steps(&self) -> u32 {
+    const fn scatter_steps(&self, size: u32) -> u32 {
         if self.segments > 1 {
-            self.messages() + 1
+            self.messages(size) + 1
         } else {
-            2 * self.messages()
+            2 * self.messages(size)
         }
     }
 
     /// The segment of message `message` in `buf`, in the chunk that starts its way `behind` ranks
     /// below this one.
-    fn segment(&self, buf: Buf, message: u32, behind: u32) -> Part {
-        let back = self.wrap(u64::from(behind) + u64::from(message / self.segments));
-        let chunk = self.wrap(u64::from(self.rank) + u64::from(self.size - back));
-        let (first, count) = self.chunks.piece(chunk);
-        let (first, count) = match self.segments {
-            1 => (first, count),
-            segments => piece(first, count, segments, message % segments),
-        };
-        Part::new(buf, first, count)
-    }
-
-    /// The rank that a number below twice the size stands for, counted around the ring.
-    const fn wrap(&self, rank: u64) -> u32 {
-        let size = self.size as u64;
-        (if rank < size { rank } else { rank - size }) as u32
+    fn segment(&self, buf: Buf, message: u32, behind: u32, around: &Around<'_>) -> Spot {
+        let back = u64::from(behind) + u64::from(message / self.segments);
+        let size = u64::from(around.size());
+        let back = if back < size { back } else { back - size };
+        let chunk = around.piece(buf, self.chunks, around.back(back as u32));
+        match self.segments {
+            1 => chunk,
+            segments => chunk.cut(segments, message % segments),
+        }
     }
 
     /// Where message `message` of the reduce-scatter arrives: where its result belongs or, in
     /// place, in scratch.
-    fn room(&self, message: u32) -> Part {
-        let result = self.segment(Buf::Out, message, 1);
+    fn room(&self, message: u32, around: &Around<'_>) -> Spot {
+        let result = self.segment(Buf::Out, message, 1, around);
         if !self.in_place {
             return result;
         }
         let slot = u64::from(message % 2 * u32::from(self.segments > 1));
-        Part::new(Buf::Scratch, slot * self.longest_segment(), result.count)
+        Spot::fixed(Buf::Scratch, slot * self.longest_segment(), result.len())
     }
 
     fn longest_segment(&self) -> u64 {
@@ -105,114 +102,93 @@ impl Ring {
     }
 
     /// Starts message `message` of the reduce-scatter.
-    fn pass(&self, message: u32, acts: &mut Acts) {
+    fn pass(&self, message: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
         let first_round = message < self.segments;
         let buf = if first_round && !self.in_place {
             Buf::In
         } else {
             Buf::Out
         };
-        self.exchange(
-            message,
-            self.room(message),
-            self.segment(buf, message, 0),
-            acts,
-        );
+        let from = self.segment(buf, message, 0, around);
+        exchange(message, self.room(message, around), from, acts);
     }
 
     /// Reduces what message `message` of the reduce-scatter brought.
-    fn merge(&self, message: u32, acts: &mut Acts) {
-        let into = self.segment(Buf::Out, message, 1);
+    fn merge(&self, message: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let into = self.segment(Buf::Out, message, 1, around);
         let from = if self.in_place {
-            self.room(message)
+            self.room(message, around)
         } else {
-            Part {
-                buf: Buf::In,
-                ..into
-            }
+            into.within(Buf::In)
         };
-        if !into.is_empty() {
-            acts.reduce(from, into, Side::Right);
-        }
+        acts.reduce(from, into, Side::Right);
     }
 
-    /// One message from the rank below and one to the rank above; an empty one is not sent.
-    fn exchange(&self, message: u32, into: Part, from: Part, acts: &mut Acts) {
-        let tag = message % TAGS;
-        let last = self.size - 1;
-        let below = if self.rank == 0 { last } else { self.rank - 1 };
-        let above = if self.rank == last { 0 } else { self.rank + 1 };
-        if !into.is_empty() {
-            acts.recv(below, tag, into);
-        }
-        if !from.is_empty() {
-            acts.send(above, tag, from);
-        }
-    }
-
-    fn reduce_scatter(&self, i: u32, acts: &mut Acts) {
+    fn reduce_scatter(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
         if self.segments == 1 {
             return if i.is_multiple_of(2) {
-                self.pass(i / 2, acts)
+                self.pass(i / 2, around, acts)
             } else {
-                self.merge(i / 2, acts)
+                self.merge(i / 2, around, acts)
             };
         }
-        if i < self.messages() {
-            self.pass(i, acts);
+        if i < self.messages(around.size()) {
+            self.pass(i, around, acts);
         }
         if let Some(arrived) = i.checked_sub(1) {
-            self.merge(arrived, acts);
+            self.merge(arrived, around, acts);
         }
     }
 
     /// Step `i` of the allgather, and how many steps of it that needs: a segment is passed on when
     /// it has come.
-    fn allgather(&self, i: u32, acts: &mut Acts) -> u32 {
+    fn allgather(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
-        let mine = self.size - 1;
-        self.exchange(
-            i,
-            self.segment(Buf::Out, i, 0),
-            self.segment(Buf::Out, i, mine),
-            acts,
-        );
+        let mine = around.size() - 1;
+        let [into, from] = [0, mine].map(|behind| self.segment(Buf::Out, i, behind, around));
+        exchange(i, into, from, acts);
         (i + 1).saturating_sub(self.segments)
     }
 }
 
-impl Plan for Ring {
-    fn steps(&self) -> u32 {
-        match self.size {
+/// One message from the rank below and one to the rank above; an empty one is not sent.
+fn exchange(message: u32, into: Spot, from: Spot, acts: &mut CircularActs<'_>) {
+    let tag = message % TAGS;
+    acts.recv(1, tag, into);
+    acts.send(1, tag, from);
+}
+
+impl Circular for Rounds {
+    fn steps(&self, size: u32) -> u32 {
+        match size {
             _ if self.count == 0 => 0,
             1 => 1,
-            _ => self.scatter_steps() + self.messages(),
+            _ => self.scatter_steps(size) + self.messages(size),
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, around: &Around<'_>) -> u64 {
         let slots = if self.segments > 1 { 2 } else { 1 };
-        if self.in_place && self.size > 1 {
+        if self.in_place && around.size() > 1 {
             slots * self.longest_segment()
         } else {
             0
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        if self.size == 1 {
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        let size = around.size();
+        if size == 1 {
             if !self.in_place {
-                acts.copy(
-                    Part::new(Buf::In, 0, self.count),
-                    Part::new(Buf::Out, 0, self.count),
-                );
+                let all = Spot::fixed(Buf::In, 0, self.count);
+                acts.copy(all, all.within(Buf::Out));
             }
-            return Some(0);
+            return 0;
         }
-        let Some(gather) = i.checked_sub(self.scatter_steps()) else {
-            self.reduce_scatter(i, acts);
-            return Some(i);
+        let Some(gather) = i.checked_sub(self.scatter_steps(size)) else {
+            self.reduce_scatter(i, around, acts);
+            return i;
         };
-        Some(self.scatter_steps() + self.allgather(gather, acts))
+        self.scatter_steps(size) + self.allgather(gather, around, acts)
     }
 }

@@ -8,63 +8,86 @@ use super::replace::Replace;
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
+use crate::circular::{Around, Circular, CircularActs, Placed};
 use crate::plan::{Acts, Known, Plan};
-use crate::window::{Window, copy, exchange};
+use crate::window::Window;
 
-/// One rank's part in a linear alltoall. One step for each distance, the last for the rank itself.
+/// One rank's part in a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linear {
-    place: Circle,
+pub enum Linear {
+    /// Straight from input to output.
+    Apart(Placed<Exchanges>),
+    /// In place.
+    InPlace(Replace),
+}
+
+/// What every rank does: one step for each distance, the last for the rank itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchanges {
     blocks: Blocks,
-    in_place: bool,
     window: Window,
 }
 
 impl Linear {
-    pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
-        Linear {
-            place: Circle::of(call),
-            blocks: Blocks::of(call),
-            in_place: call.in_place,
-            window: Window::new(parameters.window),
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let (place, blocks) = (Circle::of(call), Blocks::of(call));
+        let window = Window::new(parameters.window);
+        match call.in_place {
+            true => Linear::InPlace(Replace::new(place, blocks, window.get())),
+            false => Linear::Apart(Placed::new(place, Exchanges { blocks, window })),
         }
     }
+}
 
-    /// The plan in place.
-    fn replace(&self) -> Option<Replace> {
-        let plan = || Replace::new(self.place, self.blocks, self.window.get());
-        self.in_place.then(plan)
+impl Circular for Exchanges {
+    fn steps(&self, size: u32) -> u32 {
+        if self.blocks.are_empty() { 0 } else { size }
+    }
+
+    fn scratch(&self, _: &Around<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        let distance = i + 1;
+        let incoming = around.output(self.blocks, around.back(distance));
+        let outgoing = around.input(self.blocks, distance);
+        if distance == around.size() {
+            acts.copy(outgoing, incoming);
+            return 0;
+        }
+        acts.recv(distance, 0, incoming);
+        acts.send(distance, 0, outgoing);
+        self.window.needs(i)
     }
 }
 
 impl Plan for Linear {
     fn steps(&self) -> u32 {
-        if let Some(plan) = self.replace() {
-            return plan.steps();
-        }
-        if self.blocks.are_empty() {
-            0
-        } else {
-            self.place.size()
+        match self {
+            Linear::Apart(plan) => plan.steps(),
+            Linear::InPlace(plan) => plan.steps(),
         }
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.replace().map_or(0, |plan| plan.scratch(known))
+        match self {
+            Linear::Apart(plan) => plan.scratch(known),
+            Linear::InPlace(plan) => plan.scratch(known),
+        }
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        if let Some(plan) = self.replace() {
-            return plan.step(i, known, acts);
+        match self {
+            Linear::Apart(plan) => plan.step(i, known, acts),
+            Linear::InPlace(plan) => plan.step(i, known, acts),
         }
-        let (source, destination) = (self.place.below(i + 1), self.place.above(i + 1));
-        let incoming = self.blocks.output(known, source);
-        let outgoing = self.blocks.input(known, destination);
-        if source == self.place.rank() {
-            copy(acts, outgoing, incoming);
-            return Some(0);
+    }
+
+    fn is_turned(&self, by: u32, other: &Self) -> bool {
+        match (self, other) {
+            (Linear::Apart(one), Linear::Apart(other)) => one.is_turned(by, other),
+            _ => false,
         }
-        exchange(acts, 0, (source, incoming), (destination, outgoing));
-        Some(self.window.needs(i))
     }
 }

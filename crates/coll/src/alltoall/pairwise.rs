@@ -11,76 +11,129 @@ use super::replace::Replace;
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
+use crate::circular::{Around, Circular, CircularActs, Placed};
 use crate::plan::{Acts, Known, Plan};
 use crate::window::{copy, exchange};
 
 /// One rank's part in a pairwise alltoall. One step a round; the rank's own block goes with the
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pairwise {
+pub enum Pairwise {
+    /// Around the circle.
+    Circle(Placed<Rounds>),
+    /// In pairs by exclusive or.
+    Pairs(Pairs),
+    /// In place.
+    InPlace(Replace),
+}
+
+/// What every rank does around the circle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds(Blocks);
+
+/// What one rank does where partners are found by exclusive or.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pairs {
     place: Circle,
     blocks: Blocks,
-    in_place: bool,
 }
 
 impl Pairwise {
-    pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        Pairwise {
-            place: Circle::of(call),
-            blocks: Blocks::of(call),
-            in_place: call.in_place,
+    pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
+        let (place, blocks) = (Circle::of(call), Blocks::of(call));
+        match () {
+            () if call.in_place => Pairwise::InPlace(Replace::new(place, blocks, 1)),
+            () if call.size.is_power_of_two() => Pairwise::Pairs(Pairs { place, blocks }),
+            () => Pairwise::Circle(Placed::new(place, Rounds(blocks))),
         }
     }
+}
 
-    /// From whom this rank receives in round `i`, and to whom it sends.
-    fn partners(&self, i: u32) -> (u32, u32) {
-        if self.place.size().is_power_of_two() {
-            (self.place.rank() ^ i, self.place.rank() ^ i)
-        } else {
-            (self.place.below(i), self.place.above(i))
-        }
+/// The steps of both ways.
+fn steps(blocks: Blocks, size: u32) -> u32 {
+    match size {
+        _ if blocks.are_empty() => 0,
+        size => (size - 1).max(1),
+    }
+}
+
+impl Circular for Rounds {
+    fn steps(&self, size: u32) -> u32 {
+        steps(self.0, size)
     }
 
-    /// The plan in place.
-    fn replace(&self) -> Option<Replace> {
-        let plan = || Replace::new(self.place, self.blocks, 1);
-        self.in_place.then(plan)
+    fn scratch(&self, _: &Around<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        let round = i + 1;
+        acts.recv(round, 0, around.output(self.0, around.back(round)));
+        acts.send(round, 0, around.input(self.0, round));
+        if i == 0 {
+            acts.copy(around.input(self.0, 0), around.output(self.0, 0));
+        }
+        i
+    }
+}
+
+impl Plan for Pairs {
+    fn steps(&self) -> u32 {
+        steps(self.blocks, self.place.size())
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let rank = self.place.rank();
+        let parts = |peer| {
+            let incoming = self.blocks.output(known, peer);
+            (self.blocks.input(known, peer), incoming)
+        };
+        if self.place.size() > 1 {
+            let partner = rank ^ (i + 1);
+            let (outgoing, incoming) = parts(partner);
+            exchange(acts, 0, (partner, incoming), (partner, outgoing));
+        }
+        if i == 0 {
+            let (from, into) = parts(rank);
+            copy(acts, from, into);
+        }
+        Some(i)
     }
 }
 
 impl Plan for Pairwise {
     fn steps(&self) -> u32 {
-        if let Some(plan) = self.replace() {
-            return plan.steps();
-        }
-        match self.place.size() {
-            _ if self.blocks.are_empty() => 0,
-            size => (size - 1).max(1),
+        match self {
+            Pairwise::Circle(plan) => plan.steps(),
+            Pairwise::Pairs(plan) => plan.steps(),
+            Pairwise::InPlace(plan) => plan.steps(),
         }
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.replace().map_or(0, |plan| plan.scratch(known))
+        match self {
+            Pairwise::Circle(plan) => plan.scratch(known),
+            Pairwise::Pairs(plan) => plan.scratch(known),
+            Pairwise::InPlace(plan) => plan.scratch(known),
+        }
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        if let Some(plan) = self.replace() {
-            return plan.step(i, known, acts);
+        match self {
+            Pairwise::Circle(plan) => plan.step(i, known, acts),
+            Pairwise::Pairs(plan) => plan.step(i, known, acts),
+            Pairwise::InPlace(plan) => plan.step(i, known, acts),
         }
-        let rank = self.place.rank();
-        if self.place.size() > 1 {
-            let (source, destination) = self.partners(i + 1);
-            let incoming = self.blocks.output(known, source);
-            let outgoing = self.blocks.input(known, destination);
-            exchange(acts, 0, (source, incoming), (destination, outgoing));
+    }
+
+    fn is_turned(&self, by: u32, other: &Self) -> bool {
+        match (self, other) {
+            (Pairwise::Circle(one), Pairwise::Circle(other)) => one.is_turned(by, other),
+            _ => false,
         }
-        if i == 0 {
-            copy(
-                acts,
-                self.blocks.input(known, rank),
-                self.blocks.output(known, rank),
-            );
-        }
-        Some(i)
     }
 }

@@ -13,7 +13,7 @@ use crate::window::{copy, exchange};
 /// One rank's part in alltoall in place. A window's worth of steps, each an exchange, then one that
 /// brings what came where it belongs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Replace {
+pub struct Replace {
     place: Circle,
     blocks: Blocks,
     /// Exchanges under way at a time, at most as many as a step holds acts.

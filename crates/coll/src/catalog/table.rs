@@ -72,6 +72,13 @@ macro_rules! table {
                     $(AnyPlan::$name(plan) => plan.step(i, known, acts),)*
                 }
             }
+
+            fn is_turned(&self, by: u32, other: &Self) -> bool {
+                match (self, other) {
+                    $((AnyPlan::$name(one), AnyPlan::$name(other)) => one.is_turned(by, other),)*
+                    _ => false,
+                }
+            }
         }
     };
 }

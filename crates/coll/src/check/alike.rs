@@ -7,6 +7,11 @@
 //! alone, each of its messages coming back to it turned, and every other rank ends with what rank 0
 //! ends with, turned. The promise of the collective is turned as well, so all keep it if rank 0 does.
 //!
+//! A plan that holds no rank can be seen to be another one turned without a look at its steps
+//! ([`Plan::is_turned`]): what it says goes through one piece of code that puts the rank in, the same for
+//! all such plans (`circular`). So of many ranks that say so, act by act only some are compared, which
+//! hold that code to its word; of few ranks all are.
+//!
 //! With a period of `m` the first `m` ranks are run, and the plan of each is turned by multiples of
 //! `m`: even and odd ranks, or the ranks of one node for those of all.
 
@@ -26,6 +31,9 @@ use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
 /// Ranks that are compared together, step by step: what they are compared with is then at hand.
 const TOGETHER: usize = 16;
+
+/// Up to so many ranks each one's acts are compared, whatever its plan says of itself.
+const FEW: u32 = 128;
 
 /// How ranks differ from the first ones.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +84,13 @@ impl Turn {
     pub(super) const fn class(&self, rank: u32) -> (u32, u32) {
         let class = rank % self.period;
         (class, rank - class)
+    }
+
+    /// Whether the rank's acts are compared even where its plan holds no rank: all on few ranks, else the
+    /// ones at both ends of the circle, in steps that double.
+    const fn is_looked_at(&self, rank: u32) -> bool {
+        let distances = (rank, self.size - rank);
+        self.size <= FEW || distances.0.is_power_of_two() || distances.1.is_power_of_two()
     }
 
     /// `by` ranks above `rank`; neither is beyond the number of ranks.
@@ -337,7 +352,8 @@ impl Case {
     ///
     /// # Cost
     ///
-    /// Every rank's plan is asked for all its steps; only the messages of few ranks are carried.
+    /// Every rank's plan is asked for all its steps, but for most of those that hold no rank; only the
+    /// messages of few ranks are carried.
     pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<Report, Fault>> {
         let arrays = self.arrays();
         self.check_plans_alike(|rank| {
@@ -377,11 +393,16 @@ impl Case {
                 .map(|(plan, task)| Steps::of(plan, task))
                 .collect::<Option<_>>()?;
             let alike = |(first, from): (u32, u32)| {
-                let (steps, task) = (&steps[first as usize], &contract.tasks[first as usize]);
+                let at = first as usize;
+                let (own, steps, task) = (&firsts[at], &steps[at], &contract.tasks[at]);
                 let ranks = (first + from..self.size)
                     .step_by(period as usize)
                     .take(TOGETHER);
                 let others = ranks.map(|rank| Ok((plan(rank)?, rank - first)));
+                let is_open = |other: &(P, u32)| {
+                    turn.is_looked_at(first + other.1) || !own.is_turned(other.1, &other.0)
+                };
+                let others = others.filter(|other| other.as_ref().map_or(true, is_open));
                 let others: Result<Vec<_>, Fault> = others.collect();
                 others.is_ok_and(|others| turn.are_plans(steps, &others, task))
             };

@@ -65,4 +65,18 @@ pub trait Plan {
     /// of gatherv and scatterv look for long blocks among as many; and in a neighbourhood a step looks at
     /// all neighbours once for each doubling of the number of ranks.
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32>;
+
+    /// Whether it is certain without a look at the steps that, where all blocks are equally long, the
+    /// plan of the rank `by` above this one does the same as this one, turned: each of its peers and
+    /// blocks lies `by` above the one of this plan, around the circle of ranks.
+    ///
+    /// `false`, which is the default, says nothing. The checker believes `true` on most ranks, so it is
+    /// to be answered by a plan that holds no rank which its steps could depend on.
+    fn is_turned(&self, by: u32, other: &Self) -> bool
+    where
+        Self: Sized,
+    {
+        let _ = (by, other);
+        false
+    }
 }

@@ -8,8 +8,9 @@
 
 use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Division, Turned};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
+use crate::circulant::Division;
+use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::plan::{Buf, Side, TAGS};
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -20,48 +21,53 @@ pub const MAX_SIZE: u32 = 1 << 30;
 /// # Cost
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
+pub type Pairwise = Placed<Rounds>;
+
+/// What a rank does; where the operation commutes, the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pairwise {
-    view: Turned,
-    /// The rounds whose contributions are reduced from the left.
-    lower_rounds: u32,
+pub struct Rounds {
+    blocks: Division,
+    /// The rounds whose contributions are reduced from the left, if these are not all.
+    lower: Option<u32>,
     in_place: bool,
 }
 
 impl Pairwise {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        Pairwise {
-            view: Turned {
-                circle: Circle::of(call),
-                blocks: match call.collective {
-                    Collective::ReduceScatter => Division::Sends(call.count),
-                    _ => Division::Equal(call.count),
-                },
+        let rounds = Rounds {
+            blocks: match call.collective {
+                Collective::ReduceScatter => Division::Sends(call.count),
+                _ => Division::Equal(call.count),
             },
-            lower_rounds: match call.commutative {
-                true => call.size - 1,
-                false => call.rank,
-            },
+            lower: (!call.commutative).then_some(call.rank),
             in_place: call.in_place,
-        }
+        };
+        Placed::new(Circle::of(call), rounds)
     }
+}
 
+impl Rounds {
     /// The block that goes to the rank `distance` above.
-    fn block(&self, distance: u32, known: &Known<'_>) -> Part {
+    fn block(&self, distance: u32, around: &Around<'_>) -> Spot {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
-        self.view.natural(buf, distance, distance + 1, known)
+        around.natural(buf, self.blocks, distance)
     }
 
     /// The length of the own block, which is that of every sum.
-    fn len(&self, known: &Known<'_>) -> u64 {
-        self.view.len(0, 1, known)
+    fn len(&self, around: &Around<'_>) -> u64 {
+        around.len(self.blocks, 0)
+    }
+
+    /// The rounds whose contributions are reduced from the left.
+    fn lower_rounds(&self, around: &Around<'_>) -> u32 {
+        self.lower.unwrap_or(around.size() - 1)
     }
 
     /// Where the sum of the lower ranks' contributions and the own one is, once there is a lower one:
     /// where the result belongs or, in place, where the own block is.
-    fn lower(&self, len: u64, known: &Known<'_>) -> Part {
+    fn lower(&self, len: u64, around: &Around<'_>) -> Spot {
         if self.in_place {
-            self.block(0, known)
+            self.block(0, around)
         } else {
             result(len)
         }
@@ -69,50 +75,46 @@ impl Pairwise {
 
     /// Where the message of a round comes, and what its contribution is reduced into, from the
     /// left; nothing where it is the first higher one.
-    fn meeting(&self, round: u32, len: u64, known: &Known<'_>) -> (Part, Option<Part>) {
+    fn meeting(&self, round: u32, len: u64, around: &Around<'_>) -> (Spot, Option<Spot>) {
+        let lower_rounds = self.lower_rounds(around);
         match () {
-            () if round == 1 && self.lower_rounds > 0 && !self.in_place => (result(len), None),
-            () if round <= self.lower_rounds => (later(len), Some(self.lower(len, known))),
-            () if round == self.lower_rounds + 1 => (higher(len), None),
+            () if round == 1 && lower_rounds > 0 && !self.in_place => (result(len), None),
+            () if round <= lower_rounds => (later(len), Some(self.lower(len, around))),
+            () if round == lower_rounds + 1 => (higher(len), None),
             () => (later(len), Some(higher(len))),
         }
     }
 
-    fn exchange(&self, round: u32, len: u64, known: &Known<'_>, acts: &mut Acts) {
-        if len > 0 {
-            let (room, _) = self.meeting(round, len, known);
-            acts.recv(self.view.circle.below(round), round % TAGS, room);
-        }
-        let block = self.block(round, known);
-        if !block.is_empty() {
-            acts.send(self.view.circle.above(round), round % TAGS, block);
-        }
+    fn exchange(&self, round: u32, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let (room, _) = self.meeting(round, len, around);
+        acts.recv(round, round % TAGS, room);
+        acts.send(round, round % TAGS, self.block(round, around));
     }
 
-    fn merge(&self, round: u32, len: u64, known: &Known<'_>, acts: &mut Acts) {
-        match self.meeting(round, len, known) {
+    fn merge(&self, round: u32, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        match self.meeting(round, len, around) {
             (room, Some(sum)) => acts.reduce(room, sum, Side::Left),
-            (room, None) if round <= self.lower_rounds => {
-                acts.reduce(self.block(0, known), room, Side::Right);
+            (room, None) if round <= self.lower_rounds(around) => {
+                acts.reduce(self.block(0, around), room, Side::Right);
             }
             _ => {}
         }
     }
 
     /// Whether some contributions are reduced on their own.
-    const fn has_higher(&self) -> bool {
-        self.lower_rounds + 1 < self.view.circle.size()
+    fn has_higher(&self, around: &Around<'_>) -> bool {
+        self.lower_rounds(around) + 1 < around.size()
     }
 
     /// Joins the two sums: in place in scratch, since the two places in `Out` may overlap.
-    fn join(&self, len: u64, known: &Known<'_>, acts: &mut Acts) {
-        let lower = if self.lower_rounds == 0 {
-            self.block(0, known)
+    fn join(&self, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let lower = if self.lower_rounds(around) == 0 {
+            self.block(0, around)
         } else {
-            self.lower(len, known)
+            self.lower(len, around)
         };
-        let is_home = !self.is_moved();
-        match self.has_higher() {
+        let is_home = !self.is_moved(around);
+        match self.has_higher(around) {
             true if is_home => acts.reduce(higher(len), lower, Side::Right),
             true => acts.reduce(lower, higher(len), Side::Left),
             false if is_home => {}
@@ -121,53 +123,53 @@ impl Pairwise {
     }
 
     /// Whether the result is joined in scratch, and must be brought home.
-    const fn is_moved(&self) -> bool {
-        self.lower_rounds == 0 || self.in_place
+    fn is_moved(&self, around: &Around<'_>) -> bool {
+        self.lower_rounds(around) == 0 || self.in_place
     }
 
     /// Brings home what was joined in scratch.
-    fn deliver(&self, len: u64, acts: &mut Acts) {
-        if self.is_moved() {
+    fn deliver(&self, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        if self.is_moved(around) {
             acts.copy(higher(len), result(len));
         }
     }
 }
 
 /// Where the result belongs.
-const fn result(len: u64) -> Part {
-    Part::new(Buf::Out, 0, len)
+const fn result(len: u64) -> Spot {
+    Spot::fixed(Buf::Out, 0, len)
 }
 
 /// Where a contribution waits to be reduced.
-const fn later(len: u64) -> Part {
-    Part::new(Buf::Scratch, 0, len)
+const fn later(len: u64) -> Spot {
+    Spot::fixed(Buf::Scratch, 0, len)
 }
 
 /// The sum of the higher ranks' contributions.
-const fn higher(len: u64) -> Part {
-    Part::new(Buf::Scratch, len, len)
+const fn higher(len: u64) -> Spot {
+    Spot::fixed(Buf::Scratch, len, len)
 }
 
-impl Plan for Pairwise {
-    fn steps(&self) -> u32 {
-        2 * self.view.circle.size()
+impl Circular for Rounds {
+    fn steps(&self, size: u32) -> u32 {
+        2 * size
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let sums = 1 + u64::from(self.has_higher() || self.is_moved());
-        sums * self.len(known)
+    fn scratch(&self, around: &Around<'_>) -> u64 {
+        let sums = 1 + u64::from(self.has_higher(around) || self.is_moved(around));
+        sums * self.len(around)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let (round, rounds) = (1 + i / 2, self.view.circle.size() - 1);
-        let len = self.len(known);
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        let (round, rounds) = (1 + i / 2, around.size() - 1);
+        let len = self.len(around);
         match () {
-            () if round <= rounds && i.is_multiple_of(2) => self.exchange(round, len, known, acts),
+            () if round <= rounds && i.is_multiple_of(2) => self.exchange(round, len, around, acts),
             () if len == 0 => {}
-            () if round <= rounds => self.merge(round, len, known, acts),
-            () if i.is_multiple_of(2) => self.join(len, known, acts),
-            () => self.deliver(len, acts),
+            () if round <= rounds => self.merge(round, len, around, acts),
+            () if i.is_multiple_of(2) => self.join(len, around, acts),
+            () => self.deliver(len, around, acts),
         }
-        Some(i)
+        i
     }
 }
