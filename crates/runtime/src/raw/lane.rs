@@ -1,21 +1,24 @@
 //! A lane: one engine, its transports, and what waiting on it needs.
 
 mod naming;
+mod together;
 
 use std::any::Any;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_os::fork::ForkGuard;
 use oxmpi_shm::Gates;
 use oxmpi_shm::heap::{Heap, Reach};
-use oxmpi_shm::node::collective::{self, Awaited, Never, Team};
+use oxmpi_shm::node::collective;
 use oxmpi_shm::wait::{Patience, Rest, Waiter};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
-use oxmpi_wire::{Envelope, Fault, Peer, Rx, Short, Tx, Wanted};
+use oxmpi_wire::{Envelope, Peer, Rx, Short, Tx, Wanted};
 
+pub(super) use together::{Lent, Missed};
+
+use self::together::Place;
 use super::choices::Choices;
 use super::collective::{Collectives, Troubles};
 use super::communicator::{Claimed, OpenRequest};
@@ -75,37 +78,6 @@ pub struct Lane {
     reach: Option<Reach>,
     /// What serves collectives.
     pub(super) choices: Choices,
-}
-
-/// A communicator's team between its collectives.
-enum Place {
-    /// The ranks have not met yet.
-    Unmade,
-    /// They have none.
-    None,
-    Here(Box<Team>),
-    /// A collective has it.
-    Away,
-}
-
-/// What a collective gets when it asks for its team.
-pub(super) enum Lent {
-    /// There is none for it: messages do it.
-    None,
-    /// The ranks have not met yet.
-    Unmade,
-    /// The team, and how often to look before a longer wait.
-    Team(Box<Team>, u32),
-    /// Another collective has it.
-    Away,
-}
-
-/// Why what a collective waits for does not come.
-pub(super) enum Missed {
-    /// A rank is lost.
-    Lost(Failure),
-    /// The rank at this link is in another call.
-    Differs(Peer),
 }
 
 /// An operation that nobody waits for, and what owns its buffer.
@@ -541,129 +513,6 @@ impl Lane {
     #[inline]
     pub(super) const fn waiter(&self) -> Waiter {
         Waiter::new(self.patience)
-    }
-
-    /// The gate for barriers of the communicator of this context, if there is one. Communicators
-    /// with the same context have no rank in common.
-    pub(super) fn gate(&self, context: u32) -> Option<usize> {
-        let gate = (context / Self::CONTEXTS) as usize;
-        (self.gates.are_open() && gate < Gates::COUNT).then_some(gate)
-    }
-
-    /// Enters a barrier of the links `others`, bit by bit. False: one is under way at this gate.
-    pub(super) fn enter(&mut self, gate: usize, others: u64) -> bool {
-        self.gates.enter(gate, others)
-    }
-
-    /// Leaves the barrier that is under way at the gate.
-    pub(super) fn give_up(&mut self, gate: usize) {
-        self.gates.give_up(gate);
-    }
-
-    /// How the barrier ended; `None` while it goes on. It fails when a rank that is missing is lost.
-    pub(super) fn passed(&mut self, gate: usize) -> Option<std::result::Result<(), Failure>> {
-        let missing = self.gates.look(gate, &mut self.tx.node);
-        if missing == 0 {
-            return Some(Ok(()));
-        }
-        let (peer, fault) = self.fault_among(missing)?;
-        // It may have come before it was lost.
-        match self.gates.look(gate, &mut self.tx.node) {
-            0 => Some(Ok(())),
-            left if left >> peer.0 & 1 != 0 => {
-                self.gates.give_up(gate);
-                Some(Err(Failure::Fault { peer, fault }))
-            }
-            _ => None,
-        }
-    }
-
-    /// Lends the team of the communicator of this context, for one call; what the user asks an
-    /// algorithm for has none. Communicators with the same context have no rank in common.
-    ///
-    /// # Errors
-    /// When the lane may not be used.
-    pub(super) fn lend_team(&mut self, context: u32, call: &Call) -> Result<Lent> {
-        self.check()?;
-        let asked = self.policy.tuning.asks_for(call);
-        let looks = self.looks;
-        let place = self.teams.get_mut((context / Self::CONTEXTS) as usize);
-        Ok(match place {
-            Some(place) if !asked => match std::mem::replace(place, Place::Away) {
-                Place::Here(team) => Lent::Team(team, looks),
-                Place::Away => Lent::Away,
-                Place::None => {
-                    *place = Place::None;
-                    Lent::None
-                }
-                Place::Unmade => {
-                    *place = Place::None;
-                    match self.policy.node_collectives && self.gates.are_open() {
-                        true => Lent::Unmade,
-                        false => Lent::None,
-                    }
-                }
-            },
-            _ => Lent::None,
-        })
-    }
-
-    /// A team of `links` for the communicator of this context, if there is memory for one.
-    pub(super) fn make_team(
-        &self,
-        context: u32,
-        links: impl Iterator<Item = u32>,
-        me: usize,
-    ) -> Option<Team> {
-        let place = (context / Self::CONTEXTS) as usize;
-        self.gates.team(place, links, me)
-    }
-
-    /// Keeps the team until the next collective.
-    pub(super) fn keep_team(&mut self, context: u32, team: Box<Team>) {
-        if let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) {
-            *place = Place::Here(team);
-        }
-    }
-
-    /// Whether what a collective waits for has come.
-    pub(super) fn has_come(
-        &mut self,
-        awaited: &mut Awaited,
-    ) -> Option<std::result::Result<(), Missed>> {
-        match self.gates.has_come(awaited, &mut self.tx.node) {
-            Ok(true) => return Some(Ok(())),
-            // The next poll gives it up.
-            Ok(false) | Err((_, Never::Corrupt(_))) => {}
-            Err((rank, Never::Differs)) => return Some(Err(Missed::Differs(Peer(rank)))),
-        }
-        let (peer, fault) = self.fault_among(awaited.missing())?;
-        // It may have come before it was lost.
-        if self.gates.has_come(awaited, &mut self.tx.node) == Ok(true) {
-            return Some(Ok(()));
-        }
-        let lost = awaited.missing() >> peer.0 & 1 != 0;
-        lost.then_some(Err(Missed::Lost(Failure::Fault { peer, fault })))
-    }
-
-    /// What was awaited has come, or is awaited no more.
-    pub(super) const fn forget_awaited(&mut self) {
-        self.gates.forget();
-    }
-
-    /// The first of the links `links`, bit by bit, that is lost, and why.
-    fn fault_among(&self, links: u64) -> Option<(Peer, Fault)> {
-        let links = (0..self.near).filter(|link| links >> link & 1 != 0);
-        let faults = links.map(|link| (Peer(link), self.engine.fault(Peer(link))));
-        faults
-            .filter_map(|(peer, fault)| Some((peer, fault?)))
-            .next()
-    }
-
-    /// Wakes those of the links, bit by bit, whose ranks sleep.
-    #[inline]
-    pub(super) fn wake(&self, links: u64) {
-        self.tx.node.wake_those_asleep(links);
     }
 
     /// Makes progress, or rests a little after a turn that made none.

@@ -1,0 +1,169 @@
+//! What the ranks of a node have together: gates for barriers, and teams for collectives.
+
+use oxmpi_coll::catalog::Call;
+use oxmpi_shm::Gates;
+use oxmpi_shm::node::collective::{Awaited, Never, Team};
+use oxmpi_wire::engine::Failure;
+use oxmpi_wire::{Fault, Peer};
+
+use super::Lane;
+use crate::error::Result;
+
+/// A communicator's team between its collectives.
+pub(super) enum Place {
+    /// The ranks have not met yet.
+    Unmade,
+    /// They have none.
+    None,
+    Here(Box<Team>),
+    /// A collective has it.
+    Away,
+}
+
+/// What a collective gets when it asks for its team.
+pub(in crate::raw) enum Lent {
+    /// There is none for it: messages do it.
+    None,
+    /// The ranks have not met yet.
+    Unmade,
+    /// The team, and how often to look before a longer wait.
+    Team(Box<Team>, u32),
+    /// Another collective has it.
+    Away,
+}
+
+/// Why what a collective waits for does not come.
+pub(in crate::raw) enum Missed {
+    /// A rank is lost.
+    Lost(Failure),
+    /// The rank at this link is in another call.
+    Differs(Peer),
+}
+
+impl Lane {
+    /// The gate for barriers of the communicator of this context, if there is one. Communicators
+    /// with the same context have no rank in common.
+    pub(in crate::raw) fn gate(&self, context: u32) -> Option<usize> {
+        let gate = (context / Self::CONTEXTS) as usize;
+        (self.gates.are_open() && gate < Gates::COUNT).then_some(gate)
+    }
+
+    /// Enters a barrier of the links `others`, bit by bit. False: one is under way at this gate.
+    pub(in crate::raw) fn enter(&mut self, gate: usize, others: u64) -> bool {
+        self.gates.enter(gate, others)
+    }
+
+    /// Leaves the barrier that is under way at the gate.
+    pub(in crate::raw) fn give_up(&mut self, gate: usize) {
+        self.gates.give_up(gate);
+    }
+
+    /// How the barrier ended; `None` while it goes on. It fails when a rank that is missing is lost.
+    pub(in crate::raw) fn passed(
+        &mut self,
+        gate: usize,
+    ) -> Option<std::result::Result<(), Failure>> {
+        let missing = self.gates.look(gate, &mut self.tx.node);
+        if missing == 0 {
+            return Some(Ok(()));
+        }
+        let (peer, fault) = self.fault_among(missing)?;
+        // It may have come before it was lost.
+        match self.gates.look(gate, &mut self.tx.node) {
+            0 => Some(Ok(())),
+            left if left >> peer.0 & 1 != 0 => {
+                self.gates.give_up(gate);
+                Some(Err(Failure::Fault { peer, fault }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Lends the team of the communicator of this context, for one call; what the user asks an
+    /// algorithm for has none. Communicators with the same context have no rank in common.
+    ///
+    /// # Errors
+    /// When the lane may not be used.
+    pub(in crate::raw) fn lend_team(&mut self, context: u32, call: &Call) -> Result<Lent> {
+        self.check()?;
+        let asked = self.policy.tuning.asks_for(call);
+        let looks = self.looks;
+        let place = self.teams.get_mut((context / Self::CONTEXTS) as usize);
+        Ok(match place {
+            Some(place) if !asked => match std::mem::replace(place, Place::Away) {
+                Place::Here(team) => Lent::Team(team, looks),
+                Place::Away => Lent::Away,
+                Place::None => {
+                    *place = Place::None;
+                    Lent::None
+                }
+                Place::Unmade => {
+                    *place = Place::None;
+                    match self.policy.node_collectives && self.gates.are_open() {
+                        true => Lent::Unmade,
+                        false => Lent::None,
+                    }
+                }
+            },
+            _ => Lent::None,
+        })
+    }
+
+    /// A team of `links` for the communicator of this context, if there is memory for one.
+    pub(in crate::raw) fn make_team(
+        &self,
+        context: u32,
+        links: impl Iterator<Item = u32>,
+        me: usize,
+    ) -> Option<Team> {
+        let place = (context / Self::CONTEXTS) as usize;
+        self.gates.team(place, links, me)
+    }
+
+    /// Keeps the team until the next collective.
+    pub(in crate::raw) fn keep_team(&mut self, context: u32, team: Box<Team>) {
+        if let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) {
+            *place = Place::Here(team);
+        }
+    }
+
+    /// Whether what a collective waits for has come.
+    pub(in crate::raw) fn has_come(
+        &mut self,
+        awaited: &mut Awaited,
+    ) -> Option<std::result::Result<(), Missed>> {
+        match self.gates.has_come(awaited, &mut self.tx.node) {
+            Ok(true) => return Some(Ok(())),
+            // The next poll gives it up.
+            Ok(false) | Err((_, Never::Corrupt(_))) => {}
+            Err((rank, Never::Differs)) => return Some(Err(Missed::Differs(Peer(rank)))),
+        }
+        let (peer, fault) = self.fault_among(awaited.missing())?;
+        // It may have come before it was lost.
+        if self.gates.has_come(awaited, &mut self.tx.node) == Ok(true) {
+            return Some(Ok(()));
+        }
+        let lost = awaited.missing() >> peer.0 & 1 != 0;
+        lost.then_some(Err(Missed::Lost(Failure::Fault { peer, fault })))
+    }
+
+    /// What was awaited has come, or is awaited no more.
+    pub(in crate::raw) const fn forget_awaited(&mut self) {
+        self.gates.forget();
+    }
+
+    /// The first of the links `links`, bit by bit, that is lost, and why.
+    fn fault_among(&self, links: u64) -> Option<(Peer, Fault)> {
+        let links = (0..self.near).filter(|link| links >> link & 1 != 0);
+        let faults = links.map(|link| (Peer(link), self.engine.fault(Peer(link))));
+        faults
+            .filter_map(|(peer, fault)| Some((peer, fault?)))
+            .next()
+    }
+
+    /// Wakes those of the links, bit by bit, whose ranks sleep.
+    #[inline]
+    pub(in crate::raw) fn wake(&self, links: u64) {
+        self.tx.node.wake_those_asleep(links);
+    }
+}
