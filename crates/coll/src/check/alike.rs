@@ -21,7 +21,8 @@ use core::ops::Range;
 use super::case::Case;
 use super::contract::Task;
 use super::fault::{Fault, Kind};
-use super::memory::{Run, plain, resolve};
+use super::memory::{plain, resolve};
+use super::message::{Message, Run};
 
 use super::ranks::Ranks;
 use super::sums::{Sum, Sums};
@@ -106,12 +107,13 @@ impl Turn {
     }
 
     /// What a message holds, turned.
-    pub(super) fn runs(&self, runs: Vec<Run>, by: u32, sums: &mut Sums) -> Vec<Run> {
+    pub(super) fn runs(&self, runs: Message, by: u32, sums: &mut Sums) -> Message {
         if by == 0 {
             return runs;
         }
-        let mut turned = Vec::with_capacity(runs.len() + 1);
-        for run in runs {
+        let mut turned = Message::default();
+        turned.reserve(runs.len());
+        for &run in runs.iter() {
             let held = sums.get(run.sum);
             let ranks = self.ranks(&held.ranks, by);
             let sum = Sum { ranks, ..*held };

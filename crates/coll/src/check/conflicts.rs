@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::cell::OnceCell;
 use core::ops::Range;
 
 use super::contract::Task;
@@ -10,41 +9,55 @@ use super::fault::{Fault, Kind};
 use super::memory::{Place, buffer, resolve};
 use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
 
+/// An act of a step, by its place there.
+#[derive(Clone, Copy, Debug)]
+struct Which {
+    step: u32,
+    act: u32,
+}
+
 /// A part that an act reads or writes.
 #[derive(Clone, Debug)]
 struct Touch {
+    by: Which,
+    writes: bool,
     buf: Buf,
     /// From its lowest element to its highest.
     span: Range<u64>,
     /// Where the elements are, if not all within the span.
     place: Option<Box<Place>>,
-    writes: bool,
 }
 
 impl Touch {
     /// `None` where there is no element, or for a block that does not exist: the run finds that.
-    fn new(part: Part, writes: bool, task: &Task) -> Option<Self> {
+    fn new(part: Part, by: Which, writes: bool, task: &Task) -> Option<Self> {
         if part.is_empty() {
             return None;
         }
         let place = resolve(part, &task.blocks, [task.input, task.output])?;
         let buf = place.plain.buf;
-        if let Some(span) = place.simple() {
-            return Some(Touch {
-                buf,
-                span,
-                place: None,
-                writes,
-            });
-        }
-        let low = place.blocks().map(|block| block.start).min();
-        let high = place.blocks().map(|block| block.end).max();
+        let (span, place) = match place.simple() {
+            Some(span) => (span, None),
+            None => {
+                let low = place.blocks().map(|block| block.start).min();
+                let high = place.blocks().map(|block| block.end).max();
+                let span = low.unwrap_or(0)..high.unwrap_or(0);
+                (span, Some(Box::new(place)))
+            }
+        };
         Some(Touch {
-            buf,
-            span: low.unwrap_or(0)..high.unwrap_or(0),
-            place: Some(Box::new(place)),
+            by,
             writes,
+            buf,
+            span,
+            place,
         })
+    }
+
+    /// What the act reads, and what it writes.
+    fn of(act: &Act, by: Which, task: &Task) -> [Option<Self>; 2] {
+        let touch = |part: Option<Part>, writes| Touch::new(part?, by, writes, task);
+        [touch(act.reads(), false), touch(act.writes(), true)]
     }
 
     fn meets(&self, other: &Touch) -> bool {
@@ -61,51 +74,50 @@ impl Touch {
     }
 }
 
-/// An act under way.
-#[derive(Clone, Debug)]
+/// What the acts under way touch.
+#[derive(Debug, Default)]
 struct Running {
-    step: u32,
-    act: Act,
-    /// What it reads and writes, once that is asked for: most acts run alone.
-    touches: OnceCell<[Option<Touch>; 2]>,
+    touches: VecDeque<Touch>,
+    /// An act under way alone, of which it was not asked yet what it touches: most acts run alone.
+    alone: Option<(Which, Act)>,
 }
 
 impl Running {
-    const fn new(step: u32, act: Act) -> Self {
-        Running {
-            step,
-            act,
-            touches: OnceCell::new(),
+    /// Forgets the steps below `needs`: they are done.
+    fn finish(&mut self, needs: u32) {
+        while self
+            .touches
+            .front()
+            .is_some_and(|touch| touch.by.step < needs)
+        {
+            self.touches.pop_front();
         }
+        self.alone = self.alone.filter(|(by, _)| by.step >= needs);
     }
 
-    fn touches(&self, task: &Task) -> &[Option<Touch>; 2] {
-        let touch =
-            |part: Option<Part>, writes| part.and_then(|part| Touch::new(part, writes, task));
-        self.touches.get_or_init(|| {
-            [
-                touch(self.act.reads(), false),
-                touch(self.act.writes(), true),
-            ]
-        })
+    /// Starts an act; one that it conflicts with, if there is one.
+    fn start(&mut self, act: &Act, by: Which, task: &Task) -> Option<Which> {
+        if let Some((by, alone)) = self.alone.take() {
+            self.add(Touch::of(&alone, by, task));
+        }
+        let own = Touch::of(act, by, task);
+        let meets = |other: &&Touch| own.iter().flatten().any(|own| own.meets(other));
+        let other = self.touches.iter().find(meets).map(|other| other.by);
+        self.add(own);
+        other
     }
 
-    /// Whether one writes what the other reads or writes.
-    fn conflicts(&self, other: &Running, task: &Task) -> bool {
-        let others = || other.touches(task).iter().flatten();
-        self.touches(task)
-            .iter()
-            .flatten()
-            .any(|own| others().any(|other| own.meets(other)))
+    fn add(&mut self, touches: [Option<Touch>; 2]) {
+        self.touches.extend(touches.into_iter().flatten());
     }
+}
 
-    /// Whether the act writes what it reads.
-    fn conflicts_itself(&self, task: &Task) -> bool {
-        let parts = self.act.reads().zip(self.act.writes());
-        let in_one = |parts: (Part, Part)| buffer(parts.0.buf) == buffer(parts.1.buf);
-        parts.is_some_and(in_one)
-            && matches!(self.touches(task), [Some(read), Some(written)] if read.meets(written))
-    }
+/// Whether the act writes what it reads.
+fn conflicts_itself(act: &Act, by: Which, task: &Task) -> bool {
+    let parts = act.reads().zip(act.writes());
+    let in_one = |(from, into): (Part, Part)| buffer(from.buf) == buffer(into.buf);
+    parts.is_some_and(in_one)
+        && matches!(Touch::of(act, by, task), [Some(read), Some(written)] if read.meets(&written))
 }
 
 /// Looks at every pair of acts that can run at the same time: those of one step, and those of two
@@ -123,7 +135,7 @@ pub(super) fn check<P: Plan>(
     end: u32,
 ) -> Result<bool, Fault> {
     let known = Known::new(task.arrays.given(), learned);
-    let mut running: VecDeque<Running> = VecDeque::new();
+    let mut running = Running::default();
     let mut acts = Acts::new();
     let mut step = 0;
     while step < end.min(plan.steps()) {
@@ -135,20 +147,25 @@ pub(super) fn check<P: Plan>(
         if needs > step {
             return Err(fault(Kind::Needs { needs }));
         }
-        while running.front().is_some_and(|earlier| earlier.step < needs) {
-            running.pop_front();
-        }
-        for &act in acts.iter() {
-            let one = Running::new(step, act);
-            let other = running.iter().find(|other| other.conflicts(&one, task));
-            let other = other.or(one.conflicts_itself(task).then_some(&one));
+        running.finish(needs);
+        let is_alone = acts.len() == 1 && running.alone.is_none() && running.touches.is_empty();
+        for (act, by) in acts.iter().zip((0..).map(|act| Which { step, act })) {
+            let other = match is_alone {
+                true => {
+                    running.alone = Some((by, *act));
+                    None
+                }
+                false => running.start(act, by, task),
+            };
+            let other = other.or_else(|| conflicts_itself(act, by, task).then_some(by));
             if let Some(other) = other {
+                let mut others = Acts::new();
+                plan.step(other.step, &known, &mut others);
                 return Err(fault(Kind::Conflict {
                     other: other.step,
-                    acts: Box::new((other.act, act)),
+                    acts: Box::new((others[other.act as usize], *act)),
                 }));
             }
-            running.push_back(one);
         }
         step = acts.after(step);
     }

@@ -7,51 +7,9 @@ use core::ops::Range;
 use super::alike::Turn;
 use super::contract::{Blocks, Contract, Task};
 use super::fault::Kind;
+use super::message::{Message, Run, push};
 use super::sums::{Name, Sums};
 use crate::plan::{Buf, Part, Side};
-
-/// Consecutive elements with values of the same kind: position `first + i` holds the sum of source
-/// element `source + i`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) first: u64,
-    pub(super) count: u64,
-    pub(super) source: u64,
-    pub(super) sum: Name,
-}
-
-impl Run {
-    pub(super) fn end(&self) -> u64 {
-        self.first + self.count
-    }
-
-    /// The elements of the run within the range, shifted so that the range starts at `to`.
-    fn cut(&self, range: &Range<u64>, to: u64) -> Run {
-        let first = self.first.max(range.start);
-        let count = self.end().min(range.end) - first;
-        let source = self.source + (first - self.first);
-        Run {
-            first: first - range.start + to,
-            count,
-            source,
-            sum: self.sum,
-        }
-    }
-
-    /// Whether the other run simply continues this one.
-    fn continues(&self, next: &Run) -> bool {
-        self.end() == next.first && self.source + self.count == next.source && self.sum == next.sum
-    }
-}
-
-/// Appends a run, joining it to the last one where it continues that.
-fn push(runs: &mut Vec<Run>, run: Run) {
-    match runs.last_mut() {
-        _ if run.count == 0 => {}
-        Some(last) if last.continues(&run) => last.count += run.count,
-        _ => runs.push(run),
-    }
-}
 
 /// One buffer: what it holds, in ascending order; elsewhere it is undefined.
 #[derive(Clone, Debug, Default)]
@@ -129,18 +87,16 @@ impl Field {
 
     /// Appends what the range holds to `message`; the first undefined element is an error, unless
     /// gaps are allowed.
-    fn read(&self, range: Range<u64>, message: &mut Vec<Run>, at: u64) -> Result<(), u64> {
+    fn read(&self, range: Range<u64>, message: &mut Message, at: u64) -> Result<(), u64> {
         let mut next = range.start;
         let touching = self.touching(&range);
-        if message.is_empty() {
-            message.reserve_exact(touching.len());
-        }
+        message.reserve(touching.len());
         for run in &self.runs[touching] {
             if run.first > next && !self.gaps {
                 return Err(next);
             }
             next = run.end();
-            push(message, run.cut(&range, at));
+            message.push(run.cut(&range, at));
         }
         if next < range.end && !self.gaps {
             Err(next)
@@ -300,10 +256,10 @@ impl Memory {
     }
 
     /// What the part holds, as a message.
-    pub(super) fn read(&mut self, part: Part) -> Result<Vec<Run>, Kind> {
+    pub(super) fn read(&mut self, part: Part) -> Result<Message, Kind> {
         let whole = self.resolve(part)?;
         let field = self.field(part.buf);
-        let mut message = Vec::new();
+        let mut message = Message::default();
         whole
             .each(|block, at| field.read(block, &mut message, at))
             .map_err(|element| Kind::Undefined {
@@ -362,15 +318,15 @@ impl Memory {
             return done;
         }
         let (operand, target) = (self.read(from)?, self.read(into)?);
-        let mut result = Vec::new();
-        for a in &operand {
+        let mut result = Message::default();
+        for a in operand.iter() {
             let range = a.first..a.end();
             // Both are in ascending order.
             let from = target.partition_point(|b| b.end() <= range.start);
             for b in target[from..].iter().take_while(|b| b.first < range.end) {
                 let b = b.cut(&range, range.start);
                 let a = a.cut(&(b.first..b.end()), b.first);
-                push(&mut result, join(a, b)?);
+                result.push(join(a, b)?);
             }
         }
         self.write(into, &result)

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use super::alike::Turn;
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
-use super::memory::{Memory, Run};
+use super::memory::Memory;
+use super::message::Message;
 use super::rank::Rank;
 use super::ranks::Ranks;
 use super::sums::{State, Sums};
@@ -49,7 +50,7 @@ struct Queue {
 /// A message's contents: symbols, and of whom the sender had heard.
 #[derive(Debug)]
 struct Letter {
-    runs: Vec<Run>,
+    runs: Message,
     heard: Ranks,
     /// How far the sender's part is turned against the receiver's, where one rank stands for all.
     turned: u32,
@@ -365,7 +366,7 @@ impl Driver for View<'_, '_> {
 
     fn sum(&mut self, from: Part) -> Result<Option<u64>, Kind> {
         let mut sum = 0;
-        for run in self.me().memory.read(from)? {
+        for run in self.me().memory.read(from)?.iter() {
             let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
             let (start, end) = (whole(run.source), whole(run.source + run.count));
             let held = self.world.sums.get(run.sum);

@@ -110,4 +110,10 @@ impl<P: Plan> Plan for Lanes<P> {
         acts.send(self.place.rank(node, above), 0, own.column());
         Some(self.plan.steps())
     }
+    fn is_turned(&self, by: u32, other: &Self) -> bool {
+        // Where each rank is a node, the only lane is the circle of all ranks.
+        self.place.per_node() == 1
+            && (self.place, self.count) == (other.place, other.count)
+            && self.plan.is_turned(by, &other.plan)
+    }
 }
