@@ -14,6 +14,9 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, recv, sendto,
 };
 
+/// Rings that are heard at once: more than a rank's peers ring while it sleeps.
+const RINGS: u32 = 256;
+
 /// A doorbell of this process. It can be waited for as a descriptor: readable means that it was rung.
 #[derive(Debug)]
 pub struct Doorbell {
@@ -56,16 +59,18 @@ impl Doorbell {
         let _ = retry_on_intr(|| sendto(&self.fd, &[1], SendFlags::NOSIGNAL, &at.0));
     }
 
-    /// Hears all rings until now.
+    /// Hears the rings until now: many at once at most, so that nobody who rings without end keeps this process
+    /// here. What is left says once more that there is something to look at.
     ///
     /// # Cost
     /// A system call for each, and one more.
     pub fn hear(&self) {
         let mut ring = [0];
-        while matches!(
-            recv(&self.fd, &mut ring, RecvFlags::empty()),
-            Ok(_) | Err(Errno::INTR)
-        ) {}
+        for _ in 0..RINGS {
+            if let Err(Errno::AGAIN) = recv(&self.fd, &mut ring, RecvFlags::empty()) {
+                return;
+            }
+        }
     }
 }
 
@@ -96,8 +101,9 @@ mod tests {
         }
         one.ring(&addresses[2]);
         assert!(rung(Duration::from_secs(120)));
-        two.hear();
-        assert!(!rung(Duration::ZERO));
+        while rung(Duration::ZERO) {
+            two.hear();
+        }
         assert!(Address::new(&"x".repeat(108)).is_err());
     }
 }

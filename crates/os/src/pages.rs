@@ -8,11 +8,16 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::retry_on_intr;
 use rustix::pipe::{
-    IoSliceRaw, PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, vmsplice,
+    IoSliceRaw, PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice,
+    vmsplice,
 };
 
 use crate::signal::{self, Signal};
 use crate::tcp::Stream;
+
+/// Bytes that go at once at least, if there are so many: the calls for fewer take longer than copies. It is what a
+/// pipe has that the kernel has not cut short.
+const LEAST: usize = 64 << 10;
 
 /// A way from memory into connections. Pages that one end holds are in no other's way: one will do for many
 /// connections, in turn.
@@ -28,13 +33,17 @@ impl Pages {
     ///
     /// # Errors
     /// What pipe says. [`io::ErrorKind::Unsupported`] where SIGPIPE has its usual effect: a connection whose
-    /// other end is gone answers pages with that signal, and no flag prevents it.
+    /// other end is gone answers pages with that signal, and no flag prevents it. The same where this user has
+    /// so many pipes that this one would take less than 64 KiB at once.
     pub fn new(bytes: usize) -> io::Result<Self> {
         if !signal::is_ignored(Signal::PIPE) {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (from, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        let _ = fcntl_setpipe_size(&into, bytes); // what it has does as well, by more calls
+        let _ = fcntl_setpipe_size(&into, bytes); // what it has may do as well, by more calls
+        if fcntl_getpipe_size(&into)? < bytes.min(LEAST) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         Ok(Self {
             from,
             into,

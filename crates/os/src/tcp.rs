@@ -185,6 +185,17 @@ impl Stream {
         Ok(rustix::net::shutdown(&self.fd, Shutdown::Write)?)
     }
 
+    /// From now on the end of this stream is a reset: what it has not delivered then is dropped, and the other
+    /// end is told so.
+    ///
+    /// # Errors
+    /// What setsockopt says.
+    ///
+    /// Source: socket(7), `SO_LINGER`.
+    pub fn reset_at_end(&self) -> io::Result<()> {
+        Ok(sockopt::set_socket_linger(&self.fd, Some(Duration::ZERO))?)
+    }
+
     /// What the kernel knows of the other end.
     ///
     /// # Errors

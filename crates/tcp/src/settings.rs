@@ -69,8 +69,9 @@ pub const SETTINGS: &[Setting] = &[
         level: Level::Expert,
         short: "longest message whose memory the kernel gets by page, every other 256 KiB of it",
         long: "That saves the sender a copy: messages whose memory is in the caches become faster, others about \
-               as fast as without. Needs a process that ignores SIGPIPE, as programs in Rust and Python do. \
-               0: all is copied.",
+               as fast as without. Needs a process that ignores SIGPIPE as long as it runs, as programs in Rust \
+               and Python do. 0: all is copied. With `tcp_stall` all is, too: a peer that is given up, but \
+               lives, would read what has changed since.",
         check: |text| pages(text).map(drop),
     },
     Setting {

@@ -177,6 +177,28 @@ fn a_filter_of_calls_is_no_error() {
     }
 }
 
+/// Long blocks of a gather are written to the root's memory.
+#[test]
+fn a_filter_of_writes_alone_is_no_error() {
+    let job = Job::of(3).on_one_host().run(|| {
+        if rank() == 1 {
+            filter(&TO_OTHERS[1..]);
+        }
+        let world = World::init()?;
+        let comm = world.comm();
+        for len in LENGTHS {
+            let mine = vec![comm.rank() as u8; len];
+            let is_root = comm.rank() == 0;
+            let mut all = vec![9; 3 * len];
+            comm.gather(&mine, is_root.then_some(&mut all), 0)?;
+            let right = |(at, byte): (usize, &u8)| usize::from(*byte) == at / len;
+            assert!(!is_root || all.iter().enumerate().all(right), "{len} B");
+        }
+        Ok::<(), oxmpi::Error>(())
+    });
+    assert_eq!(job.code, 0, "{}", job.err);
+}
+
 #[test]
 fn one_that_is_filtered_is_enough() {
     for road in ROADS {

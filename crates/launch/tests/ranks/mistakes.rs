@@ -2,6 +2,8 @@
 
 use oxmpi::{Error, MAX_TAG, Op, Request, Result, Source, Tag, World};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use crate::job::Job;
 
 /// The error of `result`, as text.
@@ -91,6 +93,27 @@ fn room_beyond_all_memory() {
 }
 
 /// A rank that waits for its own message with nothing sent waits for nobody; what it has sent comes.
+/// A rank that has no descriptor left for a meeting; the others are not to wait for it.
+#[test]
+fn a_meeting_that_fails_on_one_rank() {
+    Job::of(4).succeed(|world| {
+        let comm = world.comm();
+        let limit = getrlimit(Resource::Nofile);
+        if comm.rank() == 0 {
+            let current = Some(3);
+            setrlimit(Resource::Nofile, Rlimit { current, ..limit }).expect("it may be lowered");
+        }
+        let said = text(comm.share());
+        setrlimit(Resource::Nofile, limit).expect("it may be raised as far as before");
+        let says = match comm.rank() {
+            0 => "Too many open files",
+            _ => "the part of rank 0 failed",
+        };
+        assert!(said.contains(says), "{said}");
+        Ok(())
+    });
+}
+
 #[test]
 fn waits_for_oneself_without_a_send() {
     Job::of(2).succeed(|world| {

@@ -96,10 +96,30 @@ fn this_node() -> String {
     format!("{boot}.{}", spaces.join("."))
 }
 
-/// `name` without what separates words in what ranks tell each other, nor `others`: a host may have any name.
+/// `name` as one short word, without what separates words in what ranks tell each other, nor `others`: a host may
+/// have any name.
 fn word(name: &str, others: &[char]) -> String {
+    /// Longest name, in bytes: that of a host on Linux.
+    const LONGEST: usize = 64;
     let parts = |c: char| c.is_whitespace() || c.is_control() || [',', '/', '='].contains(&c);
-    name.replace(|c| parts(c) || others.contains(&c), "-")
+    let one = |c: char| {
+        if parts(c) || others.contains(&c) {
+            '-'
+        } else {
+            c
+        }
+    };
+    let mut word = String::new();
+    for c in name.chars().map(one) {
+        if word.len() + c.len_utf8() > LONGEST {
+            break;
+        }
+        word.push(c);
+    }
+    if word.is_empty() {
+        word.push('-');
+    }
+    word
 }
 
 fn failed(why: JoinError) -> Error {
@@ -115,6 +135,8 @@ mod tests {
     fn any_name_of_a_host_is_one_word() {
         assert_eq!(word("node1.site.org", &[]), "node1.site.org");
         assert_eq!(word("a b,c/d=e\nf.g", &['.']), "a-b-c-d-e-f-g");
+        assert_eq!(word("", &[]), "-");
+        assert_eq!(word(&"\u{fffd}".repeat(64), &[]), "\u{fffd}".repeat(21));
     }
 
     #[test]

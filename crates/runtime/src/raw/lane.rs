@@ -494,17 +494,18 @@ impl Lane {
         self.tx.connect();
     }
 
-    /// Whether the links from `first` on are connected: `first` is the first that is not, or is lost.
+    /// Whether the links from `first` on are connected: `first` is the first that is not, or is lost. Who has
+    /// left in order was.
     pub(super) fn connected(&self, first: &mut u32) -> Option<std::result::Result<(), Failure>> {
         while (*first as usize) < self.pids.len() {
             let peer = Peer(*first);
-            if let Some(fault) = self.engine.fault(peer) {
-                return Some(Err(Failure::Fault { peer, fault }));
+            match self.engine.fault(peer) {
+                Some(fault) if fault.is_failure() => {
+                    return Some(Err(Failure::Fault { peer, fault }));
+                }
+                None if !self.tx.is_connected(peer) => return None,
+                _ => *first += 1,
             }
-            if !self.tx.is_connected(peer) {
-                return None;
-            }
-            *first += 1;
         }
         Some(Ok(()))
     }

@@ -83,11 +83,12 @@ impl<A: Access> Communicator<A> {
     /// The ranks meet by system calls, which wait for each other only so long: all are here before they begin.
     /// Some may not have all messages of the others yet, which those still owe them: see [`siblings::beside`].
     pub(crate) fn new_lane(&self) -> Result<(Lane, Group)> {
-        let met = if self.group().is_on_one_node() {
-            self.meet_here()?.into()
-        } else {
-            self.meet_afar()?
+        let met = match self.group().is_on_one_node() {
+            true => self.meet_here().map(Met::from),
+            false => self.meet_afar(),
         };
+        // Where it fails here alone, the others are not to wait for this rank.
+        let met = met.map_err(|why| self.meeting().end_for(why))?;
         let lane = self.access().with(|lane| lane.another(met, self.group()))?;
         let group = lane.everyone(self.group().rank());
         Ok((lane, group))

@@ -39,6 +39,7 @@ pub(super) struct Passing {
     pages: Option<Pages>,
     /// Whose bytes are on the way.
     owner: Option<u32>,
+    used: bool,
 }
 
 impl Passing {
@@ -48,7 +49,13 @@ impl Passing {
             most,
             pages: None,
             owner: None,
+            used: false,
         }
+    }
+
+    /// Whether anything has gone this way.
+    pub(super) const fn was_used(&self) -> bool {
+        self.used
     }
 
     /// How many of the next `bytes` of a transfer to `peer` go in the same way, and whether that is by page.
@@ -92,7 +99,10 @@ impl Passing {
             None => Err(io::ErrorKind::Unsupported.into()),
         };
         match taken {
-            Ok(held) => self.owner = (held > 0).then_some(peer),
+            Ok(held) => {
+                self.owner = (held > 0).then_some(peer);
+                self.used = true;
+            }
             // What cannot be taken now cannot be later. What is held goes its way.
             Err(_) => self.most = 0,
         }

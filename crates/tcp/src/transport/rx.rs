@@ -256,17 +256,21 @@ impl<B: Bytes> TcpRx<B> {
             return 0;
         };
         let moved = incoming.receive(peer, tx, budget, sink);
-        if tx.part().is_lost(peer) {
-            incoming.end(tx.part());
-        } else {
-            self.peers[peer as usize] = Some(incoming);
-        }
+        self.peers[peer as usize] = Some(incoming);
         moved
     }
 
     /// After the arrivals: answers go out, and the sink hears what has ended.
     fn finish<T: Holds<TcpTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
         let mut moved = tx.part().advance();
+        let mut number = 0;
+        while let Some(peer) = tx.part().loss(number) {
+            // Given up, with or without anything that came from it.
+            if let Some(incoming) = self.peers[peer as usize].take() {
+                incoming.end(tx.part());
+            }
+            number += 1;
+        }
         moved += TcpTx::tell(tx, sink);
         self.quiet = moved == 0 && self.listed.is_empty() && !tx.part().has_news();
         moved

@@ -24,8 +24,8 @@ pub struct Options {
     pub frame: u32,
     /// Bytes of bulk between two looks at what else waits for the same peer.
     pub chunk: u32,
-    /// Longest get or put whose bytes may go by page; 0: none. The kernel reads them until the peer has them all,
-    /// also of a peer that was lost.
+    /// Longest get or put whose bytes may go by page; 0: none, as with a `stall`. The kernel reads them until the
+    /// peer has them all: one that was lost, but lives, may have what was written there since.
     pub pages: u64,
     /// Callers that may wait for their greeting at once.
     pub guests: u32,
@@ -73,6 +73,11 @@ impl Options {
             costs: Self::COSTS,
             ..Limits::new(self.frame.min(4096), self.frame)
         }
+    }
+
+    /// [`Options::pages`] where they may be used.
+    pub(super) const fn by_page(&self) -> u64 {
+        if self.stall.is_some() { 0 } else { self.pages }
     }
 
     /// Bytes that wait for one peer at most: two of the longest frames, so that one can be filled while

@@ -76,7 +76,7 @@ impl<B: Bytes> TcpTx<B> {
             wanted: Vec::new(),
             operations: Operations::new(),
             regions: Regions::new(),
-            passing: Passing::new(options.pages),
+            passing: Passing::new(options.by_page()),
             emptied: Vec::new(),
             finished: VecDeque::new(),
             losses: VecDeque::new(),
@@ -108,11 +108,16 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Closes every connection at once and without a word, as the kernel does for a process that was
-    /// killed: to give up a job that has failed. The peers hear of a death.
+    /// killed: to give up a job that has failed. The peers hear of a death. What has not been delivered when the
+    /// receiving half is gone too is dropped if it may be memory that is used again.
     pub fn die(mut self) {
+        let is_memory = self.passing.was_used();
         for outgoing in self.peers.iter_mut().flatten() {
             if let Some(stream) = outgoing.stream.take() {
                 let _ = stream.finish();
+                if is_memory {
+                    let _ = stream.reset_at_end();
+                }
             }
         }
     }
@@ -256,8 +261,10 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Whether a poll has something to tell.
-    pub(super) fn has_news(&self) -> bool {
+    /// Whether the next poll has something to do that no arrival tells of: a peer to call, an end to tell. Do not
+    /// sleep before it.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
         !(self.finished.is_empty() && self.losses.is_empty() && self.wanted.is_empty())
     }
 
@@ -294,6 +301,11 @@ impl<B: Bytes> TcpTx<B> {
         Some(peer)
     }
 
+    /// The losses that are still to be told, by number.
+    pub(super) fn loss(&self, number: usize) -> Option<u32> {
+        self.losses.get(number).map(|(peer, _)| *peer)
+    }
+
     pub(super) fn finish(&mut self, token: Token, result: Result<(), Fault>) {
         self.finished.push_back((token, result));
     }
@@ -312,7 +324,12 @@ impl<B: Bytes> TcpTx<B> {
             return;
         }
         outgoing.lost = Some(why);
-        outgoing.stream = None;
+        if let Some(stream) = outgoing.stream.take()
+            && why.is_failure()
+        {
+            // What still waits in the kernel may be memory that its owner now uses again.
+            let _ = stream.reset_at_end();
+        }
         outgoing.refused = false;
         outgoing.outbox.clear();
         outgoing.answers.clear();

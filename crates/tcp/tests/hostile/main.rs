@@ -17,7 +17,9 @@ use oxmpi_tcp::frame::{Control, Id, Name};
 use oxmpi_tcp::{Card, Filter, Options, Site};
 use oxmpi_testkit::conformance::Log;
 use oxmpi_testkit::rng::Rng;
-use oxmpi_wire::{Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Slot, Tx};
+use oxmpi_wire::{
+    Access, Envelope, Fault, Flags, Header, Kind, Memory, Peer, Put, Rx, Slot, Token, Tx,
+};
 use proptest::prelude::*;
 
 /// Two ranks of a job of three, and where the first one listens. The third one is hostile.
@@ -323,6 +325,47 @@ fn answers_that_nobody_reads_are_bounded() {
     let rule = "more requests at once than there can be";
     assert_eq!(job.loss(), Some(Fault::Protocol(rule)));
     job.goes_on();
+}
+
+/// A peer that is given up in the middle of a put, though its connection stands, uses nobody's memory any more:
+/// the region can be released.
+#[test]
+fn who_is_given_up_in_a_put_lets_go_of_the_memory() {
+    let mut job = Job::new(Options::default());
+    let mut socket = job.join();
+    let mut memory = [0; 1000];
+    let first = memory.as_mut_ptr();
+    // SAFETY: the array lives longer than the ranks, and is looked at only between their calls.
+    let bytes = unsafe { RawBytes::new(first, memory.len()) };
+    let victim = &mut job.ranks[0].0;
+    let region = victim.register(bytes, Access::Write, Peer(HOSTILE));
+    let region = region.expect("a region");
+    let put = Control::Put {
+        id: Id(77),
+        to: Name::of_key(&victim.key(&region, Peer(HOSTILE))),
+        at: 0,
+        len: 1000,
+        last: true,
+    };
+    job.write(&mut socket, &[&control(put)[..], &[7; 10]].concat());
+    let start = Instant::now();
+    // SAFETY: it is the first byte of the array, and no call of a rank runs.
+    while unsafe { first.read() } != 7 {
+        job.poll();
+        assert!(start.elapsed() < WATCHDOG, "hangs: the first bytes arrive");
+    }
+    let victim = &mut job.ranks[0].0;
+    victim.give_up(Peer(HOSTILE), Fault::Silent);
+    victim.release(region, Token(5));
+    while job.logs[0].done.is_empty() {
+        job.poll();
+        assert!(start.elapsed() < WATCHDOG, "hangs: the region is released");
+    }
+    assert_eq!(job.loss(), Some(Fault::Silent));
+    job.goes_on();
+    // It hears of that.
+    socket.set_nonblocking(false).expect("a socket");
+    assert!(!matches!(socket.read(&mut [0]), Ok(1..)));
 }
 
 /// A peer that does not read is bounded: what waits for it does not grow.

@@ -115,7 +115,10 @@ impl LinksRx {
             }
             Rest::Sleep => {
                 tx.watch_all();
-                if let Network::Tcp(tcp, ..) = &mut self.network {
+                // Most polls leave the network out; what there is to do in it is done by one that does not.
+                if let Network::Tcp(tcp, ..) = &mut self.network
+                    && !tx.has_news()
+                {
                     waiter.sleep(&mut self.node, gates, |node| {
                         if tcp.arm() {
                             tcp.nap(node.longest_nap());

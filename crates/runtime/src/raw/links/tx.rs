@@ -122,6 +122,14 @@ impl LinksTx {
         }
     }
 
+    /// Whether the network's next poll has something to do that no arrival tells of.
+    pub(in crate::raw) fn has_news(&self) -> bool {
+        match &self.network {
+            Network::None => false,
+            Network::Tcp(tcp, _) => tcp.has_news(),
+        }
+    }
+
     /// Whether something that was sent has not left this process.
     pub(in crate::raw) fn has_unsent(&self) -> bool {
         match &self.network {

@@ -18,7 +18,7 @@
 //! Communication on Linux Cluster", ICPP 2005.
 
 use oxmpi_os::RawBytes;
-use oxmpi_os::vm::Denied;
+use oxmpi_os::vm::{self, Denied};
 use oxmpi_wire::Bytes;
 
 use super::reduce::{Operands, contiguous};
@@ -27,10 +27,11 @@ use super::team::{Driver, ROOM, Team};
 use crate::transport::{Afar, Entry};
 
 impl Team {
-    /// Whether this rank may read all others' memory. All must have made their team.
+    /// Whether this rank may read and write all others' memory. All must have made their team.
     pub fn can_read(&mut self) -> bool {
         let ranks = self.members.iter().map(|member| member.rank);
         let (segment, area) = (&self.segment, self.segment.area());
+        let area = area.filter(|_| vm::may_write());
         let spaces = area.and_then(|area| {
             let spaces = ranks.map(|rank| Entry::default().space(segment, area, rank));
             spaces.collect()

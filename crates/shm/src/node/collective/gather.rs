@@ -4,6 +4,7 @@
 use std::thread::yield_now;
 
 use oxmpi_os::RawBytes;
+use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::direct::MOST;
@@ -31,6 +32,11 @@ impl Team {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
+        // What is too short would end this rank in the middle, while others write its memory.
+        match self.me == root {
+            true => assert!(output.len() / self.size() as u64 >= block, "a short output"),
+            false => assert!(input.len() >= block, "a short input"),
+        }
         let given = (input, block);
         if !self.gathers_directly(block) {
             return self.gather_by_cells(driver, root, given, output, meanwhile);
@@ -162,7 +168,8 @@ impl<D: Driver> Run<'_, D> {
             let spaces = self.team.spaces.as_ref().expect("all can be reached");
             for (rank, space) in spaces.iter().enumerate().filter(|&(rank, _)| rank != me) {
                 let writes = || self.has(rank, step) && !self.has(rank, step + 1);
-                while writes() && space.find().is_ok() {
+                let is_there = || !matches!(space.find(), Err(Denied::Gone | Denied::Stranger));
+                while writes() && is_there() {
                     yield_now();
                 }
             }

@@ -2,6 +2,7 @@
 //! from the root's memory.
 
 use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
 
 use super::pieces::{Pieces, vector};
 use super::roads::Road;
@@ -26,6 +27,10 @@ impl Team {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
+        if self.me == root {
+            // The others would read what lies behind it.
+            assert!(input.len() / self.size() as u64 >= block, "a short input");
+        }
         let given = (input, block);
         match self.scatters(block) {
             Ways::Cells => self.scatter_by_cells(driver, root, given, output, |run, _| {
