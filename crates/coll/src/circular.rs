@@ -11,6 +11,7 @@ use crate::circle::Circle;
 use crate::circulant::{Division, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
 use crate::split::{Cut, piece};
+use crate::window::exchange;
 
 /// What every rank of a circle does.
 pub trait Circular: Copy + Eq {
@@ -174,6 +175,14 @@ impl CircularActs<'_> {
         if from.len() > 0 {
             self.acts.send(self.place.above(above), tag, from.0);
         }
+    }
+
+    /// Receives from the rank so far below and sends to the one as far above, in the order of
+    /// [`exchange`](crate::window::exchange).
+    #[inline]
+    pub(crate) fn exchange(&mut self, distance: u32, tag: u32, into: Spot, from: Spot) {
+        let (below, above) = (self.place.below(distance), self.place.above(distance));
+        exchange(self.acts, tag, (below, into.0), (above, from.0));
     }
 
     /// Copies elements, if there are any.

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::Plan;
-use crate::{allgather, bcast, reduce, scatter};
+use crate::{allgather, bcast, scatter};
 
 /// A plan that is made for a call of its own, as part of another call.
 pub trait Phase: Plan {
@@ -40,6 +40,16 @@ impl Phase for allgather::Bruck {
     }
 }
 
+impl Phase for allgather::Ring {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        allgather::Ring::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        0
+    }
+}
+
 impl Phase for scatter::Knomial {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         scatter::Knomial::of(call, parameters)
@@ -64,13 +74,7 @@ macro_rules! phases {
 
 phases! {
     scatter::Linear,
-    allgather::Ring,
     bcast::Knomial,
     bcast::Chain,
     bcast::Circulant,
-    bcast::LinearLinear,
-    bcast::KnomialBruck,
-    reduce::Knomial,
-    reduce::Chain,
-    reduce::Circulant,
 }

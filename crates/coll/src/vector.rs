@@ -3,13 +3,11 @@
 use crate::catalog::Call;
 use crate::halves::{Half, Halves};
 use crate::phase::Phase;
-use crate::plan::{Act, Acts, Buf, Known, Part, TAGS};
+use crate::plan::{Act, Acts, Buf, Known, Part};
+use crate::window::SHORT;
 
-/// The first tag of the allgather; the scatter has those below.
-const FIRST_TAG: u32 = 64;
-
-/// Bytes of the longest block that transports send before it is asked for.
-const SHORT: u64 = 8 << 10;
+/// The tag of the allgather; the scatter has those below.
+const TAG: u32 = 64;
 
 /// A vector cut into one block for each rank of a group. All have the same length but the last ones,
 /// which are shorter or empty; so the plans of the two phases are those of equal blocks, cut where
@@ -87,8 +85,11 @@ impl Vector {
     /// The steps of a plan for [`Vector::gather`]. A rank that copies a long block out of another
     /// one's memory sends nothing meanwhile: such are not received early.
     pub(crate) fn halves<G: Phase>(&self, plan: &G) -> Halves {
-        let is_short = self.block() <= SHORT;
-        Halves::of(plan.steps(), if is_short { plan.free() } else { 0 })
+        Halves::of(plan.steps(), if self.is_short() { plan.free() } else { 0 })
+    }
+
+    fn is_short(&self) -> bool {
+        self.block() <= SHORT
     }
 
     /// Step `i` of a plan for [`Vector::gather`], in halves, after `before` other steps. Its first
@@ -112,10 +113,12 @@ impl Vector {
         };
         let of_half = inner.iter().filter(|&act| is_in_half(act));
         of_half
-            .filter_map(|&act| self.gathered(act, n))
+            .filter_map(|&act| self.gathered(act))
             .for_each(|act| acts.push(act));
+        let receives = inner.iter().all(|act| matches!(act, Act::Recv { .. }));
         Some(match half {
             Half::Receive(_) if early => 0,
+            Half::Both(_) if early && receives && needs == 0 && self.is_short() => 0,
             _ if self.is_at_root() && needs == 0 => 0,
             Half::Receive(_) | Half::Send(_) => before,
             Half::Both(_) => before + halves.received(needs),
@@ -141,13 +144,15 @@ impl Vector {
         (is_moved && !is_empty(&act)).then_some(act)
     }
 
-    /// An act of step `n` of the allgather, whose messages have tags of their own; `None` for what
-    /// would come to the root, and where nothing is left.
-    fn gathered(&self, act: Act, n: u32) -> Option<Act> {
-        let tag = FIRST_TAG + n % (TAGS - FIRST_TAG);
+    /// An act of the allgather; `None` for what would come to the root, and where nothing is left.
+    fn gathered(&self, act: Act) -> Option<Act> {
         let act = match act {
-            Act::Send { to, from, .. } if Some(to) != self.root => Act::Send { to, tag, from },
-            Act::Recv { from, into, .. } if !self.is_at_root() => Act::Recv { from, tag, into },
+            Act::Send { to, from, .. } if Some(to) != self.root => Act::Send { to, tag: TAG, from },
+            Act::Recv { from, into, .. } if !self.is_at_root() => Act::Recv {
+                from,
+                tag: TAG,
+                into,
+            },
             _ => return None,
         };
         let act = act.with_parts(|part| self.cut(part));

@@ -23,12 +23,23 @@ impl Window {
     }
 }
 
+/// Elements of the longest message that transports send before it is asked for.
+pub(crate) const SHORT: u64 = 8 << 10;
+
 /// Receives from one rank and sends to another; what is empty does not travel.
+///
+/// A receiver may copy a long message out of the sender's memory itself. So a long one is announced
+/// first: who starts late else keeps the next rank waiting while it copies, and that one the next. A
+/// short one is sent after there is room for what comes, which then needs no copy.
 pub(crate) fn exchange(acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
+    let is_long = send.1.len() > SHORT;
+    if is_long {
+        acts.send(send.0, tag, send.1);
+    }
     if !recv.1.is_empty() {
         acts.recv(recv.0, tag, recv.1);
     }
-    if !send.1.is_empty() {
+    if !is_long && !send.1.is_empty() {
         acts.send(send.0, tag, send.1);
     }
 }

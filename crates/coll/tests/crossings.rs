@@ -120,11 +120,11 @@ fn few_short_messages_go_from_node_to_node() {
 fn few_bytes_go_from_node_to_node() {
     let expected = [
         (Collective::Bcast, [192, 216, 384]),
-        (Collective::Reduce, [192, 192, 364]),
-        (Collective::Allreduce, [384, 384, 832]),
+        (Collective::Reduce, [192, 384, 364]),
+        (Collective::Allreduce, [448, 512, 832]),
         (Collective::Gather, [384, 384, 384]),
         (Collective::Scatter, [384, 384, 384]),
-        (Collective::Allgather, [2048, 1536, 3072]),
+        (Collective::Allgather, [1536, 1536, 3072]),
         (Collective::Alltoall, [3072, 3072, 3072]),
     ];
     let found = expected.map(|(one, _)| (one, between(one, 64 << 10).map(|way| way.2 >> 10)));

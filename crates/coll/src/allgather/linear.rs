@@ -48,8 +48,7 @@ impl Circular for Exchanges {
         if around.size() > 1 {
             let distance = i + 1;
             let incoming = self.board.block(around, around.back(distance));
-            acts.recv(distance, 0, incoming);
-            acts.send(distance, 0, self.board.own(around));
+            acts.exchange(distance, 0, incoming, self.board.own(around));
         }
         if i == 0 {
             self.board.take_own(around, acts);

@@ -1,14 +1,17 @@
 //! Allgather around a ring: each rank passes on to the one above what came from the one below.
 //!
 //! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, which is the least volume
-//! there is. Only neighbours talk, which suits large blocks and rings of machines.
+//! there is. Only neighbours talk, which suits large blocks and rings of machines. A block is offered
+//! to the rank above while the next one comes from below: so a rank that is late keeps nobody from
+//! receiving, and what it has is offered before its processor copies what comes.
 
 use super::Board;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed};
 
-/// One rank's part in a ring allgather. One step a round.
+/// One rank's part in a ring allgather. Step `i` asks the rank below for its `i`-th block and sends, of
+/// the blocks that this rank has, the one before: first its own, then what step 0 brought, and so on.
 pub type Ring = Placed<Rounds>;
 
 /// What every rank does.
@@ -23,7 +26,7 @@ impl Ring {
 
 impl Circular for Rounds {
     fn steps(&self, size: u32) -> u32 {
-        self.0.steps(size, size - 1)
+        self.0.steps(size, size)
     }
 
     fn scratch(&self, _: &Around<'_>) -> u64 {
@@ -31,17 +34,21 @@ impl Circular for Rounds {
     }
 
     fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
-        if around.size() > 1 {
-            let outgoing = match i {
+        let others = around.size() - 1;
+        let sent = i.checked_sub(1).filter(|_| others > 0);
+        if let Some(sent) = sent {
+            let block = match sent {
                 0 => self.0.own(around),
-                _ => self.0.block(around, around.back(i)),
+                _ => self.0.block(around, around.back(sent)),
             };
-            acts.recv(1, 0, self.0.block(around, around.back(i + 1)));
-            acts.send(1, 0, outgoing);
+            acts.send(1, 0, block);
         }
-        if i == 0 {
+        if i < others {
+            acts.recv(1, 0, self.0.block(around, around.back(i + 1)));
+        }
+        if i == others.min(1) {
             self.0.take_own(around, acts);
         }
-        i
+        sent.unwrap_or(0)
     }
 }

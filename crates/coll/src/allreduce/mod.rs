@@ -5,22 +5,23 @@
 
 mod census;
 mod circulant;
-mod composed;
 mod gather_reduce;
 mod rabenseifner;
 mod recursive_doubling;
 mod recursive_multiplying;
+mod reduce_bcast;
 mod ring;
+mod stages;
 
 pub use census::Census;
 pub use circulant::Circulant;
-pub use composed::{
-    Chain, ChainBruck, ChainLinear, CirculantBruck, CirculantLinear, Composed, Knomial,
-};
 pub use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
 pub use rabenseifner::Rabenseifner;
 pub use recursive_doubling::RecursiveDoubling;
 pub use recursive_multiplying::{
     MAX_RADIX as RECURSIVE_MULTIPLYING_MAX_RADIX, RecursiveMultiplying,
 };
+pub use reduce_bcast::ReduceBcast;
+pub(crate) use reduce_bcast::{TREES, calls, runs};
 pub use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};
+pub use stages::{Down, Up};

@@ -109,8 +109,8 @@ impl Rounds {
         } else {
             Buf::Out
         };
-        let from = self.segment(buf, message, 0, around);
-        exchange(message, self.room(message, around), from, acts);
+        acts.recv(1, message % TAGS, self.room(message, around));
+        acts.send(1, message % TAGS, self.segment(buf, message, 0, around));
     }
 
     /// Reduces what message `message` of the reduce-scatter brought.
@@ -141,21 +141,19 @@ impl Rounds {
     }
 
     /// Step `i` of the allgather, and how many steps of it that needs: a segment is passed on when
-    /// it has come.
+    /// it has come, and offered to the rank above while the next one comes from below.
     fn allgather(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
         let mine = around.size() - 1;
-        let [into, from] = [0, mine].map(|behind| self.segment(Buf::Out, i, behind, around));
-        exchange(i, into, from, acts);
-        (i + 1).saturating_sub(self.segments)
+        if let Some(sent) = i.checked_sub(1) {
+            let from = self.segment(Buf::Out, sent, mine, around);
+            acts.send(1, sent % TAGS, from);
+        }
+        if i < self.messages(around.size()) {
+            acts.recv(1, i % TAGS, self.segment(Buf::Out, i, 0, around));
+        }
+        i.saturating_sub(self.segments)
     }
-}
-
-/// One message from the rank below and one to the rank above; an empty one is not sent.
-fn exchange(message: u32, into: Spot, from: Spot, acts: &mut CircularActs<'_>) {
-    let tag = message % TAGS;
-    acts.recv(1, tag, into);
-    acts.send(1, tag, from);
 }
 
 impl Circular for Rounds {
@@ -163,7 +161,7 @@ impl Circular for Rounds {
         match size {
             _ if self.count == 0 => 0,
             1 => 1,
-            _ => self.scatter_steps(size) + self.messages(size),
+            _ => self.scatter_steps(size) + self.messages(size) + 1,
         }
     }
 

@@ -56,8 +56,7 @@ impl Circular for Exchanges {
             acts.copy(outgoing, incoming);
             return 0;
         }
-        acts.recv(distance, 0, incoming);
-        acts.send(distance, 0, outgoing);
+        acts.exchange(distance, 0, incoming, outgoing);
         self.window.needs(i)
     }
 }

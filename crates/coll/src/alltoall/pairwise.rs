@@ -68,8 +68,8 @@ impl Circular for Rounds {
 
     fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
         let round = i + 1;
-        acts.recv(round, 0, around.output(self.0, around.back(round)));
-        acts.send(round, 0, around.input(self.0, round));
+        let incoming = around.output(self.0, around.back(round));
+        acts.exchange(round, 0, incoming, around.input(self.0, round));
         if i == 0 {
             acts.copy(around.input(self.0, 0), around.output(self.0, 0));
         }

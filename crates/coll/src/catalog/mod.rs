@@ -17,7 +17,7 @@ use crate::cost::Model;
 
 pub use call::{Call, NOBODY};
 pub use collective::Collective;
-pub use row::{Needs, Parameters, Row};
+pub use row::{Needs, Parameters, Row, Stage};
 pub use table::{Algorithm, AnyPlan};
 
 impl Algorithm {
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_small() {
-        // A node-aware allreduce holds the plans of its three phases.
-        assert!(size_of::<AnyPlan>() <= 184);
+        // An allreduce by stages holds any reduction and any broadcast.
+        assert!(size_of::<AnyPlan>() <= 328);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the catalog says about one algorithm.
 
-use super::{Call, Collective};
+use super::{Algorithm, Call, Collective};
 use crate::cost::Model;
 use crate::placement::Order;
 
@@ -24,6 +24,49 @@ pub struct Parameters {
     pub per_node: u32,
     /// In which order ranks are on nodes. It is looked at by those that take `per_node`.
     pub order: Order,
+    /// What an algorithm does one after the other, where it can be told.
+    pub stages: [Option<Stage>; 2],
+}
+
+/// A collective that an algorithm does as one of its stages: by which algorithm, and the numbers that
+/// this takes; 0 stands for its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stage {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// As [`Parameters::radix`].
+    pub radix: u32,
+    /// As [`Parameters::blocks`].
+    pub blocks: u32,
+    /// As [`Parameters::window`].
+    pub window: u32,
+}
+
+impl Stage {
+    /// An algorithm with its own numbers.
+    pub const fn of(algorithm: Algorithm) -> Self {
+        Stage {
+            algorithm,
+            radix: 0,
+            blocks: 0,
+            window: 0,
+        }
+    }
+
+    /// What the algorithm runs with as a stage of one that has these parameters: ranks are on the
+    /// nodes of the whole.
+    #[must_use]
+    pub const fn within(self, whole: &Parameters) -> Parameters {
+        let own = Parameters {
+            radix: self.radix,
+            blocks: self.blocks,
+            window: self.window,
+            per_node: whole.per_node,
+            order: whole.order,
+            ..Parameters::NONE
+        };
+        own.over(self.algorithm.row())
+    }
 }
 
 impl Parameters {
@@ -36,6 +79,7 @@ impl Parameters {
         cutoff: 0,
         per_node: 0,
         order: Order::Block,
+        stages: [None; 2],
     };
 
     /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the
@@ -59,6 +103,10 @@ impl Parameters {
             cutoff: choose(self.cutoff, row.cutoff),
             per_node: choose(self.per_node as u64, row.per_node as u64) as u32,
             order: self.order,
+            stages: match (self.stages, row.stages) {
+                ([None, None], own) | (_, own @ [None, None]) => own,
+                (told, _) => told,
+            },
         }
     }
 }

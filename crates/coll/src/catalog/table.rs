@@ -445,80 +445,18 @@ table! {
         rounds: |call, _| 2 * u64::from(call.size - 1),
         cost: cost::allreduce_ring,
     };
-    AllreduceKnomial(allreduce::Knomial): Row {
+    AllreduceReduceBcast(allreduce::ReduceBcast): Row {
         collective: Collective::Allreduce,
-        name: "knomial",
-        about: "up a tree and down again: fewest messages",
+        name: "reduce-bcast",
+        about: "a reduction and a broadcast of the catalog: not slower than these",
         needs: Needs::NOTHING,
-        parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: |call, parameters| 2 * bcast::Knomial::rounds(call, parameters),
-        cost: cost::allreduce_knomial,
-    };
-    AllreduceChain(allreduce::Chain): Row {
-        collective: Collective::Allreduce,
-        name: "chain",
-        about: "up a chain and down again, block by block: for large vectors and few ranks; the \
-                operation must commute",
-        needs: Needs {
-            commutative: true,
-            max_size: reduce::CHAIN_MAX_SIZE,
-            ..Needs::NOTHING
+        parameters: Parameters {
+            per_node: 1,
+            stages: [Some(allreduce::TREES[0]), Some(allreduce::TREES[1])],
+            ..Parameters::NONE
         },
-        parameters: Parameters { blocks: 16, ..Parameters::NONE },
-        rounds: |call, parameters| 2 * chain_rounds(call, parameters),
-        cost: cost::allreduce_chain,
-    };
-    AllreduceChainLinear(allreduce::ChainLinear): Row {
-        collective: Collective::Allreduce,
-        name: "chain-linear",
-        about: "blocks up a chain, and one for each rank straight back to all: for the ranks \
-                of a node; the operation must commute",
-        needs: Needs { commutative: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { blocks: 16, window: 8, ..Parameters::NONE },
-        rounds: |call, parameters| {
-            chain_rounds(call, parameters) + 4 * u64::from(call.size - 1)
-        },
-        cost: cost::allreduce_chain_linear,
-    };
-    AllreduceChainBruck(allreduce::ChainBruck): Row {
-        collective: Collective::Allreduce,
-        name: "chain-bruck",
-        about: "blocks up a chain, and one for each rank in few rounds back to all; the \
-                operation must commute",
-        needs: Needs { commutative: true, max_size: reduce::CHAIN_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { radix: 2, blocks: 16, ..Parameters::NONE },
-        rounds: |call, parameters| {
-            chain_rounds(call, parameters)
-                + knomial(call.size, parameters.radix)
-                + regathered(call, parameters)
-        },
-        cost: cost::allreduce_chain_bruck,
-    };
-    AllreduceCirculantLinear(allreduce::CirculantLinear): Row {
-        collective: Collective::Allreduce,
-        name: "circulant-linear",
-        about: "blocks in fewest rounds, and one for each rank straight back to all: for the \
-                ranks of a node; the operation must commute",
-        needs: Needs { commutative: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { blocks: 16, window: 8, ..Parameters::NONE },
-        rounds: |call, parameters| {
-            circulant::Pipeline::rounds_of(call, parameters) + 4 * u64::from(call.size - 1)
-        },
-        cost: cost::allreduce_circulant_linear,
-    };
-    AllreduceCirculantBruck(allreduce::CirculantBruck): Row {
-        collective: Collective::Allreduce,
-        name: "circulant-bruck",
-        about: "blocks in fewest rounds, and one for each rank in few rounds back to all; the \
-                operation must commute",
-        needs: Needs { commutative: true, ..Needs::NOTHING },
-        parameters: Parameters { radix: 2, blocks: 16, ..Parameters::NONE },
-        rounds: |call, parameters| {
-            circulant::Pipeline::rounds_of(call, parameters)
-                + knomial(call.size, parameters.radix)
-                + regathered(call, parameters)
-        },
-        cost: cost::allreduce_circulant_bruck,
+        rounds: allreduce::ReduceBcast::rounds,
+        cost: cost::reduce_bcast,
     };
     AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
     ReduceScatterCirculant(reduce_scatter::Circulant):

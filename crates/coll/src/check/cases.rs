@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::case::{Case, draw};
-use crate::catalog::{Algorithm, Collective, Parameters};
+use crate::catalog::{Algorithm, Collective, Parameters, Stage};
 use crate::placement::Order;
 
 /// The cases of an algorithm on `size` ranks. Up to 8 ranks with all roots, counts and mixtures of
@@ -212,6 +212,28 @@ fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
         segment: only(takes.segment > 0, drawn(&[0, 1, 2, 3, 7, u64::MAX], 4)),
         cutoff: only(takes.cutoff > 0, drawn(&[0, 1, 2, 5, u64::MAX], 5)),
         per_node: only(takes.per_node > 0, drawn(&[0, 1, 2, 3, 4, 16], 6)) as u32,
+        stages: takes
+            .stages
+            .map(|stage| stage.map(|own| drawn_stage(own, size, seed))),
         ..Parameters::NONE
+    }
+}
+
+/// Another algorithm of the stage's collective, with parameters as drawn.
+fn drawn_stage(own: Stage, size: u32, seed: u64) -> Stage {
+    let collective = own.algorithm.collective();
+    let all: Vec<_> = collective.algorithms().collect();
+    let algorithm = all[(draw(seed, collective as u64 + 7) % all.len() as u64) as usize];
+    let Parameters {
+        radix,
+        blocks,
+        window,
+        ..
+    } = parameters(algorithm, size, draw(seed, 8));
+    Stage {
+        algorithm,
+        radix,
+        blocks,
+        window,
     }
 }

@@ -1,6 +1,8 @@
 //! What may serve a call: algorithms with parameters.
 
+use super::table::{Table, pattern};
 use super::{Choice, Tuning};
+use crate::allreduce;
 use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
 
 /// The most candidates of a collective.
@@ -11,7 +13,8 @@ pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 /// In rising order.
 const RADIXES: [u32; 4] = [2, 3, 4, 8];
 
-/// A gather's default, and one with which hardly a rank waits for the root's signal.
+/// The algorithm's own, and one with which hardly a rank waits for another one's signal, or to send
+/// what is short.
 const WINDOWS: [u32; 2] = [0, 64];
 
 const BLOCKS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
@@ -28,6 +31,9 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
     };
     for algorithm in call.collective.algorithms() {
         match algorithm.suits(call) {
+            Ok(()) if algorithm.row().parameters.stages[0].is_some() => {
+                staged(algorithm, call, tuning, &mut all);
+            }
             Ok(()) => variants(algorithm, call, tuning, &mut all),
             Err(reason) => why = reason,
         }
@@ -44,8 +50,15 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let flat = RADIXES.iter().filter(|&&radix| radix < call.size).count();
     let taken = RADIXES.iter().filter(|&&radix| radix <= most).count();
     let radixes = some(own.radix, &RADIXES[..(flat + 1).min(taken)]);
-    let gathers = matches!(call.collective, Collective::Gather | Collective::Gatherv);
-    let windows = some(own.window, if gathers { &WINDOWS } else { &WINDOWS[..1] });
+    let wide = matches!(
+        call.collective,
+        Collective::Gather
+            | Collective::Gatherv
+            | Collective::Allgather
+            | Collective::Allgatherv
+            | Collective::Bcast
+    );
+    let windows = some(own.window, if wide { &WINDOWS } else { &WINDOWS[..1] });
     for (&radix, &window) in radixes
         .iter()
         .flat_map(|r| windows.iter().map(move |w| (r, w)))
@@ -61,6 +74,25 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
                 },
             };
             // A test sees that there is room for all.
+            let _ = all.push(choice);
+        }
+    }
+}
+
+/// Adds an allreduce of two stages, with what would serve these alone at any size: so what is chosen
+/// is not expected to take longer than they.
+fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
+    let base = tuning.choice(algorithm, call.size).parameters;
+    let tables = allreduce::calls(&pattern(call)).map(|stage| Table::by_cost(&stage, tuning));
+    let [Ok(up), Ok(down)] = &tables else { return };
+    let sizes = up.steps().iter().chain(down.steps());
+    for step in sizes {
+        let stages = [up, down].map(|table| Some(table.choice(step.from).as_stage()));
+        let choice = Choice {
+            algorithm,
+            parameters: Parameters { stages, ..base },
+        };
+        if !all.contains(&choice) {
             let _ = all.push(choice);
         }
     }

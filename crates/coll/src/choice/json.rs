@@ -29,7 +29,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::rules::{RULES, Rule, Rules};
-use crate::catalog::{Algorithm, Collective, Parameters};
+use crate::catalog::{Algorithm, Collective, Parameters, Stage};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -95,6 +95,80 @@ struct Told {
     window: Option<u32>,
     segment: Option<String>,
     cutoff: Option<String>,
+    reduce: Option<ToldStage>,
+    bcast: Option<ToldStage>,
+}
+
+/// A stage of an algorithm as it is told.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToldStage {
+    algorithm: String,
+    radix: Option<u32>,
+    blocks: Option<u32>,
+    window: Option<u32>,
+}
+
+impl ToldStage {
+    /// The stage that an algorithm has for the collective, unless nothing is told of it.
+    fn read(
+        told: Option<&ToldStage>,
+        of: Algorithm,
+        collective: Collective,
+    ) -> Result<Option<Stage>, String> {
+        let is_one = |own: &Stage| own.algorithm.collective() == collective;
+        let own = of
+            .row()
+            .parameters
+            .stages
+            .into_iter()
+            .flatten()
+            .find(is_one);
+        let Some(told) = told else { return Ok(own) };
+        takes(of, collective.name(), own.is_some())?;
+        let by = algorithm(collective, &told.algorithm)?;
+        let numbers = numbers(by, told.radix, told.blocks, told.window)?;
+        let Parameters {
+            radix,
+            blocks,
+            window,
+            ..
+        } = numbers;
+        Ok(Some(Stage {
+            algorithm: by,
+            radix,
+            blocks,
+            window,
+        }))
+    }
+}
+
+/// The numbers that are told of an algorithm, which it takes.
+fn numbers(
+    algorithm: Algorithm,
+    radix: Option<u32>,
+    blocks: Option<u32>,
+    window: Option<u32>,
+) -> Result<Parameters, String> {
+    let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
+    let number = |name: &str, told: Option<u32>, own: u32, range: (u32, u32)| {
+        let Some(value) = told else { return Ok(0) };
+        takes(algorithm, name, own > 0)?;
+        let (least, most) = range;
+        if (least..=most).contains(&value) {
+            Ok(value)
+        } else {
+            Err(format!(
+                "{name}: {algorithm} takes {least} to {most}, not {value}"
+            ))
+        }
+    };
+    Ok(Parameters {
+        radix: number("radix", radix, own.radix, (2, needs.max_radix))?,
+        blocks: number("blocks", blocks, own.blocks, (1, 1 << 24))?,
+        window: number("window", window, own.window, (1, 64))?,
+        ..Parameters::NONE
+    })
 }
 
 impl TryFrom<Told> for Checked {
@@ -103,19 +177,7 @@ impl TryFrom<Told> for Checked {
     fn try_from(told: Told) -> Result<Self, String> {
         let collective = collective(&told.collective)?;
         let algorithm = algorithm(collective, &told.algorithm)?;
-        let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
-        let number = |name: &str, told: Option<u32>, own: u32, range: (u32, u32)| {
-            let Some(value) = told else { return Ok(0) };
-            takes(algorithm, name, own > 0)?;
-            let (least, most) = range;
-            if (least..=most).contains(&value) {
-                Ok(value)
-            } else {
-                Err(format!(
-                    "{name}: {algorithm} takes {least} to {most}, not {value}"
-                ))
-            }
-        };
+        let own = algorithm.row().parameters;
         let length = |name: &str, told: Option<&String>, own: u64| {
             let Some(text) = told else { return Ok(0) };
             takes(algorithm, name, own > 0)?;
@@ -124,13 +186,13 @@ impl TryFrom<Told> for Checked {
                 bytes => Ok(bytes),
             }
         };
+        let up = ToldStage::read(told.reduce.as_ref(), algorithm, Collective::Reduce)?;
+        let down = ToldStage::read(told.bcast.as_ref(), algorithm, Collective::Bcast)?;
         let parameters = Parameters {
-            radix: number("radix", told.radix, own.radix, (2, needs.max_radix))?,
-            blocks: number("blocks", told.blocks, own.blocks, (1, 1 << 24))?,
-            window: number("window", told.window, own.window, (1, 64))?,
             segment: length("segment", told.segment.as_ref(), own.segment)?,
             cutoff: length("cutoff", told.cutoff.as_ref(), own.cutoff)?,
-            ..Parameters::NONE
+            stages: [up, down],
+            ..numbers(algorithm, told.radix, told.blocks, told.window)?
         };
         let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
         let ranks = range(&all(&told.ranks), 1, u32::MAX.into(), ranks);
@@ -191,6 +253,8 @@ fn takes(algorithm: Algorithm, name: &str, does: bool) -> Result<(), String> {
         ("window", own.window > 0),
         ("segment", own.segment > 0),
         ("cutoff", own.cutoff > 0),
+        ("reduce", own.stages[0].is_some()),
+        ("bcast", own.stages[1].is_some()),
     ];
     let taken: Vec<_> = all
         .into_iter()
@@ -262,6 +326,32 @@ mod tests {
     }
 
     #[test]
+    fn stages_are_told_by_their_collectives() {
+        let rules = read_rules(
+            r#"{"version": 1, "rules": [
+                {"collective": "allreduce", "algorithm": "reduce-bcast",
+                 "reduce": {"algorithm": "chain", "blocks": 64}},
+                {"collective": "allreduce", "algorithm": "reduce-bcast",
+                 "bcast": {"algorithm": "linear-bruck", "radix": 8}}
+            ]}"#,
+        )
+        .expect("the rules are right");
+        let stages = |at: usize| {
+            let stages = rules[at].parameters.stages;
+            stages.map(|stage| stage.map(|one| (one.algorithm, one.radix, one.blocks)))
+        };
+        let trees = (
+            Some((Algorithm::ReduceKnomial, 4, 0)),
+            Some((Algorithm::BcastKnomial, 4, 0)),
+        );
+        assert_eq!(stages(0), [Some((Algorithm::ReduceChain, 0, 64)), trees.1]);
+        assert_eq!(
+            stages(1),
+            [trees.0, Some((Algorithm::BcastLinearBruck, 8, 0))]
+        );
+    }
+
+    #[test]
     fn an_error_names_the_field_and_the_line_and_what_is_right() {
         let rule = |fields: &str| format!("{{\"version\": 1, \"rules\": [\n{{{fields}}}]}}");
         let ring = r#""collective": "allreduce", "algorithm": "ring""#;
@@ -277,6 +367,16 @@ mod tests {
             (
                 rule(&format!("{ring}, \"radix\": 4")),
                 "allreduce ring takes none; it takes segment",
+            ),
+            (
+                rule(&format!("{ring}, \"reduce\": {{\"algorithm\": \"chain\"}}")),
+                "reduce: allreduce ring takes none",
+            ),
+            (
+                rule(
+                    r#""collective": "allreduce", "algorithm": "reduce-bcast", "bcast": {"algorithm": "chain", "radix": 4}"#,
+                ),
+                "radix: bcast chain takes none; it takes blocks",
             ),
             (
                 rule(r#""collective": "gatherv", "algorithm": "knomial", "radix": 8"#),

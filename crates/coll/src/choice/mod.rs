@@ -25,7 +25,7 @@ pub use table::{STEPS, Step, Table};
 #[cfg(feature = "alloc")]
 pub use tables::Tables;
 
-use crate::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters, Unsuited};
+use crate::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters, Stage, Unsuited};
 use crate::cost::Model;
 use crate::machine::Machine;
 use crate::placement::{Order, Placement};
@@ -185,6 +185,22 @@ impl Choice {
     /// When the algorithm does not suit the call.
     pub fn plan(&self, call: &Call) -> Result<AnyPlan, Unsuited> {
         self.algorithm.plan(call, &self.parameters)
+    }
+
+    /// The same as a stage of another algorithm.
+    const fn as_stage(&self) -> Stage {
+        let Parameters {
+            radix,
+            blocks,
+            window,
+            ..
+        } = self.parameters;
+        Stage {
+            algorithm: self.algorithm,
+            radix,
+            blocks,
+            window,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What serves the calls of one collective on one group, by size: made once, then read by a few
 //! compares.
 
-use super::candidates::{Candidates, MOST, candidates};
+use super::candidates::{Candidates, candidates};
 use super::{Choice, RULES, Tuning};
 use crate::catalog::{Call, Unsuited};
 use crate::cost::Model;
@@ -26,8 +26,7 @@ pub struct Step {
 
 /// The choices for calls that differ in their length only.
 ///
-/// Without rules of the user's a longer vector never goes back to a candidate that a shorter one has
-/// left, and is never expected to take less time than a shorter one.
+/// Without rules of the user's a longer vector is never expected to take less time than a shorter one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     steps: heapless::Vec<Step, STEPS>,
@@ -45,7 +44,7 @@ impl Table {
     ///
     /// # Cost
     ///
-    /// Some hundred microseconds, and 20 KiB of stack. Nothing is allocated.
+    /// Some hundred microseconds, and 50 KiB of stack. Nothing is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
         let call = &pattern(call);
         let tuning = &tuning.of(call);
@@ -86,7 +85,12 @@ impl Table {
         &self.steps
     }
 
-    fn by_cost(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    /// The table that no wish of the user's has a part in.
+    ///
+    /// # Errors
+    ///
+    /// When no algorithm serves such calls.
+    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
         let candidates = candidates(call, tuning)?;
         if let [only] = *candidates {
             return Ok(Table::of(only));
@@ -140,7 +144,7 @@ impl Table {
 /// What stands for all calls that have one table: every rank makes it from its own call, in which
 /// rank, root and neighbours may differ, or that need not be the first one on every rank. What is
 /// wrong stays, so that it is refused.
-fn pattern(call: &Call) -> Call {
+pub(super) fn pattern(call: &Call) -> Call {
     let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
     let in_place = call.collective.is_in_place_everywhere() && call.in_place;
     Call {
@@ -173,46 +177,31 @@ impl Contest<'_> {
             .cost(&call, &choice.parameters, &self.model)
     }
 
-    /// The candidates for all sizes. Those that are the best of some size are put in an order, in which
-    /// a larger size may only go on: so none comes back, and of two candidates one serves the smaller
-    /// sizes. Of all ways to go on, the one is taken on which the chosen ones lose least against the
-    /// best.
+    /// The candidates for all sizes: of each that is compared the one that costs least, of equals the one
+    /// that the catalog lists first. A size between two that are compared stays with the smaller one's
+    /// until the larger one's costs no more.
     fn table(&self) -> Table {
-        let losses = self.losses();
-        let is_best = |one: &u8| losses.iter().any(|row| row[usize::from(*one)] == 0);
-        let mut order = heapless::Vec::<u8, MOST>::new();
-        // Of equals the one that the catalog lists first comes last, so that it can stay.
-        order.extend((0..self.candidates.len() as u8).rev().filter(is_best));
-        insertion_sort(&mut order, |&one| last_best(&losses, one.into()));
-        let way = improved(&losses, &mut order);
-        let candidate = |at: usize| self.candidates[usize::from(way[at])];
-        let mut table = Table::of(candidate(0));
+        let best = |at: usize| {
+            let cost = |choice: &&Choice| self.cost(choice, 1 << at);
+            // There are several candidates.
+            *self
+                .candidates
+                .iter()
+                .min_by_key(cost)
+                .unwrap_or(&self.candidates[0])
+        };
+        let mut before = best(0);
+        let mut table = Table::of(before);
         for at in 1..SIZES {
-            let (before, now) = (candidate(at - 1), candidate(at));
+            let now = best(at);
             if before != now {
                 let from = self.crossing(&before, &now, (1 << (at - 1), 1 << at));
                 // There are no more sizes than room for steps.
                 let _ = table.steps.push(Step { from, choice: now });
             }
+            before = now;
         }
         table
-    }
-
-    /// What each candidate loses at each size.
-    fn losses(&self) -> Losses {
-        let mut losses = [[0; MOST]; SIZES];
-        for (at, row) in losses.iter_mut().enumerate() {
-            for (cost, choice) in row.iter_mut().zip(&self.candidates) {
-                *cost = self.cost(choice, 1 << at);
-            }
-            let costs = &mut row[..self.candidates.len()];
-            let best = costs.iter().copied().min().unwrap_or(0);
-            for cost in costs {
-                let more = u128::from(*cost - best) << 30;
-                *cost = (more / u128::from(best.max(1))).min(1 << 50) as u64;
-            }
-        }
-        losses
     }
 
     /// The smallest size after `low` and up to `high` from which on `now` costs no more than
@@ -228,80 +217,5 @@ impl Contest<'_> {
             }
         }
         high
-    }
-}
-
-/// By how much of the best cost each candidate is dearer at each size; 2^30 is as much again.
-type Losses = [[u64; MOST]; SIZES];
-
-/// The last size at which a candidate loses least.
-fn last_best(losses: &Losses, one: usize) -> u64 {
-    let least = (0..SIZES).rev().min_by_key(|&at| losses[at][one]);
-    least.unwrap_or(0) as u64
-}
-
-/// The candidate of each size on the best way through an order, and what is lost on it.
-fn way(losses: &Losses, order: &[u8]) -> (u64, [u8; SIZES]) {
-    let mut lost = [0_u64; MOST];
-    let mut came = [[0_u8; MOST]; SIZES];
-    for (losses, came) in losses.iter().zip(&mut came) {
-        let (mut least, mut from) = (u64::MAX, 0);
-        for (at, &one) in order.iter().enumerate() {
-            if lost[at] <= least {
-                (least, from) = (lost[at], at as u8);
-            }
-            came[at] = from;
-            lost[at] = least + losses[usize::from(one)];
-        }
-    }
-    let last = (0..order.len()).rev().min_by_key(|&at| lost[at]);
-    let mut at = last.unwrap_or(0);
-    let total = lost[at];
-    let mut way = [0; SIZES];
-    for (way, came) in way.iter_mut().zip(&came).rev() {
-        *way = order[at];
-        at = came[at].into();
-    }
-    (total, way)
-}
-
-/// The best way through any order that comes of this one by moving one candidate after another, as
-/// long as that helps.
-fn improved(losses: &Losses, order: &mut [u8]) -> [u8; SIZES] {
-    let (mut least, mut best) = way(losses, order);
-    let mut helps = true;
-    while helps {
-        helps = false;
-        let many = order.len();
-        for (from, to) in (0..many).flat_map(|from| (0..many).map(move |to| (from, to))) {
-            turn(order, from, to);
-            let (lost, other) = way(losses, order);
-            if lost < least {
-                (least, best, helps) = (lost, other, true);
-            } else {
-                turn(order, to, from);
-            }
-        }
-    }
-    best
-}
-
-/// Moves an element to another place.
-fn turn(order: &mut [u8], from: usize, to: usize) {
-    if from < to {
-        order[from..=to].rotate_left(1);
-    } else {
-        order[to..=from].rotate_right(1);
-    }
-}
-
-/// Sorts few elements by a key, and keeps equals in their order, without memory.
-fn insertion_sort<T>(all: &mut [T], key: impl Fn(&T) -> u64) {
-    for end in 1..all.len() {
-        let mut at = end;
-        while at > 0 && key(&all[at]) < key(&all[at - 1]) {
-            all.swap(at - 1, at);
-            at -= 1;
-        }
     }
 }

@@ -23,7 +23,7 @@ fn machines() -> impl Iterator<Item = Tuning> {
 }
 
 #[test]
-fn a_longer_vector_never_goes_back_nor_costs_less() {
+fn a_longer_vector_never_costs_less() {
     for tuning in machines() {
         for collective in Collective::ALL {
             for size in [1, 2, 3, 4, 7, 8, 16, 17, 48, 100, 1000, 4096] {
@@ -34,10 +34,6 @@ fn a_longer_vector_never_goes_back_nor_costs_less() {
                 let steps = table.steps();
                 assert!(steps.len() < super::STEPS);
                 assert!(steps.is_sorted_by(|one, next| one.from < next.from));
-                for (at, step) in steps.iter().enumerate() {
-                    let later = &steps[at + 1..];
-                    assert!(later.iter().all(|other| other.choice != step.choice));
-                }
                 let cost = |bytes| {
                     let call = Call {
                         count: bytes,

@@ -9,6 +9,7 @@ use super::Skips;
 use super::blocks::{Division, Turned};
 use crate::circle::Circle;
 use crate::plan::{Acts, Buf, Known, Part};
+use crate::window::exchange;
 
 /// The tag of round 0; a reduce-scatter before has those below.
 const FIRST_TAG: u32 = 32;
@@ -77,18 +78,18 @@ impl Gather {
         let circle = self.view.circle;
         let (from, to) = (self.skips().skip(k), self.skips().skip(k + 1));
         let (above, below) = (circle.above(from), circle.below(from));
-        let room = self.place(self.home(), from, to, known);
-        if !room.is_empty() && !self.has_all(circle.rank()) {
-            acts.recv(self.peer(above), FIRST_TAG + k, room);
-        }
+        let room = match self.has_all(circle.rank()) {
+            true => Part::EMPTY,
+            false => self.place(self.home(), from, to, known),
+        };
         let lower = match self.alone(known) {
+            _ if self.has_all(below) => Part::EMPTY,
             Some(own) if k == 0 => own,
             _ if self.has_all(circle.rank()) => self.place(Buf::In, 0, to - from, known),
             _ => self.place(self.home(), 0, to - from, known),
         };
-        if !lower.is_empty() && !self.has_all(below) {
-            acts.send(self.peer(below), FIRST_TAG + k, lower);
-        }
+        let (recv, send) = ((self.peer(above), room), (self.peer(below), lower));
+        exchange(acts, FIRST_TAG + k, recv, send);
     }
 
     /// The places of blocks `from` to `to`.

@@ -4,6 +4,7 @@
 use super::rounds::block_of;
 use super::{Model, Way};
 use crate::catalog::{Call, Parameters};
+use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
 /// Steps along a line: of each rank's messages, one way.
@@ -213,6 +214,9 @@ impl Peers {
 /// last one.
 pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     let place = model.place;
+    // A short message is sent at once, a long one is under way as long as the one that is received.
+    let ends = if bytes > model.machine.eager { 2 } else { 1 };
+    let window = window.min(IN_FLIGHT as u32 / ends);
     let full = place.per_node().min(place.size());
     let last = match place.size() % full {
         0 => full,

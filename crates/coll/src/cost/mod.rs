@@ -27,9 +27,8 @@ pub(crate) use nodes::{
     lane_ring, reduce_node_aware, scan_node_aware, scatter_node_aware,
 };
 pub(crate) use phases::{
-    allreduce_chain, allreduce_chain_bruck, allreduce_chain_linear, allreduce_circulant_bruck,
-    allreduce_circulant_linear, allreduce_knomial, bcast_knomial_bruck, bcast_knomial_linear,
-    bcast_knomial_ring, bcast_linear_bruck, bcast_linear_linear, bcast_linear_ring,
+    bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_ring, bcast_linear_bruck,
+    bcast_linear_linear, bcast_linear_ring, reduce_bcast,
 };
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,

@@ -1,9 +1,8 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
-use super::{
-    Model, allgather_bruck, bcast, chain, linear, pipeline, reduce, ring, scatter, scatter_linear,
-};
-use crate::catalog::{Call, Collective, Parameters};
+use super::{Model, allgather_bruck, linear, ring, scatter, scatter_linear};
+use crate::allreduce;
+use crate::catalog::{Algorithm, Call, Parameters};
 
 type Cost = fn(&Call, &Parameters, &Model) -> u64;
 
@@ -49,49 +48,9 @@ pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &M
 }
 
 /// Allreduce by a reduction to one rank and a broadcast from there.
-fn up_and_down(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let as_part = |collective| Call {
-        collective,
-        ..*call
-    };
-    let up = phases[0](&as_part(Collective::Reduce), parameters, model);
-    up.saturating_add(phases[1](&as_part(Collective::Bcast), parameters, model))
-}
-
-/// Up a tree and down again.
-pub(crate) fn allreduce_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    up_and_down([reduce, bcast], call, parameters, model)
-}
-
-/// Up a chain and down again.
-pub(crate) fn allreduce_chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    up_and_down([chain, chain], call, parameters, model)
-}
-
-/// Up a chain, and in blocks back.
-pub(crate) fn allreduce_chain_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    up_and_down([chain, bcast_linear_linear], call, parameters, model)
-}
-
-/// The same by tree and Bruck's algorithm.
-pub(crate) fn allreduce_chain_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    up_and_down([chain, bcast_knomial_bruck], call, parameters, model)
-}
-
-/// In blocks over the circulant graph, and straight back.
-pub(crate) fn allreduce_circulant_linear(
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    up_and_down([pipeline, bcast_linear_linear], call, parameters, model)
-}
-
-/// The same by tree and Bruck's algorithm.
-pub(crate) fn allreduce_circulant_bruck(
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    up_and_down([pipeline, bcast_knomial_bruck], call, parameters, model)
+pub(crate) fn reduce_bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [up, down] = allreduce::runs(call, parameters);
+    let cost =
+        |(algorithm, call, by): (Algorithm, Call, Parameters)| algorithm.cost(&call, &by, model);
+    cost(up).saturating_add(cost(down))
 }

@@ -156,9 +156,7 @@ fn why(
         None => "no other algorithm suits".into(),
         _ if call.collective == Collective::Barrier => "expected to be the fastest".into(),
         Some((_, time)) if *time < chosen.1 => {
-            "the best choice over all sizes: a longer vector never goes back to an algorithm that a \
-             shorter one has left"
-                .into()
+            "the fastest at the powers of two on both sides of this size, or at one of them".into()
         }
         Some(_) => "expected to be the fastest".into(),
     }

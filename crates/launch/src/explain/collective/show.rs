@@ -16,7 +16,17 @@ fn micros(picoseconds: u64) -> String {
 /// What serves the blocking calls of one node.
 const IN_NODE: &str = "the node's shared memory, without messages";
 
-/// The parameters that the algorithm takes, each with its value.
+/// The stages that the algorithm is told.
+fn stages(choice: &Choice) -> impl Iterator<Item = Choice> {
+    let whole = choice.parameters.over(choice.algorithm.row());
+    let stages = whole.stages.into_iter().flatten();
+    stages.map(move |stage| Choice {
+        algorithm: stage.algorithm,
+        parameters: stage.within(&whole),
+    })
+}
+
+/// The numbers that the algorithm takes, each with its value.
 fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
     let own = choice.algorithm.row().parameters;
     let used = choice.parameters.over(choice.algorithm.row());
@@ -33,9 +43,18 @@ fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
 }
 
 fn with_parameters(choice: &Choice) -> String {
-    let told = parameters(choice);
-    let told = told.iter().map(|(name, value)| format!("{name} {value}"));
-    told.collect::<Vec<_>>().join(", ")
+    let told = parameters(choice).into_iter();
+    let told = told.map(|(name, value)| format!("{name} {value}"));
+    let stages = stages(choice).map(|stage| {
+        let by = with_parameters(&stage);
+        let by = if by.is_empty() {
+            by
+        } else {
+            format!(" ({by})")
+        };
+        format!("{}{by}", stage.algorithm)
+    });
+    told.chain(stages).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn text(explained: &Explained) -> String {
@@ -111,14 +130,24 @@ pub(super) fn text(explained: &Explained) -> String {
     text
 }
 
+/// The parameters as a rule has them.
+fn parameters_json(choice: &Choice) -> Value {
+    let numbers = parameters(choice).into_iter();
+    let numbers = numbers.map(|(name, value)| (name.to_owned(), Value::from(value)));
+    let stages = stages(choice).map(|stage| {
+        let mut told = parameters_json(&stage);
+        told["algorithm"] = stage.algorithm.name().into();
+        (stage.algorithm.collective().name().to_owned(), told)
+    });
+    Value::Object(numbers.chain(stages).collect())
+}
+
 /// The format `oxmpi-explain-collective` of docs/formats.md.
 pub(super) fn json(explained: &Explained) -> String {
     let one = |choice: &Choice, time: u64| {
-        let parameters = parameters(choice).into_iter();
-        let parameters = parameters.map(|(name, value)| (name.to_owned(), Value::from(value)));
         json!({
             "algorithm": choice.algorithm.name(),
-            "parameters": Value::Object(parameters.collect()),
+            "parameters": parameters_json(choice),
             "expected_ps": time,
         })
     };
