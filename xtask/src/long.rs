@@ -1,7 +1,7 @@
 //! `cargo xtask long`: what takes hours or needs a quiet machine, run by hand.
 
 use crate::ci::nodes::Nodes;
-use crate::ci::{self, alone, ranks};
+use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Outcome, Step, run_each};
 use crate::tally::Tally;
@@ -24,6 +24,7 @@ Steps, in order; name some to run only those:
     parsers     every other fuzz target for ten minutes each
     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
     alone       each library's tests, run from its package outside the workspace: minutes
+    proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
     orderings   each memory ordering of rings and flags weakened in turn, and seen to fail: minutes
     plans       every collective algorithm proved on all numbers of ranks to 1,024, and on random ones to
                 2^20 where ranks take few steps, else to 4,096; then on larger random ones, running
@@ -89,6 +90,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "alone",
         run: |repo| alone::check(repo, alone::Tests::Run).map(Into::into),
+    },
+    Step {
+        name: "proxies",
+        run: hosts::proxied,
     },
     Step {
         name: "orderings",

@@ -26,7 +26,7 @@ use repo::Repo;
 use std::process::ExitCode;
 
 /// What a verb gives: nothing, or why it failed.
-type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 /// One thing that `cargo xtask` can do.
 struct Verb {

@@ -2,7 +2,7 @@
 
 pub(crate) mod alone;
 mod guests;
-mod hosts;
+pub(crate) mod hosts;
 mod hwloc;
 mod lint;
 mod managers;
@@ -43,8 +43,8 @@ Steps, in order; name some to run only those:
     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
     hosts     the tests of real ranks once more, each job over four hosts: network namespaces that are
-              joined by a bridge; and through proxies that delay, split and stall what passes; and what the
-              start of 8 to 64 ranks over them takes, messages and time
+              joined by a bridge; some through proxies that delay, split and stall what passes (`long` has
+              all); and what the start of 8 to 64 ranks over them takes, messages and time
     managers  jobs under the Hydras of MPICH, Debian and Intel, under Open MPI's prterun and under Slurm
               of two nodes; programs of MPICH and Intel MPI under ours
     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
