@@ -102,7 +102,7 @@ pub fn read(pid: u32, proof: &Proof, from: u64, to: &mut [u8]) -> Result<(), Den
     }
 }
 
-/// Whether this process may call [`write`] at all: a filter of calls may deny that alone. Whose memory it may
+/// Whether this process may call [`write()`] at all: a filter of calls may deny that alone. Whose memory it may
 /// write is whose it may read.
 #[must_use]
 pub fn may_write() -> bool {
