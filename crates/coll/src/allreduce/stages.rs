@@ -1,7 +1,7 @@
 //! Any reduction and any broadcast of the catalog, as parts of an allreduce.
 
 use crate::catalog::{Algorithm, Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
+use crate::plan::any_plan;
 use crate::{bcast, hierarchy, reduce};
 
 /// Makes the plan of any algorithm of one collective.
@@ -24,27 +24,7 @@ macro_rules! stages {
             }
         }
 
-        impl Plan for $stage {
-            #[inline]
-            fn steps(&self) -> u32 {
-                match self {
-                    $($stage::$name(plan) => plan.steps(),)*
-                }
-            }
-
-            fn scratch(&self, known: &Known<'_>) -> u64 {
-                match self {
-                    $($stage::$name(plan) => plan.scratch(known),)*
-                }
-            }
-
-            #[inline]
-            fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-                match self {
-                    $($stage::$name(plan) => plan.step(i, known, acts),)*
-                }
-            }
-        }
+        any_plan!($stage: $($name),*);
     };
 }
 

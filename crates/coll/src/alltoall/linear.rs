@@ -9,7 +9,7 @@ use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed};
-use crate::plan::{Acts, Known, Plan};
+use crate::plan::any_plan;
 use crate::window::Window;
 
 /// One rank's part in a linear alltoall.
@@ -61,32 +61,4 @@ impl Circular for Exchanges {
     }
 }
 
-impl Plan for Linear {
-    fn steps(&self) -> u32 {
-        match self {
-            Linear::Apart(plan) => plan.steps(),
-            Linear::InPlace(plan) => plan.steps(),
-        }
-    }
-
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        match self {
-            Linear::Apart(plan) => plan.scratch(known),
-            Linear::InPlace(plan) => plan.scratch(known),
-        }
-    }
-
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        match self {
-            Linear::Apart(plan) => plan.step(i, known, acts),
-            Linear::InPlace(plan) => plan.step(i, known, acts),
-        }
-    }
-
-    fn is_turned(&self, by: u32, other: &Self) -> bool {
-        match (self, other) {
-            (Linear::Apart(one), Linear::Apart(other)) => one.is_turned(by, other),
-            _ => false,
-        }
-    }
-}
+any_plan!(Linear: Apart, InPlace);

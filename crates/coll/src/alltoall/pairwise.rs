@@ -12,7 +12,7 @@ use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed};
-use crate::plan::{Acts, Known, Plan};
+use crate::plan::{Acts, Known, Plan, any_plan};
 use crate::window::{copy, exchange};
 
 /// One rank's part in a pairwise alltoall. One step a round; the rank's own block goes with the
@@ -105,35 +105,4 @@ impl Plan for Pairs {
     }
 }
 
-impl Plan for Pairwise {
-    fn steps(&self) -> u32 {
-        match self {
-            Pairwise::Circle(plan) => plan.steps(),
-            Pairwise::Pairs(plan) => plan.steps(),
-            Pairwise::InPlace(plan) => plan.steps(),
-        }
-    }
-
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        match self {
-            Pairwise::Circle(plan) => plan.scratch(known),
-            Pairwise::Pairs(plan) => plan.scratch(known),
-            Pairwise::InPlace(plan) => plan.scratch(known),
-        }
-    }
-
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        match self {
-            Pairwise::Circle(plan) => plan.step(i, known, acts),
-            Pairwise::Pairs(plan) => plan.step(i, known, acts),
-            Pairwise::InPlace(plan) => plan.step(i, known, acts),
-        }
-    }
-
-    fn is_turned(&self, by: u32, other: &Self) -> bool {
-        match (self, other) {
-            (Pairwise::Circle(one), Pairwise::Circle(other)) => one.is_turned(by, other),
-            _ => false,
-        }
-    }
-}
+any_plan!(Pairwise: Circle, Pairs, InPlace);

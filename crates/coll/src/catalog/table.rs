@@ -8,7 +8,7 @@
 use super::rounds::{chain as chain_rounds, knomial, regathered};
 use super::{Call, Collective, Needs, Parameters, Row, nodes, twins};
 use crate::digits::Digits;
-use crate::plan::{Acts, Known, Plan};
+use crate::plan::any_plan;
 use crate::tree::levels;
 use crate::{
     allgather, allreduce, alltoall, barrier, bcast, circulant, cost, direct, exscan, gather,
@@ -52,34 +52,7 @@ macro_rules! table {
             $($name($plan),)*
         }
 
-        impl Plan for AnyPlan {
-            #[inline]
-            fn steps(&self) -> u32 {
-                match self {
-                    $(AnyPlan::$name(plan) => plan.steps(),)*
-                }
-            }
-
-            fn scratch(&self, known: &Known<'_>) -> u64 {
-                match self {
-                    $(AnyPlan::$name(plan) => plan.scratch(known),)*
-                }
-            }
-
-            #[inline]
-            fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-                match self {
-                    $(AnyPlan::$name(plan) => plan.step(i, known, acts),)*
-                }
-            }
-
-            fn is_turned(&self, by: u32, other: &Self) -> bool {
-                match (self, other) {
-                    $((AnyPlan::$name(one), AnyPlan::$name(other)) => one.is_turned(by, other),)*
-                    _ => false,
-                }
-            }
-        }
+        any_plan!(AnyPlan: $($name),*);
     };
 }
 

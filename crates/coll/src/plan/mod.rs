@@ -13,10 +13,12 @@
 //! `None`.
 
 mod acts;
+mod any;
 mod known;
 mod part;
 
 pub use acts::{Act, Acts, Side};
+pub(crate) use any::any_plan;
 pub use known::{Given, Known, Learned, SLOTS};
 pub use part::{Buf, Part, pairs};
 

@@ -29,7 +29,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         if self.me == root {
             // The others would read what lies behind it.
-            assert!(input.len() / self.size() as u64 >= block, "a short input");
+            assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
         match self.scatters(block) {

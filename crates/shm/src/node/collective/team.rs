@@ -165,4 +165,9 @@ impl Team {
     pub(super) fn size(&self) -> usize {
         self.members.len()
     }
+
+    /// Bytes of a block for each.
+    pub(super) fn all(&self, block: u64) -> u64 {
+        block.saturating_mul(self.size() as u64)
+    }
 }

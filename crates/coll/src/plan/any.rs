@@ -1,0 +1,43 @@
+//! Plans of which it is known only at run time which one it is.
+
+/// Makes an enum a plan whose variants hold one each: it is the plan of its variant. A call through it is a
+/// branch, not a pointer.
+macro_rules! any_plan {
+    ($any:ident: $($variant:ident),* $(,)?) => {
+        impl $crate::plan::Plan for $any {
+            #[inline]
+            fn steps(&self) -> u32 {
+                match self {
+                    $($any::$variant(plan) => plan.steps(),)*
+                }
+            }
+
+            fn scratch(&self, known: &$crate::plan::Known<'_>) -> u64 {
+                match self {
+                    $($any::$variant(plan) => plan.scratch(known),)*
+                }
+            }
+
+            #[inline]
+            fn step(
+                &self,
+                i: u32,
+                known: &$crate::plan::Known<'_>,
+                acts: &mut $crate::plan::Acts,
+            ) -> Option<u32> {
+                match self {
+                    $($any::$variant(plan) => plan.step(i, known, acts),)*
+                }
+            }
+
+            fn is_turned(&self, by: u32, other: &Self) -> bool {
+                match (self, other) {
+                    $(($any::$variant(one), $any::$variant(other)) => one.is_turned(by, other),)*
+                    _ => false,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use any_plan;
