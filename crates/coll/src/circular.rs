@@ -11,7 +11,7 @@ use crate::circle::Circle;
 use crate::circulant::{Division, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
 use crate::split::{Cut, piece};
-use crate::window::exchange;
+use crate::window::{Short, exchange};
 
 /// What every rank of a circle does.
 pub trait Circular: Copy + Eq {
@@ -128,6 +128,9 @@ impl Around<'_> {
 pub(crate) struct Spot(Part);
 
 impl Spot {
+    /// None.
+    pub(crate) const EMPTY: Spot = Spot(Part::EMPTY);
+
     /// The first elements of a buffer from `first` on, the same ones on every rank.
     pub(crate) const fn fixed(buf: Buf, first: u64, count: u64) -> Self {
         Spot(Part::new(buf, first, count))
@@ -183,6 +186,19 @@ impl CircularActs<'_> {
     pub(crate) fn exchange(&mut self, distance: u32, tag: u32, into: Spot, from: Spot) {
         let (below, above) = (self.place.below(distance), self.place.above(distance));
         exchange(self.acts, tag, (below, into.0), (above, from.0));
+    }
+
+    /// The same of elements that need not be bytes.
+    #[inline]
+    pub(crate) fn exchange_of(
+        &mut self,
+        short: Short,
+        (distance, tag): (u32, u32),
+        into: Spot,
+        from: Spot,
+    ) {
+        let (below, above) = (self.place.below(distance), self.place.above(distance));
+        short.exchange(self.acts, tag, (below, into.0), (above, from.0));
     }
 
     /// Copies elements, if there are any.

@@ -7,6 +7,7 @@
 use crate::fold::Fold;
 use crate::plan::{Acts, Buf, Part, Side};
 use crate::split::{longest, piece};
+use crate::window::Short;
 
 /// One leader's part in recursive halving. The number of places is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub(crate) struct Halving {
     pub(crate) sums: Buf,
     /// Whether the contribution is still in `In` at the start.
     pub(crate) fresh: bool,
+    pub(crate) short: Short,
 }
 
 impl Halving {
@@ -63,12 +65,9 @@ impl Halving {
         if i.is_multiple_of(2) {
             let source = if fresh { Buf::In } else { self.sums };
             let given = self.part(source, partner, round + 1);
-            if !own.is_empty() {
-                acts.recv(self.fold.leader(partner), round, room);
-            }
-            if !given.is_empty() {
-                acts.send(self.fold.leader(partner), round, given);
-            }
+            let partner = self.fold.leader(partner);
+            self.short
+                .exchange(acts, round, (partner, room), (partner, given));
         } else if !own.is_empty() {
             let from = if fresh {
                 Part {
@@ -94,11 +93,8 @@ impl Halving {
         let missing = self.part(self.sums, partner, round + 1);
         let own = self.part(self.sums, self.fold.place(), round + 1);
         let tag = self.rounds + round;
-        if !missing.is_empty() {
-            acts.recv(self.fold.leader(partner), tag, missing);
-        }
-        if !own.is_empty() {
-            acts.send(self.fold.leader(partner), tag, own);
-        }
+        let partner = self.fold.leader(partner);
+        self.short
+            .exchange(acts, tag, (partner, missing), (partner, own));
     }
 }

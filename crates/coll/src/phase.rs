@@ -46,7 +46,7 @@ impl Phase for allgather::Ring {
     }
 
     fn free(&self) -> u32 {
-        0
+        allgather::Ring::free(self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The window of algorithms that talk to every other rank directly: how many of their exchanges are
 //! under way at a time.
 
+use crate::catalog::Call;
 use crate::plan::{Acts, Part};
 
 /// At most so many at a time, at least one.
@@ -23,25 +24,44 @@ impl Window {
     }
 }
 
-/// Elements of the longest message that transports send before it is asked for.
+/// Bytes of the longest message that transports send before it is asked for.
 pub(crate) const SHORT: u64 = 8 << 10;
 
-/// Receives from one rank and sends to another; what is empty does not travel.
-///
-/// A receiver may copy a long message out of the sender's memory itself. So a long one is announced
-/// first: who starts late else keeps the next rank waiting while it copies, and that one the next. A
-/// short one is sent after there is room for what comes, which then needs no copy.
+/// The longest message that is short, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Short(u16);
+
+impl Short {
+    /// In the elements of the call.
+    pub(crate) const fn of(call: &Call) -> Self {
+        match call.element_bytes {
+            0 => Short(SHORT as u16),
+            bytes => Short((SHORT / bytes) as u16),
+        }
+    }
+
+    /// Receives from one rank and sends to another; what is empty does not travel.
+    ///
+    /// A receiver may copy a long message out of the sender's memory itself. So a long one is
+    /// announced first: who starts late else keeps the next rank waiting while it copies, and that one
+    /// the next. A short one is sent after there is room for what comes, which then needs no copy.
+    pub(crate) fn exchange(self, acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
+        let is_long = send.1.len() > self.0.into();
+        if is_long {
+            acts.send(send.0, tag, send.1);
+        }
+        if !recv.1.is_empty() {
+            acts.recv(recv.0, tag, recv.1);
+        }
+        if !is_long && !send.1.is_empty() {
+            acts.send(send.0, tag, send.1);
+        }
+    }
+}
+
+/// The exchange of a collective whose elements are bytes.
 pub(crate) fn exchange(acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
-    let is_long = send.1.len() > SHORT;
-    if is_long {
-        acts.send(send.0, tag, send.1);
-    }
-    if !recv.1.is_empty() {
-        acts.recv(recv.0, tag, recv.1);
-    }
-    if !is_long && !send.1.is_empty() {
-        acts.send(send.0, tag, send.1);
-    }
+    Short(SHORT as u16).exchange(acts, tag, recv, send);
 }
 
 /// Copies a rank's own block, unless it is empty.

@@ -122,7 +122,7 @@ fn few_bytes_go_from_node_to_node() {
         (Collective::Bcast, [192, 216, 384]),
         (Collective::Reduce, [192, 384, 364]),
         (Collective::Allreduce, [448, 512, 832]),
-        (Collective::Gather, [384, 384, 384]),
+        (Collective::Gather, [384, 384, 512]),
         (Collective::Scatter, [384, 384, 384]),
         (Collective::Allgather, [1536, 1536, 3072]),
         (Collective::Alltoall, [3072, 3072, 3072]),

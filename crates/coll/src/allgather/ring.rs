@@ -1,32 +1,49 @@
 //! Allgather around a ring: each rank passes on to the one above what came from the one below.
 //!
 //! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, which is the least volume
-//! there is. Only neighbours talk, which suits large blocks and rings of machines. A block is offered
-//! to the rank above while the next one comes from below: so a rank that is late keeps nobody from
-//! receiving, and what it has is offered before its processor copies what comes.
+//! there is. Only neighbours talk, which suits large blocks and rings of machines.
+//!
+//! Between nodes a rank asks for the next block while it offers the last one: so it is there when the
+//! adapters have carried it, and who is late keeps nobody from receiving. Inside a node the processor
+//! of a rank copies a long block, and what it then has is late for the rank above: two blocks that
+//! follow one another closely would do so all the way around. There it asks for a block when it has
+//! offered the one before.
 
 use super::Board;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed};
+use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
 
-/// One rank's part in a ring allgather. Step `i` asks the rank below for its `i`-th block and sends, of
-/// the blocks that this rank has, the one before: first its own, then what step 0 brought, and so on.
+/// One rank's part in a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
+/// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, the one before.
 pub type Ring = Placed<Rounds>;
 
 /// What every rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rounds(Board);
+pub struct Rounds {
+    board: Board,
+    /// The blocks that are asked for before the last one is offered: one or none.
+    ahead: u32,
+}
 
 impl Ring {
-    pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        Placed::new(Circle::of(call), Rounds(Board::of(call)))
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let rounds = Rounds {
+            board: Board::of(call),
+            ahead: parameters.asks_ahead(),
+        };
+        Placed::new(Circle::of(call), rounds)
+    }
+
+    /// The first steps that need nothing, if they send as well.
+    pub(crate) const fn free(&self) -> u32 {
+        1 - self.circular().ahead
     }
 }
 
 impl Circular for Rounds {
     fn steps(&self, size: u32) -> u32 {
-        self.0.steps(size, size)
+        self.board.steps(size, size - 1 + self.ahead)
     }
 
     fn scratch(&self, _: &Around<'_>) -> u64 {
@@ -35,19 +52,18 @@ impl Circular for Rounds {
 
     fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
         let others = around.size() - 1;
-        let sent = i.checked_sub(1).filter(|_| others > 0);
-        if let Some(sent) = sent {
-            let block = match sent {
-                0 => self.0.own(around),
-                _ => self.0.block(around, around.back(sent)),
-            };
-            acts.send(1, 0, block);
-        }
-        if i < others {
-            acts.recv(1, 0, self.0.block(around, around.back(i + 1)));
-        }
-        if i == others.min(1) {
-            self.0.take_own(around, acts);
+        let sent = i.checked_sub(self.ahead).filter(|_| others > 0);
+        let incoming = match i < others {
+            true => self.board.block(around, around.back(i + 1)),
+            false => Spot::EMPTY,
+        };
+        let outgoing = sent.map_or(Spot::EMPTY, |sent| match sent {
+            0 => self.board.own(around),
+            _ => self.board.block(around, around.back(sent)),
+        });
+        acts.exchange(1, 0, incoming, outgoing);
+        if i == self.ahead.min(others) {
+            self.board.take_own(around, acts);
         }
         sent.unwrap_or(0)
     }

@@ -9,6 +9,7 @@ use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circulant::{Division, Gather, Own, Result, Scatter, Turned};
 use crate::plan::{Acts, Known, Plan};
+use crate::window::Short;
 
 /// One rank's part in allreduce over the circulant graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,7 @@ impl Circulant {
                 },
                 in_place: call.in_place,
                 result: Result::Home,
+                short: Short::of(call),
             },
             count: call.count,
         }

@@ -13,6 +13,7 @@ use crate::catalog::{Call, Parameters};
 use crate::fold::Fold;
 use crate::halving::Halving;
 use crate::plan::{Acts, Buf, Known, Plan};
+use crate::window::Short;
 
 /// One rank's part in Rabenseifner's allreduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,7 @@ impl Rabenseifner {
                 count: call.count,
                 sums: Buf::Out,
                 fresh: !call.in_place && fold.followers() == 0,
+                short: Short::of(call),
             },
             sum: Accumulator::in_out(call.count, call.in_place),
         }

@@ -14,6 +14,7 @@ use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
 use crate::plan::{Buf, Side, TAGS};
 use crate::split::{Cut, longest};
+use crate::window::Short;
 
 /// The largest group that [`Ring`] takes: the steps of a larger one could not be counted.
 pub const MAX_SIZE: u32 = 1 << 24;
@@ -32,6 +33,9 @@ pub struct Rounds {
     chunks: Cut,
     segments: u32,
     in_place: bool,
+    short: Short,
+    /// As in an [allgather](crate::allgather::Ring) around a ring.
+    ahead: u32,
 }
 
 impl Ring {
@@ -52,6 +56,8 @@ impl Ring {
             chunks: Cut::new(count, size),
             segments: segments as u32,
             in_place,
+            short: Short::of(call),
+            ahead: parameters.asks_ahead(),
         };
         Placed::new(Circle::of(call), rounds)
     }
@@ -109,8 +115,11 @@ impl Rounds {
         } else {
             Buf::Out
         };
-        acts.recv(1, message % TAGS, self.room(message, around));
-        acts.send(1, message % TAGS, self.segment(buf, message, 0, around));
+        let (room, segment) = (
+            self.room(message, around),
+            self.segment(buf, message, 0, around),
+        );
+        acts.exchange_of(self.short, (1, message % TAGS), room, segment);
     }
 
     /// Reduces what message `message` of the reduce-scatter brought.
@@ -141,18 +150,19 @@ impl Rounds {
     }
 
     /// Step `i` of the allgather, and how many steps of it that needs: a segment is passed on when
-    /// it has come, and offered to the rank above while the next one comes from below.
+    /// it has come.
     fn allgather(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
         let mine = around.size() - 1;
-        if let Some(sent) = i.checked_sub(1) {
+        let sent = i.checked_sub(self.ahead);
+        if let Some(sent) = sent {
             let from = self.segment(Buf::Out, sent, mine, around);
             acts.send(1, sent % TAGS, from);
         }
         if i < self.messages(around.size()) {
             acts.recv(1, i % TAGS, self.segment(Buf::Out, i, 0, around));
         }
-        i.saturating_sub(self.segments)
+        sent.map_or(0, |sent| (sent + 1).saturating_sub(self.segments))
     }
 }
 
@@ -161,7 +171,7 @@ impl Circular for Rounds {
         match size {
             _ if self.count == 0 => 0,
             1 => 1,
-            _ => self.scatter_steps(size) + self.messages(size) + 1,
+            _ => self.scatter_steps(size) + self.messages(size) + self.ahead,
         }
     }
 

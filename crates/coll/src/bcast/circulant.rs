@@ -6,7 +6,7 @@
 //! [`circulant`](crate::circulant) for the schedules.
 
 use crate::catalog::{Call, Parameters};
-use crate::circulant::Pipeline;
+use crate::circulant::{Hop, Pipeline};
 use crate::plan::{Acts, Buf, Known, Plan, TAGS};
 
 /// One rank's part in a broadcast over the circulant graph. One step a round.
@@ -37,17 +37,15 @@ impl Plan for Circulant {
 
     fn step(&self, round: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         let tag = round % TAGS;
-        if let Some(hop) = self.pipeline.received(round) {
-            acts.recv(hop.peer, tag, self.pipeline.part(Buf::Out, hop.block));
-        }
+        let part = |buf, hop: Hop| (hop.peer, self.pipeline.part(buf, hop.block));
+        let recv = self.pipeline.received(round).map(|hop| part(Buf::Out, hop));
         let home = if self.pipeline.is_root() {
             Buf::In
         } else {
             Buf::Out
         };
-        if let Some(hop) = self.pipeline.sent(round) {
-            acts.send(hop.peer, tag, self.pipeline.part(home, hop.block));
-        }
+        let send = self.pipeline.sent(round).map(|hop| part(home, hop));
+        self.pipeline.exchange(acts, tag, recv, send);
         Some(round)
     }
 }

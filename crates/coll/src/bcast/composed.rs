@@ -11,6 +11,7 @@ use core::marker::PhantomData;
 
 use crate::catalog::{Call, Parameters};
 use crate::phase::Phase;
+use crate::placement::Order;
 use crate::plan::{Acts, Known, Plan};
 use crate::vector::Vector;
 use crate::{allgather, scatter};
@@ -26,6 +27,8 @@ pub struct Composed<S, G> {
     vector: Vector,
     radix: u32,
     window: u32,
+    per_node: u32,
+    order: Order,
     phases: PhantomData<(S, G)>,
 }
 
@@ -61,6 +64,8 @@ impl<S: Phase, G: Phase> Composed<S, G> {
             },
             radix: parameters.radix,
             window: parameters.window,
+            per_node: parameters.per_node,
+            order: parameters.order,
             phases: PhantomData,
         }
     }
@@ -69,6 +74,8 @@ impl<S: Phase, G: Phase> Composed<S, G> {
         Parameters {
             radix: self.radix,
             window: self.window,
+            per_node: self.per_node,
+            order: self.order,
             ..Parameters::NONE
         }
     }

@@ -82,6 +82,13 @@ impl Parameters {
         stages: [None; 2],
     };
 
+    /// The blocks that a rank of a ring asks for before it has offered the last one: none where the
+    /// rank below is on its node, mostly.
+    pub(crate) const fn asks_ahead(&self) -> u32 {
+        let shares_a_node = matches!(self.order, Order::Block) && self.per_node > 1;
+        !shares_a_node as u32
+    }
+
     /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the
     /// radix within its [limit](Needs::max_radix); the row's where these are 0.
     #[must_use]

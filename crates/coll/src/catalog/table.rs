@@ -263,7 +263,7 @@ table! {
         name: "linear-ring",
         about: "blocks straight from the root, then around a ring: for large vectors on few nodes",
         needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { window: 8, ..Parameters::NONE },
+        parameters: Parameters { window: 8, per_node: 1, ..Parameters::NONE },
         rounds: |call, _| 4 * u64::from(call.size - 1),
         cost: cost::bcast_linear_ring,
     };
@@ -272,7 +272,7 @@ table! {
         name: "knomial-ring",
         about: "blocks down a tree, then around a ring",
         needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        parameters: Parameters { radix: 2, per_node: 1, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * u64::from(call.size - 1),
         cost: cost::bcast_knomial_ring,
     };
@@ -414,7 +414,7 @@ table! {
             max_size: allreduce::RING_MAX_SIZE,
             ..Needs::NOTHING
         },
-        parameters: Parameters { segment: 1 << 20, ..Parameters::NONE },
+        parameters: Parameters { segment: 1 << 20, per_node: 1, ..Parameters::NONE },
         rounds: |call, _| 2 * u64::from(call.size - 1),
         cost: cost::allreduce_ring,
     };

@@ -58,7 +58,10 @@ pub(super) const fn allgather_ring(collective: Collective) -> Row {
         name: "ring",
         about: "least volume between neighbours, many rounds: for large blocks",
         needs: Needs::NOTHING,
-        parameters: Parameters::NONE,
+        parameters: Parameters {
+            per_node: 1,
+            ..Parameters::NONE
+        },
         rounds: |call, _| u64::from(call.size - 1),
         cost: cost::ring,
     }

@@ -24,6 +24,6 @@ pub use schedule::Schedule;
 
 pub(crate) use blocks::{Division, Turned};
 pub(crate) use gather::{Gather, Own};
-pub(crate) use pipeline::Pipeline;
+pub(crate) use pipeline::{Hop, Pipeline};
 pub(crate) use scatter::{Result, Scatter};
 pub(crate) use skips::Skips;

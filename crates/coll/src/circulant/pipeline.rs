@@ -3,8 +3,9 @@
 use super::{Schedule, Skips};
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::plan::{Buf, Part};
+use crate::plan::{Acts, Buf, Part};
 use crate::split::Cut;
+use crate::window::Short;
 
 /// The most blocks of a vector: the rounds of more could not be counted.
 const MAX_BLOCKS: u64 = 1 << 24;
@@ -31,6 +32,7 @@ pub(crate) struct Pipeline {
     /// Rounds by which the first phase is cut short at the front, so that the last one is whole and
     /// each rank meets only one block beyond the last.
     skipped: u32,
+    short: Short,
 }
 
 impl Pipeline {
@@ -48,6 +50,7 @@ impl Pipeline {
             blocks,
             cut: Cut::new(call.count, blocks),
             skipped: (rounds - (blocks - 1) % rounds) % rounds,
+            short: Short::of(call),
         }
     }
 
@@ -104,6 +107,19 @@ impl Pipeline {
     pub(crate) fn part(&self, buf: Buf, block: u32) -> Part {
         let (first, count) = self.cut.piece(block);
         Part::new(buf, first, count)
+    }
+
+    /// Receives a block and sends one, where there are such.
+    pub(crate) fn exchange(
+        &self,
+        acts: &mut Acts,
+        tag: u32,
+        recv: Option<(u32, Part)>,
+        send: Option<(u32, Part)>,
+    ) {
+        let nothing = (0, Part::EMPTY);
+        let (recv, send) = (recv.unwrap_or(nothing), send.unwrap_or(nothing));
+        self.short.exchange(acts, tag, recv, send);
     }
 
     /// The length of the longest block.

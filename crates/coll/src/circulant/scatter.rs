@@ -9,6 +9,7 @@
 use super::Skips;
 use super::blocks::Turned;
 use crate::plan::{Acts, Buf, Known, Part, Side};
+use crate::window::Short;
 
 /// One rank's part in the reduce-scatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub(crate) struct Scatter {
     /// Whether the input is in `Out`.
     pub(crate) in_place: bool,
     pub(crate) result: Result,
+    pub(crate) short: Short,
 }
 
 /// Where partial sums are kept and the result goes.
@@ -133,12 +135,9 @@ impl Scatter {
             self.kept(from, to, known)
         };
         let room = self.meeting(k, known).room;
-        if !room.is_empty() {
-            acts.recv(self.view.circle.below(from), k, room);
-        }
-        if !upper.is_empty() {
-            acts.send(self.view.circle.above(from), k, upper);
-        }
+        let circle = self.view.circle;
+        let (recv, send) = ((circle.below(from), room), (circle.above(from), upper));
+        self.short.exchange(acts, k, recv, send);
     }
 
     fn merge(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {

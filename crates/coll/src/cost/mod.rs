@@ -152,13 +152,22 @@ impl Model {
         network.gap.max(bytes.saturating_mul(network.byte))
     }
 
-    /// The receiver's processor for one message.
+    /// The receiver's processor for one message. A long one comes twice: announced, and when it has
+    /// been fetched, which over the network takes asking for it.
     fn receive(&self, way: Way, bytes: u64) -> u64 {
         let copied = match way {
             Way::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
             _ => 0,
         };
-        copied.saturating_add(self.ends(way, bytes).recv)
+        let path = self.path(way);
+        let fetched = match way {
+            _ if bytes <= self.machine.eager => 0,
+            Way::Node => path.recv,
+            Way::Network => path.send + path.recv,
+        };
+        copied
+            .saturating_add(self.ends(way, bytes).recv)
+            .saturating_add(fetched)
     }
 
     /// The sender's processor for one message.

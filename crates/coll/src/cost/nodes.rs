@@ -27,8 +27,11 @@ fn inside(model: &Model, ranks: u32) -> Model {
     }
 }
 
-/// The same call among the leaders, and inside a node, each with who takes part.
-fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [(Call, Model); 2] {
+/// A phase: its call, and who takes part.
+type Phase = (Call, Model);
+
+/// The same call among the leaders, on a node with the most ranks, and on the last one.
+fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
     let nodes = Nodes::of(call, parameters);
     let among = |ranks| Call {
         rank: 0,
@@ -36,47 +39,107 @@ fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [(Call, Model)
         size: ranks,
         ..*call
     };
+    let node = |ranks| (among(ranks), inside(model, ranks));
     [
         (among(nodes.count()), leaders(model, nodes.count())),
-        (among(nodes.most()), inside(model, nodes.most())),
+        node(nodes.most()),
+        node(nodes.fewest()),
     ]
+}
+
+/// When the leaders of two nodes have each other's message of so many bytes, each from when it is
+/// ready: the last node, which may have fewer ranks, is ready first.
+fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
+    let (send, receive) = (
+        far.send(Way::Network, bytes),
+        far.receive(Way::Network, bytes),
+    );
+    let comes = far.hop(Way::Network, bytes) - receive;
+    let done = |own: u64, other: u64| {
+        let both = own.saturating_add(send).max(other.saturating_add(comes));
+        both.saturating_add(receive)
+    };
+    [done(ready[0], ready[1]), done(ready[1], ready[0])]
+}
+
+/// When the later of two nodes is done, whose ranks have so much to do after their leaders.
+fn later(leaders: [u64; 2], ranks: [u64; 2]) -> u64 {
+    let done = |node: usize| leaders[node].saturating_add(ranks[node]);
+    done(0).max(done(1))
+}
+
+/// When the leaders of two nodes go on, the first of which sends to the other: a short message is done
+/// at once.
+fn given(far: &Model, bytes: u64) -> [u64; 2] {
+    let hop = far.hop(Way::Network, bytes);
+    match bytes > far.machine.eager {
+        true => [hop; 2],
+        false => [far.send(Way::Network, bytes), hop],
+    }
+}
+
+/// When the root's node is done that has so much to do, and one more with fewer ranks: its leader's
+/// message comes meanwhile, or not much later.
+fn taken(far: &Model, bytes: u64, [home, there]: [u64; 2]) -> u64 {
+    let receive = far.receive(Way::Network, bytes);
+    let comes = far.hop(Way::Network, bytes) - receive;
+    home.max(there.saturating_add(comes))
+        .saturating_add(receive)
 }
 
 /// Barrier by leaders, with trees inside the nodes.
 pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), (node, near)] = phases(call, parameters, model);
-    dissemination(&leaders, parameters, &far) + barrier_knomial(&node, parameters, &near)
+    let [(leaders, far), node, last] = phases(call, parameters, model);
+    let way = [node, last].map(|(call, near)| barrier_knomial(&call, parameters, &near) / 2);
+    match leaders.size {
+        2 => later(meet(&far, 0, way), way),
+        _ => 2 * way[0] + dissemination(&leaders, parameters, &far),
+    }
 }
 
 /// Bcast to the leaders, and inside the nodes.
 pub(crate) fn bcast_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), (node, near)] = phases(call, parameters, model);
-    bcast(&leaders, parameters, &far).saturating_add(bcast(&node, parameters, &near))
+    let [(leaders, far), node, last] = phases(call, parameters, model);
+    let down = [node, last].map(|(call, near)| bcast(&call, parameters, &near));
+    let bytes = call.bytes();
+    match leaders.size {
+        2 => later(given(&far, bytes), down),
+        _ => bcast(&leaders, parameters, &far).saturating_add(down[0]),
+    }
 }
 
 /// Reduce inside the nodes, and to the leaders.
 pub(crate) fn reduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), (node, near)] = phases(call, parameters, model);
-    reduce(&leaders, parameters, &far).saturating_add(reduce(&node, parameters, &near))
+    let [(leaders, far), node, last] = phases(call, parameters, model);
+    let up = [node, last].map(|(call, near)| reduce(&call, parameters, &near));
+    match leaders.size {
+        2 => taken(&far, call.bytes(), up).saturating_add(model.reduce(call.bytes())),
+        _ => reduce(&leaders, parameters, &far).saturating_add(up[0]),
+    }
 }
 
 /// Allreduce by leaders, with trees up and down inside the nodes.
 pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), (node, near)] = phases(call, parameters, model);
-    let up = reduce(&node, parameters, &near);
-    let down = bcast(&node, parameters, &near);
+    let [(leaders, far), node, last] = phases(call, parameters, model);
+    let up = [node, last].map(|(call, near)| reduce(&call, parameters, &near));
+    let down = [node, last].map(|(call, near)| bcast(&call, parameters, &near));
     let between = match leaders.size {
         1 => 0,
+        2 => {
+            let met = meet(&far, call.bytes(), up);
+            return later(met, down).saturating_add(model.reduce(call.bytes()));
+        }
         _ => allreduce_doubling(&leaders, parameters, &far),
     };
-    up.saturating_add(between).saturating_add(down)
+    up[0].saturating_add(between).saturating_add(down[0])
 }
 
-/// The call of trees on blocks between the nodes, each with the blocks of its ranks, and inside them,
-/// each with who takes part.
-fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [(Call, Model); 2] {
+/// The call of trees on blocks between the nodes, each with the blocks of its ranks, and inside a node
+/// with the most ranks and the last one, each with who takes part.
+fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
     let place = one_after_another(call, parameters);
     let (nodes, ranks) = (place.nodes(), place.per_node().min(place.size()));
+    let last = place.size() - (nodes - 1) * ranks;
     let among = |size, count| Call {
         rank: 0,
         root: 0,
@@ -84,25 +147,38 @@ fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [(Cal
         count,
         ..*call
     };
-    let whole = call.count.saturating_mul(ranks.into());
+    // Of two nodes only the last one's blocks go from one to the other.
+    let carried = if nodes == 2 { last } else { ranks };
+    let whole = call.count.saturating_mul(carried.into());
+    let node = |ranks| (among(ranks, call.count), inside(model, ranks));
     [
         (among(nodes, whole), leaders(model, nodes)),
-        (among(ranks, call.count), inside(model, ranks)),
+        node(ranks),
+        node(last),
     ]
 }
 
 /// Gather inside the nodes, and between their leaders.
 pub(crate) fn gather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), (node, near)] = blocks_of_nodes(call, parameters, model);
+    let [(leaders, far), node, last] = blocks_of_nodes(call, parameters, model);
+    let up = [node, last].map(|(call, near)| gather(&call, parameters, &near));
+    if leaders.size == 2 {
+        return taken(&far, leaders.bytes(), up);
+    }
     // The root's node gathers where its blocks belong.
     let between = gather(&leaders, parameters, &far) - model.copy(leaders.bytes());
-    between.saturating_add(gather(&node, parameters, &near))
+    between.saturating_add(up[0])
 }
 
 /// Scatter to the leaders, and inside the nodes.
 pub(crate) fn scatter_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), (node, near)] = blocks_of_nodes(call, parameters, model);
-    scatter(&leaders, parameters, &far).saturating_add(scatter(&node, parameters, &near))
+    let [(leaders, far), node, last] = blocks_of_nodes(call, parameters, model);
+    let down = [node, last].map(|(call, near)| scatter(&call, parameters, &near));
+    let bytes = leaders.bytes();
+    match leaders.size {
+        2 => later(given(&far, bytes), down),
+        _ => scatter(&leaders, parameters, &far).saturating_add(down[0]),
+    }
 }
 
 /// The phases of a scan or exscan after that inside the nodes: between the nodes, and back.

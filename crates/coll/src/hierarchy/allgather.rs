@@ -41,7 +41,12 @@ fn of_lane(call: &Call, place: Placement) -> Call {
 impl LaneRing {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_nodes(call, parameters);
-        Lanes::new(Ring::of(&of_lane(call, place), parameters), place, call)
+        // A lane's ranks are on nodes of their own.
+        let apart = Parameters {
+            per_node: 1,
+            ..*parameters
+        };
+        Lanes::new(Ring::of(&of_lane(call, place), &apart), place, call)
     }
 
     /// The rounds with one message at a time.

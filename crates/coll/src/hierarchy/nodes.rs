@@ -81,6 +81,14 @@ impl Nodes {
         self.place.per_node().min(self.place.size())
     }
 
+    /// The ranks on the last node, which has the fewest.
+    pub(crate) fn fewest(&self) -> u32 {
+        match (self.place.size() % self.most(), self.place.order()) {
+            (0, _) | (_, Order::Cyclic) => self.most(),
+            (rest, Order::Block) => rest,
+        }
+    }
+
     /// The rank with this number on this rank's node.
     pub(crate) const fn neighbor(&self, local: u32) -> u32 {
         self.place.rank(self.node(), local)

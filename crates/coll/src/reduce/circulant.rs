@@ -68,22 +68,23 @@ impl Circulant {
 
     fn exchange(&self, round: u32, acts: &mut Acts) {
         let tag = round % TAGS;
-        if let Some(hop) = self.pipeline.sent(round) {
+        let recv = self.pipeline.sent(round).map(|hop| {
             let room = if self.is_fresh(round, hop.block) {
                 self.pipeline.part(self.sums(), hop.block)
             } else {
                 self.room(hop.block)
             };
-            acts.recv(hop.peer, tag, room);
-        }
-        if let Some(hop) = self.pipeline.received(round) {
+            (hop.peer, room)
+        });
+        let send = self.pipeline.received(round).map(|hop| {
             let home = if self.is_fresh(round, hop.block) {
                 Buf::In
             } else {
                 Buf::Scratch
             };
-            acts.send(hop.peer, tag, self.pipeline.part(home, hop.block));
-        }
+            (hop.peer, self.pipeline.part(home, hop.block))
+        });
+        self.pipeline.exchange(acts, tag, recv, send);
     }
 
     fn merge(&self, round: u32, acts: &mut Acts) {

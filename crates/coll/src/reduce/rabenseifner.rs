@@ -12,6 +12,7 @@ use crate::catalog::{Call, Parameters};
 use crate::fold::Fold;
 use crate::halving::Halving;
 use crate::plan::{Acts, Buf, Known, Plan};
+use crate::window::Short;
 
 /// One rank's part in Rabenseifner's reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,7 @@ impl Rabenseifner {
                 count: call.count,
                 sums: if at_root { Buf::Out } else { Buf::Scratch },
                 fresh: fold.followers() == 0 && !(at_root && call.in_place),
+                short: Short::of(call),
             },
             sum,
         }

@@ -10,6 +10,7 @@ use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
 use crate::circulant::{Division, Result, Scatter, Turned};
 use crate::plan::{Acts, Known, Plan};
+use crate::window::Short;
 
 /// One rank's part in reduce-scatter over the circulant graph.
 ///
@@ -34,6 +35,7 @@ impl Circulant {
                 },
                 in_place: call.in_place,
                 result: Result::Start,
+                short: Short::of(call),
             },
         }
     }

@@ -13,7 +13,7 @@ use super::vector::Vector;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
 use crate::tree::levels;
-use crate::window::{copy, exchange};
+use crate::window::{Short, copy};
 
 /// One rank's part in reduce-scatter by recursive halving. Two steps a round: exchange, then merge;
 /// one more where the result is not yet where it belongs.
@@ -24,6 +24,7 @@ pub struct Halving {
     rank: u32,
     size: u32,
     vector: Vector,
+    short: Short,
 }
 
 impl Halving {
@@ -32,6 +33,7 @@ impl Halving {
             rank: call.rank,
             size: call.size,
             vector: Vector::of(call),
+            short: Short::of(call),
         }
     }
 
@@ -132,7 +134,8 @@ impl Plan for Halving {
             let partner = self.partner(round);
             let given = self.value(known, round, self.kept(partner, round));
             let room = self.room(known, round);
-            exchange(acts, 0, (partner, room), (partner, given));
+            self.short
+                .exchange(acts, 0, (partner, room), (partner, given));
         }
         Some(i)
     }

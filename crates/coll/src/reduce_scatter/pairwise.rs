@@ -11,6 +11,7 @@ use crate::circle::Circle;
 use crate::circulant::Division;
 use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
 use crate::plan::{Buf, Side, TAGS};
+use crate::window::Short;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -30,6 +31,7 @@ pub struct Rounds {
     /// The rounds whose contributions are reduced from the left, if these are not all.
     lower: Option<u32>,
     in_place: bool,
+    short: Short,
 }
 
 impl Pairwise {
@@ -41,6 +43,7 @@ impl Pairwise {
             },
             lower: (!call.commutative).then_some(call.rank),
             in_place: call.in_place,
+            short: Short::of(call),
         };
         Placed::new(Circle::of(call), rounds)
     }
@@ -87,8 +90,8 @@ impl Rounds {
 
     fn exchange(&self, round: u32, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
         let (room, _) = self.meeting(round, len, around);
-        acts.recv(round, round % TAGS, room);
-        acts.send(round, round % TAGS, self.block(round, around));
+        let given = self.block(round, around);
+        acts.exchange_of(self.short, (round, round % TAGS), room, given);
     }
 
     fn merge(&self, round: u32, len: u64, around: &Around<'_>, acts: &mut CircularActs<'_>) {
