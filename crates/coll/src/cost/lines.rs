@@ -108,9 +108,17 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let pairs = u64::from(call.size / 2).saturating_sub(1);
     let bytes = 2 * block;
     let inside = 2 * model.hop(Way::Node, bytes);
+    // What asks for a long block waits at the adapter behind the one that comes.
+    let behind = match bytes > model.machine.eager {
+        true => model.load(bytes),
+        false => 0,
+    };
     let across = match model.place.order() {
         _ if model.place.nodes() == 1 => 0,
-        Order::Block => model.hop(Way::Network, bytes) + model.gap(Way::Node, bytes),
+        Order::Block => model
+            .hop(Way::Network, bytes)
+            .saturating_add(behind)
+            .saturating_add(model.hop(Way::Node, bytes)),
         Order::Cyclic => {
             let load = model
                 .load(bytes)
@@ -243,7 +251,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         let processor = each.saturating_add(early).saturating_add(end);
         flight.max(load.saturating_add(end)).max(processor)
     };
-    time(full).max(time(last))
+    model.uneven(bytes, time(full), time(last))
 }
 
 /// Alltoall, one exchange at a time.

@@ -19,6 +19,8 @@ pub(super) struct Rounds<'a> {
     covered: u64,
     /// What is left to do when the last message of a round has been sent.
     tail: u64,
+    /// Whether nobody waits for a rank above it.
+    upwards: bool,
 }
 
 /// What every rank does in a round.
@@ -44,6 +46,15 @@ impl<'a> Rounds<'a> {
             crossing: [0; 2],
             covered: 0,
             tail: 0,
+            upwards: false,
+        }
+    }
+
+    /// Rounds in which nobody waits for a rank above it.
+    const fn upwards(model: &'a Model) -> Self {
+        Rounds {
+            upwards: true,
+            ..Rounds::new(model)
         }
     }
 
@@ -78,7 +89,10 @@ impl<'a> Rounds<'a> {
         };
         let load = far.saturating_mul(model.load(bytes));
         let alone = along(way).saturating_add(work);
-        let added = alone.max(load);
+        let added = match self.upwards {
+            true => alone.max(load),
+            false => model.uneven(bytes, alone, load),
+        };
         self.time = self.time.saturating_add(added);
         let others = load.saturating_sub(model.load(bytes));
         self.tail = others.min(model.bare(Way::Network, bytes));
@@ -454,7 +468,7 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
 
 /// Sums of the ranks below, each round reaching twice as far.
 fn prefix(call: &Call, count: u32, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
+    let mut rounds = Rounds::upwards(model);
     let reduce = model.reduce(call.bytes());
     rounds.work(model.copy(call.bytes()));
     for round in 0..count {
