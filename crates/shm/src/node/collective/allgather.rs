@@ -27,7 +27,7 @@ impl Team {
             return self.allgather_by_cells(driver, (input, from, block), output);
         }
         let own = contiguous(input, from, block as usize);
-        let call = (Kind::Allgather, 0, block);
+        let call = (Kind::Allgather, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
             Road::Cells => team.allgather_by_cells(driver, (input, from, block), output),
             Road::Memory => team.allgather_directly(driver, (&own, block), output),

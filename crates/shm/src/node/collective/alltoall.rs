@@ -25,10 +25,7 @@ impl Team {
         if !self.exchanges_directly(block) || input.start() == output.start() {
             return self.alltoall_by_cells(driver, (input, block), output);
         }
-        if self.size() > 2 {
-            return self.alltoall_directly(driver, (input, block), output);
-        }
-        let call = (Kind::Alltoall, 0, block);
+        let call = (Kind::Alltoall, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
             Road::Cells => team.alltoall_by_cells(driver, (input, block), output),
             Road::Memory => team.alltoall_directly(driver, (input, block), output),

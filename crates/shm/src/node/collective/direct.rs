@@ -147,12 +147,7 @@ impl<D: Driver> Run<'_, D> {
     /// This rank has read what the others show in step 0; waits until all others have, too.
     fn all_are_done(&mut self) -> Result<(), D::Error> {
         self.finish(0);
-        self.room(1)?;
-        self.publish(1);
-        self.wait_for_all(1)?;
-        self.wake_all();
-        self.finish(1);
-        Ok(())
+        self.meet(1)
     }
 
     /// Reads `len` bytes from byte `at` of what `rank` has shown in `step`, to byte `to` of `bytes`.

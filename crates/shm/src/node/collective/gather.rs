@@ -41,7 +41,7 @@ impl Team {
         if !self.gathers_directly(block) {
             return self.gather_by_cells(driver, root, given, output, meanwhile);
         }
-        let call = (Kind::Gather, root, block);
+        let call = (Kind::Gather, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
             Road::Cells => team.gather_by_cells(driver, root, given, output, meanwhile),
             Road::Memory => team.gather_directly(driver, root, given, output, meanwhile),

@@ -140,7 +140,7 @@ impl Team {
         if in_place || !self.reduces_directly(operands.len) {
             return self.reduce_scatter_by_cells(driver, operands);
         }
-        let call = (Kind::ReduceScatter, 0, operands.len);
+        let call = (Kind::ReduceScatter, operands.len);
         self.by_best_road(driver, call, |team, driver, road| match road {
             Road::Cells => team.reduce_scatter_by_cells(driver, operands),
             Road::Memory => team.reduce_scatter_directly(driver, operands),

@@ -1,127 +1,200 @@
-//! Which way long exchanges go: learned from the time that each takes.
+//! Which way long calls go: learned from the time that each takes.
 //!
 //! Through cells each byte is copied twice, and ranks write what others read; straight from
 //! the other's memory it is copied once, page by page. Between two Zen 4 processors that share a cache
-//! 256 KiB each way take 29 us through cells and 39 directly, between two that do not 49 and 38. Where
-//! processors lie is not told to guests, and changes. So one rank, the root where there is one, times the
-//! calls of each kind, and tells the others which way each goes.
+//! 256 KiB each way take 29 us through cells and 39 directly, between two that do not 49 and 38; an
+//! alltoall of 64 KiB of four ranks on two of Zen 5 takes 21 us through cells and 40 directly. Where
+//! processors lie is not told to guests, and changes.
+//!
+//! So calls of a kind and about a length are counted in rounds, but for the first few. A round begins with a few calls each way, after
+//! which all ranks meet, so that rank 0 can tell how long they took; it then tells the others which way
+//! the rest of the round goes, in which nobody waits for that.
 
 use std::time::{Duration, Instant};
 
 use oxmpi_wire::{Put, Take};
 
-use super::run::{Kind, Run};
+use super::arena::SLOTS;
+use super::run::{KINDS, Kind, Run};
 use super::team::{Driver, Team};
 
-/// A way of a long exchange.
+/// A way of a long call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Road {
     /// In and out of cells.
     Cells,
-    /// From the other's memory.
+    /// From or to the other's memory.
     Memory,
 }
 
-/// What a rank knows of the ways.
-#[derive(Debug)]
-pub(super) struct Roads {
-    /// Nanoseconds that a MiB each way takes, through cells and from memory; 0: not tried yet.
+/// Calls one way at the start of a round. The first finds what it needs in no cache, and is not timed.
+const TRIED: u32 = 3;
+
+/// Calls through cells before the first round: each cell that is first touched takes longer than ever after.
+const FRESH: u32 = SLOTS as u32;
+
+/// Calls of the first round and of the longest: each has twice as many as the one before. Of the longest a
+/// fortieth goes the slower way.
+const ROUNDS: [u32; 2] = [32, 128];
+
+/// What a rank knows of calls of one kind and about one length.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    /// Nanoseconds that a MiB takes, through cells and from memory; 0: not tried yet.
     times: [u64; 2],
-    calls: u64,
+    /// Calls left before the first round.
+    fresh: u32,
+    /// Calls of this round so far.
+    calls: u32,
+    /// Calls that it has.
+    round: u32,
+    /// The way of its rest.
+    road: Road,
 }
 
-/// Every so many calls the slower way is tried.
-const TRIED: u64 = 32;
+/// How a call goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// This way, and all meet; whether it is timed.
+    Trial(Road, bool),
+    /// As rank 0 tells, like all calls until the next trial.
+    Choice,
+    /// As it has told.
+    Rest(Road),
+}
 
-/// One call counts as so much of what is known of its way.
-const NEW: u64 = 4;
-
-/// A call counts as so many times of what was known at most: it may have waited for the other rank.
-const LONGEST: u64 = 2;
-
-impl Roads {
+impl Habit {
     /// Nothing is known.
-    pub(super) const fn new() -> Self {
-        Self {
-            times: [0; 2],
-            calls: 0,
-        }
-    }
+    const NEW: Self = Self {
+        times: [0; 2],
+        fresh: FRESH,
+        calls: 0,
+        round: ROUNDS[0],
+        road: Road::Cells,
+    };
 
-    /// The way of the next call.
-    fn choose(&mut self) -> Road {
+    /// How the next call goes.
+    fn next(&mut self) -> Turn {
+        if self.fresh > 0 {
+            self.fresh -= 1;
+            return Turn::Rest(Road::Cells);
+        }
+        let call = self.calls;
         self.calls += 1;
-        let [cells, memory] = self.times;
-        let tries = self.calls.is_multiple_of(TRIED);
-        if (memory < cells) == tries {
-            Road::Cells
-        } else {
-            Road::Memory
+        if self.calls == self.round {
+            self.calls = 0;
+            self.round = ROUNDS[1].min(self.round * 2);
+        }
+        let is_timed = !call.is_multiple_of(TRIED);
+        match call / TRIED {
+            0 => Turn::Trial(Road::Cells, is_timed),
+            1 => Turn::Trial(Road::Memory, is_timed),
+            _ if call == 2 * TRIED => Turn::Choice,
+            _ => Turn::Rest(self.road),
         }
     }
 
-    /// A call of `len` bytes each way has taken so long.
+    /// A call of `len` bytes has taken so long. It may have waited for a rank that computes, or for another
+    /// program, so a longer time than was known counts half, and a shorter one wholly.
     fn learn(&mut self, road: Road, len: u64, time: Duration) {
         let time = time.as_nanos().saturating_mul(1 << 20) / u128::from(len.max(1));
         let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
         let known = &mut self.times[road as usize];
         *known = match *known {
             0 => time,
-            known => known - known / NEW + time.min(known.saturating_mul(LONGEST)) / NEW,
+            known => time.min(known.midpoint(time)),
         };
+    }
+
+    /// The faster way, as far as is known.
+    fn choose(&self) -> Road {
+        let [cells, memory] = self.times;
+        if memory < cells {
+            Road::Memory
+        } else {
+            Road::Cells
+        }
+    }
+}
+
+/// What a rank knows of the ways of all calls, by kind and by the logarithm of their length.
+#[derive(Debug)]
+pub(super) struct Roads([[Habit; LENGTHS]; KINDS]);
+
+/// The logarithms of lengths that are told apart; shorter and longer ones are as the first and the last.
+const SHORTEST: u32 = 16;
+const LENGTHS: usize = 16;
+
+impl Roads {
+    /// Nothing is known.
+    pub(super) const fn new() -> Self {
+        Self([[Habit::NEW; LENGTHS]; KINDS])
+    }
+
+    fn of(&mut self, kind: Kind, len: u64) -> &mut Habit {
+        let length = len.checked_ilog2().unwrap_or(0).saturating_sub(SHORTEST) as usize;
+        &mut self.0[kind as usize][length.min(LENGTHS - 1)]
     }
 }
 
 impl Team {
-    /// Runs a call on blocks of `len` bytes, of this kind, by `go` on the way that `chooser` chooses. For that
-    /// one the call must end when it has for all.
+    /// Runs a call on blocks of `len` bytes, of this kind, by `go` on the way that was faster of late.
     ///
     /// # Errors
-    /// As `go`, or when `chooser` never comes.
+    /// As `go`, or when a rank never comes.
     pub(super) fn by_best_road<D: Driver>(
         &mut self,
         driver: &mut D,
-        (kind, chooser, len): (Kind, usize, u64),
+        (kind, len): (Kind, u64),
         go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let call = (kind, ROAD | chooser, len);
-        if self.me != chooser {
-            let road = Run::new(self, driver, call, true).learn_road(chooser)?;
-            return go(self, driver, road);
+        match self.roads.of(kind, len).next() {
+            Turn::Rest(road) => go(self, driver, road),
+            Turn::Choice => {
+                let chosen = self.roads.of(kind, len).choose();
+                let road = Run::new(self, driver, (kind, CHOICE, len), true).share_road(chosen)?;
+                self.roads.of(kind, len).road = road;
+                go(self, driver, road)
+            }
+            Turn::Trial(road, is_timed) => {
+                let start = Instant::now();
+                go(self, driver, road)?;
+                Run::new(self, driver, (kind, MEETING, len), true).meet(0)?;
+                if is_timed {
+                    self.roads.of(kind, len).learn(road, len, start.elapsed());
+                }
+                Ok(())
+            }
         }
-        let road = self.roads[kind as usize].choose();
-        Run::new(self, driver, call, true).tell_road(road)?;
-        let start = Instant::now();
-        go(self, driver, road)?;
-        self.roads[kind as usize].learn(road, len, start.elapsed());
-        Ok(())
     }
 }
 
-/// Stands beside who chooses in the mark of the step that tells the way.
-const ROAD: usize = 1 << 7;
+/// Who tells the way.
+const CHOOSER: usize = 0;
+
+/// Stand for the root in the marks of the steps between calls: no rank has such a number.
+const CHOICE: usize = 1 << 7;
+const MEETING: usize = CHOICE | 1;
 
 impl<D: Driver> Run<'_, D> {
-    /// Tells the others.
-    fn tell_road(&mut self, road: Road) -> Result<(), D::Error> {
+    /// The way that the chooser tells all others, for which it has `chosen`.
+    fn share_road(&mut self, chosen: Road) -> Result<Road, D::Error> {
+        if self.team.me != CHOOSER {
+            self.wait_for(CHOOSER, 0)?;
+            let [road] = self.payload(CHOOSER, 0, 0, 1).take_exact();
+            self.finish(0);
+            return Ok(match road {
+                0 => Road::Cells,
+                _ => Road::Memory,
+            });
+        }
         self.room(0)?;
-        let mut payload = self.payload(self.team.me, 0, 0, 1);
-        payload.put_exact([road as u8]);
+        let mut payload = self.payload(CHOOSER, 0, 0, 1);
+        payload.put_exact([chosen as u8]);
         self.publish(0);
         self.wake_all();
         self.finish(0);
-        Ok(())
-    }
-
-    /// What `chooser` tells.
-    fn learn_road(&mut self, chooser: usize) -> Result<Road, D::Error> {
-        self.wait_for(chooser, 0)?;
-        let [road] = self.payload(chooser, 0, 0, 1).take_exact();
-        self.finish(0);
-        Ok(match road {
-            0 => Road::Cells,
-            _ => Road::Memory,
-        })
+        Ok(chosen)
     }
 }
 
@@ -130,33 +203,62 @@ mod tests {
     use super::*;
 
     /// Of `calls` calls, how many went from memory, where a call takes so many microseconds.
-    fn from_memory(roads: &mut Roads, calls: u64, cells: u64, memory: u64) -> u64 {
+    fn from_memory(habit: &mut Habit, calls: u32, cells: u64, memory: u64) -> u32 {
         let mut from_memory = 0;
         for _ in 0..calls {
-            let road = roads.choose();
+            let (road, is_timed) = match habit.next() {
+                Turn::Trial(road, is_timed) => (road, is_timed),
+                Turn::Rest(road) => (road, false),
+                Turn::Choice => {
+                    habit.road = habit.choose();
+                    (habit.road, false)
+                }
+            };
+            from_memory += u32::from(road == Road::Memory);
             let time = if road == Road::Memory { memory } else { cells };
-            from_memory += u64::from(road == Road::Memory);
-            roads.learn(road, 1 << 18, Duration::from_micros(time));
+            if is_timed {
+                habit.learn(road, 1 << 18, Duration::from_micros(time));
+            }
         }
         from_memory
     }
 
+    const ROUND: u32 = ROUNDS[1];
+
     #[test]
     fn the_faster_way_is_taken_and_changes() {
-        let mut roads = Roads::new();
-        assert!(from_memory(&mut roads, 320, 29, 39) <= 11);
-        from_memory(&mut roads, 4 * TRIED, 49, 38);
-        assert!(from_memory(&mut roads, 320, 49, 38) >= 310);
-        from_memory(&mut roads, 4 * TRIED, 29, 39);
-        assert!(from_memory(&mut roads, 320, 29, 39) <= 10);
+        let mut habit = Habit::NEW;
+        assert!(from_memory(&mut habit, 4 * ROUND, 29, 39) <= 8 * TRIED);
+        from_memory(&mut habit, 8 * ROUND, 49, 38);
+        assert_eq!(from_memory(&mut habit, ROUND, 49, 38), ROUND - TRIED);
+        from_memory(&mut habit, 8 * ROUND, 29, 39);
+        assert_eq!(from_memory(&mut habit, ROUND, 29, 39), TRIED);
     }
 
     #[test]
-    fn a_call_that_waited_changes_little() {
+    fn what_is_first_touched_does_not_count() {
+        let mut habit = Habit::NEW;
+        assert_eq!(from_memory(&mut habit, FRESH, 500, 40), 0);
+        assert_eq!(from_memory(&mut habit, ROUNDS[0], 21, 40), TRIED);
+    }
+
+    #[test]
+    fn a_call_that_waited_changes_nothing_where_another_did_not() {
+        let mut habit = Habit::NEW;
+        from_memory(&mut habit, FRESH + ROUNDS[0], 29, 39);
+        habit.learn(Road::Cells, 1 << 18, Duration::from_secs(1));
+        habit.learn(Road::Cells, 1 << 18, Duration::from_micros(29));
+        assert_eq!(habit.choose(), Road::Cells);
+    }
+
+    #[test]
+    fn lengths_and_kinds_have_ways_of_their_own() {
         let mut roads = Roads::new();
-        from_memory(&mut roads, 10, 29, 39);
-        let road = roads.choose();
-        roads.learn(road, 1 << 18, Duration::from_secs(1));
-        assert_eq!(from_memory(&mut roads, 10, 29, 39), 0);
+        let other = |roads: &mut Roads, kind, len| roads.of(kind, len).fresh;
+        roads.of(Kind::Alltoall, 100_000).next();
+        assert_eq!(other(&mut roads, Kind::Alltoall, 70_000), FRESH - 1);
+        assert_eq!(other(&mut roads, Kind::Alltoall, 140_000), FRESH);
+        assert_eq!(other(&mut roads, Kind::Gather, 100_000), FRESH);
+        assert_eq!(other(&mut roads, Kind::Alltoall, u64::MAX), FRESH);
     }
 }

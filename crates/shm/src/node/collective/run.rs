@@ -284,6 +284,16 @@ impl<'a, D: Driver> Run<'a, D> {
         Ok(())
     }
 
+    /// All come to `step`, and go on when all others have.
+    pub(super) fn meet(&mut self, step: u64) -> Result<(), D::Error> {
+        self.room(step)?;
+        self.publish(step);
+        self.wait_for_all(step)?;
+        self.wake_all();
+        self.finish(step);
+        Ok(())
+    }
+
     /// Wakes `rank`, if it sleeps.
     #[inline(always)]
     pub(super) fn wake(&mut self, rank: usize) {

@@ -8,7 +8,6 @@ use super::pieces::{Pieces, vector};
 use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
-use super::ways::Ways;
 
 impl Team {
     /// Gives every rank its block of `input`, which the root has, in rank order. Of the root's own
@@ -32,34 +31,23 @@ impl Team {
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        match self.scatters(block) {
-            Ways::Cells => self.scatter_by_cells(driver, root, given, output, |run, _| {
-                run.meanwhile(root, meanwhile)
-            }),
-            Ways::Memory => self.scatter_directly(driver, root, given, output, meanwhile),
-            Ways::Learned => {
-                let call = (Kind::Scatter, root, block);
-                self.by_best_road(driver, call, |team, driver, road| match road {
-                    Road::Memory => team.scatter_directly(driver, root, given, output, meanwhile),
-                    Road::Cells => {
-                        team.scatter_by_cells(driver, root, given, output, |run, end| {
-                            run.meanwhile(root, meanwhile)?;
-                            run.all_tell(root, end)
-                        })
-                    }
-                })
-            }
+        if !self.scatters_directly(block) {
+            return self.scatter_by_cells(driver, root, given, output, meanwhile);
         }
+        let call = (Kind::Scatter, block);
+        self.by_best_road(driver, call, |team, driver, road| match road {
+            Road::Cells => team.scatter_by_cells(driver, root, given, output, meanwhile),
+            Road::Memory => team.scatter_directly(driver, root, given, output, meanwhile),
+        })
     }
 
-    /// Ends by `end`, which gets the number of the step after the last.
     fn scatter_by_cells<D: Driver>(
         &mut self,
         driver: &mut D,
         root: usize,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
-        end: impl FnOnce(&mut Run<'_, D>, u64) -> Result<(), D::Error>,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = Pieces::new(block, size - 1, self.cell, 1);
@@ -82,7 +70,7 @@ impl Team {
             }
             run.finish(step);
         }
-        end(&mut run, pieces.steps())
+        run.meanwhile(root, meanwhile)
     }
 
     /// The others read their blocks from the root's memory.

@@ -8,7 +8,6 @@ use oxmpi_os::{RawBytes, limit};
 use super::arena::{self, PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::roads::Roads;
-use super::run::KINDS;
 use super::streams::Streams;
 use super::turns::Turns;
 use crate::ring::Mapped;
@@ -60,8 +59,8 @@ pub struct Team {
     pub(super) cell: usize,
     /// Which pieces of the cells are written, where there are two ranks; else each slot has its cell.
     pub(super) turns: Option<Turns>,
-    /// Which way long exchanges of each kind go.
-    pub(super) roads: [Roads; KINDS],
+    /// Which way long calls go.
+    pub(super) roads: Box<Roads>,
     /// How the cells are written, where there are more.
     pub(super) streams: Streams,
     /// Room of this rank's own, for operands on their way.
@@ -152,7 +151,7 @@ impl Team {
             finished: 0,
             cell: if members.len() == 2 { PIECE } else { cell },
             turns: (members.len() == 2).then(|| Turns::new(pieces as u16)),
-            roads: [const { Roads::new() }; KINDS],
+            roads: Box::new(Roads::new()),
             streams: Streams::new(),
             members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),

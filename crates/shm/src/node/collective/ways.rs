@@ -1,26 +1,22 @@
-//! Which ways a call of blocks of a length has: through cells, or from memory to memory.
+//! Which calls of blocks of a length may go from memory to memory, where that is learned to be faster than
+//! through cells ([`roads`](super::roads)).
 
 use std::ops::RangeFrom;
 
 use super::team::Team;
 
-/// Bytes for each reader of which more than two ranks read directly. With eight ranks on two Zen 4
-/// processors an alltoall of 64 KiB took a quarter of the time so and of 1 MiB half, a scatter of 64 KiB
-/// two thirds with four or eight, and of 256 KiB half with four; but a scatter of 1 MiB up to twice as
-/// long. The other collectives gained nothing, or in one placement of the processors only.
-const ALLTOALL: RangeFrom<u64> = 64 << 10..;
-const SCATTER: RangeFrom<u64> = 64 << 10..;
+/// Bytes for each reader of which more than two ranks may read directly. With eight ranks on two Zen 4
+/// processors an alltoall of 64 KiB took a quarter of the time so and of 1 MiB half, on two of Zen 5 one and
+/// three quarters of it and as long; a scatter of 64 KiB two thirds of the time, and twice as long. A broadcast
+/// gained nothing, and an allgather in one placement of the processors only.
+const EACH_ITS_OWN: RangeFrom<u64> = 64 << 10..;
 
-/// Bytes of a scatter's block from which on it is learned whether that is faster: four ranks on
-/// two threads of one core of a Cascade Lake spent half of the time so on 1 MiB.
-const SCATTER_LEARNED: u64 = 512 << 10;
-
-/// Bytes of a gather's block that more than two ranks may write directly, where that is learned to be faster:
-/// those four spent two thirds of the time so on 256 KiB, and a tenth more on 64 KiB.
+/// Bytes of a gather's block that more than two ranks may write directly: with four ranks on
+/// two threads of one core of a Cascade Lake 256 KiB took two thirds of the time so, and 64 KiB a tenth more.
 const GATHER: RangeFrom<u64> = 256 << 10..;
 
-/// Bytes for each of more than two ranks that may be reduced straight from the others' memory, where that is
-/// learned to be faster: with eight ranks on two processors of a Cascade Lake 128 KiB took three quarters of the
+/// Bytes for each of more than two ranks that may be reduced straight from the others' memory: with
+/// eight ranks on two processors of a Cascade Lake 128 KiB took three quarters of the
 /// time so, and 512 KiB too; with four as long as through cells.
 const REDUCED: RangeFrom<u64> = 128 << 10..;
 
@@ -32,51 +28,35 @@ const OF_TWO: RangeFrom<u64> = 256 << 10..;
 /// fifths of the time.
 const ONE_OF_TWO: RangeFrom<u64> = 512 << 10..;
 
-/// Which ways a call has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ways {
-    /// In and out of cells.
-    Cells,
-    /// From the other's memory.
-    Memory,
-    /// Either, as [learned](super::roads).
-    Learned,
-}
-
 impl Team {
-    /// Which ways a scatter of such blocks has.
-    pub(super) fn scatters(&self, block: u64) -> Ways {
-        let long = if self.size() == 2 {
-            ONE_OF_TWO
-        } else {
-            SCATTER
-        };
-        match long.contains(&block) && self.spaces.is_some() {
-            false => Ways::Cells,
-            true if block < SCATTER_LEARNED => Ways::Memory,
-            true => Ways::Learned,
-        }
+    /// Whether a scatter of such blocks may be read directly.
+    pub(super) fn scatters_directly(&self, block: u64) -> bool {
+        self.goes_directly(block, ONE_OF_TWO, EACH_ITS_OWN)
     }
 
     /// Whether a gather of such blocks may be written directly.
     pub(super) fn gathers_directly(&self, block: u64) -> bool {
-        let long = if self.size() == 2 { ONE_OF_TWO } else { GATHER };
-        long.contains(&block) && self.spaces.is_some()
+        self.goes_directly(block, ONE_OF_TWO, GATHER)
     }
 
-    /// Whether an allgather of such blocks may be.
+    /// Whether an allgather of such blocks may be read directly.
     pub(super) fn allgathers_directly(&self, block: u64) -> bool {
-        self.size() == 2 && OF_TWO.contains(&block) && self.spaces.is_some()
+        self.size() == 2 && self.goes_directly(block, OF_TWO, OF_TWO)
     }
 
-    /// Whether an alltoall of such blocks is, or of two ranks may be, which is not in place.
+    /// Whether an alltoall of such blocks, which is not in place, may be.
     pub(super) fn exchanges_directly(&self, block: u64) -> bool {
-        let long = if self.size() == 2 { OF_TWO } else { ALLTOALL };
-        long.contains(&block) && self.spaces.is_some()
+        self.goes_directly(block, OF_TWO, EACH_ITS_OWN)
     }
 
     /// Whether a reduction of such blocks, each for its rank, may be.
     pub(super) fn reduces_directly(&self, block: u64) -> bool {
-        self.size() > 2 && REDUCED.contains(&block) && self.spaces.is_some()
+        self.size() > 2 && self.goes_directly(block, REDUCED, REDUCED)
+    }
+
+    /// Whether blocks are long enough for two ranks or for more, and all can be reached.
+    fn goes_directly(&self, block: u64, of_two: RangeFrom<u64>, of_more: RangeFrom<u64>) -> bool {
+        let long = if self.size() == 2 { of_two } else { of_more };
+        long.contains(&block) && self.spaces.is_some()
     }
 }
