@@ -32,7 +32,7 @@ Steps, in order; name some to run only those:
     large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
                 2^31, every byte looked at: a minute, and 10 GiB of free memory
     nodes       jobs over three emulated machines on a network that loses packets and delays them:
-                minutes
+                an hour
 
 What ran, on which machine, from which commit and for how long is written to `runs/DATE-long.txt`:
 commit it.",
@@ -42,28 +42,33 @@ commit it.",
 /// Seconds for one fuzz target.
 const SECONDS: u32 = 600;
 
-/// The tests of real ranks that can be in guests, but for those of every algorithm: each of their many thousand
-/// messages would wait 5 ms.
+/// The tests of real ranks that can be in guests, on any number of them.
 const THREE_NODES: Nodes = Nodes {
     count: 3,
     groups: &[
+        "collectives::algorithms::",
         "collectives::blocks::",
         "collectives::exchanges::",
+        "collectives::mistakes::",
         "collectives::neighbors::",
         "collectives::persistent::",
         "collectives::reductions::",
+        "collectives::reproducible::",
         "collectives::started::",
         "communicators::",
+        "contexts::",
+        "flood::",
         "group::",
         "inter::",
         "modes::",
         "order::",
         "owned::",
         "requests::",
+        "threads::",
         "traffic::",
     ],
     cut: Some("ip link set eth0 down"),
-    limit: Duration::from_secs(3600),
+    limit: Duration::from_secs(3 * 3600),
 };
 
 const STEPS: &[Step] = &[

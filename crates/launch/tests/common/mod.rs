@@ -16,8 +16,13 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// After this time a test that hangs is ended, and fails.
-const WATCHDOG: Duration = Duration::from_secs(120);
+/// After this time a test that hangs is ended, and fails: two minutes, or as many seconds as
+/// `OXMPI_TEST_WATCHDOG` has, where machines or the network are slow.
+fn watchdog() -> Duration {
+    let seconds = std::env::var("OXMPI_TEST_WATCHDOG");
+    let seconds = seconds.map_or(120, |text| text.parse().expect("seconds"));
+    Duration::from_secs(seconds)
+}
 
 /// What a job left: its exit, its output.
 #[derive(Debug)]
@@ -108,7 +113,7 @@ pub fn finish(job: impl Into<Job>) -> Done {
 fn watch(pid: u32) -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     thread::spawn(move || {
-        if receiver.recv_timeout(WATCHDOG) == Err(Timeout) {
+        if receiver.recv_timeout(watchdog()) == Err(Timeout) {
             signal(pid, Signal::KILL);
         }
     });
@@ -164,7 +169,7 @@ impl Leash {
     /// The next line that a process wrote.
     pub fn line(&mut self) -> String {
         self.lines
-            .recv_timeout(WATCHDOG)
+            .recv_timeout(watchdog())
             .expect("a process of the job writes a line")
     }
 
@@ -187,7 +192,7 @@ impl Leash {
         let alive = "every process of the job has ended";
         while self
             .lines
-            .recv_timeout(WATCHDOG)
+            .recv_timeout(watchdog())
             .map_err(|why| assert_eq!(why, Disconnected, "{alive}"))
             .is_ok()
         {}

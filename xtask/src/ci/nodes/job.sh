@@ -24,6 +24,7 @@ for other in $(seq $((nodes - 1))); do
 done
 echo "all nodes are up after $(cut -d' ' -f1 /proc/uptime) s"
 export OXMPI_TCP_INCLUDE=eth0
+export OXMPI_TEST_WATCHDOG=1200
 export OXMPI_TEST_HOSTS="$nodes carry 10.9.1.1{node}:99"
 tests
 status=$?
