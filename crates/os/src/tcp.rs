@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendFlags, Shutdown, SocketFlags, SocketType, sockopt,
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, SocketFlags, SocketType,
+    sockopt,
 };
 
 /// Connections that may wait to be accepted; the kernel takes fewer where it is set so.
@@ -110,14 +111,15 @@ impl Stream {
         Ok(())
     }
 
-    /// Lets no more than twice `bytes` wait in the kernel, if the other end is on this host: then what
-    /// waits stays in the processors' caches. The kernel, which goes by the congestion window, would let
-    /// far more wait there. To other hosts it does as the network needs. A connection that the other end has
+    /// Sets what suits a connection within this host, if it is one. No more than twice `bytes` wait in the
+    /// kernel: then what waits stays in the processors' caches. The kernel, which goes by the congestion
+    /// window, would let far more wait there. And nothing is congested, so the control that computes least
+    /// will do. To other hosts the kernel does as the network needs. A connection that the other end has
     /// reset has no other end any more, and is left as it is: what came on it can still be read.
     ///
     /// # Errors
     /// What getsockname, getpeername or setsockopt say.
-    pub fn bound_at_home(&self, bytes: usize) -> io::Result<()> {
+    pub fn tune_at_home(&self, bytes: usize) -> io::Result<()> {
         let own = self.local()?;
         let other = match rustix::net::getpeername(&self.fd) {
             Err(rustix::io::Errno::NOTCONN) => return Ok(()),
@@ -125,6 +127,8 @@ impl Stream {
         };
         if other.is_some_and(|other| own.ip() == plain(other).ip()) {
             sockopt::set_socket_send_buffer_size(&self.fd, bytes)?;
+            // Every kernel has this one. One that forbids to choose is as good, and a little slower.
+            let _ = sockopt::set_tcp_congestion(&self.fd, "reno");
         }
         Ok(())
     }
@@ -144,7 +148,9 @@ impl Stream {
     /// [`io::ErrorKind::WouldBlock`] if nothing has come; else what the system says.
     pub fn read(&self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
         if second.is_empty() {
-            return Ok(retry_on_intr(|| rustix::io::read(&self.fd, &mut *first))?);
+            let (count, _) =
+                retry_on_intr(|| rustix::net::recv(&self.fd, &mut *first, RecvFlags::empty()))?;
+            return Ok(count);
         }
         let mut into = [IoSliceMut::new(first), IoSliceMut::new(second)];
         Ok(retry_on_intr(|| rustix::io::readv(&self.fd, &mut into))?)
@@ -313,8 +319,9 @@ pub(crate) mod tests {
     fn bytes_in_pieces() {
         let (one, two) = pair();
         one.tune(Duration::from_secs(6)).unwrap();
-        one.bound_at_home(64 << 10).unwrap();
+        one.tune_at_home(64 << 10).unwrap();
         assert_eq!(sockopt::socket_send_buffer_size(&one).unwrap(), 128 << 10);
+        assert_eq!(sockopt::tcp_congestion(&one).unwrap(), "reno");
         let blocked = two.read(&mut [0; 1], &mut []).unwrap_err();
         assert_eq!(blocked.kind(), io::ErrorKind::WouldBlock);
         assert_eq!(one.write([b"he", b"", b"llo"]).unwrap(), 5);
@@ -338,7 +345,7 @@ pub(crate) mod tests {
         drop(one);
         while two.write([b"x", b"", b""]).is_ok() {}
         two.tune(Duration::from_secs(6)).unwrap();
-        two.bound_at_home(64 << 10).unwrap();
+        two.tune_at_home(64 << 10).unwrap();
         let mut last = [0; 9];
         assert_eq!(two.read(&mut last, &mut []).unwrap(), 4);
     }

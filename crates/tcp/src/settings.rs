@@ -62,15 +62,25 @@ pub const SETTINGS: &[Setting] = &[
         check: |text| chunk(text).map(drop),
     },
     Setting {
+        name: "tcp_ahead",
+        aliases: &[],
+        default: "256KiB",
+        kind: "bytes",
+        level: Level::Expert,
+        short: "bytes of a long message that follow its request before the receiver asks for them",
+        long: "A receive that waits has them without a question and its way back. Where none waits they are \
+               dropped, and after that fewer messages have such bytes. 0: none.",
+        check: |text| ahead(text).map(drop),
+    },
+    Setting {
         name: "tcp_pages",
         aliases: &[],
         default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
-        short: "longest message whose memory the kernel gets by page, every other 256 KiB of it",
-        long: "That saves the sender a copy: messages whose memory is in the caches become faster, others about \
-               as fast as without. Needs a process that ignores SIGPIPE as long as it runs, as programs in Rust \
-               and Python do. 0: all is copied. With `tcp_stall` all is, too: a peer that is given up, but \
+        short: "longest message whose memory the kernel may get by page, all of it or every other 256 KiB",
+        long: "That saves the sender a copy. Whether it is faster is learned from the time that messages take. \
+               Needs a process that ignores SIGPIPE as long as it runs, as programs in Rust and Python do. 0: all is copied. With `tcp_stall` all is, too: a peer that is given up, but \
                lives, would read what has changed since.",
         check: |text| pages(text).map(drop),
     },
@@ -138,6 +148,14 @@ pub fn frame(text: &str) -> Result<u32, Error> {
 pub fn chunk(text: &str) -> Result<u32, Error> {
     let bounds = 4 << 10..=64 << 20;
     between(text, size(text)?, bounds, "a size from 4KiB to 64MiB").map(|bytes| bytes as u32)
+}
+
+/// The value of `tcp_ahead`, in bytes.
+///
+/// # Errors
+/// What is no size.
+pub fn ahead(text: &str) -> Result<u64, Error> {
+    size(text)
 }
 
 /// The value of `tcp_pages`, in bytes.
@@ -240,6 +258,7 @@ mod tests {
                 "tcp_include" | "tcp_exclude" => assert_eq!(filter(text, text), Ok(Filter::all())),
                 "tcp_frame" => assert_eq!(frame(text), Ok(usual.frame)),
                 "tcp_chunk" => assert_eq!(chunk(text), Ok(usual.chunk)),
+                "tcp_ahead" => assert_eq!(ahead(text), Ok(usual.ahead)),
                 "tcp_pages" => assert_eq!(pages(text), Ok(usual.pages)),
                 "tcp_silence" => assert_eq!(silence(text), Ok(usual.silence)),
                 "tcp_stall" => assert_eq!(stall(text), Ok(usual.stall)),

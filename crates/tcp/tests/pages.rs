@@ -53,6 +53,7 @@ fn serve(rank: &mut Rank<RawBytes>) {
 fn late(pages: u64) -> u8 {
     let options = Options {
         pages,
+        ahead: 0,
         ..Options::default()
     };
     let (mut source, mut target) = (vec![1; 100_000], vec![0; 100_000]);
@@ -83,7 +84,11 @@ fn a_peer_that_does_not_read_is_in_nobodys_way() {
     let mut source = pattern(LEN + 1, 3);
     let mut targets: [Vec<u8>; 2] = [vec![0; LEN], vec![0; LEN]];
     let [first, second] = &mut targets;
-    let mut ranks = ranks::<RawBytes>(3, Options::default());
+    let options = Options {
+        ahead: 0,
+        ..Options::default()
+    };
+    let mut ranks = ranks::<RawBytes>(3, options);
     let mut all = logs(3);
     (1..3).for_each(|peer| ranks[0].0.connect(Peer(peer)));
     let met = |ranks: &mut [Rank<RawBytes>], _: &[Log]| {

@@ -226,10 +226,11 @@ impl Values {
 
     /// How tcp connects and waits.
     pub fn tcp_options(&self) -> oxmpi_tcp::Options {
-        use oxmpi_tcp::settings::{chunk, frame, guests, pages, patience, silence, stall};
+        use oxmpi_tcp::settings::{ahead, chunk, frame, guests, pages, patience, silence, stall};
         oxmpi_tcp::Options {
             frame: self.parse("tcp_frame", frame),
             chunk: self.parse("tcp_chunk", chunk),
+            ahead: self.parse("tcp_ahead", ahead),
             pages: self.parse("tcp_pages", pages),
             guests: self.parse("tcp_guests", guests),
             patience: self.parse("tcp_patience", patience),

@@ -20,12 +20,42 @@ impl Name {
         Self(u64::from_le_bytes(key.0.as_chunks().0[0]))
     }
 
-    /// The key that carries this name.
+    /// The key that carries this name, and that no bytes follow it unasked.
     #[must_use]
     pub fn key(self) -> Key {
+        self.key_with(Run { number: 0, len: 0 })
+    }
+
+    /// The key that carries this name and what follows it.
+    #[must_use]
+    pub fn key_with(self, run: Run) -> Key {
         let mut key = Key([0; Key::LEN]);
-        key.0[..8].copy_from_slice(&self.0.to_le_bytes());
+        let words = [self.0, run.number, run.len];
+        for (to, word) in key.0.as_chunks_mut().0.iter_mut().zip(words) {
+            *to = word.to_le_bytes();
+        }
         key
+    }
+}
+
+/// The first bytes of a region, which follow its key before anybody asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which of all runs of this stream it is, counted from 0.
+    pub number: u64,
+    /// Number of bytes; 0: there is none.
+    pub len: u64,
+}
+
+impl Run {
+    /// The run that a key tells of.
+    #[must_use]
+    pub fn of_key(key: &Key) -> Self {
+        let words = key.0.as_chunks().0;
+        Self {
+            number: u64::from_le_bytes(words[1]),
+            len: u64::from_le_bytes(words[2]),
+        }
     }
 }
 
@@ -48,6 +78,15 @@ pub enum Control {
         /// The asker's operation.
         id: Id,
         /// Offset from the first byte that was asked for.
+        at: u64,
+        /// Bytes that follow.
+        len: u32,
+    },
+    /// Bytes of a [`Run`]; `len` of them follow.
+    Ahead {
+        /// Which run.
+        number: u64,
+        /// Offset from its first byte.
         at: u64,
         /// Bytes that follow.
         len: u32,
@@ -79,11 +118,18 @@ pub enum Control {
     Ask,
     /// It does.
     Answer,
+    /// Nothing: it stands before what is not to come first.
+    Pad,
 }
 
 impl Control {
-    /// Bytes of a control frame's body, before the bulk that follows.
-    pub const LEN: usize = 40;
+    /// Bytes of a control frame's body, before the bulk that follows: with the header 64. Memory that is copied
+    /// by one instruction to an address less than 64 bytes ahead in its page takes up to twice as long there
+    /// (Zen 5), so bulk does not stand nearer than that behind the beginning of what is written.
+    pub const LEN: usize = 48;
+
+    /// Words of it that mean something; the others are zero.
+    const WORDS: usize = 5;
 
     /// The rule about lengths.
     pub(super) const LENGTH: &'static str = "a body of another length than its kind has";
@@ -92,7 +138,7 @@ impl Control {
     #[must_use]
     pub const fn bulk(&self) -> u32 {
         match self {
-            Self::Data { len, .. } | Self::Put { len, .. } => *len,
+            Self::Data { len, .. } | Self::Ahead { len, .. } | Self::Put { len, .. } => *len,
             _ => 0,
         }
     }
@@ -129,6 +175,8 @@ impl Control {
             Self::Leave => [7, 0, 0, 0, 0],
             Self::Ask => [8, 0, 0, 0, 0],
             Self::Answer => [9, 0, 0, 0, 0],
+            Self::Ahead { number, at, len } => [10, number, 0, at, len.into()],
+            Self::Pad => [11, 0, 0, 0, 0],
         };
         let mut bytes = [0; Self::LEN];
         for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
@@ -142,7 +190,7 @@ impl Control {
     /// # Errors
     /// [`Breach::Control`] says what is wrong with it.
     pub fn parse(bytes: &[u8; Self::LEN], len: u32) -> Result<Self, Breach> {
-        let mut words = [0; Self::LEN / 8];
+        let mut words = [0; Self::WORDS];
         for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
             *word = u64::from_le_bytes(*from);
         }
@@ -167,6 +215,12 @@ impl Control {
             7 => Self::Leave,
             8 => Self::Ask,
             9 => Self::Answer,
+            10 => Self::Ahead {
+                number: id.0,
+                at,
+                len: bulk,
+            },
+            11 => Self::Pad,
             _ => return Err(Breach::Control("a code that does not exist")),
         };
         if u64::from(control.bulk()) + Self::LEN as u64 != u64::from(len) {
@@ -183,7 +237,7 @@ impl Control {
 mod tests {
     use super::*;
 
-    fn all() -> [Control; 10] {
+    fn all() -> [Control; 12] {
         let (id, name) = (Id(u64::MAX), Name(7 << 32 | 1));
         let put = |last| Control::Put {
             id,
@@ -200,6 +254,11 @@ mod tests {
                 len: u64::MAX,
             },
             Control::Data { id, at: 9, len: 0 },
+            Control::Ahead {
+                number: 3,
+                at: 1 << 33,
+                len: 7,
+            },
             put(false),
             put(true),
             Control::Ended { id, ok: false },
@@ -207,6 +266,7 @@ mod tests {
             Control::Leave,
             Control::Ask,
             Control::Answer,
+            Control::Pad,
             Control::Data {
                 id: Id(0),
                 at: 0,
@@ -216,33 +276,45 @@ mod tests {
     }
 
     #[test]
+    fn bulk_does_not_stand_near_the_beginning() {
+        assert_eq!(Header::LEN + Control::LEN, 64);
+    }
+
+    #[test]
     fn there_and_back() {
         for control in all() {
             let len = control.header().len;
             assert_eq!(Control::parse(&control.bytes(), len), Ok(control));
         }
         let name = Name(0x0102_0304_0506_0708);
-        assert_eq!(Name::of_key(&name.key()), name);
+        let run = Run { number: 9, len: 5 };
+        let keys = [(name.key(), 0), (name.key_with(run), 5)];
+        for (key, len) in keys {
+            assert_eq!((Name::of_key(&key), Run::of_key(&key).len), (name, len));
+        }
+        assert_eq!(Run::of_key(&name.key_with(run)), run);
     }
 
     #[test]
     fn what_means_nothing_is_refused() {
         for control in all() {
             let (bytes, len) = (control.bytes(), control.header().len);
-            for wrong in [0, 39, len + 1] {
+            for wrong in [0, Control::LEN as u32 - 1, len + 1] {
                 assert!(
                     Control::parse(&bytes, wrong).is_err(),
                     "{control:?} {wrong}"
                 );
             }
-            for code in [0, 10, 1 << 32, u64::MAX] {
+            for code in [0, 12, 1 << 32, u64::MAX] {
                 let mut bytes = bytes;
                 bytes[..8].copy_from_slice(&u64::to_le_bytes(code));
                 assert!(Control::parse(&bytes, len).is_err(), "{control:?} {code}");
             }
         }
-        let mut leave = Control::Leave.bytes();
-        leave[39] = 1;
-        assert!(Control::parse(&leave, 40).is_err(), "a field out of use");
+        for at in [39, 47] {
+            let mut leave = Control::Leave.bytes();
+            leave[at] = 1;
+            assert!(Control::parse(&leave, 48).is_err(), "a field out of use");
+        }
     }
 }

@@ -266,14 +266,14 @@ fn a_wrong_header_is_told_at_once() {
 
     let own = Header {
         kind: Kind::Transport,
-        ..eager(0, 40 + MOST_BULK + 1)
+        ..eager(0, Control::LEN as u32 + MOST_BULK + 1)
     };
     assert!(matches!(judged(own, &[]), Err(Breach::Length { .. })));
     let own = Header {
         kind: Kind::Transport,
         ..eager(0, 3)
     };
-    assert!(judged(own, &[7; 40]).is_err());
+    assert!(judged(own, &[7; Control::LEN]).is_err());
     let marked = Header {
         flags: Flags::SYNC,
         ..Control::Leave.header()

@@ -6,16 +6,20 @@
 //! ```
 //!
 //! The bytes' own frames say where they belong, so that they may come in any order and, later, by
-//! several connections.
+//! several connections. The first bytes that are got may come before they are asked for: see
+//! [`runs`](super::runs).
 
-use oxmpi_wire::{Access, Bytes, Fault, Local, Peer, Remote, Token};
+use std::time::Instant;
+
+use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Peer, Remote, Token};
 
 use super::OPERATIONS;
 use super::operations::Operation;
-use super::outgoing::Leaving;
-use super::region::REFUSED;
+use super::outgoing::{Leaving, Why};
+use super::region::{REFUSED, Transfer};
+use super::roads::{Class, Road};
 use super::tx::TcpTx;
-use crate::frame::{Control, Id, Name};
+use crate::frame::{Control, Id, Name, Run};
 
 /// Bulk that comes: where its next byte goes.
 #[derive(Debug)]
@@ -60,6 +64,7 @@ impl<B: Bytes> TcpTx<B> {
             at: local.at,
             len: local.len,
             left: local.len,
+            ahead: 0,
             get,
         })?;
         self.regions.enter(local.region.0);
@@ -85,14 +90,32 @@ impl<B: Bytes> TcpTx<B> {
         let Some(id) = self.open_operation(true, to, peer, token) else {
             return false;
         };
-        let ask = Control::Get {
-            id,
-            from: Name::of_key(from.key),
-            at: from.at,
-            len: from.len,
-        };
-        self.answer(peer, ask);
+        let ahead = self.await_run(peer, &from, id);
+        if ahead < from.len {
+            let ask = Control::Get {
+                id,
+                from: Name::of_key(from.key),
+                at: from.at + ahead,
+                len: from.len - ahead,
+            };
+            self.answer(peer, ask);
+        }
         true
+    }
+
+    /// How many of the first bytes of `from` come to the operation `id` unasked.
+    fn await_run(&mut self, peer: u32, from: &Remote<'_>, id: Id) -> u64 {
+        let run = Run::of_key(from.key);
+        let wanted = from.at == 0 && run.len <= from.len;
+        let expected = &mut self.outgoing(peer).expected;
+        if !wanted || !expected.is_to_come(run) {
+            return 0;
+        }
+        expected.await_run(run, id);
+        if let Some(operation) = self.operations.get(id, peer) {
+            operation.ahead = run.len;
+        }
+        run.len
     }
 
     /// Puts bytes at `peer`; false: not now.
@@ -113,7 +136,8 @@ impl<B: Bytes> TcpTx<B> {
         let Some(id) = self.open_operation(false, from, peer, token) else {
             return false;
         };
-        let put = Some((Name::of_key(at.key), at.at));
+        self.outgoing(peer).runs.asked(from.region.0);
+        let put = Why::Put(Name::of_key(at.key), at.at);
         self.send_bulk(peer, id, from.region.0, from.at, from.len, put);
         true
     }
@@ -126,15 +150,8 @@ impl<B: Bytes> TcpTx<B> {
     }
 
     /// Bytes of `region` are to leave. It is in use until they have.
-    fn send_bulk(
-        &mut self,
-        peer: u32,
-        id: Id,
-        region: Name,
-        at: u64,
-        left: u64,
-        put: Option<(Name, u64)>,
-    ) {
+    fn send_bulk(&mut self, peer: u32, id: Id, region: Name, at: u64, left: u64, why: Why) {
+        self.begin_transfer(peer, region, at + left);
         self.regions.enter(region);
         self.list(peer);
         self.outgoing(peer).leaving.push_back(Leaving {
@@ -143,8 +160,80 @@ impl<B: Bytes> TcpTx<B> {
             at,
             left,
             gone: 0,
-            put,
+            why,
         });
+    }
+
+    /// Bytes of `region`, the last of which is byte `len`, begin to leave for `peer`. If they are its first, their
+    /// road is chosen.
+    fn begin_transfer(&mut self, peer: u32, region: Name, len: u64) -> Option<&mut Transfer> {
+        let takes_pages = self.passing.takes(len);
+        let outgoing = self.peers[peer as usize].as_mut()?;
+        let transfer = self.regions.transfer(region)?;
+        if transfer.is_none() {
+            let class = Class::new(len, outgoing.transfers == 0);
+            outgoing.transfers += 1;
+            *transfer = Some(Transfer {
+                peer,
+                len,
+                run: None,
+                road: match takes_pages {
+                    true => outgoing.roads.choose(class),
+                    false => Road::Copies,
+                },
+                start: takes_pages.then(|| (class, Instant::now())),
+            });
+        }
+        transfer.as_mut()
+    }
+
+    /// The peer has all bytes of `region`, or wants none.
+    pub(super) fn end_transfer(&mut self, region: Name) {
+        let transfer = self.regions.transfer(region).and_then(Option::take);
+        let Some(Transfer {
+            peer,
+            len,
+            road,
+            start,
+            ..
+        }) = transfer
+        else {
+            return;
+        };
+        let outgoing = self.outgoing(peer);
+        outgoing.runs.ended(region);
+        outgoing.transfers -= 1;
+        if let Some((class, start)) = start.filter(|_| outgoing.lost.is_none()) {
+            // Of several at once each counts from the end of the one before.
+            let now = Instant::now();
+            let since = outgoing.over.map_or(start, |over| over.max(start));
+            outgoing.over = Some(now);
+            outgoing.roads.learn(class, road, len, now - since);
+        }
+    }
+
+    /// The key to `region`, for a request to `peer` that is written next. The region's first bytes may follow it.
+    pub(super) fn key_with_run(&mut self, peer: u32, region: Name) -> Key {
+        let run = self.begin_run(peer, region);
+        let begun = self.regions.transfer(region).and_then(|transfer| *transfer);
+        let run = run.or_else(|| begun?.run);
+        run.map_or_else(|| region.key(), |run| region.key_with(run))
+    }
+
+    fn begin_run(&mut self, peer: u32, region: Name) -> Option<Run> {
+        /// Room for any request of the engine's.
+        const REQUEST: usize = 128;
+        let all = self.regions.unsent(region)?;
+        let outgoing = self.peers[peer as usize].as_mut()?;
+        let can = all > 0 && self.ahead > 0 && outgoing.is_open_for_bulk(REQUEST);
+        if !can || !outgoing.runs.may_begin() {
+            return None;
+        }
+        let (number, len) = (outgoing.runs.begin(region), all.min(self.ahead));
+        let run = Run { number, len };
+        self.begin_transfer(peer, region, all)?.run = Some(run);
+        self.send_bulk(peer, Id(number), region, 0, len, Why::Run);
+        Some(run)
     }
 
     /// A frame of the transport's own came from `peer`. `Some`: where the bulk goes that follows it; it
@@ -163,6 +252,7 @@ impl<B: Bytes> TcpTx<B> {
                 Ok(None)
             }
             Control::Data { id, at, len } => self.comes(peer, id, at, len.into()),
+            Control::Ahead { number, at, len } => self.runs(peer, number, at, len.into()),
             Control::Put {
                 id,
                 to,
@@ -195,20 +285,23 @@ impl<B: Bytes> TcpTx<B> {
                 Ok(None)
             }
             // That it came is all that it says.
-            Control::Answer => Ok(None),
+            Control::Answer | Control::Pad => Ok(None),
         }
     }
 
     /// `peer` wants bytes.
     fn asked(&mut self, peer: u32, id: Id, from: Name, at: u64, len: u64) -> Result<(), Rule> {
         let under_way = &self.outgoing(peer).leaving;
-        if under_way.iter().filter(|l| l.put.is_none()).count() >= OPERATIONS {
+        if under_way.iter().filter(|l| l.why == Why::Asked).count() >= OPERATIONS {
             return Err("more gets at once than there can be");
         }
         if len == 0 || !self.regions.allows(from, Access::Read, at, len) {
             return self.reply(peer, Control::Ended { id, ok: false });
         }
-        self.send_bulk(peer, id, from, at, len, None);
+        if at == 0 {
+            self.outgoing(peer).runs.asked(from);
+        }
+        self.send_bulk(peer, id, from, at, len, Why::Asked);
         Ok(())
     }
 
@@ -218,11 +311,31 @@ impl<B: Bytes> TcpTx<B> {
             return Ok(None); // it has ended early
         };
         let end = at.checked_add(len);
-        let inside = end.is_some_and(|end| end <= operation.len);
+        let inside = end.is_some_and(|end| end <= operation.len - operation.ahead);
         if !operation.get || !inside || len > operation.left || len == 0 {
             return Err("bytes that were not asked for");
         }
         Ok(Some(Arriving {
+            region: operation.region,
+            at: operation.at + operation.ahead + at,
+            id,
+            what: What::Got(len),
+        }))
+    }
+
+    /// Bytes come unasked. Where nobody waits for them they are dropped.
+    fn runs(
+        &mut self,
+        peer: u32,
+        number: u64,
+        at: u64,
+        len: u64,
+    ) -> Result<Option<Arriving>, Rule> {
+        let Some(id) = self.outgoing(peer).expected.comes(number, at, len)? else {
+            return Ok(None);
+        };
+        let operation = self.operations.get(id, peer);
+        Ok(operation.map(|operation| Arriving {
             region: operation.region,
             at: operation.at + at,
             id,
@@ -284,7 +397,7 @@ impl<B: Bytes> TcpTx<B> {
         };
         if ok {
             let leaving = &self.outgoing(peer).leaving;
-            let all_left = !leaving.iter().any(|l| l.id == id && l.put.is_some());
+            let all_left = !leaving.iter().any(|l| l.id == id && l.is_put());
             if operation.get || !all_left {
                 return Err("the end of what has not ended");
             }
@@ -300,7 +413,11 @@ impl<B: Bytes> TcpTx<B> {
 
     fn end_operation(&mut self, peer: u32, id: Id, result: Result<(), Fault>) {
         if let Some(operation) = self.operations.end(id, peer) {
-            self.outgoing(peer).gets -= u32::from(operation.get);
+            let outgoing = self.outgoing(peer);
+            outgoing.gets -= u32::from(operation.get);
+            if operation.ahead > 0 {
+                outgoing.expected.forget(id);
+            }
             self.leave(operation.region);
             self.finish(operation.token, result);
         }
@@ -331,6 +448,7 @@ impl<B: Bytes> TcpTx<B> {
             self.leave(operation.region);
         }
         self.outgoing(peer).gets = 0;
+        self.outgoing(peer).expected.clear();
         while let Some(leaving) = self.outgoing(peer).leaving.pop_front() {
             self.leave(leaving.region);
         }

@@ -4,16 +4,16 @@ use std::io;
 use std::sync::Arc;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{Bytes, Fault, Holds, Peer, Sink, Take};
+use oxmpi_wire::{Bytes, Fault, Holds, Kind, Peer, Sink, Take};
 
 use super::bulk::Arriving;
 use super::tx::TcpTx;
-use crate::frame::{Arrival, Inbox};
+use crate::frame::{Arrival, Control, Inbox};
 use crate::pulse::Stall;
 
-/// Bytes that are read ahead of bulk, and behind it: what announces the next run of it, and little more,
-/// since bulk in the inbox is copied once more.
-const AHEAD: usize = 256;
+/// Bytes that are read ahead of bulk, and behind it: a request and what announces its bytes, and no more, since
+/// bulk in the inbox is copied once more.
+const AHEAD: usize = 128;
 
 /// What comes from one peer.
 #[derive(Debug)]
@@ -30,6 +30,10 @@ pub(super) struct Incoming {
     pub(super) stall: Stall,
     /// Where the bulk goes that comes.
     arriving: Option<Arriving>,
+    /// What came last had bulk, or is about to: so has perhaps what comes next.
+    bulky: bool,
+    /// The last look ended early.
+    pub(super) pauses: bool,
 }
 
 impl Incoming {
@@ -42,11 +46,14 @@ impl Incoming {
             listed: false,
             stall: Stall::default(),
             arriving: None,
+            bulky: false,
+            pauses: false,
         }
     }
 
     /// Hands at most `budget` arrivals from `peer` to `sink`, reading as long as there is something to
-    /// read. Returns how many, a piece of bulk counted as one.
+    /// read. Returns how many, a piece of bulk counted as one. A request to send is the last of them: so who looks
+    /// can post its receive before the bytes are dropped that follow it.
     pub(super) fn receive<B: Bytes, T: Holds<TcpTx<B>>, S: Sink<T>>(
         &mut self,
         peer: u32,
@@ -55,6 +62,7 @@ impl Incoming {
         sink: &mut S,
     ) -> u32 {
         let mut moved = 0;
+        self.pauses = false;
         while moved < budget && !tx.part().is_lost(peer) {
             if self.inbox.bulk() > 0 {
                 if !self.inbox.has_bytes() {
@@ -73,8 +81,15 @@ impl Incoming {
                 Ok(Some(Arrival::Frame(head, mut body))) => {
                     sink.frame(tx, Peer(peer), &head, &mut body);
                     moved += 1;
+                    self.pauses = head.kind == Kind::RequestToSend;
+                    self.bulky = self.pauses || self.bulky && head.kind != Kind::Eager;
+                    if self.pauses {
+                        break;
+                    }
                 }
+                Ok(Some(Arrival::Control(Control::Pad))) => {}
                 Ok(Some(Arrival::Control(control))) => {
+                    self.bulky |= control.bulk() > 0;
                     match tx.part().control(peer, control) {
                         Ok(arriving) => self.arriving = arriving,
                         Err(rule) => tx.part().breach(peer, &rule, rule),
@@ -155,7 +170,7 @@ impl Incoming {
             }
         }
         let mut space = self.inbox.space();
-        if tx.awaits_bulk(peer) {
+        if self.bulky || tx.awaits_bulk(peer) {
             space = ahead(space);
         }
         let asked = space.len();

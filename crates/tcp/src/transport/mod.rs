@@ -17,6 +17,8 @@ mod operations;
 mod outgoing;
 mod passing;
 mod region;
+mod roads;
+mod runs;
 mod rx;
 mod site;
 mod tx;

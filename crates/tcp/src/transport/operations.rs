@@ -18,6 +18,8 @@ pub(super) struct Operation {
     pub(super) len: u64,
     /// Bytes that have not come (get) or not gone (put) yet.
     pub(super) left: u64,
+    /// Bytes that come unasked, before the others.
+    pub(super) ahead: u64,
     /// A get, else a put.
     pub(super) get: bool,
 }

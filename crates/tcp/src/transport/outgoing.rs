@@ -3,13 +3,16 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use oxmpi_os::tcp::Stream;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
-use super::passing::{Passing, Progress};
+use super::passing::Passing;
 use super::region::Regions;
-use crate::frame::{Control, Id, Name, Outbox};
+use super::roads::{Road, Roads};
+use super::runs::{Expected, Runs};
+use crate::frame::{Control, Id, Name, Outbox, framed};
 
 /// Bytes of this rank on their way to a peer, chunk by chunk.
 #[derive(Debug)]
@@ -22,8 +25,18 @@ pub(super) struct Leaving {
     pub(super) left: u64,
     /// Bytes that have left.
     pub(super) gone: u64,
-    /// For a put: where its first byte goes.
-    pub(super) put: Option<(Name, u64)>,
+    pub(super) why: Why,
+}
+
+/// Why bytes leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The peer asked for them.
+    Asked,
+    /// The peer is about to ask for them.
+    Run,
+    /// They are put: where the first byte goes.
+    Put(Name, u64),
 }
 
 /// Writes in a row at most, so that a long transfer to who reads fast does not hold up what else there
@@ -42,6 +55,16 @@ pub(super) struct Outgoing {
     pub(super) answers: VecDeque<Control>,
     /// Gets under way from the peer.
     pub(super) gets: u32,
+    /// What is sent unasked.
+    pub(super) runs: Runs,
+    /// What comes unasked.
+    pub(super) expected: Expected,
+    /// How bytes go fastest.
+    pub(super) roads: Roads,
+    /// Transfers whose end is not known yet.
+    pub(super) transfers: u32,
+    /// When the last one was over.
+    pub(super) over: Option<Instant>,
     /// As far as is known, a write would not block.
     pub(super) writable: bool,
     /// The peer takes nothing more. What it sent before it closed is still to be read: perhaps its farewell.
@@ -61,6 +84,11 @@ impl Outgoing {
             leaving: VecDeque::new(),
             answers: VecDeque::new(),
             gets: 0,
+            runs: Runs::default(),
+            expected: Expected::default(),
+            roads: Roads::default(),
+            transfers: 0,
+            over: None,
             writable: false,
             shut: false,
             listed: false,
@@ -123,7 +151,6 @@ impl Outgoing {
                 return Ok(writes);
             }
             let bulk = self.leaving.front().filter(|_| self.outbox.has_bulk());
-            let bulk = bulk.map(|leaving| (leaving, self.leaving.len() == 1));
             let (asked, wrote) = write(peer, stream, &self.outbox, bulk, regions, passing);
             match wrote {
                 Ok(count) => {
@@ -143,22 +170,38 @@ impl Outgoing {
         self.writable && self.stream.is_some() && self.outbox.is_empty() && self.answers.is_empty()
     }
 
-    /// Writes a frame from where its body lies, in one piece. What the kernel does not take waits in the
+    /// Whether bulk would leave at once, behind a frame of `len` bytes.
+    pub(super) fn is_open_for_bulk(&mut self, len: usize) -> bool {
+        let open = self.writable && self.stream.is_some() && self.lost.is_none();
+        open && self.leaving.is_empty() && self.outbox.has_room(len)
+    }
+
+    /// Writes a frame from where its body lies, in one piece, and not near its beginning: see
+    /// [`Control::LEN`]. What the kernel does not take waits in the
     /// outbox; false if there is such.
     ///
     /// # Errors
     /// Why the connection is broken.
-    pub(super) fn write_through<C: Bytes>(&mut self, head: &Header, body: &C) -> io::Result<bool> {
+    pub(super) fn write_through<C: Bytes>(&mut self, frame: &Header, body: &C) -> io::Result<bool> {
         let Some(stream) = &self.stream else {
             return Ok(true);
         };
+        let pad = Control::Pad;
+        let mut head = [0; framed(Control::LEN) + Header::LEN];
+        let parts = [&pad.header().bytes()[..], &pad.bytes(), &frame.bytes()];
+        let mut rest = &mut head[..];
+        for part in parts {
+            let (place, behind) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = behind;
+        }
         let mut through = Through {
             stream,
             outbox: &mut self.outbox,
-            head: head.bytes(),
+            head: &head,
             wrote: Ok(()),
         };
-        body.drain(0, head.len as usize, &mut through);
+        body.drain(0, frame.len as usize, &mut through);
         through.wrote?;
         self.writable = self.outbox.is_empty();
         Ok(self.writable)
@@ -219,10 +262,7 @@ impl Outgoing {
     /// The put `id` is given up: nothing of it leaves but what was announced. The region, if nothing
     /// more leaves.
     pub(super) fn cut(&mut self, id: Id) -> Option<Name> {
-        let at = self
-            .leaving
-            .iter()
-            .position(|l| l.id == id && l.put.is_some())?;
+        let at = self.leaving.iter().position(|l| l.id == id && l.is_put())?;
         if at == 0 && self.outbox.has_bulk() {
             self.leaving[0].left = self.outbox.bulk();
             return None;
@@ -232,16 +272,25 @@ impl Outgoing {
 }
 
 impl Leaving {
+    pub(super) const fn is_put(&self) -> bool {
+        matches!(self.why, Why::Put(..))
+    }
+
     /// What announces the next `len` bytes.
     const fn chunk(&self, len: u32) -> Control {
         let id = self.id;
-        match self.put {
-            None => Control::Data {
+        match self.why {
+            Why::Asked => Control::Data {
                 id,
                 at: self.gone,
                 len,
             },
-            Some((to, at)) => Control::Put {
+            Why::Run => Control::Ahead {
+                number: id.0,
+                at: self.gone,
+                len,
+            },
+            Why::Put(to, at) => Control::Put {
                 id,
                 to,
                 at: at + self.gone,
@@ -256,7 +305,7 @@ impl Leaving {
 struct Through<'a> {
     stream: &'a Stream,
     outbox: &'a mut Outbox,
-    head: [u8; Header::LEN],
+    head: &'a [u8],
     wrote: io::Result<()>,
 }
 
@@ -266,7 +315,7 @@ impl Put for Through<'_> {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        let count = match self.stream.write([&self.head, bytes, &[]]) {
+        let count = match self.stream.write([self.head, bytes, &[]]) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
             Err(error) => {
@@ -274,7 +323,7 @@ impl Put for Through<'_> {
                 return;
             }
         };
-        let head = count.min(Header::LEN);
+        let head = count.min(self.head.len());
         self.outbox
             .keep([&self.head[head..], &bytes[count - head..]]);
     }
@@ -285,13 +334,13 @@ fn write<B: Bytes>(
     peer: u32,
     stream: &Stream,
     outbox: &Outbox,
-    bulk: Option<(&Leaving, bool)>,
+    bulk: Option<&Leaving>,
     regions: &Regions<B>,
     passing: &mut Passing,
 ) -> (usize, io::Result<usize>) {
     let head = outbox.head();
-    let bytes = bulk.and_then(|(leaving, _)| regions.bytes(leaving.region));
-    let Some(((leaving, alone), bytes)) = bulk.zip(bytes) else {
+    let bytes = bulk.and_then(|leaving| regions.bytes(leaving.region));
+    let Some((leaving, bytes)) = bulk.zip(bytes) else {
         return (head.len(), stream.write([head, &[], &[]]));
     };
     let mut socket = Socket {
@@ -299,11 +348,7 @@ fn write<B: Bytes>(
         stream,
         outbox,
         passing,
-        of: Progress {
-            gone: leaving.gone,
-            len: leaving.gone + leaving.left,
-            alone,
-        },
+        of: (regions.road(leaving.region), leaving.at),
         tried: None,
     };
     bytes.drain(leaving.at, socket.room(), &mut socket);
@@ -318,7 +363,7 @@ struct Socket<'a> {
     stream: &'a Stream,
     outbox: &'a Outbox,
     passing: &'a mut Passing,
-    of: Progress,
+    of: (Road, u64),
     tried: Option<(usize, io::Result<usize>)>,
 }
 

@@ -1,35 +1,17 @@
 //! Bulk that goes by page: who sends hands its memory to the kernel, and who receives copies from there.
-//!
-//! Bytes that both ends copy pass through the processors twice. Pages save the sender's copy, but leave the
-//! receiver alone with its own, from memory that may not be in its caches. So they are for a peer that waits
-//! for one transfer: where several leave, the ends copy side by side and are faster so. And of longer ones every
-//! other [`TURN`] is copied by both, which the sender has ready when the receiver has done with the pages before.
-//!
-//! Against copying alone, on two processors of an Intel Cascade Lake over the loopback device, bare sockets:
-//! 256 KiB .78, 1 MiB .87 of its time while the memory is in the caches, 1.03 and 1.04 else; of 4 MiB there
-//! is no gain. A window of 64 messages of 256 KiB by page took 1.35 times as long.
 
 use std::io;
 
 use oxmpi_os::pages::Pages;
 use oxmpi_os::tcp::Stream;
 
+use super::roads::Road;
+
 /// Bytes in a row that go by page, and then by copy.
 const TURN: u64 = 256 << 10;
 
 /// Fewer are copied in less time than it takes to hand over a page.
 const LEAST: usize = 16 << 10;
-
-/// Where a transfer stands.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
-    /// Bytes that have left.
-    pub(super) gone: u64,
-    /// All its bytes.
-    pub(super) len: u64,
-    /// The peer waits for no other.
-    pub(super) alone: bool,
-}
 
 /// A way by page for one peer at a time.
 #[derive(Debug)]
@@ -58,23 +40,31 @@ impl Passing {
         self.used
     }
 
-    /// How many of the next `bytes` of a transfer to `peer` go in the same way, and whether that is by page.
-    fn turn(&self, peer: u32, of: Progress, bytes: usize) -> (usize, bool) {
+    /// Whether a transfer of `len` bytes may go by page.
+    pub(super) const fn takes(&self, len: u64) -> bool {
+        len <= self.most
+    }
+
+    /// How many of the next `bytes`, from the region's byte `at` on, go in the same way to `peer`, and whether
+    /// that is by page.
+    fn turn(&self, peer: u32, (road, at): (Road, u64), bytes: usize) -> (usize, bool) {
         let under_way = self.owner == Some(peer);
-        if (of.len > self.most || !of.alone) && !under_way {
+        if road == Road::Copies && !under_way {
             return (bytes, false);
         }
-        let left = (TURN - of.gone % TURN) as usize;
+        let left = (TURN - at % TURN) as usize;
         let turn = bytes.min(left);
-        let by_page = (of.gone / TURN).is_multiple_of(2) && turn >= LEAST;
+        let its_turn = road == Road::Pages || (at / TURN).is_multiple_of(2);
+        let by_page = road != Road::Copies && its_turn && turn >= LEAST;
         (turn, by_page || under_way)
     }
 
-    /// Takes the first of `bytes`, and says how many are next: with the pages if they go so.
+    /// Takes the first of `bytes`, which begin at this place of a region that goes by this road, and says how many
+    /// are next: with the pages if they go so.
     pub(super) fn take(
         &mut self,
         peer: u32,
-        of: Progress,
+        of: (Road, u64),
         bytes: &[u8],
     ) -> (usize, Option<Way<'_>>) {
         let (turn, by_page) = self.turn(peer, of, bytes.len());

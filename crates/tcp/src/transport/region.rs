@@ -1,8 +1,11 @@
 //! Registered memory: which bytes a peer may reach, and until when.
 
+use std::time::Instant;
+
 use oxmpi_wire::{Access, Bytes, Fault, Token};
 
-use crate::frame::Name;
+use super::roads::{Class, Road};
+use crate::frame::{Name, Run};
 
 /// Registered bytes of a [`super::TcpTx`].
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +19,19 @@ struct Entry<B> {
     /// Transfers under way.
     users: u32,
     released: Option<Token>,
+    transfer: Option<Transfer>,
+}
+
+/// What is known of the bytes of a region that leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub(super) peer: u32,
+    pub(super) len: u64,
+    /// What follows the region's key.
+    pub(super) run: Option<Run>,
+    pub(super) road: Road,
+    /// When it began, if something is to be learned from it.
+    pub(super) start: Option<(Class, Instant)>,
 }
 
 /// All registered bytes of one rank, by place; a name says place and tenant.
@@ -45,6 +61,7 @@ impl<B: Bytes> Regions<B> {
             access,
             users: 0,
             released: None,
+            transfer: None,
         });
         TcpRegion(Name(u64::from(place) << 32 | u64::from(*tenant)))
     }
@@ -61,6 +78,24 @@ impl<B: Bytes> Regions<B> {
     /// The bytes of a region that is in use, released or not.
     pub(super) fn bytes(&self, name: Name) -> Option<&B> {
         self.entry(name).map(|entry| &entry.bytes)
+    }
+
+    /// Length of a region that a peer may read, if nothing of it has left.
+    pub(super) fn unsent(&self, name: Name) -> Option<u64> {
+        let entry = self.entry(name)?;
+        let unsent = entry.access == Access::Read && entry.transfer.is_none();
+        unsent.then(|| entry.bytes.len())
+    }
+
+    /// What is known of the transfer of the region.
+    pub(super) fn transfer(&mut self, name: Name) -> Option<&mut Option<Transfer>> {
+        self.entry_mut(name).map(|entry| &mut entry.transfer)
+    }
+
+    /// How the region's bytes go.
+    pub(super) fn road(&self, name: Name) -> Road {
+        let transfer = self.entry(name).and_then(|entry| entry.transfer);
+        transfer.map_or(Road::Copies, |transfer| transfer.road)
     }
 
     /// A transfer starts.

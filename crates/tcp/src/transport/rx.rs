@@ -141,7 +141,7 @@ impl<B: Bytes> TcpRx<B> {
     fn connected(&mut self, peer: u32, stream: Stream, tx: &mut TcpTx<B>) {
         let key = Key::Link(peer).word();
         let tuned = stream.tune(self.options.silence / 2);
-        let tuned = tuned.and_then(|()| stream.bound_at_home(AT_HOME));
+        let tuned = tuned.and_then(|()| stream.tune_at_home(AT_HOME));
         if let Err(error) = tuned.and_then(|()| self.epoll.rename(&stream, key)) {
             return tx.broken(peer, &error);
         }
@@ -295,8 +295,9 @@ impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
                 incoming.listed = false;
             }
             moved += self.receive(peer, tx, budget - moved, sink);
-            // Who used up the budget may have more.
-            if moved >= budget {
+            let incoming = self.peers[peer as usize].as_ref();
+            // Who used up the budget may have more, too.
+            if moved >= budget || incoming.is_some_and(|incoming| incoming.pauses) {
                 self.list(peer);
             }
         }

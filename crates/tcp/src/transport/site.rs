@@ -24,6 +24,8 @@ pub struct Options {
     pub frame: u32,
     /// Bytes of bulk between two looks at what else waits for the same peer.
     pub chunk: u32,
+    /// Bytes of a region that a peer may read which follow its key before the peer asks for them.
+    pub ahead: u64,
     /// Longest get or put whose bytes may go by page; 0: none, as with a `stall`. The kernel reads them until the
     /// peer has them all: one that was lost, but lives, may have what was written there since.
     pub pages: u64,
@@ -44,6 +46,7 @@ impl Default for Options {
         Self {
             frame: 64 << 10,
             chunk: 1 << 20,
+            ahead: 256 << 10,
             pages: 1 << 20,
             guests: 128,
             greeting: Duration::from_secs(10),

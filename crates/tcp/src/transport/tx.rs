@@ -42,7 +42,9 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     wanted: Vec<u32>,
     pub(super) operations: Operations,
     pub(super) regions: Regions<B>,
-    passing: Passing,
+    pub(super) passing: Passing,
+    /// Bytes of a region that may follow its key.
+    pub(super) ahead: u64,
     /// Regions whose bytes have left, while a pump runs.
     emptied: Vec<Name>,
     finished: VecDeque<(Token, Result<(), Fault>)>,
@@ -77,6 +79,7 @@ impl<B: Bytes> TcpTx<B> {
             operations: Operations::new(),
             regions: Regions::new(),
             passing: Passing::new(options.by_page()),
+            ahead: options.ahead,
             emptied: Vec::new(),
             finished: VecDeque::new(),
             losses: VecDeque::new(),
@@ -488,11 +491,12 @@ impl<B: Bytes> Memory for TcpTx<B> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &TcpRegion, _to: Peer) -> Key {
-        region.0.key()
+    fn key(&mut self, region: &TcpRegion, to: Peer) -> Key {
+        self.key_with_run(to.0, region.0)
     }
 
     fn release(&mut self, region: TcpRegion, token: Token) {
+        self.end_transfer(region.0);
         if let Some(token) = self.regions.release(region, token) {
             self.finish(token, Ok(()));
         }

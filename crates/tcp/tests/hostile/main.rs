@@ -261,10 +261,13 @@ fn each_broken_rule_is_named() {
             "a frame longer than frames may be",
         ),
         (
-            with(own(7), &[1; 40]),
+            with(own(7), &[1; Control::LEN]),
             "a body of another length than its kind has",
         ),
-        (with(own(40), &[9; 40]), "a code that does not exist"),
+        (
+            with(own(Control::LEN as u32), &[9; Control::LEN]),
+            "a code that does not exist",
+        ),
     ] {
         let mut job = Job::new(Options::default());
         job.goes_on();
@@ -426,17 +429,17 @@ fn the_corpora_are_replayed_without_a_finding() {
 fn nearly_frames() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![Just(0u64), 1u64..9, Just(1 << 32 | 1), any::<u64>()];
     let own =
-        (0u64..9, prop::collection::vec(word, 4), 0u32..1200).prop_map(|(code, words, bulk)| {
+        (0u64..13, prop::collection::vec(word, 4), 0u32..1200).prop_map(|(code, words, bulk)| {
             let mut frame = Header {
                 kind: Kind::Transport,
-                ..eager(0, 40 + bulk)
+                ..eager(0, Control::LEN as u32 + bulk)
             }
             .bytes()
             .to_vec();
             let words = std::iter::once(code)
                 .chain(words)
                 .take(4)
-                .chain([u64::from(bulk)]);
+                .chain([u64::from(bulk), 0]);
             frame.extend(words.flat_map(u64::to_le_bytes));
             frame.resize(frame.len() + bulk as usize, 0xab);
             frame
