@@ -33,7 +33,7 @@ Steps, in order; name some to run only those:
     alone     each library packed, used from outside the workspace, its README run and its tests built there
               (`long` runs them)
     asm       the machine code of an 8 B message's path, against what is checked in
-    plans     every collective algorithm proved on all numbers of ranks to 512, `long` goes on;
+    plans     every collective algorithm proved on all numbers of ranks to 1,024, `long` goes on;
               a circulant schedule for 1,000,003 ranks in 20 us; and 700,000 ranks simulated in a minute
               of processor time each
     loom      the model checker on rings and flags; `long` also weakens each of their memory orderings in
@@ -98,7 +98,7 @@ const STEPS: &[Step] = &[
                 sh,
                 "cargo run --release --package oxmpi-coll --features sim --example schedules -- 1000003"
             ))?;
-            tally += plans(repo, &["--up-to", "512"])?;
+            tally += plans(repo, &["--up-to", "1024"])?;
             Ok(tally.into())
         },
     },
