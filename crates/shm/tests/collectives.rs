@@ -57,12 +57,21 @@ impl Driver for Caller<'_> {
     }
 
     fn fold(&mut self, from: RawBytes, into: RawBytes) {
-        let (mut left, mut right) = (vec![0; into.part_len()], vec![0; from.part_len()]);
-        target(&mut left).copy_from(&into);
-        target(&mut right).copy_from(&from);
-        combine(&mut left, &right);
-        into.copy_from(&source(&left));
+        into.copy_from(&source(&combined(into, from)));
     }
+
+    fn fold_left(&mut self, from: RawBytes, into: RawBytes) {
+        into.copy_from(&source(&combined(from, into)));
+    }
+}
+
+/// Both combined, in this order.
+fn combined(left: RawBytes, right: RawBytes) -> Vec<u8> {
+    let [mut first, mut second] = [left, right].map(|bytes| vec![0; bytes.part_len()]);
+    target(&mut first).copy_from(&left);
+    target(&mut second).copy_from(&right);
+    combine(&mut first, &second);
+    first
 }
 
 /// How long bytes are.
@@ -364,6 +373,10 @@ impl Driver for Told<'_> {
 
     fn fold(&mut self, from: RawBytes, into: RawBytes) {
         self.caller.fold(from, into);
+    }
+
+    fn fold_left(&mut self, from: RawBytes, into: RawBytes) {
+        self.caller.fold_left(from, into);
     }
 }
 

@@ -318,4 +318,11 @@ impl<A: Access> Driver for Caller<'_, A> {
             operation(from, into, Side::Right);
         }
     }
+
+    #[inline]
+    fn fold_left(&mut self, from: RawBytes, into: RawBytes) {
+        if let Some(operation) = self.operation {
+            operation(from, into, Side::Left);
+        }
+    }
 }

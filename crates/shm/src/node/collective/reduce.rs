@@ -253,12 +253,17 @@ impl<D: Driver> Run<'_, D> {
             aside.copy_from(&own);
             own = aside;
         }
+        // What is combined already.
+        let mut first = 1;
         if me > 0 {
             bring(self, 0, &into)?;
         } else if own.start() != into.start() {
-            into.copy_from(&own);
+            // The second operand takes the result's place, so that the first one needs no copy.
+            bring(self, 1, &into)?;
+            self.driver.fold_left(own, into);
+            first = 2;
         }
-        for rank in 1..size {
+        for rank in first..size {
             let from = if rank == me {
                 own
             } else {

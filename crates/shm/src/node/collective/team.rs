@@ -37,6 +37,9 @@ pub trait Driver {
     /// `into = into op from`, element by element. Both are whole elements in this process's own
     /// memory, equally long, and do not overlap; `from` or `into` may be aligned to 128 bytes only.
     fn fold(&mut self, from: RawBytes, into: RawBytes);
+
+    /// As [`Driver::fold`], but `into = from op into`.
+    fn fold_left(&mut self, from: RawBytes, into: RawBytes);
 }
 
 /// One rank's part in the collectives of a group of ranks of its node.
