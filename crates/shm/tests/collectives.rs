@@ -322,12 +322,16 @@ fn ranks_read_each_others_memory() {
                 let call = Call { what, len, ..call };
                 run(call, me as usize, ranks as usize, &mut team, &mut caller);
             }
-            // Both roads are tried at first.
-            for seed in 0..12 {
+            // Only a row of calls of a kind and length goes every way.
+            let long = if ranks == 2 { 512 << 10 } else { 256 << 10 };
+            for (what, seed) in [1, 2, 3, 4, 7]
+                .into_iter()
+                .flat_map(|what| (0..26).map(move |s| (what, s)))
+            {
                 let call = Call {
-                    what: [1, 2, 7][seed % 3],
+                    what,
                     root: 0,
-                    len: (512 << 10) + ELEMENT,
+                    len: long + ELEMENT,
                     in_place: false,
                     seed,
                 };
@@ -413,8 +417,10 @@ fn nobody_writes_into_a_gather_that_has_failed() {
                     result
                 })
             };
-            // Both roads are tried at first.
-            assert_eq!(gather(Ok(())), Ok(()));
+            // The first ones go through cells.
+            for _ in 0..20 {
+                assert_eq!(gather(Ok(())), Ok(()));
+            }
             let ended = gather(Err((0, Never::Differs)));
             if me > 0 {
                 done.fetch_add(1, Ordering::Release);

@@ -39,7 +39,7 @@ pub use waiting::Waiting;
 
 /// Version of the greeting and of the transport's own frames. Peers agree on it before their first
 /// frame.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Why a greeting failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -216,7 +216,7 @@ impl<B: Bytes> TcpTx<B> {
     pub(super) fn key_with_run(&mut self, peer: u32, region: Name) -> Key {
         let run = self.begin_run(peer, region);
         let begun = self.regions.transfer(region).and_then(|transfer| *transfer);
-        let run = run.or_else(|| begun?.run);
+        let run = run.or_else(|| begun.filter(|one| one.peer == peer)?.run);
         run.map_or_else(|| region.key(), |run| region.key_with(run))
     }
 
@@ -335,6 +335,12 @@ impl<B: Bytes> TcpTx<B> {
             return Ok(None);
         };
         let operation = self.operations.get(id, peer);
+        if operation
+            .as_ref()
+            .is_some_and(|operation| len > operation.left)
+        {
+            return Err("bytes that were not announced");
+        }
         Ok(operation.map(|operation| Arriving {
             region: operation.region,
             at: operation.at + at,

@@ -87,7 +87,7 @@ impl Incoming {
                         break;
                     }
                 }
-                Ok(Some(Arrival::Control(Control::Pad))) => {}
+                Ok(Some(Arrival::Control(Control::Pad))) => moved += 1,
                 Ok(Some(Arrival::Control(control))) => {
                     self.bulky |= control.bulk() > 0;
                     match tx.part().control(peer, control) {
@@ -171,7 +171,9 @@ impl Incoming {
         }
         let mut space = self.inbox.space();
         if self.bulky || tx.awaits_bulk(peer) {
-            space = ahead(space);
+            // Bulk that nobody waits for is dropped, and not copied.
+            let len = space.len().min(left.saturating_add(AHEAD));
+            space = &mut space[..len];
         }
         let asked = space.len();
         let result = self.stream.read(space, &mut []);

@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 use common::{Rank, SECRET, WATCHDOG, logs, ranks, site, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::door::{Caller, JobKey, Who};
-use oxmpi_tcp::frame::{Control, Id, Name};
+use oxmpi_tcp::frame::{Control, Id, Name, Run};
 use oxmpi_tcp::{Card, Filter, Options, Site};
 use oxmpi_testkit::conformance::Log;
 use oxmpi_testkit::rng::Rng;
 use oxmpi_wire::{
-    Access, Envelope, Fault, Flags, Header, Kind, Memory, Peer, Put, Rx, Slot, Token, Tx,
+    Access, Envelope, Fault, Flags, Header, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot,
+    Token, Tx,
 };
 use proptest::prelude::*;
 
@@ -303,6 +304,76 @@ fn answers_to_nothing_are_dropped() {
         assert!(start.elapsed() < WATCHDOG, "hangs: the last frame arrives");
     }
     assert_eq!(job.loss(), None);
+    job.goes_on();
+}
+
+/// Bytes that were got, sent twice and then unasked too, are more than there was to get.
+#[test]
+fn more_bytes_than_were_got_are_refused() {
+    let mut job = Job::new(Options::default());
+    let mut socket = job.join();
+    job.goes_on();
+    let mut memory = [0; 100];
+    // SAFETY: the array lives longer than the ranks, and is not looked at.
+    let bytes = unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) };
+    let victim = &mut job.ranks[0].0;
+    let region = victim.register(bytes, Access::Write, Peer(HOSTILE));
+    let (region, len) = (&region.expect("a region"), 100);
+    let key = &Name(88).key_with(Run { number: 0, len: 60 });
+    let (from, to) = (Remote { key, at: 0, len }, Local { region, at: 0, len });
+    victim.get(Peer(HOSTILE), from, to, Token(5)).expect("room");
+    victim.flush();
+    socket.set_nonblocking(false).expect("a socket");
+    let mut asked = [0; Header::LEN + Control::LEN];
+    socket.read_exact(&mut asked).expect("it asks");
+    let body = asked.last_chunk().expect("a body");
+    let Ok(Control::Get {
+        id,
+        at: 60,
+        len: 40,
+        ..
+    }) = Control::parse(body, Control::LEN as u32)
+    else {
+        panic!("it asks for what does not come unasked");
+    };
+    let data = [control(Control::Data { id, at: 0, len: 40 }), vec![1; 40]].concat();
+    let ahead = Control::Ahead {
+        number: 0,
+        at: 0,
+        len: 60,
+    };
+    let ahead = [control(ahead), vec![1; 60]].concat();
+    socket
+        .write_all(&[&data[..], &data, &ahead].concat())
+        .expect("room");
+    let start = Instant::now();
+    while job.loss().is_none() {
+        job.poll();
+        assert!(start.elapsed() < WATCHDOG, "hangs: it is thrown out");
+    }
+    let rule = "bytes that were not announced";
+    assert_eq!(job.loss(), Some(Fault::Protocol(rule)));
+    job.goes_on();
+}
+
+/// Pads carry nothing, and count all the same: a look at who sends them without end comes to its end.
+#[test]
+fn pads_are_counted() {
+    let mut job = Job::new(Options::default());
+    let mut socket = job.join();
+    job.goes_on();
+    let pads = control(Control::Pad).repeat(500);
+    let all = [&pads[..], &eager(5, 0).bytes()].concat();
+    socket.set_nonblocking(false).expect("a socket");
+    socket.write_all(&all).expect("the system has room");
+    let came = |job: &Job| job.logs[0].frames.iter().any(|frame| frame.0.0 == HOSTILE);
+    job.poll();
+    assert!(!came(&job), "more than a look allows");
+    let start = Instant::now();
+    while !came(&job) {
+        job.poll();
+        assert!(start.elapsed() < WATCHDOG, "hangs: the last frame arrives");
+    }
     job.goes_on();
 }
 

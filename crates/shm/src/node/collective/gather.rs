@@ -140,8 +140,10 @@ impl<D: Driver> Run<'_, D> {
         payload.put_exact([u8::from(result.is_ok())]);
         self.publish(step + 1);
         self.wake(rank);
+        // The root may write over what it has shown once this step is finished.
+        let judged = self.judge((rank, step), result);
         self.finish(step);
-        self.judge((rank, step), result)
+        judged
     }
 
     /// Waits until all others have [delivered](Run::deliver), which they tell in `step`.

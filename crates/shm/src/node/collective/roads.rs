@@ -6,9 +6,9 @@
 //! alltoall of 64 KiB of four ranks on two of Zen 5 takes 21 us through cells and 40 directly. Where
 //! processors lie is not told to guests, and changes.
 //!
-//! So calls of a kind and about a length are counted in rounds, but for the first few. A round begins with a few calls each way, after
-//! which all ranks meet, so that rank 0 can tell how long they took; it then tells the others which way
-//! the rest of the round goes, in which nobody waits for that.
+//! So calls of a kind and about a length are counted in rounds, but for the first few. A round begins with a
+//! few calls each way, before and after which all ranks meet, so that rank 0 can tell how long they took. It
+//! then tells the others which way the rest of the round goes, in which nobody waits for that.
 
 use std::time::{Duration, Instant};
 
@@ -157,9 +157,12 @@ impl Team {
                 go(self, driver, road)
             }
             Turn::Trial(road, is_timed) => {
+                if is_timed {
+                    Run::new(self, driver, (kind, ENTERING, len), true).meet(0)?;
+                }
                 let start = Instant::now();
                 go(self, driver, road)?;
-                Run::new(self, driver, (kind, MEETING, len), true).meet(0)?;
+                Run::new(self, driver, (kind, LEAVING, len), true).meet(0)?;
                 if is_timed {
                     self.roads.of(kind, len).learn(road, len, start.elapsed());
                 }
@@ -174,7 +177,8 @@ const CHOOSER: usize = 0;
 
 /// Stand for the root in the marks of the steps between calls: no rank has such a number.
 const CHOICE: usize = 1 << 7;
-const MEETING: usize = CHOICE | 1;
+const ENTERING: usize = CHOICE | 1;
+const LEAVING: usize = CHOICE | 2;
 
 impl<D: Driver> Run<'_, D> {
     /// The way that the chooser tells all others, for which it has `chosen`.
