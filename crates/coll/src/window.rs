@@ -32,10 +32,13 @@ pub(crate) const SHORT: u64 = 8 << 10;
 pub(crate) struct Short(u16);
 
 impl Short {
+    /// In bytes.
+    const BYTES: Self = Self(SHORT as u16);
+
     /// In the elements of the call.
     pub(crate) const fn of(call: &Call) -> Self {
         match call.element_bytes {
-            0 => Short(SHORT as u16),
+            0 => Self::BYTES,
             bytes => Short((SHORT / bytes) as u16),
         }
     }
@@ -61,7 +64,7 @@ impl Short {
 
 /// The exchange of a collective whose elements are bytes.
 pub(crate) fn exchange(acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
-    Short(SHORT as u16).exchange(acts, tag, recv, send);
+    Short::BYTES.exchange(acts, tag, recv, send);
 }
 
 /// Copies a rank's own block, unless it is empty.

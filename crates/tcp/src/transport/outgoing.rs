@@ -329,7 +329,7 @@ impl Put for Through<'_> {
     }
 }
 
-/// Writes the outbox and the bulk between, which comes with whether it is all that leaves. Returns how much it tried, and how it went.
+/// Writes the outbox and the bulk between. Returns how much it tried, and how it went.
 fn write<B: Bytes>(
     peer: u32,
     stream: &Stream,

@@ -78,6 +78,17 @@ impl Job {
         lost.first().map(|(_, why)| *why)
     }
 
+    /// After some of these steps the hostile rank is lost for this rule, and the job goes on.
+    fn throws_out(&mut self, rule: &'static str, mut step: impl FnMut(&mut Self)) {
+        let start = Instant::now();
+        while self.loss().is_none() {
+            step(self);
+            assert!(start.elapsed() < WATCHDOG, "hangs: {rule}");
+        }
+        assert_eq!(self.loss(), Some(Fault::Protocol(rule)));
+        self.goes_on();
+    }
+
     /// The hostile rank joins as who knows the key.
     fn join(&mut self) -> TcpStream {
         self.join_with(SECRET).expect("the key is right")
@@ -274,13 +285,7 @@ fn each_broken_rule_is_named() {
         job.goes_on();
         let mut socket = job.join();
         job.write(&mut socket, &bytes);
-        let start = Instant::now();
-        while job.loss().is_none() {
-            job.poll();
-            assert!(start.elapsed() < WATCHDOG, "hangs: {rule}");
-        }
-        assert_eq!(job.loss(), Some(Fault::Protocol(rule)));
-        job.goes_on();
+        job.throws_out(rule, Job::poll);
     }
 }
 
@@ -346,14 +351,7 @@ fn more_bytes_than_were_got_are_refused() {
     socket
         .write_all(&[&data[..], &data, &ahead].concat())
         .expect("room");
-    let start = Instant::now();
-    while job.loss().is_none() {
-        job.poll();
-        assert!(start.elapsed() < WATCHDOG, "hangs: it is thrown out");
-    }
-    let rule = "bytes that were not announced";
-    assert_eq!(job.loss(), Some(Fault::Protocol(rule)));
-    job.goes_on();
+    job.throws_out("bytes that were not announced", Job::poll);
 }
 
 /// Pads carry nothing, and count all the same: a look at who sends them without end comes to its end.
@@ -391,14 +389,8 @@ fn answers_that_nobody_reads_are_bounded() {
     let asks = [&ask.header().bytes()[..], &ask.bytes()]
         .concat()
         .repeat(1000);
-    let start = Instant::now();
-    while job.loss().is_none() {
-        job.write(&mut socket, &asks);
-        assert!(start.elapsed() < WATCHDOG, "hangs: it is thrown out");
-    }
     let rule = "more requests at once than there can be";
-    assert_eq!(job.loss(), Some(Fault::Protocol(rule)));
-    job.goes_on();
+    job.throws_out(rule, |job| job.write(&mut socket, &asks));
 }
 
 /// A peer that is given up in the middle of a put, though its connection stands, uses nobody's memory any more:
