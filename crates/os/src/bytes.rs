@@ -67,6 +67,19 @@ impl RawBytes {
         })
     }
 
+    /// The `len` bytes from byte `at` on. `None` when they are not all among these bytes, or these bytes have
+    /// gaps.
+    #[inline]
+    #[must_use]
+    pub fn range(&self, at: u64, len: u64) -> Option<Self> {
+        let whole = self.layout.len();
+        let inside = at <= whole && len <= whole - at && self.layout.is_contiguous();
+        inside.then(|| Self {
+            start: self.start.wrapping_add(at as usize),
+            layout: Layout::contiguous(len),
+        })
+    }
+
     /// The packed bytes `at..at + len` as ranges without gaps, in their order.
     ///
     /// # Panics
@@ -81,8 +94,19 @@ impl RawBytes {
 
     /// Copies `from` here: as many bytes as both have. Where the two overlap, what arrives is not
     /// specified.
+    #[inline]
     pub fn copy_from(&self, from: &Self) {
         let len = self.layout.len().min(from.layout.len());
+        if len > self.layout.first().min(from.layout.first()) {
+            return self.copy_runs(from, len);
+        }
+        // SAFETY: as many bytes as the first blocks have, which are valid by the contract of `new`; they may
+        // overlap.
+        unsafe { ptr::copy(from.start, self.start, len as usize) };
+    }
+
+    /// Copies `len` bytes of `from` here, which both have.
+    fn copy_runs(&self, from: &Self, len: u64) {
         let mut source = from.layout.runs(0, len);
         let mut ahead = Run { offset: 0, len: 0 };
         for mut run in self.layout.runs(0, len) {

@@ -388,10 +388,10 @@ impl Driver for Told<'_> {
 #[test]
 fn nobody_writes_into_a_gather_that_has_failed() {
     const BLOCK: usize = 1 << 20;
-    for turns in 0..24 {
+    for (turns, ranks) in (0..24).flat_map(|turns| [(turns, 2), (turns, 3)]) {
         let (failed, done) = (AtomicBool::new(false), AtomicU32::new(0));
-        threads(Layout::new(3), |me, mut rank| {
-            let mut team = rank.gates.team(0, 0..3, me as usize).unwrap();
+        threads(Layout::new(ranks), |me, mut rank| {
+            let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
             let mut told = Told {
                 caller: Caller {
                     rank: &mut rank,
@@ -407,9 +407,15 @@ fn nobody_writes_into_a_gather_that_has_failed() {
                 in_place: true,
                 seed: 0,
             };
-            run(meeting, me as usize, 3, &mut team, &mut told.caller);
+            run(
+                meeting,
+                me as usize,
+                ranks as usize,
+                &mut team,
+                &mut told.caller,
+            );
             let _allowed = team.can_read();
-            let (own, mut all) = (vec![0xee; BLOCK], vec![0; 3 * BLOCK]);
+            let (own, mut all) = (vec![0xee; BLOCK], vec![0; ranks as usize * BLOCK]);
             let mut gather = |result| {
                 let given = (&source(&own), BLOCK as u64);
                 team.gather(&mut told, 0, given, &target(&mut all), |_| {
@@ -429,7 +435,7 @@ fn nobody_writes_into_a_gather_that_has_failed() {
             assert!(ended.is_err());
             failed.store(true, Ordering::Release);
             all.fill(0x11);
-            while done.load(Ordering::Acquire) < 2 {
+            while done.load(Ordering::Acquire) < ranks - 1 {
                 yield_now();
             }
             assert!(all.iter().all(|&byte| byte == 0x11));

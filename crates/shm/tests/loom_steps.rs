@@ -25,17 +25,37 @@ fn slots() -> Slots {
 
 /// Writes and publishes a step.
 fn write(slots: &Slots, step: u64) {
+    write_in(slots, Slots::slot(step), step);
+}
+
+/// The same in another slot.
+fn write_in(slots: &Slots, slot: usize, step: u64) {
     // SAFETY: the model has this word, and the checker reports a race.
-    unsafe { slots.words().set(Slots::payload(step), step + 10) };
-    slots.publish(step, MARK);
+    unsafe { slots.words().set(Slots::payload(slot), step + 10) };
+    slots.publish(slot, step, MARK);
+}
+
+/// Publishes a step.
+fn publish(slots: &Slots, step: u64) {
+    slots.publish(Slots::slot(step), step, MARK);
+}
+
+/// Looks for a step.
+fn look(slots: &Slots, step: u64) -> Result<(), Miss> {
+    slots.look(Slots::slot(step), step, MARK)
 }
 
 /// Reads a step, if it is there.
 fn read(slots: &Slots, step: u64) -> bool {
-    let come = slots.look(step, MARK);
+    read_in(slots, Slots::slot(step), step)
+}
+
+/// The same in another slot.
+fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
+    let come = slots.look(slot, step, MARK);
     if come.is_ok() {
         // SAFETY: as above.
-        let payload = unsafe { slots.words().get(Slots::payload(step)) };
+        let payload = unsafe { slots.words().get(Slots::payload(slot)) };
         assert_eq!(payload, step + 10);
     }
     assert!(matches!(come, Ok(()) | Err(Miss::Early)), "{come:?}");
@@ -87,6 +107,52 @@ fn an_exchange_parts_before_from_after() {
     });
 }
 
+/// Two ranks write two slots in turn: each one that it has read.
+#[test]
+fn what_was_read_is_written_next() {
+    const STEPS: u64 = 3;
+    let run = |slots: &Slots, me: u64| {
+        for step in 1..=STEPS {
+            let [mine, other] = [me + step, me + step + 1].map(|slot| slot as usize % SLOTS);
+            write_in(slots, mine, step);
+            if !read_in(slots, other, step) {
+                return;
+            }
+        }
+    };
+    loom::model(move || {
+        let slots = slots();
+        let other = thread::spawn({
+            let slots = slots.clone();
+            move || run(&slots, 1)
+        });
+        run(&slots, 0);
+        other.join().unwrap();
+    });
+}
+
+/// Two ranks answer each other in one slot.
+#[test]
+fn an_answer_is_written_where_the_question_was() {
+    loom::model(|| {
+        let slots = slots();
+        let answering = thread::spawn({
+            let slots = slots.clone();
+            move || {
+                if read_in(&slots, 0, 1) {
+                    write_in(&slots, 0, 2);
+                }
+            }
+        });
+        write_in(&slots, 0, 1);
+        if slots.look(0, 2, MARK).is_ok() {
+            read_in(&slots, 0, 2);
+            write_in(&slots, 0, 3);
+        }
+        answering.join().unwrap();
+    });
+}
+
 /// What is read elsewhere counts only if the step that told of it was not taken back.
 #[test]
 fn what_is_written_over_was_withdrawn() {
@@ -94,19 +160,19 @@ fn what_is_written_over_was_withdrawn() {
         let (owner, memory) = (slots(), Model::new(1, |_| true));
         // SAFETY: the model has this word.
         unsafe { memory.store(0, 10, Ordering::Relaxed) };
-        owner.publish(1, MARK);
+        publish(&owner, 1);
         let failing = thread::spawn({
             let (owner, memory) = (owner.clone(), memory.clone());
             move || {
-                owner.withdraw(1);
+                owner.withdraw(Slots::slot(1), 1, MARK);
                 // SAFETY: as above.
                 unsafe { memory.store(0, 11, Ordering::Relaxed) };
             }
         });
-        if owner.look(1, MARK).is_ok() {
+        if look(&owner, 1).is_ok() {
             // SAFETY: as above.
             let read = unsafe { memory.load(0, Ordering::Relaxed) };
-            assert!(read == 10 || !owner.is_kept(1, MARK));
+            assert!(read == 10 || !owner.is_kept(Slots::slot(1), 1, MARK));
         }
         failing.join().unwrap();
     });
@@ -118,24 +184,54 @@ fn what_is_written_over_was_withdrawn() {
 fn nobody_writes_what_was_withdrawn() {
     loom::model(|| {
         let (owner, writer, memory) = (slots(), slots(), Model::new(1, |_| true));
-        owner.publish(1, MARK);
+        publish(&owner, 1);
         let writing = thread::spawn({
             let (owner, writer, memory) = (owner.clone(), writer.clone(), memory.clone());
             move || {
-                writer.enter(1, MARK);
-                if owner.is_kept(1, MARK) {
+                writer.enter(Slots::slot(1), 1, MARK);
+                if owner.is_kept(Slots::slot(1), 1, MARK) {
                     // SAFETY: the model has this word, and the checker reports a race.
                     unsafe { memory.set(0, 10) };
                 }
-                writer.publish(2, MARK);
+                publish(&writer, 2);
             }
         });
-        owner.withdraw(1);
-        while writer.look(1, MARK).is_ok() && writer.look(2, MARK).is_err() {
+        owner.withdraw(Slots::slot(1), 1, MARK);
+        while look(&writer, 1).is_ok() && look(&writer, 2).is_err() {
             thread::yield_now();
         }
         // SAFETY: as above.
         unsafe { memory.set(0, 11) };
+        writing.join().unwrap();
+    });
+}
+
+/// The same where the writer tells that it is done in the slot that told it where to write.
+#[test]
+fn what_was_written_in_turn_is_not_withdrawn() {
+    const SHOWN: usize = 0;
+    const ENTERED: usize = 1;
+    loom::model(|| {
+        let (slots, memory) = (slots(), Model::new(1, |_| true));
+        slots.publish(SHOWN, 1, MARK);
+        let writing = thread::spawn({
+            let (slots, memory) = (slots.clone(), memory.clone());
+            move || {
+                slots.enter(ENTERED, 1, MARK);
+                if slots.is_kept(SHOWN, 1, MARK) {
+                    // SAFETY: the model has this word, and the checker reports a race.
+                    unsafe { memory.set(0, 10) };
+                }
+                slots.publish(SHOWN, 2, MARK);
+            }
+        });
+        slots.withdraw(SHOWN, 1, MARK);
+        let writes = slots.look(ENTERED, 1, MARK).is_ok();
+        if !writes || slots.look(SHOWN, 2, MARK).is_ok() {
+            // SAFETY: as above.
+            unsafe { memory.set(0, 11) };
+        }
+        // That the exchange in `withdraw` leaves what came meanwhile the checker does not know.
         writing.join().unwrap();
     });
 }
@@ -149,12 +245,12 @@ fn no_step_is_slept_over() {
         let publishing = thread::spawn({
             let (root, bell) = (root.clone(), bell.clone());
             move || {
-                root.publish(1, MARK);
+                publish(&root, 1);
                 bell.asleep(&Fences)
             }
         });
         bell.announce(&Fences);
-        let sleeps = root.look(1, MARK).is_err();
+        let sleeps = look(&root, 1).is_err();
         let rang = publishing.join().unwrap();
         assert!(!sleeps || rang);
     });

@@ -1,13 +1,14 @@
 //! Collectives of a group by numbered steps.
 //!
-//! Every rank has a ring of slots that only it writes and all others read. In a step some ranks
-//! write their slot of that step, publish it, and others read it. All count the steps alike, so a
-//! slot's number says whether what one waits for is there; nothing is cleared. A number carries a
-//! mark of the call: ranks whose calls differ find out instead of reading each other's bytes.
+//! Every rank has a few slots. In a step some ranks write a slot each, publish it, and others read it.
+//! All count the steps alike, and know which slot is written in each, so a slot's number says whether what one
+//! waits for is there; nothing is cleared. A number carries a mark of the call: ranks whose calls differ find
+//! out instead of reading each other's bytes.
 //!
-//! A slot is written again `SLOTS` steps later. Until then all must have read it: each rank tells,
-//! every half of the ring, up to which step it has finished. So nobody writes what its writer reads
-//! for each step, and a rank may be that many steps ahead of the slowest.
+//! Where many read it, a rank writes its own slots [one after the other](Steps::slot), each again `SLOTS` steps
+//! later. Until then all must have read it: each rank tells, every half of the ring, up to which step it has
+//! finished. So nobody writes what its writer reads for each step, and a rank may be that many steps ahead of
+//! the slowest. Two ranks may write all slots of both in turn: whoever has read one may write it next.
 //!
 //! A rank that rests tells for which step, so that others on its processor know whether it could go on.
 
@@ -46,10 +47,17 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     /// How many steps a rank finishes before it tells.
     const TOLD: u64 = SLOTS as u64 / 2;
 
-    /// The word of the slot of `step`; its payload comes next.
+    /// The slot of `step` where a rank's slots are written by itself, one after the other.
     #[inline(always)]
-    const fn slot(step: u64) -> usize {
-        step as usize % SLOTS * STRIDE
+    #[must_use]
+    pub const fn slot(step: u64) -> usize {
+        step as usize % SLOTS
+    }
+
+    /// The word of a slot's number; its payload comes next.
+    #[inline(always)]
+    const fn number(slot: usize) -> usize {
+        slot % SLOTS * STRIDE
     }
 
     const FINISHED: usize = SLOTS * STRIDE;
@@ -77,10 +85,10 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         Self { words }
     }
 
-    /// The first word of the payload of `step`.
+    /// The first word of the payload of `slot`.
     #[inline(always)]
-    pub const fn payload(step: u64) -> usize {
-        Self::slot(step) + 1
+    pub const fn payload(slot: usize) -> usize {
+        Self::number(slot) + 1
     }
 
     /// All words.
@@ -89,25 +97,25 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         &self.words
     }
 
-    /// What this rank wrote in `step`, from 1 on, is there: in its slot, and wherever else.
+    /// What this rank wrote in `step`, from 1 on, is there: in this slot, and wherever else.
     #[inline(always)]
-    pub fn publish(&self, step: u64, mark: u16) {
+    pub fn publish(&self, slot: usize, step: u64, mark: u16) {
         let number = step << MARK | u64::from(mark);
         // SAFETY: a slot's word; `new` checked that there are as many.
         unsafe {
             self.words
-                .store(Self::slot(step), number, Ordering::Release)
+                .store(Self::number(slot), number, Ordering::Release)
         };
     }
 
-    /// Whether the rank has published `step`. What it wrote before is seen from then on.
+    /// Whether `step` is published in this slot. What was written before is seen from then on.
     ///
     /// # Errors
     /// [`Miss`] says how not.
     #[inline(always)]
-    pub fn look(&self, step: u64, mark: u16) -> Result<(), Miss> {
+    pub fn look(&self, slot: usize, step: u64, mark: u16) -> Result<(), Miss> {
         // SAFETY: as above.
-        let number = unsafe { self.words.load(Self::slot(step), Ordering::Acquire) };
+        let number = unsafe { self.words.load(Self::number(slot), Ordering::Acquire) };
         if number == step << MARK | u64::from(mark) {
             Ok(())
         } else {
@@ -117,24 +125,25 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
 
     /// As [`Steps::publish`], before this rank writes what another one told of, if that is still
     /// [kept](Steps::is_kept). If not, that rank finds this step published after it took its own back.
-    pub fn enter(&self, step: u64, mark: u16) {
-        self.publish(step, mark);
+    pub fn enter(&self, slot: usize, step: u64, mark: u16) {
+        self.publish(slot, step, mark);
         self.words.fence(Ordering::SeqCst);
     }
 
-    /// Takes `step` back, before what it told of is written over: others may be reading that. Who is
-    /// writing it has [entered](Steps::enter).
-    pub fn withdraw(&self, step: u64) {
+    /// Takes `step` back, before what it told of is written over: others may be reading that. Who is writing it
+    /// has [entered](Steps::enter). Where a slot is written in turn and has been since, nobody is.
+    pub fn withdraw(&self, slot: usize, step: u64, mark: u16) {
+        let (number, told) = (Self::number(slot), step << MARK | u64::from(mark));
         // SAFETY: as above.
-        unsafe { self.words.store(Self::slot(step), 0, Ordering::Relaxed) };
+        unsafe { self.words.exchange(number, told, 0, Ordering::Relaxed) };
         self.words.fence(Ordering::SeqCst);
     }
 
     /// Whether the rank had not yet [taken `step` back](Steps::withdraw) when what it told of was read, just
     /// before.
-    pub fn is_kept(&self, step: u64, mark: u16) -> bool {
+    pub fn is_kept(&self, slot: usize, step: u64, mark: u16) -> bool {
         self.words.fence(Ordering::Acquire);
-        self.look(step, mark).is_ok()
+        self.look(slot, step, mark).is_ok()
     }
 
     #[inline]

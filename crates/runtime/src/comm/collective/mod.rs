@@ -54,7 +54,7 @@ use super::Comm;
 use super::topology::Topology;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::op::{Combine, Kind, Nothing, Reduced, Reduction, on_bytes};
+use crate::op::{Combine, Kind, Nothing, Reduced, Reduction, Widening, on_bytes};
 use crate::raw::{Access, Area, Buffers, Operation, Wide};
 use crate::request::Buffer;
 
@@ -134,6 +134,7 @@ pub(in crate::comm) struct Reducing<C> {
 
 impl<C> Reducing<C> {
     /// The operation, with its call.
+    #[inline(always)]
     fn described<B: Buffer>(self, call: Call, held: B::Held) -> Described<B, C> {
         Described {
             call: self.kind.of(call),
@@ -171,6 +172,9 @@ impl Place {
     }
 
     /// An operation on the elements of a call.
+    // Inlined, so that what is known of a call is not moved from place to place, which takes longer than a short
+    // call.
+    #[inline(always)]
     pub(super) fn reducing<T: Data, R: Reduction<T>>(
         &self,
         op: R,
@@ -183,21 +187,31 @@ impl Place {
             widening,
         } = op.reduces(self.reproducible)?;
         let element = size_of::<T>() as u64;
-        let mut reducing = Reducing {
+        Ok(Reducing {
             kind,
             combine,
-            element,
-            buffers: Buffers::new(input, output),
-        };
-        if let Some(widening) = widening {
-            reducing.element = widening.element;
-            let Buffers { input, output, .. } = &reducing.buffers;
-            let (wide, [input, output]) = Wide::new(widening, element, input, output)
-                .ok_or_else(|| self.refused("no memory for exact sums"))?;
-            reducing.buffers = Buffers::new(input, output);
-            reducing.buffers.wide = Some(Box::new(wide));
-        }
-        Ok(reducing)
+            element: widening.map_or(element, |widening| widening.element),
+            buffers: match widening {
+                Some(widening) => self.widened(widening, element, &input, &output)?,
+                None => Buffers::new(input, output),
+            },
+        })
+    }
+
+    /// Room for the wide elements of an operation, in place of those of `element` bytes that are given.
+    #[cold]
+    fn widened(
+        &self,
+        widening: Widening,
+        element: u64,
+        input: &Area,
+        output: &Area,
+    ) -> Result<Buffers> {
+        let (wide, [input, output]) = Wide::new(widening, element, input, output)
+            .ok_or_else(|| self.refused("no memory for exact sums"))?;
+        let mut buffers = Buffers::new(input, output);
+        buffers.wide = Some(Box::new(wide));
+        Ok(buffers)
     }
 
     /// The neighbours.

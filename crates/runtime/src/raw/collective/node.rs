@@ -260,7 +260,7 @@ impl<A: Access> Caller<'_, A> {
         (into, place): (&RawBytes, u64),
         bytes: u64,
     ) -> Result<()> {
-        match (from.part(at, bytes, 0, 1), into.part(place, bytes, 0, 1)) {
+        match (from.range(at, bytes), into.range(place, bytes)) {
             (Some(from), Some(into)) => {
                 into.copy_from(&from);
                 Ok(())

@@ -213,7 +213,7 @@ pub(super) fn pairs(
 
 /// Takes `len` bytes from the start of a range without gaps.
 fn take(bytes: &mut RawBytes, len: u64) -> RawBytes {
-    let cut = |at, len| bytes.part(at, len, 0, 1).unwrap_or(RawBytes::empty());
+    let cut = |at, len| bytes.range(at, len).unwrap_or(RawBytes::empty());
     let (taken, rest) = (cut(0, len), cut(len, bytes.len() - len));
     *bytes = rest;
     taken

@@ -87,7 +87,7 @@ impl Wide {
         self.rooms.push(room);
         let mut at = 0;
         let cut = |len| {
-            let part = all.part(at, len, 0, 1);
+            let part = all.range(at, len);
             at += len;
             part
         };

@@ -1,6 +1,6 @@
 //! What a rank waits for in a collective: [`Awaited`].
 
-use super::arena::SLOTS;
+use super::arena::{SLOTS, Slots};
 use crate::ring::{Corrupt, Miss};
 use crate::segment::Segment;
 
@@ -20,8 +20,12 @@ pub struct Awaited {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// They publish a step of a call with this mark.
-    Published { step: u64, mark: u16 },
+    /// They publish a step of a call with this mark: each in its own slot of that step, or in this slot of a rank.
+    Published {
+        step: u64,
+        mark: u16,
+        place: Option<(u32, usize)>,
+    },
     /// They finish a step, so that its slot may be written again; this rank's last is `own`.
     Finished { step: u64, own: u64 },
 }
@@ -38,13 +42,25 @@ pub enum Never {
 impl Awaited {
     /// The ranks `missing`, bit by bit, publish `step`.
     pub(crate) const fn published(place: usize, step: u64, mark: u16, missing: u64) -> Self {
-        let what = What::Published { step, mark };
+        let what = What::Published {
+            step,
+            mark,
+            place: None,
+        };
         Self {
             place,
             what,
             missing,
             long: false,
         }
+    }
+
+    /// The same, of two ranks, in this slot of `rank`: they write them in turn.
+    pub(super) const fn in_turn(mut self, rank: u32, slot: usize) -> Self {
+        if let What::Published { place, .. } = &mut self.what {
+            *place = Some((rank, slot));
+        }
+        self
     }
 
     /// They finish `step`; the last one that this rank has finished is `own`.
@@ -125,18 +141,23 @@ impl Awaited {
     }
 
     fn has_come(&self, segment: &Segment, rank: u32) -> Result<bool, Never> {
-        let slots = segment.slots(rank, self.place);
         match self.what {
-            What::Finished { step, own } => match slots.finished(own) {
-                Ok(finished) => Ok(finished >= step),
-                Err(corrupt) => Err(Never::Corrupt(corrupt)),
-            },
-            What::Published { step, mark } => match slots.look(step, mark) {
-                Ok(()) => Ok(true),
-                Err(Miss::Early) => Ok(false),
-                Err(Miss::Differs) => Err(Never::Differs),
-                Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
-            },
+            What::Finished { step, own } => {
+                let slots = segment.slots(rank, self.place);
+                match slots.finished(own) {
+                    Ok(finished) => Ok(finished >= step),
+                    Err(corrupt) => Err(Never::Corrupt(corrupt)),
+                }
+            }
+            What::Published { step, mark, place } => {
+                let (owner, slot) = place.unwrap_or((rank, Slots::<()>::slot(step)));
+                match segment.slots(owner, self.place).look(slot, step, mark) {
+                    Ok(()) => Ok(true),
+                    Err(Miss::Early) => Ok(false),
+                    Err(Miss::Differs) => Err(Never::Differs),
+                    Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
+                }
+            }
         }
     }
 }

@@ -56,6 +56,7 @@ impl Team {
         output: &RawBytes,
     ) -> Result<(), D::Error> {
         let mut run = Run::new(self, driver, (Kind::Allgather, DIRECTLY, block), true);
+        run.both_write(0);
         run.room(0)?;
         run.show(0, own);
         let read = run.read_from_all((0, block), output);
@@ -74,6 +75,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let mut run = Run::new(self, driver, (Kind::Alltoall, DIRECTLY, block), true);
+        run.both_write(0);
         run.room(0)?;
         run.show(0, input);
         let read = run.read_from_all((me as u64 * block, block), output);
@@ -94,6 +96,7 @@ impl Team {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let call = (Kind::ReduceScatter, DIRECTLY, block);
         let mut run = Run::new(self, driver, call, true);
+        run.both_write(0);
         run.room(0)?;
         run.show(0, &contiguous(operands.input, 0, block as usize * size));
         let read = run.combine_from_all(me as u64 * block, operands);
@@ -165,17 +168,18 @@ impl<D: Driver> Run<'_, D> {
             bytes.fill(to + done, &mut afar);
             result = result.and(afar.result());
         }
-        self.judge((rank, step), result)
+        let kept = self.is_kept(rank, step);
+        self.judge((rank, kept), result)
     }
 
-    /// What came of reaching for what `rank` has shown in `step`.
+    /// What came of reaching for what `rank` has shown, and kept there until then or not.
     pub(super) fn judge(
         &mut self,
-        (rank, step): (usize, u64),
+        (rank, kept): (usize, bool),
         result: Result<(), Denied>,
     ) -> Result<(), D::Error> {
         match result {
-            Ok(()) if self.is_kept(rank, step) => Ok(()),
+            Ok(()) if kept => Ok(()),
             Ok(()) | Err(Denied::Gone | Denied::Stranger) => self.stop(rank),
             Err(_) => Err(self.driver.unreadable(self.team.members[rank].rank)),
         }

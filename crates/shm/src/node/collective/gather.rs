@@ -101,12 +101,16 @@ impl Team {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let mut run = Run::new(self, driver, (Kind::Gather, root, block), true);
+        // The others enter in it, too.
+        run.both_write(0);
         if me == root {
             run.offer(0, output)?;
+            run.other_writes(1, root);
             let written = meanwhile(run.driver).and_then(|()| run.all_have_written(1));
             run.close_if_failed(0, written)?;
         } else {
             run.wait_for(root, 0)?;
+            run.other_writes(1, root);
             run.deliver((root, 0, me as u64 * block), (input, 0, block))?;
         }
         run.finish(1);
@@ -136,12 +140,14 @@ impl<D: Driver> Run<'_, D> {
             bytes.drain(from + done, piece, &mut afar);
             result = afar.result();
         }
+        // It may write the next step where the root has shown that.
+        let kept = self.is_kept(rank, step);
         let mut payload = self.payload(self.team.me, step + 1, 0, 1);
         payload.put_exact([u8::from(result.is_ok())]);
         self.publish(step + 1);
         self.wake(rank);
         // The root may write over what it has shown once this step is finished.
-        let judged = self.judge((rank, step), result);
+        let judged = self.judge((rank, kept), result);
         self.finish(step);
         judged
     }

@@ -1,7 +1,7 @@
 //! Collectives among ranks of one node, without messages: flags and buffers of their own.
 //!
-//! The ranks of a communicator are a [`Team`]. Each has a ring of numbered slots that only it writes
-//! ([`Steps`](crate::ring::Steps)), and a cell of some KiB beside each slot. Every collective is a row
+//! The ranks of a communicator are a [`Team`]. Each has a ring of numbered slots
+//! ([`Steps`](crate::ring::Steps)), and a cell of some KiB beside each slot, which only it writes. Every collective is a row
 //! of steps that all ranks count alike: in each, those who give something write it into their slot,
 //! where it fits, or cell, and publish the slot; those who get something read it there. So bytes are
 //! copied in and copied out, a long call is a pipeline of cells, and an 8-byte allreduce of two ranks
@@ -18,7 +18,7 @@
 //! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
-//! Two ranks write cells in turn (`turns.rs`). Ranks may read long blocks straight from the others'
+//! Two ranks write slots and cells in turn, those of both (`turns.rs`). Ranks may read long blocks straight from the others'
 //! memory, and those of a gather write them there (`direct.rs`); from which length on stands in `ways.rs`, and
 //! whether they do is learned (`roads.rs`).
 //!

@@ -22,35 +22,29 @@ const LINE: usize = 64;
 impl Pieces {
     /// For `parts` vectors of `len` bytes that go side by side through cells of `cell` bytes, cut
     /// between elements of `element` bytes.
+    #[inline]
     pub(super) fn new(len: u64, parts: usize, cell: usize, element: usize) -> Self {
         let inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
-        let room = (cell / parts).min(LONG_PIECE);
-        let unit = if LINE.is_multiple_of(element) {
-            LINE
-        } else {
-            element
+        let piece = match inline {
+            true => len as usize,
+            false => longest(parts, cell, element),
         };
-        Self {
-            len,
-            piece: if inline {
-                len as usize
-            } else {
-                room / unit * unit
-            },
-            inline,
-        }
+        Self { len, piece, inline }
     }
 
     /// Steps that it takes.
+    #[inline]
     pub(super) const fn steps(&self) -> u64 {
-        if self.len == 0 {
-            0
+        // Divisions take as long as all else that is done for a short call.
+        if self.len <= self.piece as u64 {
+            (self.len > 0) as u64
         } else {
             self.len.div_ceil(self.piece as u64)
         }
     }
 
     /// Where in a vector the bytes of step `index` begin, and how many they are.
+    #[inline]
     pub(super) fn part(&self, index: u64) -> (u64, usize) {
         let at = index * self.piece as u64;
         (at, (self.len - at).min(self.piece as u64) as usize)
@@ -62,6 +56,17 @@ impl Pieces {
     }
 }
 
+/// The longest piece that goes in one step.
+fn longest(parts: usize, cell: usize, element: usize) -> usize {
+    let room = (cell / parts).min(LONG_PIECE);
+    let unit = if LINE.is_multiple_of(element) {
+        LINE
+    } else {
+        element
+    };
+    room / unit * unit
+}
+
 /// Which of the vectors that `writer` writes, one for each other rank, is for `reader`.
 pub(super) const fn vector(writer: usize, reader: usize) -> usize {
     if reader < writer { reader } else { reader - 1 }
@@ -70,7 +75,7 @@ pub(super) const fn vector(writer: usize, reader: usize) -> usize {
 /// Whether every step of a call on elements of `element` bytes holds one, when `parts` of them go
 /// side by side.
 pub(super) const fn holds(element: u64, parts: usize, cell: usize) -> bool {
-    element > 0 && element <= super::team::ROOM as u64 && element <= (cell / parts) as u64
+    element > 0 && element <= super::team::ROOM as u64 && element * parts as u64 <= cell as u64
 }
 
 #[cfg(test)]

@@ -207,6 +207,11 @@ impl<D: Driver> Run<'_, D> {
         (own, to): (u64, u64),
         len: usize,
     ) {
+        if len <= ROOM {
+            let own = contiguous(operands.input, own, len);
+            let into = contiguous(operands.output, to, len);
+            return self.combine_piece((step, &place), own, into);
+        }
         let longest = ROOM / operands.element * operands.element;
         let mut done = 0;
         while done < len {
@@ -278,7 +283,8 @@ impl<D: Driver> Run<'_, D> {
 }
 
 /// `len` bytes of `bytes` from byte `at` on.
+#[inline]
 pub(super) fn contiguous(bytes: &RawBytes, at: u64, len: usize) -> RawBytes {
-    let part = bytes.part(at, len as u64, 0, 1);
+    let part = bytes.range(at, len as u64);
     part.expect("what a team combines or shows is there, and contiguous")
 }

@@ -183,6 +183,7 @@ const LEAVING: usize = CHOICE | 2;
 impl<D: Driver> Run<'_, D> {
     /// The way that the chooser tells all others, for which it has `chosen`.
     fn share_road(&mut self, chosen: Road) -> Result<Road, D::Error> {
+        self.one_writes(0, CHOOSER);
         if self.team.me != CHOOSER {
             self.wait_for(CHOOSER, 0)?;
             let [road] = self.payload(CHOOSER, 0, 0, 1).take_exact();

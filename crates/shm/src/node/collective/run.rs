@@ -10,6 +10,7 @@ use super::awaited::Awaited;
 use super::pieces::Pieces;
 use super::streams::{self, Way};
 use super::team::{Driver, Team};
+use super::turns::Pair;
 use crate::ring::Mapped;
 use crate::transport::foreign::Foreign;
 
@@ -80,31 +81,47 @@ impl<'a, D: Driver> Run<'a, D> {
     /// The bytes of what `rank` writes in `step`, from byte `at` on.
     #[inline(always)]
     pub(super) fn payload(&self, rank: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
-        let (member, number) = (&self.team.members[rank], self.number(step));
         if self.inline {
             assert!(at + len <= Slots::<()>::PAYLOAD * 8);
-            let first = Slots::<Mapped<'_>>::payload(number);
-            let first = member.slots.words().address(first);
+            let (slots, slot) = self.slot(rank, step);
+            let first = slots.words().address(Slots::<Mapped<'_>>::payload(slot));
             // SAFETY: within a slot's payload, which is mapped as long as the team lives.
             unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
         } else {
-            let (first, room) = self.cell(rank, number);
+            let (first, room) = self.cell(rank, self.number(step));
             assert!(at + len <= room);
             // SAFETY: within the cells of a rank, which are mapped as long as the team lives.
             unsafe { Foreign::new(first.wrapping_add(at), len) }
         }
     }
 
+    /// Whose slot `rank` writes in `step`, and which.
+    #[inline(always)]
+    fn place(&self, rank: usize, step: u64) -> (usize, usize) {
+        let number = self.number(step);
+        match &self.team.pair {
+            None => (rank, Slots::<()>::slot(number)),
+            Some(Pair { slots, .. }) => slots.place(slots.cell(number, rank)),
+        }
+    }
+
+    /// The slots among which is the one that `rank` writes in `step`, and which it is.
+    #[inline(always)]
+    fn slot(&self, rank: usize, step: u64) -> (&Slots<Mapped<'static>>, usize) {
+        let (owner, slot) = self.place(rank, step);
+        (&self.team.members[owner].slots, slot)
+    }
+
     /// Where `rank` writes in the step of this number, and how much at most.
     #[inline(always)]
     fn cell(&self, rank: usize, number: u64) -> (*mut u8, usize) {
         let cells = |rank: usize| self.team.members[rank].cells;
-        match &self.team.turns {
+        match &self.team.pair {
             None => {
-                let cell = number as usize % SLOTS * self.team.cell;
+                let cell = Slots::<()>::slot(number) * self.team.cell;
                 (cells(rank).wrapping_add(cell), self.team.cell)
             }
-            Some(turns) => {
+            Some(Pair { cells: turns, .. }) => {
                 let (owner, cell) = turns.place(turns.cell(number, rank));
                 (cells(owner).wrapping_add(cell * PIECE), PIECE)
             }
@@ -118,8 +135,8 @@ impl<'a, D: Driver> Run<'a, D> {
             return Way::CACHED;
         }
         let (number, me) = (self.number(step), self.team.me);
-        match &self.team.turns {
-            Some(turns) if turns.cell(number, me).is_own => Way::CACHED,
+        match &self.team.pair {
+            Some(pair) if pair.cells.cell(number, me).is_own => Way::CACHED,
             Some(_) => Way::STREAMED,
             None => self.team.streams.next(len),
         }
@@ -129,8 +146,17 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.number(step);
-        if let Some(turns) = self.team.turns.as_mut().filter(|_| !self.inline) {
-            turns.one_writes(number, writer);
+        if let Some(pair) = &mut self.team.pair {
+            pair.one_writes(number, writer, !self.inline);
+        }
+    }
+
+    /// In `step` both write, where there are two ranks.
+    #[inline(always)]
+    pub(super) fn both_write(&mut self, step: u64) {
+        let number = self.number(step);
+        if let Some(pair) = &mut self.team.pair {
+            pair.swap(number, !self.inline);
         }
     }
 
@@ -233,30 +259,29 @@ impl<'a, D: Driver> Run<'a, D> {
         result: Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if result.is_err() {
-            let number = self.number(step);
-            self.team.members[self.team.me].slots.withdraw(number);
+            let (slots, slot) = self.slot(self.team.me, step);
+            slots.withdraw(slot, self.number(step), self.mark);
         }
         result
     }
 
     /// Whether what `rank` has shown in `step` was there until now.
     pub(super) fn is_kept(&self, rank: usize, step: u64) -> bool {
-        let slots = &self.team.members[rank].slots;
-        slots.is_kept(self.number(step), self.mark)
+        let (slots, slot) = self.slot(rank, step);
+        slots.is_kept(slot, self.number(step), self.mark)
     }
 
     /// What this rank has written in `step` is there for the others.
     #[inline(always)]
     pub(super) fn publish(&mut self, step: u64) {
-        let me = self.team.me;
-        let number = self.number(step);
-        self.team.members[me].slots.publish(number, self.mark);
+        let (slots, slot) = self.slot(self.team.me, step);
+        slots.publish(slot, self.number(step), self.mark);
     }
 
     /// Tells in `step` that this rank writes from now on what another one has shown in it.
     pub(super) fn enter(&mut self, step: u64) {
-        let (me, number) = (self.team.me, self.number(step));
-        self.team.members[me].slots.enter(number, self.mark);
+        let (slots, slot) = self.slot(self.team.me, step);
+        slots.enter(slot, self.number(step), self.mark);
     }
 
     /// What the root does besides.
@@ -273,6 +298,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// Ends with `step`, in which all others tell the root that they are done.
     pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
+        self.other_writes(step, root);
         if self.team.me == root {
             self.wait_for_all(step)?;
         } else {
@@ -286,6 +312,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// All come to `step`, and go on when all others have.
     pub(super) fn meet(&mut self, step: u64) -> Result<(), D::Error> {
+        self.both_write(step);
         self.room(step)?;
         self.publish(step);
         self.wait_for_all(step)?;
@@ -308,17 +335,26 @@ impl<'a, D: Driver> Run<'a, D> {
 
     #[inline(always)]
     pub(super) fn has(&self, rank: usize, step: u64) -> bool {
-        let slots = &self.team.members[rank].slots;
-        slots.look(self.number(step), self.mark).is_ok()
+        let (slots, slot) = self.slot(rank, step);
+        slots.look(slot, self.number(step), self.mark).is_ok()
     }
 
     /// Waits for what `rank` publishes in `step`.
     #[inline(always)]
     pub(super) fn wait_for(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        if self.has(rank, step) {
-            return Ok(());
+        if !self.has(rank, step) {
+            self.wait_longer(rank, step)?;
         }
-        self.wait_longer(rank, step)
+        if self.team.size() == 2 {
+            self.all_have_begun();
+        }
+        Ok(())
+    }
+
+    /// All others have begun this call, and so finished those before.
+    #[inline(always)]
+    fn all_have_begun(&mut self) {
+        self.team.finished = self.team.finished.max(self.first - 1);
     }
 
     #[inline(never)]
@@ -336,7 +372,11 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(never)]
     fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
         let (place, number) = (self.team.place, self.number(step));
-        let awaited = Awaited::published(place, number, self.mark, missing);
+        let mut awaited = Awaited::published(place, number, self.mark, missing);
+        if self.team.pair.is_some() {
+            let (owner, slot) = self.place(1 - self.team.me, step);
+            awaited = awaited.in_turn(self.team.members[owner].rank, slot);
+        }
         self.driver.wait(awaited.among(self.bytes))
     }
 
@@ -345,6 +385,9 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(always)]
     pub(super) fn wait_for_all(&mut self, step: u64) -> Result<(), D::Error> {
         let (me, size) = (self.team.me, self.team.size());
+        if size == 2 {
+            return self.wait_for(1 - me, step);
+        }
         for other in (me + 1..size).chain(0..me) {
             if self.has(other, step) {
                 continue;
@@ -353,8 +396,7 @@ impl<'a, D: Driver> Run<'a, D> {
             self.wait_for_rest(step)?;
             break;
         }
-        let before = self.first - 1;
-        self.team.finished = self.team.finished.max(before);
+        self.all_have_begun();
         Ok(())
     }
 
@@ -397,34 +439,64 @@ impl<'a, D: Driver> Run<'a, D> {
         &mut self,
         pieces: Pieces,
         mut write: impl FnMut(&mut Self, u64),
+        read: impl FnMut(&mut Self, u64),
+    ) -> Result<(), D::Error> {
+        match pieces.steps() {
+            0 => Ok(()),
+            1 => {
+                self.both_write(0);
+                self.room(0)?;
+                write(self, 0);
+                self.publish(0);
+                self.take_what_all_gave(0, read)
+            }
+            steps => self.exchange_pieces(steps, write, read),
+        }
+    }
+
+    #[inline(never)]
+    fn exchange_pieces(
+        &mut self,
+        steps: u64,
+        mut write: impl FnMut(&mut Self, u64),
         mut read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
-        let (steps, mut written) = (pieces.steps(), 0);
-        let in_turn = !self.inline;
-        if let Some(turns) = self.team.turns.as_mut().filter(|_| in_turn) {
-            turns.begin_exchange(steps);
+        let (mut written, in_cells) = (0, !self.inline);
+        if let Some(pair) = &mut self.team.pair {
+            pair.begin_exchange(steps, in_cells);
         }
         for step in 0..steps {
             let ahead = steps.min(step + SLOTS as u64);
             while written < ahead && (written == step || self.is_free(written)) {
                 self.room(written)?;
                 let number = self.number(written);
-                if let Some(turns) = self.team.turns.as_mut().filter(|_| in_turn) {
-                    turns.both_write(number);
+                if let Some(pair) = &mut self.team.pair {
+                    pair.both_write(number, in_cells);
                 }
                 write(self, written);
                 self.publish(written);
                 written += 1;
             }
-            self.wait_for_all(step)?;
-            // Whoever sleeps waits for the last one, which finds all others there.
-            self.wake_all();
-            read(self, step);
-            self.finish(step);
+            self.take_what_all_gave(step, &mut read)?;
         }
-        if let Some(turns) = &mut self.team.turns {
-            turns.end_exchange();
+        if let Some(pair) = &mut self.team.pair {
+            pair.end_exchange();
         }
+        Ok(())
+    }
+
+    /// Reads in `step` what all have written, by `read`.
+    #[inline(always)]
+    fn take_what_all_gave(
+        &mut self,
+        step: u64,
+        read: impl FnOnce(&mut Self, u64),
+    ) -> Result<(), D::Error> {
+        self.wait_for_all(step)?;
+        // Whoever sleeps waits for the last one, which finds all others there.
+        self.wake_all();
+        read(self, step);
+        self.finish(step);
         Ok(())
     }
 }

@@ -84,6 +84,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let mut run = Run::new(self, driver, (Kind::Scatter, root, block), true);
+        run.one_writes(0, root);
         if me == root {
             run.offer(0, input)?;
             let read = meanwhile(run.driver).and_then(|()| run.all_tell(root, 1));

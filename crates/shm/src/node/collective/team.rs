@@ -9,7 +9,7 @@ use super::arena::{self, PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::roads::Roads;
 use super::streams::Streams;
-use super::turns::Turns;
+use super::turns::Pair;
 use crate::ring::Mapped;
 use crate::segment::Segment;
 use crate::transport::Space;
@@ -60,8 +60,9 @@ pub struct Team {
     pub(super) finished: u64,
     /// Bytes of a cell.
     pub(super) cell: usize,
-    /// Which pieces of the cells are written, where there are two ranks; else each slot has its cell.
-    pub(super) turns: Option<Turns>,
+    /// Which slots and pieces of the cells are written, where there are two ranks; else each step has its slot,
+    /// and each slot its cell.
+    pub(super) pair: Option<Pair>,
     /// Which way long calls go.
     pub(super) roads: Box<Roads>,
     /// How the cells are written, where there are more.
@@ -132,7 +133,6 @@ impl Team {
             return None;
         }
         let cell = arena::cell(on_node);
-        let pieces = SLOTS * cell / PIECE;
         limit::check((SLOTS * cell) as u64).ok()?;
         let arena = segment.cells()?;
         let member = |rank| Member {
@@ -153,7 +153,7 @@ impl Team {
             step: 0,
             finished: 0,
             cell: if members.len() == 2 { PIECE } else { cell },
-            turns: (members.len() == 2).then(|| Turns::new(pieces as u16)),
+            pair: (members.len() == 2).then(|| Pair::new(SLOTS, SLOTS * cell / PIECE)),
             roads: Box::new(Roads::new()),
             streams: Streams::new(),
             members,

@@ -70,7 +70,7 @@ fn stages<C>(
         let mut at = 0;
         let cut = |count| {
             let len = count as u64 * reducing.element;
-            let part = theirs.part(at, len, 0, 1);
+            let part = theirs.range(at, len);
             at += len;
             part.unwrap_or(RawBytes::empty())
         };
