@@ -50,8 +50,8 @@ impl From<Lacking> for Outcome {
 struct Program {
     name: &'static str,
     package: &'static str,
-    /// Whether a version newer than the release's is wanted.
-    newest: bool,
+    /// The least version of it that does, where a release may have an older one.
+    least: Option<u32>,
 }
 
 const PROGRAMS: [Program; 4] = [
@@ -59,22 +59,22 @@ const PROGRAMS: [Program; 4] = [
     Program {
         name: "qemu-system-x86_64",
         package: "qemu-system-x86",
-        newest: true,
+        least: Some(10),
     },
     Program {
         name: "lstopo-no-graphics",
         package: "hwloc-nox",
-        newest: false,
+        least: None,
     },
     Program {
         name: "xz",
         package: "xz-utils",
-        newest: false,
+        least: None,
     },
     Program {
         name: "tc",
         package: "iproute2",
-        newest: false,
+        least: None,
     },
 ];
 
@@ -101,7 +101,7 @@ impl Host {
         };
         let missing: Vec<_> = PROGRAMS
             .iter()
-            .filter(|program| !program.is_here())
+            .filter(|program| !program.is_here(repo))
             .collect();
         let kept = [
             &host.kernel,
@@ -133,7 +133,10 @@ impl Host {
         }
         let apt = Apt::open(repo, cache.join("apt"))?;
         for program in missing {
-            apt.install(repo, program.package, program.newest)?;
+            apt.install(repo, program.package, program.least.is_some())?;
+            if !program.is_here(repo) {
+                return Err(program.too_old().into());
+            }
         }
         let of_kernel = [&self.adapter, &self.netem, &self.kernel];
         if !of_kernel.iter().all(|path| path.exists()) {
@@ -157,9 +160,33 @@ impl Host {
 }
 
 impl Program {
-    fn is_here(&self) -> bool {
-        on_path(self.name)
+    /// Whether the program is on the path, in a version that does.
+    fn is_here(&self, repo: &Repo) -> bool {
+        let sh = &repo.shell;
+        let name = self.name;
+        let new_enough = |least| {
+            let said = cmd!(sh, "{name} --version").quiet().read();
+            said.is_ok_and(|said| major(&said).is_some_and(|version| version >= least))
+        };
+        on_path(name) && self.least.is_none_or(new_enough)
     }
+
+    fn too_old(&self) -> String {
+        let least = self.least.map_or(String::new(), |least| {
+            format!(" of version {least} or later")
+        });
+        format!("{} gives no {}{least}", self.package, self.name)
+    }
+}
+
+/// The first number of a version in what a program says of itself: 10 of `... version 10.0.2 ...`.
+fn major(said: &str) -> Option<u32> {
+    let version = said.split("version ").nth(1)?;
+    version
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Writes a file that is there whole or not at all, whenever this program is ended.
@@ -179,4 +206,20 @@ pub(crate) fn which(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders)
         .map(|folder| folder.join(program))
         .find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    //! Versions as programs tell them.
+
+    use super::major;
+
+    #[test]
+    fn a_version_begins_with_its_major_number() {
+        let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)\nCopyright";
+        assert_eq!(major(debian), Some(7));
+        assert_eq!(major("QEMU emulator version 10.0.2"), Some(10));
+        assert_eq!(major("QEMU emulator"), None);
+        assert_eq!(major("version next"), None);
+    }
 }
