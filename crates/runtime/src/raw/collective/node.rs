@@ -127,9 +127,8 @@ enum Stop {
 
 /// Whether ranks that share a node are served by a team in such a call.
 pub(crate) const fn serves_in_node(call: &Call) -> bool {
-    let to_all = matches!(call.collective, Collective::Allreduce);
     let (size, reduces) = (call.size as usize, call.collective.reduces());
-    is_served(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes(), to_all))
+    is_served(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
 }
 
 /// Whether teams have the collective, where all blocks are equally long.
@@ -202,8 +201,7 @@ impl<A: Access> Run<'_, A> {
                 team.alltoall(caller, (given, bytes), output)?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                let to_all = call.collective == Collective::Allreduce;
-                let reduces = team.reduces(call.element_bytes, bytes, to_all);
+                let reduces = team.reduces(call.element_bytes, bytes);
                 if !reduces || caller.operation.is_none() {
                     return Ok(false);
                 }

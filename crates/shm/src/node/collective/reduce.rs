@@ -29,30 +29,25 @@ pub struct Operands<'a> {
 /// costs is a step more and a copy more of a share.
 const LONG: u64 = 8 << 10;
 
-/// From so many bytes on messages reduce to all ranks, where those are few: with two ranks on two Zen 4
-/// processors they took 0.85 of the time at 256 KiB and 0.6 at 1 MiB, with four ranks two thirds at 1
-/// MiB, with eight a fifth more.
+/// From so many bytes on messages reduce what two ranks have: to both they took 0.85 of the time on two Zen 4
+/// processors at 256 KiB and 0.6 at 1 MiB. Of more ranks they combine in another order for each length, and save
+/// little: with four on two of Zen 5 1 MiB to all took 194 us near by messages and 136 through cells, and 197 far
+/// and 217.
 const TOO_LONG: u64 = 256 << 10;
 
-/// Ranks that are few in this.
-const FEW: usize = 4;
-
 impl Team {
-    /// Whether the team reduces vectors or blocks of `len` bytes in elements of `element` bytes, to all
-    /// ranks the same or not, and is worth it: some long ones go faster by messages, which learn the best
-    /// road for their bytes.
+    /// Whether the team reduces vectors or blocks of `len` bytes in elements of `element` bytes, and is worth
+    /// it: some long ones go faster by messages, which learn the best road for their bytes.
     #[must_use]
-    pub fn reduces(&self, element: u64, len: u64, to_all: bool) -> bool {
+    pub fn reduces(&self, element: u64, len: u64) -> bool {
         let size = self.size();
-        Team::is_worth_reducing(size, len, to_all) && pieces::holds(element, size, self.cell)
+        Team::is_worth_reducing(size, len) && pieces::holds(element, size, self.cell)
     }
 
-    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes, to all ranks the same or
-    /// not.
+    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes.
     #[must_use]
-    pub const fn is_worth_reducing(size: usize, len: u64, to_all: bool) -> bool {
-        let few = if to_all { FEW } else { 2 };
-        len < TOO_LONG || size > few
+    pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
+        len < TOO_LONG || size > 2
     }
 
     /// Gives `root` the reduction of all ranks' input. The others' output is not used.

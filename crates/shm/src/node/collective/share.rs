@@ -37,8 +37,14 @@ impl Team {
             let row = ROW.min(pieces.steps() - first);
             let (give, share) = (2 * first, 2 * first + row);
             for i in 0..row {
+                let (at, len) = pieces.part(first + i);
+                let mine = share_of(me, size, len, element);
                 run.room(give + i)?;
-                run.write(give + i, 0, operands.input, pieces.part(first + i));
+                // Nobody reads this rank's own share.
+                for theirs in [0..mine.start, mine.end..len] {
+                    let from = at + theirs.start as u64;
+                    run.write(give + i, theirs.start, operands.input, (from, theirs.len()));
+                }
                 run.publish(give + i);
             }
             for i in 0..row {
