@@ -182,7 +182,7 @@ impl Reach for Own {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn with<R>(&self, work: impl FnOnce(&mut Lane) -> R) -> R {
         work(&mut self.0.lane.borrow())
     }

@@ -65,7 +65,7 @@ impl<A: Access> Communicator<A> {
 
     fn barrier_by_messages(&self) -> Result<()> {
         let buffers = Buffers::new(Area::empty(), Area::empty());
-        self.collective(self.barrier_call(), &buffers, None)
+        self.collective(&self.barrier_call(), &buffers, None)
     }
 
     fn barrier_call(&self) -> Call {

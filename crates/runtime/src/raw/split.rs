@@ -134,7 +134,7 @@ impl<A: Access> Communicator<A> {
         write(&mut all[rank as usize], own);
         let call = Call::allgather(rank, size, Listening::ROOM as u64).with_in_place(true);
         let bytes = Area::Whole(target(all.as_flattened_mut()));
-        self.collective(call, &Buffers::new(Area::empty(), bytes), None)?;
+        self.collective(&call, &Buffers::new(Area::empty(), bytes), None)?;
         Ok(all.iter().map(|text| read(text)).collect())
     }
 
@@ -166,14 +166,14 @@ impl<A: Access> Communicator<A> {
             size_of::<T>() as u64,
         );
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(values)));
-        self.collective(call.with_in_place(true), &buffers, Some(&combine))
+        self.collective(&call.with_in_place(true), &buffers, Some(&combine))
     }
 
     /// Gives every rank the bytes of rank `root`: its are only read, the others' only written.
     pub(super) fn bcast(&self, bytes: RawBytes, root: u32) -> Result<()> {
         let (rank, size) = (self.group().rank(), self.group().size());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
-        self.collective(Call::bcast(rank, size, root, bytes.len()), &buffers, None)
+        self.collective(&Call::bcast(rank, size, root, bytes.len()), &buffers, None)
     }
 }
 

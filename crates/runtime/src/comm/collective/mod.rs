@@ -264,6 +264,6 @@ impl<A: Access> Comm<A> {
         let combine = described.combine.map(on_bytes);
         let combine = combine.as_ref().map(|combine| combine as Operation<'_>);
         self.raw
-            .collective(described.call, &described.buffers, combine)
+            .collective(&described.call, &described.buffers, combine)
     }
 }

@@ -53,15 +53,15 @@ impl<A: Access> Communicator<A> {
     /// told, and every later collective of the communicator is refused.
     pub(crate) fn collective(
         &self,
-        call: Call,
+        call: &Call,
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        self.agree(&call)?;
+        self.agree(call)?;
         buffers.begin();
-        if !self.in_node(&call, buffers, operation)? {
-            let plan = self.plan(&call, self.group())?;
-            let run = Run::new(plan, &call, self.numbering().once(), true);
+        if !self.in_node(call, buffers, operation)? {
+            let plan = self.plan(call, self.group())?;
+            let run = Run::new(plan, call, self.numbering().once(), true);
             self.carry_out(run, self.group(), buffers, operation)?;
         }
         buffers.end();

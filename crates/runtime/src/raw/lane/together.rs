@@ -84,6 +84,7 @@ impl Lane {
     ///
     /// # Errors
     /// When the lane may not be used.
+    #[inline]
     pub(in crate::raw) fn lend_team(&mut self, context: u32, call: &Call) -> Result<Lent> {
         self.check()?;
         let asked = self.policy.tuning.asks_for(call);
@@ -121,6 +122,7 @@ impl Lane {
     }
 
     /// Keeps the team until the next collective.
+    #[inline]
     pub(in crate::raw) fn keep_team(&mut self, context: u32, team: Box<Team>) {
         if let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) {
             *place = Place::Here(team);

@@ -205,7 +205,7 @@ impl<D: Driver> Run<'_, D> {
         if len <= ROOM {
             let own = contiguous(operands.input, own, len);
             let into = contiguous(operands.output, to, len);
-            return self.combine_piece((step, &place), own, into);
+            return self.combine_piece((step, place), own, into);
         }
         let longest = ROOM / operands.element * operands.element;
         let mut done = 0;
@@ -213,15 +213,16 @@ impl<D: Driver> Run<'_, D> {
             let piece = (len - done).min(longest);
             let own = contiguous(operands.input, own + done as u64, piece);
             let into = contiguous(operands.output, to + done as u64, piece);
-            self.combine_piece((step, &|rank| place(rank) + done), own, into);
+            self.combine_piece((step, |rank| place(rank) + done), own, into);
             done += piece;
         }
     }
 
     /// Combines as many bytes as `into` has, a room at most, of what all ranks give.
+    #[inline]
     pub(super) fn combine_piece(
         &mut self,
-        (step, place): (u64, &dyn Fn(usize) -> usize),
+        (step, place): (u64, impl Fn(usize) -> usize),
         own: RawBytes,
         into: RawBytes,
     ) {
@@ -240,6 +241,7 @@ impl<D: Driver> Run<'_, D> {
     ///
     /// # Errors
     /// As `bring`.
+    #[inline]
     pub(super) fn combine_all<E>(
         &mut self,
         own: RawBytes,

@@ -98,7 +98,7 @@ impl<D: Driver> Run<'_, D> {
             } else {
                 self.team.rooms[RESULT].bytes(len)
             };
-            self.combine_piece((give, &|_| start), own, into);
+            self.combine_piece((give, |_| start), own, into);
             self.write(share, start, &into, (0, len));
         }
     }

@@ -33,7 +33,7 @@ fn treacherous(comm: &Communicator<Own>) -> Result<()> {
         assert!(rank != 1, "as the test wants it");
         a + b
     });
-    comm.collective(call, &buffers, Some(&operation))
+    comm.collective(&call, &buffers, Some(&operation))
 }
 
 fn is_told_of(error: &Error, rank: u32) -> bool {
@@ -46,7 +46,7 @@ fn is_over(comm: &Communicator<Own>) {
     let rank = comm.group().rank();
     for refused in [
         comm.barrier(),
-        comm.collective(barrier(rank), &nothing(), None),
+        comm.collective(&barrier(rank), &nothing(), None),
     ] {
         let error = refused.expect_err("out of step");
         assert!(error.to_string().contains("out of step"), "{error}");
