@@ -40,6 +40,17 @@ impl Cut {
         (index * self.length + before, self.length + is_longer)
     }
 
+    /// The piece that has an element; `place` is one of them.
+    pub(crate) const fn index(&self, place: u64) -> u32 {
+        let among_longer = self.longer * (self.length + 1);
+        let index = if place < among_longer {
+            place / (self.length + 1)
+        } else {
+            self.longer + (place - among_longer) / self.length
+        };
+        index as u32
+    }
+
     /// The length of the longest piece.
     pub(crate) const fn longest(&self) -> u64 {
         self.length + (self.longer > 0) as u64
@@ -63,6 +74,11 @@ mod tests {
                 for index in 0..pieces {
                     let (first, length) = piece(3, count.min(u64::MAX - 3), pieces, index);
                     assert_eq!(first, next);
+                    if length > 0 && count < 1 << 60 {
+                        let cut = super::Cut::new(count, pieces);
+                        assert_eq!(cut.index(first - 3), index);
+                        assert_eq!(cut.index(first - 3 + length - 1), index);
+                    }
                     assert!(
                         length == longest(count, pieces) || length + 1 == longest(count, pieces)
                     );

@@ -104,7 +104,7 @@ fn few_short_messages_go_from_node_to_node() {
         (Collective::Barrier, [8, 24, 28]),
         (Collective::Bcast, [3, 6, 6]),
         (Collective::Reduce, [3, 6, 6]),
-        (Collective::Allreduce, [8, 16, 16]),
+        (Collective::Allreduce, [8, 16, 24]),
         (Collective::Gather, [3, 6, 6]),
         (Collective::Scatter, [3, 6, 6]),
         (Collective::Allgather, [16, 24, 28]),

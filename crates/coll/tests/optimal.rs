@@ -289,6 +289,22 @@ fn recursive_multiplying_takes_its_rounds() {
 }
 
 #[test]
+fn recursive_splitting_takes_its_rounds() {
+    for size in sizes() {
+        for k in 2..=8_u32 {
+            let case = Case::new(Algorithm::AllreduceRecursiveSplitting, size, 3);
+            let case = case.with(radix(k));
+            // With more than three messages in a phase ranks wait for each other's ports.
+            if k <= 4 && (1..9).any(|phases| k.pow(phases) == size) {
+                case.prove_exactly();
+            } else {
+                case.prove();
+            }
+        }
+    }
+}
+
+#[test]
 fn short_vectors_leave_no_messages_without_elements() {
     let algorithms = Algorithm::ALL.into_iter().filter(|algorithm| {
         use Collective::{Allreduce, Bcast, Exscan, Reduce, Scan};
@@ -357,5 +373,7 @@ proptest! {
         ] {
             Case::new(algorithm, size, 1 << 40).with(parameters).to(root).prove_exactly();
         }
+        let splitting = Algorithm::AllreduceRecursiveSplitting;
+        Case::new(splitting, size, 1 << 40).with(parameters).prove();
     }
 }

@@ -9,6 +9,7 @@ mod gather_reduce;
 mod rabenseifner;
 mod recursive_doubling;
 mod recursive_multiplying;
+mod recursive_splitting;
 mod reduce_bcast;
 mod ring;
 mod stages;
@@ -21,6 +22,8 @@ pub use recursive_doubling::RecursiveDoubling;
 pub use recursive_multiplying::{
     MAX_RADIX as RECURSIVE_MULTIPLYING_MAX_RADIX, RecursiveMultiplying,
 };
+pub(crate) use recursive_splitting::begins_group;
+pub use recursive_splitting::{MAX_RADIX as RECURSIVE_SPLITTING_MAX_RADIX, RecursiveSplitting};
 pub use reduce_bcast::ReduceBcast;
 pub(crate) use reduce_bcast::{TREES, calls, runs};
 pub use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};

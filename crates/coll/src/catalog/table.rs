@@ -365,6 +365,19 @@ table! {
         rounds: allreduce::RecursiveMultiplying::rounds,
         cost: cost::allreduce_multiplying,
     };
+    AllreduceRecursiveSplitting(allreduce::RecursiveSplitting): Row {
+        collective: Collective::Allreduce,
+        name: "recursive-splitting",
+        about: "as recursive-multiplying, and no rank is folded into another one where their number \
+                is no power: for small vectors",
+        needs: Needs {
+            max_radix: allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: allreduce::RecursiveSplitting::rounds,
+        cost: cost::allreduce_splitting,
+    };
     AllreduceGatherReduce(allreduce::GatherReduce): Row {
         collective: Collective::Allreduce,
         name: "gather-reduce",

@@ -33,8 +33,8 @@ pub(crate) use phases::{
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
     allreduce_doubling, allreduce_gather_reduce, allreduce_multiplying, allreduce_rabenseifner,
-    alltoall_bruck, census, dissemination, exscan_doubling, exscan_shift, pipeline,
-    reduce_rabenseifner, reduce_scatter_circulant, reduce_scatter_halving, scan,
+    allreduce_splitting, alltoall_bruck, census, dissemination, exscan_doubling, exscan_shift,
+    pipeline, reduce_rabenseifner, reduce_scatter_circulant, reduce_scatter_halving, scan,
 };
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 

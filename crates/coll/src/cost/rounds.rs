@@ -1,13 +1,14 @@
 //! Algorithms in rounds, in each of which every rank sends and receives.
 
 use super::{Model, Way};
+use crate::allreduce;
 use crate::catalog::{Call, Parameters};
 use crate::circulant::Skips;
 use crate::digits::Digits;
 use crate::exscan;
 use crate::fold::Fold;
 use crate::placement::Order;
-use crate::tree::levels;
+use crate::tree::{levels, levels_of};
 
 /// Rounds one after the other.
 pub(super) struct Rounds<'a> {
@@ -367,6 +368,53 @@ pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model:
         rounds.groups(places, radix.pow(phase), radix, call.bytes(), work);
     }
     rounds.time()
+}
+
+/// Allreduce by recursive splitting: the largest groups of each phase, in which some ranks send to
+/// those that have no partner in a shorter part besides.
+pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (radix, bytes) = (parameters.radix, call.bytes());
+    let mut rounds = Rounds::new(model);
+    for cuts in (0..levels_of(call.size, radix)).rev() {
+        let ranks = call.size.div_ceil(radix.pow(cuts));
+        let parts = radix.min(ranks);
+        let (length, longer) = (ranks / parts, ranks % parts);
+        let leaving = |times: u32| {
+            let distance = length * times;
+            model.leaving(distance.min(call.size - 1)).max(1)
+        };
+        let far = match is_within_nodes(model, radix, cuts) {
+            true => 0,
+            false => (1..parts).map(leaving).sum(),
+        };
+        // Shorter parts with a phase less have time for that.
+        let left_over = match levels_of(length, radix) < levels_of(length + 1, radix) {
+            true => 0,
+            false => longer.div_ceil(length).into(),
+        };
+        let work = u64::from(parts - 1) * model.reduce(bytes);
+        rounds.add(Round {
+            distance: call.size,
+            far,
+            messages: parts - 1,
+            bytes,
+            work: work.saturating_add(model.send(Way::Node, bytes).saturating_mul(left_over)),
+        });
+    }
+    rounds.time()
+}
+
+/// Whether no node ends within a group of ranks that have been cut so often: neither the first node nor
+/// the last but one.
+fn is_within_nodes(model: &Model, radix: u32, cuts: u32) -> bool {
+    let place = model.place;
+    let starts = [1, place.nodes() - 1].map(|node| node * place.per_node());
+    let begins = |rank| allreduce::begins_group(rank, place.size(), radix, cuts);
+    match place.order() {
+        _ if place.nodes() == 1 => true,
+        Order::Block => starts.into_iter().all(begins),
+        Order::Cyclic => false,
+    }
 }
 
 /// Allreduce by an allgather of whole vectors, which each rank reduces.

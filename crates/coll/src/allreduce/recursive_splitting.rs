@@ -1,0 +1,232 @@
+//! Allreduce by recursive splitting: all ranks are cut into `k` almost equal parts, each of these again,
+//! and so on; then, from the smallest groups to the whole, the parts of a group exchange what they have.
+//!
+//! `ceil(log_k p)` phases of up to `k - 1` messages each way, which travel together where a network
+//! carries several at a time; each is the whole vector. Where `p` is a power of `k` this is recursive
+//! multiplying. For every other `p` too no rank is folded into another one and waits outside: a rank
+//! meets those of its number in the other parts, and where these have one more, a rank of the shorter
+//! part sends to it besides, another one for each part.
+//!
+//! All ranks of a group combine its contributions from left to right: operations need not commute,
+//! and all ranks get the same bits. After Ruefenacht, Bull and Booth, "Generalisation of recursive
+//! doubling for AllReduce", 2017.
+
+use crate::accumulate::Accumulator;
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::split::Cut;
+use crate::tree::levels_of;
+
+/// The largest radix: a step holds the messages of a phase.
+pub const MAX_RADIX: u32 = 8;
+
+/// One rank's part in allreduce by recursive splitting.
+///
+/// In each phase there is a step to receive, one to send, one to send to those of longer parts that
+/// have no partner there, and one for each contribution to be merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecursiveSplitting {
+    rank: u32,
+    size: u32,
+    radix: u32,
+    phases: u32,
+    count: u64,
+    sum: Accumulator,
+    in_place: bool,
+}
+
+/// Consecutive ranks that are cut into parts, seen from a rank in one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    first: u32,
+    cut: Cut,
+    parts: u32,
+    /// The rank's part.
+    own: u32,
+}
+
+impl Group {
+    /// A group of `size` ranks from `first` on.
+    fn new(rank: u32, (first, size): (u32, u32), radix: u32) -> Self {
+        let parts = radix.min(size);
+        let cut = Cut::new(size.into(), parts);
+        Group {
+            first,
+            cut,
+            parts,
+            own: cut.index((rank - first).into()),
+        }
+    }
+
+    /// The rank's group of `size` ranks that have been cut so often.
+    fn after(cuts: u32, rank: u32, size: u32, radix: u32) -> Self {
+        let all = Group::new(rank, (0, size), radix);
+        (0..cuts).fold(all, |group, _| {
+            Group::new(rank, group.part(group.own), radix)
+        })
+    }
+
+    /// The first rank of a part, and how many it has.
+    fn part(&self, index: u32) -> (u32, u32) {
+        let (start, length) = self.cut.piece(index);
+        (self.first + start as u32, length as u32)
+    }
+
+    /// The rank of another part from which its contribution comes.
+    fn giver(&self, rank: u32, other: u32) -> u32 {
+        let ((first, _), (start, length)) = (self.part(self.own), self.part(other));
+        let number = rank - first;
+        start
+            + if number < length {
+                number
+            } else {
+                self.own % length
+            }
+    }
+
+    /// The rank of another part that has no partner here, if it gets this part's contribution from
+    /// the rank.
+    fn left_over(&self, rank: u32, other: u32) -> Option<u32> {
+        let ((first, here), (start, there)) = (self.part(self.own), self.part(other));
+        (there > here && rank - first == other % here).then(|| start + here)
+    }
+}
+
+/// Whether a group begins with the rank when all have been cut so often.
+pub(crate) fn begins_group(rank: u32, size: u32, radix: u32, cuts: u32) -> bool {
+    Group::after(cuts, rank, size, radix).first == rank
+}
+
+impl RecursiveSplitting {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        RecursiveSplitting {
+            rank: call.rank,
+            size: call.size,
+            radix: parameters.radix,
+            phases: levels_of(call.size, parameters.radix),
+            count: call.count,
+            sum: Accumulator::in_out(call.count, call.in_place),
+            in_place: call.in_place,
+        }
+    }
+
+    /// The number of rounds at most: exact for powers of the radix. Else some ranks send more, and
+    /// others wait for their ports.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let radix = parameters.radix;
+        let phases = levels_of(call.size, radix);
+        let once = u64::from(phases * (radix - 1));
+        let is_power = radix.checked_pow(phases) == Some(call.size);
+        if is_power { once } else { 2 * once }
+    }
+
+    /// Steps of a phase.
+    const fn phase_steps(&self) -> u32 {
+        self.radix + 2
+    }
+
+    /// The group that exchanges in the phase.
+    fn group(&self, phase: u32) -> Group {
+        let cuts = self.phases - 1 - phase;
+        Group::after(cuts, self.rank, self.size, self.radix)
+    }
+
+    /// Whether this rank's contribution is still in `In` in the phase: its part is itself.
+    fn is_fresh(&self, group: &Group) -> bool {
+        !self.in_place && group.part(group.own).1 == 1
+    }
+
+    /// What this rank brings into the phase.
+    fn own(&self, group: &Group) -> Part {
+        self.sum.value(!self.is_fresh(group))
+    }
+
+    /// Where the contribution of another part is received. While this rank's own is still in
+    /// `In`, the one beside it comes where the result belongs.
+    fn room(&self, group: &Group, part: u32) -> Part {
+        let own = group.own;
+        if self.is_fresh(group) && part == own.checked_sub(1).unwrap_or(1) {
+            return self.sum.value(true);
+        }
+        let slot = u64::from(part - u32::from(part > own));
+        Part::new(Buf::Scratch, slot * self.count, self.count)
+    }
+
+    /// Step `n` of merging, which combines parts 0 to `n` with part `n + 1`. The lower ones are
+    /// combined where the last of them came, the others where the result belongs.
+    fn merge(&self, group: &Group, n: u32, acts: &mut Acts) {
+        let (part, fresh) = (group.own, self.is_fresh(group));
+        let (own, sum) = (self.own(group), self.sum.value(true));
+        let room = |part| self.room(group, part);
+        if n + 1 < part {
+            acts.reduce(room(n), room(n + 1), Side::Left);
+        } else if n + 1 == part && fresh {
+            acts.reduce(own, sum, Side::Right);
+        } else if n + 1 == part {
+            acts.reduce(room(n), sum, Side::Left);
+        } else if n == 0 && fresh {
+            acts.reduce(own, sum, Side::Left);
+        } else {
+            acts.reduce(room(n + 1), sum, Side::Right);
+        }
+    }
+
+    /// Step `i` of a phase, and how many of its steps that needs.
+    fn phase(&self, phase: u32, i: u32, acts: &mut Acts) -> u32 {
+        let group = self.group(phase);
+        let other = |distance| (group.own + distance) % group.parts;
+        let others = (1..group.parts).map(other);
+        match i {
+            0 => {
+                for part in others.rev() {
+                    let giver = group.giver(self.rank, part);
+                    acts.recv(giver, phase, self.room(&group, part));
+                }
+                0
+            }
+            1 => {
+                let (first, _) = group.part(group.own);
+                for (start, length) in others.map(|part| group.part(part)) {
+                    let number = self.rank - first;
+                    if number < length {
+                        acts.send(start + number, phase, self.own(&group));
+                    }
+                }
+                0
+            }
+            2 => {
+                let left_over = others.filter_map(|part| group.left_over(self.rank, part));
+                left_over.for_each(|rank| acts.send(rank, phase, self.own(&group)));
+                0
+            }
+            _ => {
+                if i - 2 < group.parts {
+                    self.merge(&group, i - 3, acts);
+                }
+                i
+            }
+        }
+    }
+}
+
+impl Plan for RecursiveSplitting {
+    fn steps(&self) -> u32 {
+        match self.count {
+            0 => 0,
+            _ => (self.phases * self.phase_steps()).max(1),
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        u64::from(self.radix.min(self.size) - 1) * self.count
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        if self.phases == 0 {
+            self.sum.take_input(acts);
+            return Some(0);
+        }
+        let (phase, step) = (i / self.phase_steps(), i % self.phase_steps());
+        Some(i - step + self.phase(phase, step, acts))
+    }
+}
