@@ -7,7 +7,8 @@
 //! processors lie is not told to guests, and changes.
 //!
 //! So calls of a kind and about a length are counted in rounds, but for the first few. A round begins with a
-//! few calls each way, before and after which all ranks meet, so that rank 0 can tell how long they took. It
+//! row of calls each way, before and after which all ranks meet, so that rank 0 can tell how long they took: not
+//! each of them, since through cells one call begins before all are through with the one before. It
 //! then tells the others which way the rest of the round goes, in which nobody waits for that.
 
 use std::time::{Duration, Instant};
@@ -28,13 +29,13 @@ pub(super) enum Road {
 }
 
 /// Calls one way at the start of a round. The first finds what it needs in no cache, and is not timed.
-const TRIED: u32 = 3;
+const TRIED: u32 = 4;
 
 /// Calls through cells before the first round: each cell that is first touched takes longer than ever after.
 const FRESH: u32 = SLOTS as u32;
 
-/// Calls of the first round and of the longest: each has twice as many as the one before. Of the longest a
-/// fortieth goes the slower way.
+/// Calls of the first round and of the longest: each has twice as many as the one before. Of the longest one of
+/// 32 goes the slower way.
 const ROUNDS: [u32; 2] = [32, 128];
 
 /// What a rank knows of calls of one kind and about one length.
@@ -48,6 +49,8 @@ struct Habit {
     calls: u32,
     /// Calls that it has.
     round: u32,
+    /// What the timed calls of this row took so far.
+    spent: Duration,
     /// The way of its rest.
     road: Road,
 }
@@ -55,8 +58,8 @@ struct Habit {
 /// How a call goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// This way, and all meet; whether it is timed.
-    Trial(Road, bool),
+    /// This way, as number so much of a row.
+    Trial(Road, u32),
     /// As rank 0 tells, like all calls until the next trial.
     Choice,
     /// As it has told.
@@ -70,6 +73,7 @@ impl Habit {
         fresh: FRESH,
         calls: 0,
         round: ROUNDS[0],
+        spent: Duration::ZERO,
         road: Road::Cells,
     };
 
@@ -85,18 +89,23 @@ impl Habit {
             self.calls = 0;
             self.round = ROUNDS[1].min(self.round * 2);
         }
-        let is_timed = !call.is_multiple_of(TRIED);
         match call / TRIED {
-            0 => Turn::Trial(Road::Cells, is_timed),
-            1 => Turn::Trial(Road::Memory, is_timed),
+            0 => Turn::Trial(Road::Cells, call),
+            1 => Turn::Trial(Road::Memory, call - TRIED),
             _ if call == 2 * TRIED => Turn::Choice,
             _ => Turn::Rest(self.road),
         }
     }
 
-    /// A call of `len` bytes has taken so long. It may have waited for a rank that computes, or for another
-    /// program, so a longer time than was known counts half, and a shorter one wholly.
-    fn learn(&mut self, road: Road, len: u64, time: Duration) {
+    /// A call of `len` bytes of a row has taken so long, which counts when it was the `last`. They may have waited
+    /// for a rank that computes, or for another program, so a longer time than was known counts half, and a
+    /// shorter one wholly.
+    fn learn(&mut self, road: Road, len: u64, (time, last): (Duration, bool)) {
+        self.spent += time;
+        if !last {
+            return;
+        }
+        let time = std::mem::take(&mut self.spent) / (TRIED - 1);
         let time = time.as_nanos().saturating_mul(1 << 20) / u128::from(len.max(1));
         let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
         let known = &mut self.times[road as usize];
@@ -156,16 +165,18 @@ impl Team {
                 self.roads.of(kind, len).road = road;
                 go(self, driver, road)
             }
-            Turn::Trial(road, is_timed) => {
-                if is_timed {
+            Turn::Trial(road, 0) => go(self, driver, road),
+            Turn::Trial(road, call) => {
+                if call == 1 {
                     Run::new(self, driver, (kind, ENTERING, len), true).meet(0)?;
                 }
-                let start = Instant::now();
+                let (start, last) = (Instant::now(), call == TRIED - 1);
                 go(self, driver, road)?;
-                Run::new(self, driver, (kind, LEAVING, len), true).meet(0)?;
-                if is_timed {
-                    self.roads.of(kind, len).learn(road, len, start.elapsed());
+                if last {
+                    Run::new(self, driver, (kind, LEAVING, len), true).meet(0)?;
                 }
+                let time = (start.elapsed(), last);
+                self.roads.of(kind, len).learn(road, len, time);
                 Ok(())
             }
         }
@@ -211,18 +222,19 @@ mod tests {
     fn from_memory(habit: &mut Habit, calls: u32, cells: u64, memory: u64) -> u32 {
         let mut from_memory = 0;
         for _ in 0..calls {
-            let (road, is_timed) = match habit.next() {
-                Turn::Trial(road, is_timed) => (road, is_timed),
-                Turn::Rest(road) => (road, false),
+            let (road, call) = match habit.next() {
+                Turn::Trial(road, call) => (road, call),
+                Turn::Rest(road) => (road, 0),
                 Turn::Choice => {
                     habit.road = habit.choose();
-                    (habit.road, false)
+                    (habit.road, 0)
                 }
             };
             from_memory += u32::from(road == Road::Memory);
             let time = if road == Road::Memory { memory } else { cells };
-            if is_timed {
-                habit.learn(road, 1 << 18, Duration::from_micros(time));
+            if call > 0 {
+                let time = Duration::from_micros(time);
+                habit.learn(road, 1 << 18, (time, call == TRIED - 1));
             }
         }
         from_memory
@@ -251,8 +263,10 @@ mod tests {
     fn a_call_that_waited_changes_nothing_where_another_did_not() {
         let mut habit = Habit::NEW;
         from_memory(&mut habit, FRESH + ROUNDS[0], 29, 39);
-        habit.learn(Road::Cells, 1 << 18, Duration::from_secs(1));
-        habit.learn(Road::Cells, 1 << 18, Duration::from_micros(29));
+        for time in [Duration::from_secs(1), Duration::from_micros(29)] {
+            (1..TRIED)
+                .for_each(|call| habit.learn(Road::Cells, 1 << 18, (time, call == TRIED - 1)));
+        }
         assert_eq!(habit.choose(), Road::Cells);
     }
 
