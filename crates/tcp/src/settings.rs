@@ -64,12 +64,13 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "tcp_ahead",
         aliases: &[],
-        default: "256KiB",
+        default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
         short: "bytes of a long message that follow its request before the receiver asks for them",
         long: "A receive that waits has them without a question and its way back. Where none waits they are \
-               dropped, and after that fewer messages have such bytes. 0: none.",
+               dropped, and after that fewer messages have such bytes. A peer's first ones are 256 KiB at most, \
+               and twice as many after each message whose receive waited. 0: none.",
         check: |text| ahead(text).map(drop),
     },
     Setting {

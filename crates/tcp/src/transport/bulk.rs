@@ -229,10 +229,9 @@ impl<B: Bytes> TcpTx<B> {
         if !can || !outgoing.runs.may_begin() {
             return None;
         }
-        let (number, len) = (outgoing.runs.begin(region), all.min(self.ahead));
-        let run = Run { number, len };
+        let run = outgoing.runs.begin(region, all.min(self.ahead));
         self.begin_transfer(peer, region, all)?.run = Some(run);
-        self.send_bulk(peer, Id(number), region, 0, len, Why::Run);
+        self.send_bulk(peer, Id(run.number), region, 0, run.len, Why::Run);
         Some(run)
     }
 

@@ -8,25 +8,43 @@
 //!
 //! So a receive that waits has its bytes without a question and its way back. Whose receive does not wait drops
 //! the run and asks for all: nothing is kept for bytes that nobody asked for. A sender has one run on the way to
-//! a peer at most, and after one that was dropped it pauses, twice as long each time.
+//! a peer at most, and after one that was dropped it pauses, twice as long each time. Each run that was waited for
+//! lets the next one be twice as long, up to the setting's length; after one that was dropped they are short again.
 
 use std::collections::VecDeque;
 
 use crate::frame::{Id, Name, Run};
 
+/// Length of a peer's first run at most, and of the first after one that was dropped.
+const SHORT: u64 = 256 << 10;
+
 /// Transfers without a run in a row at most.
 const LONGEST_PAUSE: u32 = 1023;
 
 /// The runs of a sender to one peer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Runs {
     next: u64,
+    /// Length of the next one at most.
+    reach: u64,
     /// The region of the last one, until its transfer is over.
     open: Option<Name>,
     /// Transfers until the next one.
     left: u32,
     /// What `left` began with.
     pause: u32,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            reach: SHORT,
+            open: None,
+            left: 0,
+            pause: 0,
+        }
+    }
 }
 
 impl Runs {
@@ -39,11 +57,14 @@ impl Runs {
         self.open.is_none()
     }
 
-    /// Begins the run of a region: its number.
-    pub(super) const fn begin(&mut self, region: Name) -> u64 {
+    /// Begins the run of a region, of `most` bytes at most.
+    pub(super) fn begin(&mut self, region: Name, most: u64) -> Run {
         self.open = Some(region);
         self.next += 1;
-        self.next - 1
+        Run {
+            number: self.next - 1,
+            len: most.min(self.reach),
+        }
     }
 
     /// The peer asks for bytes of `region` from its first one on, or has them put. If a run brought those, it was
@@ -52,6 +73,7 @@ impl Runs {
         if self.open == Some(region) && self.left == 0 {
             self.pause = (2 * self.pause + 1).min(LONGEST_PAUSE);
             self.left = self.pause;
+            self.reach = SHORT;
         }
     }
 
@@ -61,6 +83,7 @@ impl Runs {
             self.open = None;
             if self.left == 0 {
                 self.pause = 0;
+                self.reach = self.reach.saturating_mul(2);
             }
         }
     }
@@ -152,7 +175,7 @@ mod tests {
         let mut count = 0;
         for _ in 0..transfers {
             if runs.may_begin() {
-                runs.begin(REGION);
+                runs.begin(REGION, 1);
                 count += 1;
             }
             if dropped {
@@ -176,13 +199,31 @@ mod tests {
     fn one_run_is_under_way_at_most() {
         let mut sent = Runs::default();
         assert!(sent.may_begin());
-        assert_eq!(sent.begin(REGION), 0);
+        assert_eq!(sent.begin(REGION, 5), Run { number: 0, len: 5 });
         assert!(!sent.may_begin());
         sent.ended(Name(8));
         assert!(!sent.may_begin());
         sent.ended(REGION);
         assert!(sent.may_begin());
-        assert_eq!(sent.begin(REGION), 1);
+        assert_eq!(sent.begin(REGION, 5), Run { number: 1, len: 5 });
+    }
+
+    #[test]
+    fn a_peer_that_waits_gets_longer_runs() {
+        let mut sent = Runs::default();
+        let mut next = |dropped| {
+            while !sent.may_begin() {
+                sent.ended(REGION);
+            }
+            let run = sent.begin(REGION, 3 * SHORT);
+            if dropped {
+                sent.asked(REGION);
+            }
+            sent.ended(REGION);
+            run.len / SHORT
+        };
+        assert_eq!([false; 4].map(&mut next), [1, 2, 3, 3]);
+        assert_eq!([true, false, false].map(&mut next), [3, 1, 2]);
     }
 
     #[test]

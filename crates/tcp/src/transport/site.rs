@@ -46,7 +46,7 @@ impl Default for Options {
         Self {
             frame: 64 << 10,
             chunk: 1 << 20,
-            ahead: 256 << 10,
+            ahead: 1 << 20,
             pages: 1 << 20,
             guests: 128,
             greeting: Duration::from_secs(10),
