@@ -361,3 +361,32 @@ fn a_stream_that_brings_no_answer_is_lost() {
     );
     assert_eq!(logs[0].lost, [(Peer(1), Fault::Silent)]);
 }
+
+/// A rank that computes for long between its polls lets callers in all the same: its own pauses are not theirs.
+#[test]
+fn who_polls_seldom_lets_callers_in() {
+    let greeting = Duration::from_millis(20);
+    let options = Options {
+        greeting,
+        patience: Duration::from_millis(1),
+        ..Options::default()
+    };
+    for pause in [greeting * 3 / 5, greeting * 2] {
+        let mut ranks = ranks::<RawBytes>(2, options);
+        let mut logs = logs(2);
+        send(&mut ranks[0], 1, 7);
+        let start = std::time::Instant::now();
+        while logs[1].frames.is_empty() {
+            let paused = std::time::Instant::now();
+            while paused.elapsed() < pause {
+                let (tx, rx) = &mut ranks[0];
+                tx.flush();
+                rx.poll(tx, 64, &mut logs[0]);
+            }
+            let (tx, rx) = &mut ranks[1];
+            rx.poll(tx, 64, &mut logs[1]);
+            assert!(logs[0].lost.is_empty(), "{:?}", logs[0].lost);
+            assert!(start.elapsed() < common::WATCHDOG, "hangs: it is let in");
+        }
+    }
+}

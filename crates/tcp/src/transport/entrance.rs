@@ -123,11 +123,6 @@ impl Entrance {
         &self.listener
     }
 
-    /// Whether time matters: somebody waits, or is called.
-    pub(super) fn is_busy(&self) -> bool {
-        !(self.calls.is_empty() && self.guests.is_empty())
-    }
-
     fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64
     }
@@ -141,7 +136,7 @@ impl Entrance {
                     if error.kind() != io::ErrorKind::WouldBlock {
                         // Out of descriptors, say: those who came first make room.
                         tracing::warn!(%error, "a connection cannot be accepted");
-                        self.guests.overdue(u64::MAX);
+                        self.guests.yield_place();
                     }
                     return;
                 }
@@ -274,18 +269,26 @@ impl Entrance {
         }
     }
 
-    /// Does what is due: callers whose time is over go, calls are made and given up.
-    pub(super) fn tick<B: Bytes>(&mut self, epoll: &Epoll, tx: &mut TcpTx<B>) {
-        while let Some(peer) = tx.take_wanted() {
-            self.call(peer);
-        }
-        if !self.is_busy() {
+    /// Callers whose time is over go: once what they said has been heard.
+    pub(super) fn clear(&mut self) {
+        if self.guests.is_empty() {
             return;
         }
         let now = self.now();
         while let Some(guest) = self.guests.overdue(now) {
             self.turn_away(&guest.from, &"it took too long to prove who it is");
         }
+    }
+
+    /// Does what is due: calls are made and given up.
+    pub(super) fn tick<B: Bytes>(&mut self, epoll: &Epoll, tx: &mut TcpTx<B>) {
+        while let Some(peer) = tx.take_wanted() {
+            self.call(peer);
+        }
+        if self.calls.is_empty() {
+            return;
+        }
+        let now = self.now();
         if now < self.wake {
             return;
         }

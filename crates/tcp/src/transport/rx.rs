@@ -283,6 +283,7 @@ impl<B: Bytes, T: Holds<TcpTx<B>>> Rx<T> for TcpRx<B> {
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         self.tick(tx.part());
         self.look(tx.part());
+        self.entrance.clear();
         let mut moved = 0;
         for _ in 0..self.listed.len() {
             if moved >= budget {
