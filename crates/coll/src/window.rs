@@ -43,6 +43,10 @@ impl Short {
         }
     }
 
+    pub(crate) const fn elements(self) -> u64 {
+        self.0 as u64
+    }
+
     /// Receives from one rank and sends to another; what is empty does not travel.
     ///
     /// A receiver may copy a long message out of the sender's memory itself. So a long one is

@@ -32,9 +32,6 @@ pub struct Composed<S, G> {
     phases: PhantomData<(S, G)>,
 }
 
-/// Every block straight from the root, and then from every rank to every other one.
-pub type LinearLinear = Composed<scatter::Linear, allgather::Linear>;
-
 /// Every block straight from the root, and then Bruck's algorithm.
 pub type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
 

@@ -8,14 +8,17 @@ mod chain;
 mod circulant;
 mod composed;
 mod knomial;
+mod linear_linear;
 mod scatter_allgather;
 
 pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
 pub use composed::{
-    Composed, KnomialBruck, KnomialLinear, KnomialRing, LinearBruck, LinearLinear, LinearRing,
+    Composed, KnomialBruck, KnomialLinear, KnomialRing, LinearBruck, LinearRing,
     MAX_SIZE as COMPOSED_MAX_SIZE,
 };
 pub use knomial::Knomial;
+pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
+pub(crate) use linear_linear::{turns, under_way};
 pub use scatter_allgather::ScatterAllgather;

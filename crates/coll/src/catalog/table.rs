@@ -221,10 +221,10 @@ table! {
     BcastLinearLinear(bcast::LinearLinear): Row {
         collective: Collective::Bcast,
         name: "linear-linear",
-        about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
-        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| 4 * u64::from(call.size - 1),
+        about: "pieces straight from the root, each from who got it to all: for the ranks of a node",
+        needs: Needs { max_size: bcast::LINEAR_LINEAR_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        rounds: bcast::LinearLinear::rounds,
         cost: cost::bcast_linear_linear,
     };
     BcastLinearBruck(bcast::LinearBruck): Row {

@@ -3,6 +3,7 @@
 
 use super::rounds::block_of;
 use super::{Model, Way};
+use crate::bcast;
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
@@ -193,6 +194,14 @@ impl Peers {
         }
     }
 
+    /// So many messages to each of them.
+    const fn each(self, times: u32) -> Self {
+        Peers {
+            near: self.near * times as u64,
+            far: self.far * times as u64,
+        }
+    }
+
     /// The processor's time for all of them.
     fn processor(&self, each: impl Fn(Way) -> u64) -> u64 {
         let near = each(Way::Node).saturating_mul(self.near);
@@ -262,6 +271,58 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
 /// Alltoall with a window of exchanges.
 pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     everyone(model, call.bytes(), parameters.window).saturating_add(model.copy(call.bytes()))
+}
+
+/// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
+/// of the root and the others sets the pace.
+pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let turns = bcast::turns(call.count, call.size, parameters.blocks);
+    let others = u64::from(call.size) - 1;
+    let piece = call.bytes().div_ceil(others * u64::from(turns));
+    let is_short = piece <= model.machine.eager;
+    let root = Peers::of(model).each(turns);
+    let first = model.hop(model.way(1), piece);
+    // What is sent at once is done at once.
+    let turn = |way| if is_short { 0 } else { model.hop(way, piece) };
+    let flight = root.flight(IN_FLIGHT as u32, turn(Way::Node), turn(Way::Network));
+    let load = model.load(piece).saturating_mul(root.far);
+    let sent = root.processor(|way| model.send(way, piece));
+    let far = model.hop(root.last(), piece);
+    let given = flight.max(load).max(sent.saturating_add(far));
+    // Of two ranks the other hands nothing on.
+    let window = match call.size {
+        2 => IN_FLIGHT as u32,
+        _ => bcast::under_way(is_short),
+    };
+    // Who gets the last piece sends it to all others, and gets theirs at the same time, some before there
+    // is a receive for them.
+    let beyond = (others - 1).saturating_sub(window.into());
+    let early = beyond.saturating_mul(model.copy(piece.min(model.machine.eager)));
+    let to_all = |each: u64| each.saturating_mul(others - 1);
+    let handed = to_all(model.send(root.last(), piece)).saturating_add(far);
+    let both = to_all(model.both(root.last(), piece)).saturating_add(early);
+    let from_root = given.saturating_add(handed.max(both));
+    let onward = |ranks: u32| {
+        let peers = Peers::on(model, ranks).each(turns);
+        let come = peers.processor(|way| model.receive(way, piece));
+        let gone = peers.processor(|way| model.send(way, piece));
+        let gone = gone / others * (others - 1);
+        let hop = |way| model.hop(way, piece);
+        let flight = peers.flight(window, hop(Way::Node), hop(Way::Network));
+        let load = model
+            .load(piece)
+            .saturating_mul(peers.far * u64::from(ranks));
+        let busy = load.max(come.saturating_add(gone));
+        flight.max(busy.saturating_add(model.end(peers.last())))
+    };
+    let place = model.place;
+    let full = place.per_node().min(place.size());
+    let last_node = place.size() - (place.nodes() - 1) * full;
+    let handed_on = model.uneven(piece, onward(full), onward(last_node));
+    match call.size {
+        2 => given.max(handed_on),
+        _ => from_root.max(first.saturating_add(handed_on)),
+    }
 }
 
 /// Allgather with a message from each rank to every other one.

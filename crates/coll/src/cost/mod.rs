@@ -18,8 +18,8 @@ mod rounds;
 mod trees;
 
 pub(crate) use lines::{
-    allreduce_ring, alltoall_linear, alltoall_pairwise, chain, gather_linear, linear,
-    neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
+    allreduce_ring, alltoall_linear, alltoall_pairwise, bcast_linear_linear, chain, gather_linear,
+    linear, neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
 };
 pub(crate) use nodes::{
     allreduce_node_aware, alltoall_node_aware, barrier_node_aware, bcast_node_aware,
@@ -28,7 +28,7 @@ pub(crate) use nodes::{
 };
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_ring, bcast_linear_bruck,
-    bcast_linear_linear, bcast_linear_ring, reduce_bcast,
+    bcast_linear_ring, reduce_bcast,
 };
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,

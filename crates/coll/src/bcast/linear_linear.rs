@@ -1,0 +1,235 @@
+//! Broadcast in pieces straight from the root to the other ranks in turn, and of each piece from the
+//! rank that got it to all the others.
+//!
+//! The root sends each piece once; each other rank sends a share of them to everyone. With one piece for
+//! each rank this is a linear scatter and a linear allgather, one after the other; with more, a rank
+//! hands on what it has while more comes: for few ranks and large vectors. Messages that wait for
+//! nothing but room are under way together, as many as the executor allows.
+
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::split::Cut;
+use crate::window::Short;
+
+/// The largest group: every rank sends to every other one.
+pub const MAX_SIZE: u32 = 128;
+
+/// Exchanges of long pieces that have asked before they send, and under way at a time. Of short ones,
+/// which are sent at once, twice as many.
+const AHEAD: u32 = 4;
+const WINDOW: u32 = 8;
+
+/// What comes to a rank at a time: between what it asks for ahead and the window.
+pub(crate) const fn under_way(short: bool) -> u32 {
+    ((AHEAD + WINDOW) / 2) << short as u32
+}
+
+/// The tags of what the root sends, and of what the others do.
+const FROM_ROOT: u32 = 0;
+const ONWARD: u32 = 1;
+
+/// One rank's part in a broadcast straight to all. The root has a step for each piece.
+///
+/// Another rank first asks for its first pieces from the root and for some of those of the others. Then
+/// it has a turn for each of its own: a step to ask the root for one more, and one for each other rank,
+/// which sends it the piece of the turn and asks for one of later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinearLinear {
+    root: u32,
+    size: u32,
+    from_root: u32,
+    /// Pieces of each rank but the root.
+    turns: u32,
+    cut: Cut,
+    short: Short,
+}
+
+/// How often the root sends to each other rank, where the vector has so many elements.
+pub(crate) fn turns(count: u64, size: u32, blocks: u32) -> u32 {
+    let others = (size - 1).max(1);
+    let most = (count / u64::from(others)).clamp(1, 1 << 16);
+    u64::from(blocks.div_ceil(others)).min(most) as u32
+}
+
+impl LinearLinear {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let turns = turns(call.count, call.size, parameters.blocks);
+        LinearLinear {
+            root: call.root,
+            size: call.size,
+            from_root: call.from_root(),
+            turns,
+            cut: Cut::new(call.count, turns * (call.size - 1)),
+            short: Short::of(call),
+        }
+    }
+
+    /// The rounds at most.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let turns = turns(call.count, call.size, parameters.blocks);
+        4 * u64::from(turns) * u64::from(call.size - 1)
+    }
+
+    const fn others(&self) -> u32 {
+        self.size - 1
+    }
+
+    /// Ranks to which a piece is handed on.
+    const fn peers(&self) -> u32 {
+        self.size - 2
+    }
+
+    const fn is_short(&self) -> bool {
+        self.cut.longest() <= self.short.elements()
+    }
+
+    /// Exchanges that ask before the first one sends. With one peer the root's pieces are as many turns
+    /// ahead, and must be more.
+    const fn ahead(&self) -> u32 {
+        AHEAD << (self.is_short() && self.peers() > 1) as u32
+    }
+
+    const fn window(&self) -> u32 {
+        WINDOW << self.is_short() as u32
+    }
+
+    /// Pieces that this rank asks the root for before it hands one on: so far ahead of those of the others
+    /// that a step which needs one of them needs no more of theirs than a window allows.
+    fn early(&self) -> u32 {
+        let before = (self.ahead() + self.window()).div_ceil(self.peers().max(1));
+        before.min(WINDOW).min(self.turns)
+    }
+
+    /// Exchanges of this rank, of which the first ask for what comes before the first turn.
+    const fn exchanges(&self) -> u32 {
+        self.turns * self.peers()
+    }
+
+    fn asked(&self) -> u32 {
+        self.exchanges().min(self.ahead())
+    }
+
+    /// The first step of a turn.
+    fn turn(&self, turn: u32) -> u32 {
+        self.early() + self.asked() + turn * (self.peers() + 1)
+    }
+
+    /// The step in which a piece of the root is asked for.
+    fn step_of_own(&self, turn: u32) -> u32 {
+        match turn.checked_sub(self.early()) {
+            None => turn,
+            Some(during) => self.turn(during),
+        }
+    }
+
+    /// The step that sends in an exchange.
+    fn step_of(&self, exchange: u32) -> u32 {
+        let (turn, number) = (exchange / self.peers(), exchange % self.peers());
+        self.turn(turn) + 1 + number
+    }
+
+    /// The step in which what comes in an exchange is asked for.
+    fn step_of_other(&self, exchange: u32) -> u32 {
+        match exchange.checked_sub(self.ahead()) {
+            None => self.early() + exchange,
+            Some(during) => self.step_of(during),
+        }
+    }
+
+    /// The rank so far above the root.
+    fn rank(&self, from_root: u32) -> u32 {
+        let to_end = self.size - self.root;
+        if from_root < to_end {
+            self.root + from_root
+        } else {
+            from_root - to_end
+        }
+    }
+
+    /// The rank so far above this one, or so far below if the distance is turned around, the root left
+    /// out: counted from the root.
+    const fn other(&self, distance: u32) -> u32 {
+        1 + (self.from_root - 1 + distance) % self.others()
+    }
+
+    /// A piece of the rank that is so far above the root.
+    fn piece(&self, buf: Buf, from_root: u32, turn: u32) -> Part {
+        let (first, count) = self.cut.piece(turn * self.others() + from_root - 1);
+        Part::new(buf, first, count)
+    }
+
+    fn get_own(&self, turn: u32, acts: &mut Acts) {
+        if turn < self.turns {
+            let own = self.piece(Buf::Out, self.from_root, turn);
+            let nothing = (self.root, Part::EMPTY);
+            self.short
+                .exchange(acts, FROM_ROOT, (self.root, own), nothing);
+        }
+    }
+
+    /// Sends this rank's piece of an exchange, and asks for what comes in a later one.
+    fn exchange(&self, sent: Option<u32>, asked: u32, acts: &mut Acts) {
+        let nothing = (self.root, Part::EMPTY);
+        let come = match asked < self.exchanges() {
+            true => {
+                let (turn, distance) = (asked / self.peers(), 1 + asked % self.peers());
+                let from = self.other(self.others() - distance);
+                (self.rank(from), self.piece(Buf::Out, from, turn))
+            }
+            false => nothing,
+        };
+        let sent = sent.map_or(nothing, |sent| {
+            let (turn, distance) = (sent / self.peers(), 1 + sent % self.peers());
+            let own = self.piece(Buf::Out, self.from_root, turn);
+            (self.rank(self.other(distance)), own)
+        });
+        self.short.exchange(acts, ONWARD, come, sent);
+    }
+
+    fn step_of_root(&self, i: u32, acts: &mut Acts) {
+        let (turn, to) = (i / self.others(), 1 + i % self.others());
+        let piece = self.piece(Buf::In, to, turn);
+        if !piece.is_empty() {
+            acts.send(self.rank(to), FROM_ROOT, piece);
+        }
+    }
+}
+
+impl Plan for LinearLinear {
+    fn steps(&self) -> u32 {
+        match self.from_root {
+            _ if self.size == 1 || self.cut.longest() == 0 => 0,
+            0 => self.turns * self.others(),
+            _ => self.turn(self.turns),
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        if self.from_root == 0 {
+            self.step_of_root(i, acts);
+            return Some(0);
+        }
+        let Some(after) = i.checked_sub(self.turn(0)) else {
+            match i.checked_sub(self.early()) {
+                None => self.get_own(i, acts),
+                Some(asked) => self.exchange(None, asked, acts),
+            }
+            return Some(0);
+        };
+        let (turn, number) = (after / (self.peers() + 1), after % (self.peers() + 1));
+        if number == 0 {
+            self.get_own(turn + self.early(), acts);
+            return Some(0);
+        }
+        let sent = turn * self.peers() + number - 1;
+        self.exchange(Some(sent), sent + self.ahead(), acts);
+        let before = sent
+            .checked_sub(self.window())
+            .map_or(0, |before| self.step_of_other(before));
+        Some(self.step_of_own(turn).max(before) + 1)
+    }
+}
