@@ -56,6 +56,7 @@ mod comm;
 mod data;
 mod envelope;
 mod error;
+mod log;
 mod memory;
 mod op;
 mod raw;

@@ -1,8 +1,10 @@
 //! The setting `transports` as a job obeys it.
 
 use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
-use oxmpi::{Comm, Op, Result, World};
+use oxmpi::{Comm, Op, Result, Source, Tag, World};
 
 use crate::job::{Job, SIZES, over_hosts};
 
@@ -49,21 +51,83 @@ fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
     }
 }
 
+/// The state of a connection in the kernel's table.
+const ESTABLISHED: &str = "01";
+
 /// Connections by tcp that this process has.
 fn connections() -> usize {
+    sockets(ESTABLISHED).len()
+}
+
+/// This process's own ends, as the kernel writes them, of its sockets by tcp in `state`.
+fn sockets(state: &str) -> Vec<String> {
     let fds = fs::read_dir("/proc/self/fd").expect("its descriptors");
     let links = fds.filter_map(|fd| fs::read_link(fd.ok()?.path()).ok());
     let links: Vec<String> = links
         .map(|link| link.to_string_lossy().into_owned())
         .collect();
-    let rows = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/self/net/{table}")));
-    let is_own = |row: &&str| {
+    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/self/net/{table}")));
+    let own = |row: &str| {
         let words: Vec<&str> = row.split_whitespace().collect();
-        let (state, inode) = (words[3], words[9]);
-        state == "01" && links.contains(&format!("socket:[{inode}]"))
+        let is_own = words[3] == state && links.contains(&format!("socket:[{}]", words[9]));
+        is_own.then(|| words[1].to_owned())
     };
-    let count = |table: String| table.lines().skip(1).filter(is_own).count();
-    rows.into_iter().flatten().map(count).sum()
+    let ends = |table: String| table.lines().skip(1).filter_map(own).collect::<Vec<_>>();
+    tables.into_iter().flatten().flat_map(ends).collect()
+}
+
+/// Where this process waits for connections.
+fn door() -> SocketAddr {
+    const LISTENING: &str = "0A";
+    let ends = sockets(LISTENING);
+    let [end] = &ends[..] else {
+        panic!("one door: {ends:?}");
+    };
+    let hex = |text| u32::from_str_radix(text, 16).expect("hexadecimal");
+    let (address, port) = end.rsplit_once(':').expect("a port");
+    let address = match address.len() {
+        // As the bytes lie in memory.
+        8 => Ipv4Addr::from(hex(address).to_ne_bytes()),
+        _ => Ipv4Addr::UNSPECIFIED,
+    };
+    let anywhere = address.is_unspecified();
+    let address = if anywhere {
+        Ipv4Addr::LOCALHOST
+    } else {
+        address
+    };
+    (address, hex(port) as u16).into()
+}
+
+#[test]
+fn a_stranger_at_the_door_leaves_a_line_of_log() {
+    let job = |level| {
+        Job::of(2)
+            .with("OXMPI_TRANSPORTS", "tcp")
+            .with("OXMPI_LOG", level)
+    };
+    for (level, lines) in [("warn", 1), ("off", 0)] {
+        let done = job(level).run(|| {
+            let world = World::init()?;
+            let comm = world.comm();
+            if comm.rank() == 1 {
+                let mut stranger = TcpStream::connect(door()).expect("the door");
+                stranger.write_all(&[b'?'; 300]).expect("a word");
+                stranger.set_nonblocking(true).expect("no waiting");
+                let is_open = |mut stranger: &TcpStream| {
+                    let read = stranger.read(&mut [0; 16]);
+                    matches!(read, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+                };
+                while is_open(&stranger) {
+                    comm.iprobe(Source::Any, Tag::Any)?;
+                }
+            }
+            talk(comm)
+        });
+        assert_eq!(done.code, 0, "{done:?}");
+        let said = "oxmpi: rank 1: WARN turned a connection away";
+        assert_eq!(done.err.matches(said).count(), lines, "{}", done.err);
+    }
 }
 
 #[test]

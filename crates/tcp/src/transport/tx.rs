@@ -343,7 +343,7 @@ impl<B: Bytes> TcpTx<B> {
         self.losses.push_back((peer, why));
         if why.is_failure() {
             let host = self.host(Peer(peer));
-            tracing::warn!(peer, host, %why, "connection lost");
+            tracing::info!(peer, host, %why, "connection lost");
         }
     }
 
