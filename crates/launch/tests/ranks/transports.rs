@@ -1,8 +1,11 @@
 //! The setting `transports` as a job obeys it.
 
+use std::env;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use oxmpi::{Comm, Op, Result, Source, Tag, World};
 
@@ -161,6 +164,29 @@ fn an_unknown_name_is_told_once_in_a_job() {
     assert_eq!(done.code, 0, "{}", done.err);
     let said = "tpc is no transport and no device here; did you mean tcp?";
     assert_eq!(done.err.matches(said).count(), 1, "{}", done.err);
+}
+
+/// Settings files of hosts may differ.
+#[test]
+fn ranks_whose_frames_have_other_lengths_do_not_join() {
+    let done = Job::of(3).with("OXMPI_TRANSPORTS", "tcp").run(|| {
+        const SET: &str = "OXMPI_TCP_FRAME";
+        if env::var("PMI_RANK").is_ok_and(|rank| rank == "1") && env::var_os(SET).is_none() {
+            let mut again = Command::new(env::current_exe().expect("its own path"));
+            panic!(
+                "{}",
+                again.args(env::args().skip(1)).env(SET, "1MiB").exec()
+            );
+        }
+        World::init().map(drop)
+    });
+    assert_eq!(done.code, 1, "{done:?}");
+    for said in [
+        "comparing the settings of all ranks",
+        "has tcp_frame=1048576 and tcp_chunk=",
+    ] {
+        assert!(done.err.contains(said), "{}", done.err);
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use oxmpi_tcp::{Card, TcpTx};
 use oxmpi_wire::Peer;
 use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
 
-use super::card::{beside, not_watched};
+use super::card::{agree, beside, not_watched};
 use super::invitation::is_first_alone;
 use super::node::{accept_word, gather, release};
 use super::nodes::Published;
@@ -49,6 +49,7 @@ pub(super) fn meet(
         door,
         invitation: own,
         site,
+        lengths,
         card,
     } = listening;
     if seat.place == 0 {
@@ -60,7 +61,7 @@ pub(super) fn meet(
     let note = u64::from(rank) << 16 | u64::from(card.port);
     let (node, sheets) = if seat.place == 0 {
         let gathered = gather(door, policy.layout(seat.ranks), heap, note)?;
-        let common = format!("{}/{card}", own.node);
+        let common = format!("{}/{lengths}/{card}", own.node);
         let mut exchange = Exchange::new(seat.node, nodes, &sheet(common, &gathered));
         let patience = policy.network.options.patience;
         (ends, mailed) = rounds::run(&mut exchange, ends, patience, |node, with_card| {
@@ -147,16 +148,24 @@ fn card_of(manager: &mut Manager, of: u32, node: u32) -> Result<Option<Card>> {
         .transpose()
 }
 
-/// The card of each node's leader, which the ranks of a node have in common with its name: `NAME/CARD`.
+/// The card of each node's leader, which the ranks of a node have in common with its name and the lengths of what
+/// they write: `NAME/LENGTHS/CARD`.
+///
+/// # Errors
+/// When one of them makes no sense, or the lengths of two nodes differ.
 fn cards(all: &Directory) -> Result<Vec<Card>> {
-    let card = |common: &String| {
-        let (_, card) = common.split_once('/').unwrap_or_default();
-        card.parse().map_err(|why| misled(&why))
-    };
-    all.commons().iter().map(card).collect()
+    let (mut lengths, mut cards) = (Vec::new(), Vec::<Card>::new());
+    for common in all.commons() {
+        let mut parts = common.splitn(3, '/').skip(1);
+        let mut next = || parts.next().unwrap_or_default();
+        lengths.push(next().parse().map_err(|why| misled(&why))?);
+        cards.push(next().parse().map_err(|why| misled(&why))?);
+    }
+    agree(&lengths, |node| cards[node].host.clone())?;
+    Ok(cards)
 }
 
-/// The name before that card.
+/// The name before these.
 fn node_of(common: &str) -> &str {
     common.split('/').next().unwrap_or_default()
 }

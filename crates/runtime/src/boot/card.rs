@@ -1,5 +1,6 @@
 //! How a rank listens to the network, and says where.
 
+use std::str::FromStr;
 use std::{fmt, process};
 
 use oxmpi_shm::Layout;
@@ -48,6 +49,7 @@ pub(crate) struct Listening {
     pub(super) door: Door,
     pub(super) invitation: Invitation,
     pub(super) site: Site,
+    pub(super) lengths: Lengths,
     /// Where the site is, in a text that a process manager takes.
     pub(super) card: Card,
 }
@@ -77,7 +79,8 @@ impl Listening {
             Error::start(STEP, why)
         })?;
         let mut card = site.card().clone();
-        let room = Self::ROOM - invitation.to_string().len() - "/4194304/".len();
+        let lengths = Lengths::of(&wish.options);
+        let room = Self::ROOM - format!("{invitation}/4194304/{lengths}/").len();
         while card.to_string().len() > room && card.addresses.len() > 1 {
             card.addresses.pop();
         }
@@ -85,6 +88,7 @@ impl Listening {
             door,
             invitation,
             site,
+            lengths,
             card,
         })
     }
@@ -93,7 +97,7 @@ impl Listening {
     /// much memory so many ranks share.
     ///
     /// # Errors
-    /// When a text is none, or a rank of this node does not come.
+    /// When a text is none, a rank's settings differ, or a rank of this node does not come.
     pub(crate) fn join(
         self,
         rank: u32,
@@ -101,12 +105,17 @@ impl Listening {
         layout: impl Fn(u32) -> Layout,
     ) -> Result<Met> {
         let (mut invitations, mut pids, mut cards) = (Vec::new(), Vec::new(), Vec::new());
+        let mut lengths = Vec::new();
         for text in texts {
-            let (invitation, pid, card) = parse(text)?;
+            let (invitation, pid, its_lengths, card) = parse(text)?;
+            lengths.push(its_lengths);
             invitations.push(invitation);
             pids.push(pid);
             cards.push(card);
         }
+        agree(&lengths, |rank| {
+            format!("rank {rank} on {}", cards[rank].host)
+        })?;
         let is_here = |&rank: &u32| invitations[rank as usize].node == self.invitation.node;
         let (here, there): (Vec<u32>, Vec<u32>) = (0..texts.len() as u32).partition(is_here);
         let place = here.iter().position(|&of| of == rank).unwrap_or_default() as u32;
@@ -145,8 +154,66 @@ impl Listening {
 
 impl fmt::Display for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.invitation, process::id(), self.card)
+        let (invitation, lengths, card) = (&self.invitation, self.lengths, &self.card);
+        write!(f, "{invitation}/{}/{lengths}/{card}", process::id())
     }
+}
+
+/// Lengths by which one rank makes what another one reads, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lengths {
+    frame: u32,
+    chunk: u32,
+}
+
+impl Lengths {
+    const fn of(options: &Options) -> Self {
+        Self {
+            frame: options.frame,
+            chunk: options.chunk,
+        }
+    }
+}
+
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.frame, self.chunk)
+    }
+}
+
+impl FromStr for Lengths {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        let lengths = text.split_once('.').and_then(|(frame, chunk)| {
+            Some(Self {
+                frame: frame.parse().ok()?,
+                chunk: chunk.parse().ok()?,
+            })
+        });
+        lengths.ok_or("a rank does not say how long its frames are: is it of another version?")
+    }
+}
+
+/// Whether these lengths are the same. They are all ranks', so that all find the same.
+///
+/// # Errors
+/// The first ones that are others than those before, and `whose` they are.
+pub(super) fn agree(lengths: &[Lengths], whose: impl Fn(usize) -> String) -> Result<()> {
+    let differs = lengths.iter().position(|of| *of != lengths[0]);
+    let Some(other) = differs else {
+        return Ok(());
+    };
+    let told = |one: usize| {
+        let Lengths { frame, chunk } = lengths[one];
+        format!("{} has tcp_frame={frame} and tcp_chunk={chunk}", whose(one))
+    };
+    let why = format!(
+        "{}, {}; all ranks of a job need the same",
+        told(0),
+        told(other)
+    );
+    Err(Error::start("comparing the settings of all ranks", why))
 }
 
 /// The system cannot watch connections.
@@ -171,15 +238,16 @@ pub(super) fn beside<'a>(
     (count, seen)
 }
 
-/// Reads the text of another rank: its invitation, its process, its card.
-fn parse(text: &str) -> Result<(Invitation, u32, Card)> {
+/// Reads the text of another rank: its invitation, its process, its lengths, its card.
+fn parse(text: &str) -> Result<(Invitation, u32, Lengths, Card)> {
     let wrong = |why: &dyn fmt::Display| Error::start("looking for the ranks of other nodes", why);
-    let mut parts = text.splitn(3, '/');
+    let mut parts = text.splitn(4, '/');
     let mut next = || parts.next().unwrap_or_default();
     let invitation = Invitation::decode(next())?;
     let pid = next().parse().map_err(|why| wrong(&why))?;
+    let lengths = next().parse().map_err(|why| wrong(&why))?;
     let card = next().parse().map_err(|why| wrong(&why))?;
-    Ok((invitation, pid, card))
+    Ok((invitation, pid, lengths, card))
 }
 
 #[cfg(test)]
