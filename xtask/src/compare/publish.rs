@@ -6,10 +6,11 @@ use super::rounds::Run;
 use crate::{Repo, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Writes every run, the tables and a report into a folder named by date and kind of processor.
+/// Writes every run, the tables and a report into a new folder named by date and kind of processor.
 pub(crate) fn publish(
     repo: &Repo,
     probe: &Probe,
@@ -22,10 +23,8 @@ pub(crate) fn publish(
     let commit = cmd!(sh, "git rev-parse --short HEAD").quiet().read()?;
     let kernel = cmd!(sh, "uname -r").quiet().read()?;
     let compiler = cmd!(sh, "rustc --version").quiet().read()?;
-    let folder = repo
-        .root
-        .join("crates/bench/runs")
-        .join(format!("{date}-{}", probe.kind));
+    let all = repo.root.join("crates/bench/runs");
+    let folder = unused(&all, &format!("{date}-{}", probe.kind));
     sh.create_dir(&folder)?;
     let runs: Vec<Value> = runs.iter().map(object).collect();
     let versions: BTreeMap<_, _> = implementations
@@ -48,6 +47,14 @@ pub(crate) fn publish(
     )
     .run()?;
     Ok(folder)
+}
+
+/// A folder of that name in `all` that is not there yet, with a number from the second one on.
+fn unused(all: &Path, name: &str) -> PathBuf {
+    let mut names =
+        iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
+    let unused = names.find(|name| !all.join(name).exists());
+    all.join(unused.unwrap_or_default())
 }
 
 /// A run as `docs/formats.md` describes it.
