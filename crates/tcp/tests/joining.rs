@@ -204,10 +204,16 @@ fn nothing_is_left_behind() {
     );
 }
 
+/// Who takes connections and says nothing, and its port.
+fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let at = listener.local_addr().expect("its number");
+    (listener, at.port())
+}
+
 /// A port where nobody listens any more.
 fn deserted() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.local_addr().expect("its number").port()
+    listener().1
 }
 
 fn card(port: u16, addresses: &[[u8; 4]]) -> Card {
@@ -269,6 +275,66 @@ fn a_stranger_at_an_address_is_passed_by() {
         |_, logs| logs[1].frames.len() == 1,
         &mut logs(2),
     );
+}
+
+/// Two ranks, of which the first knows the second one only as `second`.
+fn one_way(options: [Options; 2], second: Card) -> Vec<Rank<RawBytes>> {
+    let [one, two] = options.map(site);
+    let (known, own) = (one.card().clone(), two.card().clone());
+    vec![
+        one.join(0, vec![known.clone(), second]).expect("a rank"),
+        two.join(1, vec![known, own]).expect("a rank"),
+    ]
+}
+
+/// Nobody listens there, as the host says: not this one, by its addresses.
+fn refusing() -> Card {
+    card(deserted(), &[[127, 0, 0, 9]])
+}
+
+/// A rank that cannot reach the other keeps out no call of it, though its own would go before.
+#[test]
+fn who_cannot_reach_a_peer_is_reached_by_it() {
+    let (_mute, port) = listener();
+    for second in [refusing(), card(port, &[[127, 0, 0, 1]])] {
+        let mut ranks = one_way([Options::default(); 2], second);
+        let mut logs = logs(2);
+        send(&mut ranks[0], 1, 7);
+        let start = std::time::Instant::now();
+        // Longer than it takes to be refused for some rounds.
+        let called = |_: &mut [Rank<RawBytes>], _: &[Log]| start.elapsed().as_millis() > 100;
+        until(&mut ranks[..1], "it calls", called, &mut logs[..1]);
+        send(&mut ranks[1], 0, 8);
+        let come = |_: &mut [Rank<RawBytes>], logs: &[Log]| {
+            assert!(logs.iter().all(|log| log.lost.is_empty()), "{logs:?}");
+            logs.iter().all(|log| log.frames.len() == 1)
+        };
+        until(&mut ranks, "frames both ways", come, &mut logs);
+    }
+}
+
+/// A rank that has lost a peer tells it so when that one calls: neither waits for the other.
+#[test]
+fn who_is_given_up_hears_of_it() {
+    let hasty = Options {
+        patience: Duration::from_millis(1),
+        ..Options::default()
+    };
+    let patient = Options {
+        patience: Duration::MAX,
+        ..Options::default()
+    };
+    let mut ranks = one_way([hasty, patient], refusing());
+    let mut logs = logs(2);
+    send(&mut ranks[0], 1, 7);
+    let lost = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[0].lost.is_empty();
+    until(&mut ranks[..1], "patience ends", lost, &mut logs[..1]);
+    assert_eq!(logs[0].lost, [(Peer(1), Fault::Gone)]);
+    send(&mut ranks[1], 0, 8);
+    let told = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[1].lost.is_empty();
+    until(&mut ranks, "it is told", told, &mut logs);
+    let why = Fault::Unreachable("it has given this rank up");
+    assert_eq!(logs[1].lost, [(Peer(0), why)]);
 }
 
 /// A rank has no connection to itself, and says so.

@@ -2,7 +2,7 @@
 
 use super::key::Role;
 use super::message::{Challenge, Hello, Refusal, Welcome};
-use super::{JobKey, Nonce, Parcel, Proof, Turned, Who};
+use super::{JobKey, Nonce, Parcel, Proof, Turned, Verdict, Who};
 
 /// A greeting as the host has it. Write [`Host::output`], read into [`Host::input`], and nothing beyond
 /// it.
@@ -109,9 +109,12 @@ impl Host {
         Ok(())
     }
 
-    /// Lets the caller in, or says that there is another connection. Then write the output.
-    pub fn conclude(&mut self, welcome: bool) {
-        let refused = (!welcome).then_some(Refusal::Twin);
+    /// Lets the caller in, or says why not. Then write the output.
+    pub fn conclude(&mut self, verdict: Verdict) {
+        let refused = match verdict {
+            Verdict::Welcome => None,
+            Verdict::Refuse(why) => Some(why),
+        };
         self.output = Parcel::of(&Welcome::bytes(refused));
     }
 }

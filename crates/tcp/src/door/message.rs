@@ -30,10 +30,12 @@ pub enum Refusal {
     Twin,
     /// The caller does not know the key.
     Key,
+    /// The host has lost the caller before.
+    Lost,
 }
 
 impl Refusal {
-    const ALL: [Self; 4] = [Self::Version, Self::Name, Self::Twin, Self::Key];
+    const ALL: [Self; 5] = [Self::Version, Self::Name, Self::Twin, Self::Key, Self::Lost];
 
     const fn code(self) -> u32 {
         match self {
@@ -41,6 +43,7 @@ impl Refusal {
             Self::Name => 2,
             Self::Twin => 3,
             Self::Key => 4,
+            Self::Lost => 5,
         }
     }
 
@@ -56,6 +59,7 @@ impl fmt::Display for Refusal {
             Self::Name => "it is another rank",
             Self::Twin => "there is another connection between the two",
             Self::Key => "another key",
+            Self::Lost => "it has given this rank up",
         })
     }
 }

@@ -6,7 +6,7 @@
 //!  Hello{version, from, to, nonce}    ->
 //!                                     <-    Challenge{nonce, proof}     or: Refused{why}
 //!  Answer{proof}                      ->
-//!                                     <-    Welcome                     or: Refused{twin}
+//!                                     <-    Welcome                     or: Refused{why}
 //! ```
 //!
 //! A proof is the BLAKE3 hash, keyed with the [`JobKey`], of who proves it and of all that was said
@@ -39,7 +39,7 @@ pub use waiting::Waiting;
 
 /// Version of the greeting and of the transport's own frames. Peers agree on it before their first
 /// frame.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Why a greeting failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -41,7 +41,7 @@ fn talk(
             }
             met.host = host.came(to_host.len());
             if matches!(met.host, Ok(Some(_))) {
-                host.conclude(true);
+                host.conclude(Verdict::Welcome);
             }
         }
         met.said[0] += to_host.len();
@@ -166,7 +166,7 @@ fn a_twin_is_told() {
             assert_eq!(caller.came(said.len()), Ok(false));
         }
     }
-    host.conclude(false);
+    host.conclude(Verdict::Refuse(Refusal::Twin));
     let said = host.output().to_vec();
     caller.input().copy_from_slice(&said);
     assert_eq!(caller.came(said.len()), Err(Turned::Refused(Refusal::Twin)));
@@ -246,12 +246,16 @@ proptest! {
 /// Both ranks come to the same choice, whatever each of them knows when the other's call comes.
 #[test]
 fn of_two_calls_one_is_kept() {
-    use Standing::{Apart, Calling, Met};
+    use Standing::{Apart, Calling, Lost, Met, Proved};
     use Verdict::{Refuse, Welcome};
-    assert_eq!((judge(2, 7, Apart), judge(7, 2, Apart)), (Welcome, Welcome));
-    assert_eq!(
-        (judge(2, 7, Calling), judge(7, 2, Calling)),
-        (Refuse, Welcome)
-    );
-    assert_eq!((judge(2, 7, Met), judge(7, 2, Met)), (Refuse, Refuse));
+    for (standing, lower, higher) in [
+        (Apart, Welcome, Welcome),
+        (Calling, Welcome, Welcome),
+        (Proved, Refuse(Refusal::Twin), Welcome),
+        (Met, Refuse(Refusal::Twin), Refuse(Refusal::Twin)),
+        (Lost, Refuse(Refusal::Lost), Refuse(Refusal::Lost)),
+    ] {
+        assert_eq!(judge(2, 7, standing), lower, "{standing:?}");
+        assert_eq!(judge(7, 2, standing), higher, "{standing:?}");
+    }
 }

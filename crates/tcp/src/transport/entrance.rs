@@ -13,7 +13,7 @@ use oxmpi_wire::{Bytes, Fault};
 use super::site::{Cards, Options};
 use super::tx::{TcpTx, host_of};
 use super::{Key, OPERATIONS};
-use crate::address::{Card, Way, ways};
+use crate::address::{Card, Reach, Way, ways};
 use crate::door::{
     Caller, Dial, Host, JobKey, Next, Refusal, Standing, Turned, Verdict, Waiting, Who, judge,
 };
@@ -57,24 +57,35 @@ struct Call {
     attempt: Option<Attempt>,
     /// Attempts in a row at which a host answered that nobody listens there.
     refusals: usize,
+    /// The peer said that it has lost this rank.
+    is_given_up: bool,
 }
 
 impl Call {
-    /// Rounds over all ways in which hosts say so, before they are believed.
+    /// Rounds over all ways in which hosts say that nobody listens, before they are believed.
     const ROUNDS: usize = 3;
 
     /// Why the peer cannot be reached, as far as is known.
     fn why(&self) -> Fault {
-        if self.has_ended() {
+        if self.is_given_up {
+            Fault::Unreachable("it has given this rank up")
+        } else if self.is_deserted() {
             Fault::Gone
         } else {
             Fault::Unreachable("none of its addresses answers")
         }
     }
 
-    /// Whether the peer's process has ended, as its host says: ranks listen before others know where.
-    fn has_ended(&self) -> bool {
+    /// Whether nobody listens where the peer did, as is said there: ranks listen before others know where.
+    fn is_deserted(&self) -> bool {
         !self.ways.is_empty() && self.refusals >= Self::ROUNDS * self.ways.len()
+    }
+
+    /// Whether to call on is in vain: the peer says so, or this very host says that nobody listens. In the name of
+    /// another host a firewall may say it, from behind which the peer can still call: that counts as no answer.
+    fn is_in_vain(&self) -> bool {
+        let is_here = |way: &Way| way.reach == Reach::Same;
+        self.is_given_up || (self.is_deserted() && self.ways.iter().all(is_here))
     }
 }
 
@@ -207,17 +218,24 @@ impl Entrance {
             }
         };
         let mut guest = self.guests.leave(number)?;
-        let standing = tx.standing(who.from);
-        let welcome = judge(self.me, who.from, standing) == Verdict::Welcome;
-        guest.host.conclude(welcome);
+        let verdict = judge(self.me, who.from, self.standing(who.from, tx));
+        guest.host.conclude(verdict);
         let told = guest.say();
-        if !welcome || told.is_err() {
+        if verdict != Verdict::Welcome || told.is_err() {
             return None;
         }
-        if standing == Standing::Calling {
-            self.calls.remove(&who.from);
-        }
+        self.calls.remove(&who.from);
         Some((who.from, guest.stream))
+    }
+
+    /// How this rank stands with `peer`, whose call has come.
+    fn standing<B: Bytes>(&self, peer: u32, tx: &TcpTx<B>) -> Standing {
+        let call = self.calls.get(&peer);
+        let attempt = call.and_then(|call| call.attempt.as_ref());
+        match tx.standing(peer) {
+            Standing::Calling if attempt.is_some_and(|a| a.caller.has_proved()) => Standing::Proved,
+            other => other,
+        }
     }
 
     /// Calls `peer`.
@@ -232,6 +250,7 @@ impl Entrance {
             dial,
             attempt: None,
             refusals: 0,
+            is_given_up: false,
         };
         self.calls.insert(peer, call);
         self.wake = 0;
@@ -256,12 +275,14 @@ impl Entrance {
                 } else {
                     0
                 };
-                if let Ended::Turned(Turned::Refused(Refusal::Twin)) = why {
-                    call.dial.refused(now);
-                } else {
-                    call.dial.failed(now);
-                    let host = host_of(&self.cards, peer);
-                    tracing::debug!(peer, host, %why, "a call failed");
+                match why {
+                    Ended::Turned(Turned::Refused(Refusal::Twin)) => call.dial.refused(now),
+                    Ended::Turned(Turned::Refused(Refusal::Lost)) => call.is_given_up = true,
+                    _ => {
+                        call.dial.failed(now);
+                        let host = host_of(&self.cards, peer);
+                        tracing::debug!(peer, host, %why, "a call failed");
+                    }
                 }
                 self.wake = 0;
                 None
@@ -318,7 +339,7 @@ impl Entrance {
             None => {}
         }
         call.attempt = None;
-        if call.has_ended() {
+        if call.is_in_vain() {
             return false;
         }
         loop {

@@ -159,14 +159,14 @@ impl<B: Bytes> TcpTx<B> {
         self.wanted.pop()
     }
 
-    /// How this rank stands with `peer`, whose call has come.
+    /// How this rank stands with `peer`, whose call has come, as far as this half knows: it does not see how far
+    /// its own call is.
     pub(super) fn standing(&self, peer: u32) -> Standing {
         match &self.peers[peer as usize] {
             None => Standing::Apart,
-            Some(outgoing) if outgoing.stream.is_none() && outgoing.lost.is_none() => {
-                Standing::Calling
-            }
-            Some(_) => Standing::Met,
+            Some(outgoing) if outgoing.lost.is_some() => Standing::Lost,
+            Some(outgoing) if outgoing.stream.is_some() => Standing::Met,
+            Some(_) => Standing::Calling,
         }
     }
 
