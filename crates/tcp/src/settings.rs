@@ -108,7 +108,7 @@ pub const SETTINGS: &[Setting] = &[
                own: it confirms what it may never pass on, so `tcp_silence` cannot see that it has stalled. \
                With a time here a peer whose connection is quiet is asked to answer, which it does inside of \
                calls of oxmpi only: one that makes none for so long, because it computes or is stopped, \
-               counts as lost. 1s to 1h, or `off`.",
+               counts as lost. So does one that answers no connection made to it for so long. 1s to 1h, or `off`.",
         check: |text| stall(text).map(drop),
     },
     Setting {

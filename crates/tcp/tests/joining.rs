@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use common::{Rank, logs, pair, ranks, site, until};
@@ -335,6 +335,68 @@ fn who_is_given_up_hears_of_it() {
     until(&mut ranks, "it is told", told, &mut logs);
     let why = Fault::Unreachable("it has given this rank up");
     assert_eq!(logs[1].lost, [(Peer(0), why)]);
+}
+
+/// Where a connection is taken and nothing is said, the next address is tried beside it. The second one passes on what
+/// comes to the rank.
+#[test]
+fn who_says_nothing_is_passed_by() {
+    let options = Options {
+        greeting: Duration::from_millis(20),
+        ..Options::default()
+    };
+    let (door, port) = listener();
+    let _mute = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 9), port)).expect("its own address");
+    let second = card(port, &[[127, 0, 0, 9], [127, 0, 0, 1]]);
+    let (one, two) = (site(options), site(Options::default()));
+    let (known, own) = (one.card().clone(), two.card().clone());
+    let home = (Ipv4Addr::LOCALHOST, own.port);
+    std::thread::spawn(move || {
+        let (caller, _) = door.accept().expect("a caller");
+        let rank = TcpStream::connect(home).expect("the rank listens");
+        let back = (rank.try_clone(), caller.try_clone());
+        let (from, to) = (back.0.expect("a socket"), back.1.expect("a socket"));
+        std::thread::spawn(move || std::io::copy(&mut &from, &mut &to).ok());
+        std::io::copy(&mut &caller, &mut &rank).ok();
+    });
+    let mut ranks = vec![
+        one.join(0, vec![known.clone(), second]).expect("a rank"),
+        two.join(1, vec![known, own]).expect("a rank"),
+    ];
+    send(&mut ranks[0], 1, 7);
+    let come = |_: &mut [Rank<RawBytes>], logs: &[Log]| logs[1].frames.len() == 1;
+    until(&mut ranks, "the frame arrives", come, &mut logs(2));
+}
+
+/// A rank that makes no call for long is not lost by who calls it meanwhile, except where that is asked for.
+#[test]
+fn who_answers_late_is_lost_only_if_that_is_wanted() {
+    let usual = Options {
+        greeting: Duration::from_millis(1),
+        patience: Duration::from_millis(1),
+        ..Options::default()
+    };
+    let mut ranks = ranks::<RawBytes>(2, usual);
+    let mut all = logs(2);
+    send(&mut ranks[0], 1, 7);
+    let start = std::time::Instant::now();
+    let computed = |_: &mut [Rank<RawBytes>], _: &[Log]| start.elapsed().as_millis() > 100;
+    until(&mut ranks[..1], "it computes", computed, &mut all[..1]);
+    let come = |_: &mut [Rank<RawBytes>], logs: &[Log]| logs[1].frames.len() == 1;
+    until(&mut ranks, "the frame arrives", come, &mut all);
+    assert!(all[0].lost.is_empty(), "{:?}", all[0].lost);
+
+    let options = Options {
+        stall: Some(Duration::from_millis(50)),
+        ..Options::default()
+    };
+    let (_mute, port) = listener();
+    let mut ranks = one_way([options; 2], card(port, &[[127, 0, 0, 1]]));
+    let mut all = logs(1);
+    send(&mut ranks[0], 1, 7);
+    let lost = |_: &mut [Rank<RawBytes>], logs: &[Log]| !logs[0].lost.is_empty();
+    until(&mut ranks[..1], "the loss is told", lost, &mut all);
+    assert_eq!(all[0].lost, [(Peer(1), Fault::Silent)]);
 }
 
 /// A rank has no connection to itself, and says so.

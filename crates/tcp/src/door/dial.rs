@@ -61,8 +61,12 @@ impl Dial {
         Next::Try(self.next)
     }
 
-    /// Whether connecting has taken too long. A greeting may take any time: the other rank answers
-    /// inside of calls only.
+    /// The attempt under way has a connection, and `greeting` from `now` on for what follows.
+    pub const fn connected(&mut self, now: u64, greeting: u64) {
+        self.attempt_until = now.saturating_add(greeting);
+    }
+
+    /// Whether the attempt under way has taken too long.
     #[must_use]
     pub const fn is_overdue(&self, now: u64) -> bool {
         now >= self.attempt_until
@@ -87,6 +91,12 @@ impl Dial {
             self.rounds = (self.rounds + 1).min(16);
             self.not_before = now.saturating_add(pause);
         }
+    }
+
+    /// Calls on for `patience` from `now`, as if it had just begun.
+    pub const fn renew(&mut self, now: u64, patience: u64) {
+        self.until = now.saturating_add(patience);
+        self.rounds = 0;
     }
 
     /// The peer's own call goes before this one: pause until it must have come.
@@ -120,6 +130,10 @@ mod tests {
             dial.failed(9000 * round);
         }
         assert_eq!(dial.next(27_000), Next::GiveUp);
+        dial.renew(28_000, 1000);
+        assert_eq!(dial.next(28_000), Next::Try(0));
+        dial.connected(28_001, 300);
+        assert!(!dial.is_overdue(28_300) && dial.is_overdue(28_301));
         assert_eq!(Dial::new(0, 0, 9).next(0), Next::GiveUp);
     }
 

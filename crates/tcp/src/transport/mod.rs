@@ -11,6 +11,7 @@
 //! Progress happens inside of calls only, like everywhere in the runtime.
 
 mod bulk;
+mod call;
 mod entrance;
 mod incoming;
 mod operations;
@@ -21,6 +22,7 @@ mod roads;
 mod runs;
 mod rx;
 mod site;
+mod talk;
 mod tx;
 
 pub use region::TcpRegion;
