@@ -56,6 +56,14 @@ impl Epoll {
         self.add(fd, key, epoll::EventFlags::IN)
     }
 
+    /// Tells nothing more of `fd`, which is watched.
+    ///
+    /// # Errors
+    /// What epoll_ctl says.
+    pub fn forget(&self, fd: impl AsFd) -> io::Result<()> {
+        Ok(epoll::delete(&self.fd, fd)?)
+    }
+
     fn add(&self, fd: impl AsFd, key: u64, flags: epoll::EventFlags) -> io::Result<()> {
         Ok(epoll::add(
             &self.fd,

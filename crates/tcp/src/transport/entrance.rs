@@ -21,6 +21,9 @@ use crate::door::{Host, JobKey, Standing, Verdict, Waiting, Who, judge};
 /// Connections that one poll accepts at most.
 const AT_ONCE: usize = OPERATIONS / 4;
 
+/// Milliseconds between two tries to accept a connection, where there is no room for one.
+const FULL: u64 = 100;
+
 /// A door at which callers are greeted, and the calls of this rank.
 #[derive(Debug)]
 pub(super) struct Entrance {
@@ -37,6 +40,8 @@ pub(super) struct Entrance {
     wake: u64,
     began: Instant,
     turned: u64,
+    /// No connection could be accepted since one was: nobody looks at the listener until then.
+    full: Option<u64>,
 }
 
 /// A caller that is not let in yet.
@@ -70,6 +75,7 @@ impl Entrance {
             wake: 0,
             began: Instant::now(),
             turned: 0,
+            full: None,
         }
     }
 
@@ -86,15 +92,12 @@ impl Entrance {
         for _ in 0..AT_ONCE {
             let (stream, from) = match self.listener.accept() {
                 Ok(accepted) => accepted,
-                Err(error) => {
-                    if error.kind() != io::ErrorKind::WouldBlock {
-                        // Out of descriptors, say: those who came first make room.
-                        tracing::warn!(%error, "a connection cannot be accepted");
-                        self.guests.yield_place();
-                    }
-                    return;
-                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // Out of descriptors, say: those who came first make room.
+                Err(_) if self.guests.yield_place().is_some() => continue,
+                Err(error) => return self.pause(&error, epoll),
             };
+            self.full = None;
             if !self.is_offered(&stream) {
                 self.turn_away(&from, &"it came by an interface that is not to be used");
                 continue;
@@ -111,6 +114,30 @@ impl Entrance {
             let guest = Guest { stream, from, host };
             if let Some(gone) = self.guests.enter(self.guest, guest, self.now()) {
                 self.turn_away(&gone.from, &"others came while it said nothing");
+            }
+        }
+    }
+
+    /// No connection can be accepted. It would be told of for ever, so the listener is not watched for a while.
+    fn pause(&mut self, error: &io::Error, epoll: &Epoll) {
+        if self.full.is_none() {
+            tracing::warn!(%error, "connections cannot be accepted");
+        }
+        // Who cannot forget it is told again.
+        let _ = epoll.forget(&self.listener);
+        self.full = Some(self.now() + FULL);
+    }
+
+    /// Watches the listener again after a pause. The end of the trouble is the next connection.
+    fn resume(&mut self, epoll: &Epoll) {
+        let now = self.now();
+        if self.full.is_some_and(|until| now >= until) {
+            self.full = Some(u64::MAX);
+            if epoll
+                .watch_readable(&self.listener, Key::Listener.word())
+                .is_err()
+            {
+                self.full = Some(now + FULL);
             }
         }
     }
@@ -215,6 +242,9 @@ impl Entrance {
     pub(super) fn tick<B: Bytes>(&mut self, epoll: &Epoll, tx: &mut TcpTx<B>) {
         while let Some(peer) = tx.take_wanted() {
             self.call(peer);
+        }
+        if self.full.is_some() {
+            self.resume(epoll);
         }
         if self.calls.is_empty() {
             return;
