@@ -56,7 +56,6 @@ mod comm;
 mod data;
 mod envelope;
 mod error;
-mod log;
 mod memory;
 mod op;
 mod raw;

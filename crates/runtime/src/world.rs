@@ -9,7 +9,6 @@ use crate::boot::{self, Manager};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::error::{Error, Result};
-use crate::log;
 use crate::memory::Memory;
 use crate::raw::{Communicator, Lane, LaneCell, Own, Policy};
 use crate::settings::JOB_VARIABLE;
@@ -45,7 +44,6 @@ impl World {
         let (mut policy, warnings) = Policy::of_process()?;
         let began = Instant::now();
         let mut manager = Manager::find()?;
-        log::show(policy.log, manager.rank());
         if manager.rank() == 0 {
             // `oxmpi run` has read the same settings, and has printed what is wrong with them. It may run on
             // another host than the ranks, with other devices.

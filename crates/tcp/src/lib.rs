@@ -4,6 +4,7 @@
 pub mod address;
 pub mod door;
 pub mod frame;
+mod log;
 pub mod pulse;
 pub mod settings;
 pub mod transport;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, duration, size, whole};
+use oxmpi_text::{
+    Alias, Error, Expected, Level, Product, Setting, Span, duration, size, switch, whole,
+};
 
 use crate::address::{self, Filter};
 
@@ -131,6 +133,17 @@ pub const SETTINGS: &[Setting] = &[
         long: "When there are more, who came first is turned away; a rank of the job calls again. 1 to \
                65536.",
         check: |text| guests(text).map(drop),
+    },
+    Setting {
+        name: "tcp_log",
+        aliases: &[],
+        default: "on",
+        kind: "switch",
+        level: Level::Expert,
+        short: "whether strangers that are turned away are told on stderr, and peers that break the protocol",
+        long: "A line each, for each of the first strangers and then for ever fewer of them. In a program that has a \
+               `tracing` subscriber such lines go there, in any case.",
+        check: |text| switch(text).map(drop),
     },
 ];
 
@@ -265,6 +278,7 @@ mod tests {
                 "tcp_stall" => assert_eq!(stall(text), Ok(usual.stall)),
                 "tcp_patience" => assert_eq!(patience(text), Ok(usual.patience)),
                 "tcp_guests" => assert_eq!(guests(text), Ok(usual.guests)),
+                "tcp_log" => assert_eq!(switch(text), Ok(usual.log)),
                 other => panic!("{other} has no reader"),
             }
         }

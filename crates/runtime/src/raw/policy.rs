@@ -5,11 +5,9 @@ use oxmpi_shm::Layout;
 use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
-use tracing::level_filters::LevelFilter;
 
 use crate::boot::{Far, NetworkWish};
 use crate::error::{Error, Result};
-use crate::log;
 use crate::settings::{self, Sources, Wait};
 use crate::transports;
 
@@ -34,8 +32,6 @@ pub(crate) struct Policy {
     pub(super) checks: bool,
     /// Whether this rank says what it took to find the others.
     pub(crate) start_report: bool,
-    /// What of the transports' log is shown.
-    pub(crate) log: LevelFilter,
     wait: Wait,
     spin: u32,
 }
@@ -68,7 +64,6 @@ impl Policy {
                 ..values.tuning()
             },
             start_report: values.parse("start_report", oxmpi_text::switch),
-            log: values.parse("log", log::level),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
         };

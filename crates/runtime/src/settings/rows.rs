@@ -1,8 +1,7 @@
-//! The runtime's own settings: how a rank waits, and what it says of its start and of what goes wrong.
+//! The runtime's own settings: how a rank waits, and what it says of its start.
 
 use std::str::FromStr;
 
-use crate::log::level;
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
 
 /// How a rank waits for messages.
@@ -123,17 +122,5 @@ pub(super) const ROWS: &[Setting] = &[
         long: "One line on stderr once the ranks have met: the time since the rank began to look for its process manager, \
                what it asked the manager for, and what it sent to other nodes.",
         check: |text| switch(text).map(drop),
-    },
-    Setting {
-        name: "log",
-        aliases: &[],
-        default: "warn",
-        kind: "level",
-        level: Level::Expert,
-        short: "what transports report on stderr: off, error, warn, info or debug",
-        long: "`warn` has a line for strangers that are turned away and for peers that break the protocol; `info` \
-               one for each peer that is lost, too. Nothing is shown where the program had a `tracing` subscriber \
-               before it joined: that one gets all.",
-        check: |text| level(text).map(drop),
     },
 ];

@@ -236,6 +236,7 @@ impl Values {
             patience: self.parse("tcp_patience", patience),
             silence: self.parse("tcp_silence", silence),
             stall: self.parse("tcp_stall", stall),
+            log: self.parse("tcp_log", oxmpi_text::switch),
             ..oxmpi_tcp::Options::default()
         }
     }

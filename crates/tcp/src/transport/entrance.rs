@@ -17,6 +17,7 @@ use super::tx::{TcpTx, host_of};
 use super::{Key, OPERATIONS};
 use crate::address::{Card, ways};
 use crate::door::{Host, JobKey, Standing, Verdict, Waiting, Who, judge};
+use crate::log::warn;
 
 /// Connections that one poll accepts at most.
 const AT_ONCE: usize = OPERATIONS / 4;
@@ -163,7 +164,11 @@ impl Entrance {
     fn turn_away(&mut self, from: &SocketAddr, why: &dyn std::fmt::Display) {
         self.turned += 1;
         if self.turned <= 16 || self.turned.is_power_of_two() {
-            tracing::warn!(%from, %why, turned = self.turned, "turned a connection away");
+            let what = format_args!(
+                "a connection from {from} is turned away ({} so far): {why}",
+                self.turned
+            );
+            warn(self.me, self.options.log, what);
         }
     }
 

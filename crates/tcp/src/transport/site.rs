@@ -39,6 +39,9 @@ pub struct Options {
     pub silence: Duration,
     /// How long a connection may bring nothing although the peer is asked to answer; `None`: it is not asked.
     pub stall: Option<Duration>,
+    /// Whether strangers that are turned away and peers that break the protocol leave a line on the standard error
+    /// stream, in a program without a `tracing` subscriber.
+    pub log: bool,
 }
 
 impl Default for Options {
@@ -53,6 +56,7 @@ impl Default for Options {
             patience: Duration::from_secs(30),
             silence: Duration::from_secs(20),
             stall: None,
+            log: true,
         }
     }
 }

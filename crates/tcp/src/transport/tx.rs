@@ -21,6 +21,7 @@ use super::site::{Cards, Options};
 use crate::address::Card;
 use crate::door::Standing;
 use crate::frame::{Control, Draft, Name};
+use crate::log::warn;
 
 /// Bodies from this length on are written from where they lie: to copy them takes longer than a system
 /// call that takes nothing else along.
@@ -379,7 +380,8 @@ impl<B: Bytes> TcpTx<B> {
     #[cold]
     pub(super) fn breach(&mut self, peer: u32, told: &dyn fmt::Display, rule: &'static str) {
         let host = self.host(Peer(peer));
-        tracing::warn!(peer, host, %told, "the peer broke the protocol");
+        let what = format_args!("rank {peer} on {host} broke the protocol: {told}");
+        warn(self.me, self.options.log, what);
         self.lose(peer, Fault::Protocol(rule));
     }
 
