@@ -110,7 +110,7 @@ impl RecursiveSplitting {
         }
     }
 
-    /// The number of rounds at most: exact for powers of the radix. Else some ranks send more, and
+    /// The number of rounds at most: exact for powers of a radix up to 4. Else some ranks send more, and
     /// others wait for their ports.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let radix = parameters.radix;

@@ -20,7 +20,7 @@ use oxmpi_tcp::{Card, TcpTx};
 use oxmpi_wire::Peer;
 use oxmpi_wire::exchange::{self, Directory, Exchange, Sheet};
 
-use super::card::{agree, beside, not_watched};
+use super::card::{Lengths, agree, beside, not_watched};
 use super::invitation::is_first_alone;
 use super::node::{accept_word, gather, release};
 use super::nodes::Published;
@@ -29,7 +29,8 @@ use super::{Far, Listening, Manager, Met, invitation};
 use crate::error::{Error, Result};
 use crate::raw::Policy;
 
-/// The key under which the leader of a node says where it listens, with the node's number.
+/// The key under which the leader of a node says how long what it writes is and where it listens, `LENGTHS/CARD`, with
+/// the node's number.
 const CARD: &str = "oxmpi-card";
 
 /// Meets all ranks of the job, which are on the nodes that rank 0 has `published`.
@@ -53,7 +54,8 @@ pub(super) fn meet(
         card,
     } = listening;
     if seat.place == 0 {
-        manager.put(&format!("{CARD}-{}", seat.node), &card.to_string())?;
+        let own = format!("{lengths}/{card}");
+        manager.put(&format!("{CARD}-{}", seat.node), &own)?;
     }
     manager.barrier()?;
     let mut ends = site.enter(rank, size).map_err(not_watched)?;
@@ -66,7 +68,7 @@ pub(super) fn meet(
         let patience = policy.network.options.patience;
         (ends, mailed) = rounds::run(&mut exchange, ends, patience, |node, with_card| {
             let leader = published.leader(manager, node)?;
-            let card = with_card.then(|| card_of(manager, leader, node));
+            let card = with_card.then(|| card_of(manager, leader, node, lengths));
             Ok(Called {
                 rank: leader,
                 card: card.transpose()?.flatten(),
@@ -142,10 +144,22 @@ fn introduce(tx: &TcpTx<RawBytes>, all: &Directory, me: u32) -> Result<Vec<u32>>
 }
 
 /// Where the leader of `node`, which is rank `of`, listens.
-fn card_of(manager: &mut Manager, of: u32, node: u32) -> Result<Option<Card>> {
+///
+/// # Errors
+/// When its lengths are not this rank's `own`, which is told before what it writes is too long to read.
+fn card_of(manager: &mut Manager, of: u32, node: u32, own: Lengths) -> Result<Option<Card>> {
     let text = manager.get(of, &format!("{CARD}-{node}"))?;
-    text.map(|text| text.parse().map_err(|why| misled(&why)))
-        .transpose()
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    let (lengths, card) = text.split_once('/').unwrap_or_default();
+    let card: Card = card.parse().map_err(|why| misled(&why))?;
+    let lengths = lengths.parse().map_err(|why| misled(&why))?;
+    agree(&[lengths, own], |one| match one {
+        0 => format!("rank {of} on {}", card.host),
+        _ => "this rank".into(),
+    })?;
+    Ok(Some(card))
 }
 
 /// The card of each node's leader, which the ranks of a node have in common with its name and the lengths of what
