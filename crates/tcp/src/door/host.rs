@@ -34,12 +34,6 @@ impl Host {
         }
     }
 
-    /// Whether the caller has said who it is, as those do who know the protocol.
-    #[must_use]
-    pub const fn is_greeted(&self) -> bool {
-        self.who.is_some()
-    }
-
     /// What is to be written; also after an error, before the connection is closed.
     #[must_use]
     pub fn output(&self) -> &[u8] {

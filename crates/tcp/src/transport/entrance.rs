@@ -180,8 +180,9 @@ impl Entrance {
             Ok(Some(who)) => who,
             Err(why) => {
                 let guest = self.guests.leave(number)?;
-                if why.is_end() && guest.host.is_greeted() {
-                    tracing::debug!(from = %guest.from, %why, "a caller has given its call up");
+                if why.is_end() {
+                    // Who has said nothing wrong may be a peer that leaves the job.
+                    tracing::info!(from = %guest.from, %why, "a caller has given its call up");
                 } else {
                     self.turn_away(&guest.from, &why);
                 }
