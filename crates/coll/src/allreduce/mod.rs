@@ -6,6 +6,7 @@
 mod census;
 mod circulant;
 mod gather_reduce;
+mod merge;
 mod rabenseifner;
 mod recursive_doubling;
 mod recursive_multiplying;

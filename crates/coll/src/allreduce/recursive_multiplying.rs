@@ -9,10 +9,11 @@
 //! and all ranks get the same bits. Ruefenacht, Bull and Booth, "Generalisation of recursive
 //! doubling for AllReduce", 2017.
 
+use super::merge::Merge;
 use crate::accumulate::Accumulator;
 use crate::catalog::{Call, Parameters};
 use crate::fold::Fold;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::plan::{Acts, Known, Plan};
 
 /// The largest radix: a step holds the messages of a phase.
 pub const MAX_RADIX: u32 = 8;
@@ -64,11 +65,6 @@ impl RecursiveMultiplying {
         self.radix + 1
     }
 
-    /// Whether this rank's contribution is still in `In` in the phase.
-    fn is_fresh(&self, phase: u32) -> bool {
-        phase == 0 && self.fold.followers() == 0 && !self.in_place
-    }
-
     /// This rank's digit of the phase: its number in the group.
     fn digit(&self, phase: u32) -> u32 {
         self.fold.place() / self.radix.pow(phase) % self.radix
@@ -81,60 +77,35 @@ impl RecursiveMultiplying {
         self.fold.leader(place)
     }
 
-    /// What this rank brings into the phase.
-    fn own(&self, phase: u32) -> Part {
-        self.sum.value(!self.is_fresh(phase))
-    }
-
-    /// Where the contribution with another digit is received. While this rank's own is still in
-    /// `In`, the one beside it comes where the result belongs.
-    fn room(&self, phase: u32, digit: u32) -> Part {
-        let own = self.digit(phase);
-        if self.is_fresh(phase) && digit == own.checked_sub(1).unwrap_or(1) {
-            return self.sum.value(true);
-        }
-        let slot = u64::from(digit - u32::from(digit > own));
-        Part::new(Buf::Scratch, slot * self.count, self.count)
-    }
-
-    /// Step `n` of merging, which combines digits 0 to `n` with digit `n + 1`. The lower digits are
-    /// combined where the last of them came, the others where the result belongs.
-    fn merge(&self, phase: u32, n: u32, acts: &mut Acts) {
-        let (digit, fresh) = (self.digit(phase), self.is_fresh(phase));
-        let (own, sum) = (self.own(phase), self.sum.value(true));
-        let room = |digit| self.room(phase, digit);
-        if n + 1 < digit {
-            acts.reduce(room(n), room(n + 1), Side::Left);
-        } else if n + 1 == digit && fresh {
-            acts.reduce(own, sum, Side::Right);
-        } else if n + 1 == digit {
-            acts.reduce(room(n), sum, Side::Left);
-        } else if n == 0 && fresh {
-            acts.reduce(own, sum, Side::Left);
-        } else {
-            acts.reduce(room(n + 1), sum, Side::Right);
+    /// How this rank merges what its group has.
+    fn merge(&self, phase: u32) -> Merge {
+        Merge {
+            own: self.digit(phase),
+            fresh: phase == 0 && self.fold.followers() == 0 && !self.in_place,
+            count: self.count,
+            sum: self.sum,
         }
     }
 
     /// Step `i` of a phase, and how many of its steps that needs.
     fn phase(&self, phase: u32, i: u32, acts: &mut Acts) -> u32 {
-        let own = self.digit(phase);
-        let other = |distance| (own + distance) % self.radix;
+        let merge = self.merge(phase);
+        let other = |distance| (merge.own + distance) % self.radix;
         match i {
             0 => {
                 for digit in (1..self.radix).rev().map(other) {
-                    acts.recv(self.peer(phase, digit), phase, self.room(phase, digit));
+                    acts.recv(self.peer(phase, digit), phase, merge.room(digit));
                 }
                 0
             }
             1 => {
                 for digit in (1..self.radix).map(other) {
-                    acts.send(self.peer(phase, digit), phase, self.own(phase));
+                    acts.send(self.peer(phase, digit), phase, merge.contribution());
                 }
                 0
             }
             _ => {
-                self.merge(phase, i - 2, acts);
+                merge.step(i - 2, acts);
                 i
             }
         }

@@ -11,9 +11,10 @@
 //! and all ranks get the same bits. After Ruefenacht, Bull and Booth, "Generalisation of recursive
 //! doubling for AllReduce", 2017.
 
+use super::merge::Merge;
 use crate::accumulate::Accumulator;
 use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::plan::{Acts, Known, Plan};
 use crate::split::Cut;
 use crate::tree::levels_of;
 
@@ -131,56 +132,27 @@ impl RecursiveSplitting {
         Group::after(cuts, self.rank, self.size, self.radix)
     }
 
-    /// Whether this rank's contribution is still in `In` in the phase: its part is itself.
-    fn is_fresh(&self, group: &Group) -> bool {
-        !self.in_place && group.part(group.own).1 == 1
-    }
-
-    /// What this rank brings into the phase.
-    fn own(&self, group: &Group) -> Part {
-        self.sum.value(!self.is_fresh(group))
-    }
-
-    /// Where the contribution of another part is received. While this rank's own is still in
-    /// `In`, the one beside it comes where the result belongs.
-    fn room(&self, group: &Group, part: u32) -> Part {
-        let own = group.own;
-        if self.is_fresh(group) && part == own.checked_sub(1).unwrap_or(1) {
-            return self.sum.value(true);
-        }
-        let slot = u64::from(part - u32::from(part > own));
-        Part::new(Buf::Scratch, slot * self.count, self.count)
-    }
-
-    /// Step `n` of merging, which combines parts 0 to `n` with part `n + 1`. The lower ones are
-    /// combined where the last of them came, the others where the result belongs.
-    fn merge(&self, group: &Group, n: u32, acts: &mut Acts) {
-        let (part, fresh) = (group.own, self.is_fresh(group));
-        let (own, sum) = (self.own(group), self.sum.value(true));
-        let room = |part| self.room(group, part);
-        if n + 1 < part {
-            acts.reduce(room(n), room(n + 1), Side::Left);
-        } else if n + 1 == part && fresh {
-            acts.reduce(own, sum, Side::Right);
-        } else if n + 1 == part {
-            acts.reduce(room(n), sum, Side::Left);
-        } else if n == 0 && fresh {
-            acts.reduce(own, sum, Side::Left);
-        } else {
-            acts.reduce(room(n + 1), sum, Side::Right);
+    /// How this rank merges what a group has. Its contribution is still in `In` where its part is itself.
+    fn merge(&self, group: &Group) -> Merge {
+        Merge {
+            own: group.own,
+            fresh: !self.in_place && group.part(group.own).1 == 1,
+            count: self.count,
+            sum: self.sum,
         }
     }
 
     /// Step `i` of a phase, and how many of its steps that needs.
     fn phase(&self, phase: u32, i: u32, acts: &mut Acts) -> u32 {
         let group = self.group(phase);
+        let merge = self.merge(&group);
         let other = |distance| (group.own + distance) % group.parts;
         let others = (1..group.parts).map(other);
         match i {
             0 => {
                 for part in others.rev() {
                     let giver = group.giver(self.rank, part);
-                    acts.recv(giver, phase, self.room(&group, part));
+                    acts.recv(giver, phase, merge.room(part));
                 }
                 0
             }
@@ -189,19 +161,19 @@ impl RecursiveSplitting {
                 for (start, length) in others.map(|part| group.part(part)) {
                     let number = self.rank - first;
                     if number < length {
-                        acts.send(start + number, phase, self.own(&group));
+                        acts.send(start + number, phase, merge.contribution());
                     }
                 }
                 0
             }
             2 => {
                 let left_over = others.filter_map(|part| group.left_over(self.rank, part));
-                left_over.for_each(|rank| acts.send(rank, phase, self.own(&group)));
+                left_over.for_each(|rank| acts.send(rank, phase, merge.contribution()));
                 0
             }
             _ => {
                 if i - 2 < group.parts {
-                    self.merge(&group, i - 3, acts);
+                    merge.step(i - 3, acts);
                 }
                 i
             }
