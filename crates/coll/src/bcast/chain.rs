@@ -2,40 +2,51 @@
 //!
 //! `n + p - 2` rounds for `n` blocks, and every rank sends each block to one rank only: for few
 //! ranks and large vectors.
+//!
+//! A rank announces what it has before it asks for more: it may copy that itself, and the rank after it
+//! would wait for that copy as well. Where a neighbour is on another node, what asks for a block waits at
+//! the adapter behind the one that comes; so such a rank asks for one block ahead.
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan, TAGS};
+use crate::placement::Placement;
+use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::Cut;
+use crate::window::Short;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
 /// One rank's part in a broadcast down a chain. Step `i` receives block `i` and passes on the one
-/// before it.
+/// before it or, where the rank asks ahead, the one before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     circle: Circle,
     from_root: u32,
     blocks: u32,
     cut: Cut,
+    short: Short,
+    /// The blocks that are asked for before the last one is passed on: one or none.
+    ahead: u32,
 }
 
 impl Chain {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
+        let circle = Circle::of(call);
+        let place = Placement::new(parameters.order, call.size, parameters.per_node);
+        let is_afar = |peer| place.node(peer) != place.node(call.rank);
         Chain {
-            circle: Circle::of(call),
+            circle,
             from_root: call.from_root(),
             blocks,
             cut: Cut::new(call.count, blocks),
-        }
-    }
-
-    fn pass(&self, block: u32, buf: Buf, acts: &mut Acts) {
-        if self.from_root + 1 < self.circle.size() {
-            acts.send(self.circle.above(1), block % TAGS, self.part(buf, block));
+            short: Short::of(call),
+            ahead: [circle.below(1), circle.above(1)]
+                .into_iter()
+                .any(is_afar)
+                .into(),
         }
     }
 
@@ -48,8 +59,8 @@ impl Chain {
 impl Plan for Chain {
     fn steps(&self) -> u32 {
         match self.blocks {
-            0 => 0,
-            blocks => blocks + u32::from(self.from_root > 0),
+            blocks if blocks == 0 || self.from_root == 0 => blocks,
+            blocks => blocks + 1 + self.ahead,
         }
     }
 
@@ -58,16 +69,21 @@ impl Plan for Chain {
     }
 
     fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let is_last = self.from_root + 1 == self.circle.size();
+        let (below, above) = (self.circle.below(1), self.circle.above(1));
         if self.from_root == 0 {
-            self.pass(i, Buf::In, acts);
+            if !is_last {
+                acts.send(above, 0, self.part(Buf::In, i));
+            }
             return Some(0);
         }
-        if i < self.blocks {
-            acts.recv(self.circle.below(1), i % TAGS, self.part(Buf::Out, i));
-        }
-        if let Some(arrived) = i.checked_sub(1) {
-            self.pass(arrived, Buf::Out, acts);
-        }
-        Some(i)
+        let come = match i < self.blocks {
+            true => self.part(Buf::Out, i),
+            false => Part::EMPTY,
+        };
+        let passed = i.checked_sub(1 + self.ahead).filter(|_| !is_last);
+        let passed = passed.map_or(Part::EMPTY, |block| self.part(Buf::Out, block));
+        self.short.exchange(acts, 0, (below, come), (above, passed));
+        Some(i.saturating_sub(self.ahead))
     }
 }

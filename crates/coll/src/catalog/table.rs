@@ -281,7 +281,7 @@ table! {
         name: "chain",
         about: "each rank sends each block to one other: for large vectors and few ranks",
         needs: Needs { max_size: bcast::CHAIN_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        parameters: Parameters { blocks: 16, per_node: 1, ..Parameters::NONE },
         rounds: chain_rounds,
         cost: cost::chain,
     };

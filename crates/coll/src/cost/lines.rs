@@ -44,11 +44,9 @@ impl Line {
     fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let stop = |way| model.both(way, bytes).saturating_add(work);
         let waits = bytes > model.machine.eager;
-        // A long message is fetched before the next step, and where it is reduced the next one is
-        // fetched after that.
-        let turns = if work > 0 { 2 } else { 1 };
+        // A long message is fetched before the next step.
         let fetched = |way| match waits {
-            true => model.hop(way, bytes).saturating_mul(turns) + work,
+            true => model.hop(way, bytes).saturating_add(work),
             false => 0,
         };
         let near = fetched(Way::Node) + model.machine.node.latency * u64::from(waits);

@@ -61,11 +61,16 @@ impl<B: Phase> LaneBcast<B> {
             count: share.own().len(),
             ..of_lane(call, place)
         };
+        // Every rank of a lane is on another node.
+        let apart = Parameters {
+            per_node: 1,
+            ..*parameters
+        };
         LaneBcast {
             place,
             rank: call.rank,
             share,
-            lane: B::of(&lane, parameters),
+            lane: B::of(&lane, &apart),
         }
     }
 

@@ -6,8 +6,9 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side, TAGS};
+use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
 use crate::split::Cut;
+use crate::window::Short;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
@@ -20,6 +21,7 @@ pub struct Chain {
     from_root: u32,
     blocks: u32,
     cut: Cut,
+    short: Short,
     /// Whether this is the root with its input in `Out`.
     in_place: bool,
 }
@@ -33,6 +35,7 @@ impl Chain {
             from_root: call.from_root(),
             blocks,
             cut: Cut::new(call.count, blocks),
+            short: Short::of(call),
             in_place: call.in_place && call.rank == call.root,
         }
     }
@@ -62,17 +65,19 @@ impl Chain {
         Part::new(Buf::Scratch, slot, sum.count)
     }
 
-    fn send(&self, block: u32, from: Part, acts: &mut Acts) {
-        acts.send(self.circle.below(1), block % TAGS, from);
-    }
-
     fn exchange(&self, block: u32, acts: &mut Acts) {
-        if block < self.blocks {
-            acts.recv(self.circle.above(1), block % TAGS, self.room(block));
-        }
-        if let Some(done) = block.checked_sub(1).filter(|_| !self.is_root()) {
-            self.send(done, self.room(done), acts);
-        }
+        let come = match block < self.blocks {
+            true => self.room(block),
+            false => Part::EMPTY,
+        };
+        let done = block.checked_sub(1).filter(|_| !self.is_root());
+        let done = done.map_or(Part::EMPTY, |done| self.room(done));
+        self.short.exchange(
+            acts,
+            0,
+            (self.circle.above(1), come),
+            (self.circle.below(1), done),
+        );
     }
 
     fn merge(&self, block: u32, acts: &mut Acts) {
@@ -111,7 +116,7 @@ impl Plan for Chain {
                 Some(0)
             }
             () if self.is_first() => {
-                self.send(i, self.part(Buf::In, i), acts);
+                acts.send(self.circle.below(1), 0, self.part(Buf::In, i));
                 Some(0)
             }
             () if i.is_multiple_of(2) => {
