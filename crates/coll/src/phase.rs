@@ -1,5 +1,7 @@
 //! A plan of the catalog as a phase of another one.
 
+use core::ops::Range;
+
 use crate::catalog::{Call, Parameters};
 use crate::plan::Plan;
 use crate::{allgather, bcast, scatter};
@@ -12,6 +14,11 @@ pub trait Phase: Plan {
     /// The first of the blocks that a rank keeps in scratch on their way, in a scatter.
     fn stock(&self) -> u32 {
         0
+    }
+
+    /// The ranks whose blocks come to a rank, in a scatter.
+    fn brought(&self, rank: u32) -> Range<u32> {
+        rank..rank + 1
     }
 
     /// How many of the first steps need nothing, in an allgather.
@@ -57,6 +64,10 @@ impl Phase for scatter::Knomial {
 
     fn stock(&self) -> u32 {
         self.first()
+    }
+
+    fn brought(&self, rank: u32) -> Range<u32> {
+        self.subtree(rank)
     }
 }
 

@@ -60,6 +60,11 @@ impl Knomial {
         place
     }
 
+    /// Another rank's place in the same tree.
+    pub(crate) fn of(&self, rank: u32) -> Self {
+        Knomial::new(rank, self.size, self.root, self.radix)
+    }
+
     /// The levels below this one may bring children; this one leads to the parent. At the root, the
     /// number of levels.
     pub(crate) const fn top(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! A vector in blocks, one for each rank, as a scatter brings them and an allgather completes them.
 
+use core::ops::Range;
+
 use crate::catalog::Call;
 use crate::halves::{Half, Halves};
 use crate::phase::Phase;
@@ -93,12 +95,13 @@ impl Vector {
     }
 
     /// Step `i` of a plan for [`Vector::gather`], in halves, after `before` other steps. Its first
-    /// receives may overlap with these where they are `early`; the root has its blocks anyway.
+    /// receives may overlap with these where they are `early`; the root has its blocks anyway, and what
+    /// the scatter has `brought` to a rank, for its subtree, is not sent to it again.
     pub(crate) fn complete<G: Phase>(
         &self,
         plan: &G,
         i: u32,
-        (before, early): (u32, bool),
+        ((before, early), brought): ((u32, bool), impl Fn(u32) -> Range<u32>),
         known: &Known<'_>,
         acts: &mut Acts,
     ) -> Option<u32> {
@@ -113,7 +116,7 @@ impl Vector {
         };
         let of_half = inner.iter().filter(|&act| is_in_half(act));
         of_half
-            .filter_map(|&act| self.gathered(act))
+            .filter_map(|&act| self.gathered(act, &brought))
             .for_each(|act| acts.push(act));
         let receives = inner.iter().all(|act| matches!(act, Act::Recv { .. }));
         Some(match half {
@@ -145,18 +148,45 @@ impl Vector {
     }
 
     /// An act of the allgather; `None` for what would come to the root, and where nothing is left.
-    fn gathered(&self, act: Act) -> Option<Act> {
-        let act = match act {
-            Act::Send { to, from, .. } if Some(to) != self.root => Act::Send { to, tag: TAG, from },
-            Act::Recv { from, into, .. } if !self.is_at_root() => Act::Recv {
-                from,
-                tag: TAG,
-                into,
-            },
+    fn gathered(&self, act: Act, brought: impl Fn(u32) -> Range<u32>) -> Option<Act> {
+        let (act, receiver) = match act {
+            Act::Send { to, from, .. } if Some(to) != self.root => {
+                (Act::Send { to, tag: TAG, from }, to)
+            }
+            Act::Recv { from, into, .. } if !self.is_at_root() => {
+                let tag = TAG;
+                (Act::Recv { from, tag, into }, self.rank)
+            }
             _ => return None,
         };
-        let act = act.with_parts(|part| self.cut(part));
+        let there = brought(receiver);
+        let act = act.with_parts(|part| self.cut(self.without(part, &there)));
         (!is_empty(&act)).then_some(act)
+    }
+
+    /// A run of blocks, without those of the ranks at either end of it.
+    fn without(&self, part: Part, ranks: &Range<u32>) -> Part {
+        let element = |rank: u32| u64::from(rank) * self.block();
+        let (start, end) = (element(ranks.start), element(ranks.end));
+        let around = |at: u64| if part.wrap > 0 { at % part.wrap } else { at };
+        let before = match part.first {
+            first if (start..end).contains(&first) => part.count.min(end - first),
+            _ => 0,
+        };
+        let (first, count) = (around(part.first + before), part.count - before);
+        let after = match count {
+            0 => 0,
+            count => match around(first + count - 1) {
+                last if (start..end).contains(&last) => count.min(last + 1 - start),
+                _ => 0,
+            },
+        };
+        let count = count - after;
+        Part {
+            first,
+            count,
+            ..part
+        }
     }
 }
 

@@ -103,8 +103,55 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
             Some(after) => {
                 // Who hands nothing on may get other blocks before its own one.
                 let ahead = (before, before <= 1);
+                let brought = |rank| scatter.brought(rank);
                 self.vector
-                    .complete(&self.gather(), after, ahead, known, acts)
+                    .complete(&self.gather(), after, (ahead, brought), known, acts)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KnomialBruck, KnomialLinear, KnomialRing, LinearBruck, LinearRing};
+    use crate::catalog::{Call, Parameters};
+    use crate::plan::{Act, Acts, Given, Known, Learned, Plan};
+
+    /// Elements that come to a rank.
+    fn received(plan: &impl Plan) -> u64 {
+        let learned = Learned::new();
+        let known = Known::new(Given::NOTHING, &learned);
+        let in_step = |i| {
+            let mut acts = Acts::new();
+            plan.step(i, &known, &mut acts);
+            let come = |act: &Act| match act {
+                Act::Recv { into, .. } => into.len(),
+                _ => 0,
+            };
+            acts.iter().map(come).sum::<u64>()
+        };
+        (0..plan.steps()).map(in_step).sum()
+    }
+
+    #[test]
+    fn every_rank_gets_every_element_once() {
+        for (size, root, radix) in [(2, 0, 2), (9, 0, 2), (16, 5, 4), (23, 7, 3), (64, 63, 8)] {
+            let parameters = Parameters {
+                radix,
+                window: 8,
+                per_node: 1,
+                ..Parameters::NONE
+            };
+            for rank in (0..size).filter(|&rank| rank != root) {
+                let call = Call::bcast(rank, size, root, 1001);
+                let all = [
+                    received(&LinearBruck::of(&call, &parameters)),
+                    received(&LinearRing::of(&call, &parameters)),
+                    received(&KnomialLinear::of(&call, &parameters)),
+                    received(&KnomialBruck::of(&call, &parameters)),
+                    received(&KnomialRing::of(&call, &parameters)),
+                ];
+                assert_eq!(all, [1001; 5], "rank {rank} of {size} below {root}");
             }
         }
     }

@@ -136,8 +136,13 @@ impl<B: Phase> Plan for LaneBcast<B> {
         } else {
             let before = before + self.lane.steps();
             let (gather, ahead) = (self.gather(), (before, true));
-            self.share
-                .complete(&gather, i - before, ahead, known, &mut inner)?
+            self.share.complete(
+                &gather,
+                i - before,
+                (ahead, |rank| rank..rank + 1),
+                known,
+                &mut inner,
+            )?
         };
         inner.iter().for_each(|&act| acts.push(self.inside(act)));
         Some(needs)

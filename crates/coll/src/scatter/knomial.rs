@@ -37,6 +37,11 @@ impl Knomial {
         self.place.subtree().start
     }
 
+    /// The ranks whose blocks come to a rank.
+    pub(crate) fn subtree(&self, rank: u32) -> Range<u32> {
+        self.place.of(rank).subtree()
+    }
+
     fn is_leaf(&self) -> bool {
         self.place.parent().is_some() && self.place.subtree().len() == 1
     }
