@@ -17,7 +17,7 @@ const RADIXES: [u32; 4] = [2, 3, 4, 8];
 /// what is short.
 const WINDOWS: [u32; 2] = [0, 64];
 
-const BLOCKS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
+const BLOCKS: [u32; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// Every algorithm that suits the call, with each of its parameters.
 ///

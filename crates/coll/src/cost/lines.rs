@@ -41,8 +41,14 @@ impl Line {
     }
 
     /// What each message after the first one adds: the slowest place on the line.
-    fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
-        let stop = |way| model.both(way, bytes).saturating_add(work);
+    /// Where its ends do not meet, of two ranks one sends only, and the other one receives.
+    fn pace(&self, model: &Model, bytes: u64, work: u64, meets: bool) -> u64 {
+        let stop = |way| match model.place.size() {
+            2 if !meets => {
+                (model.receive(way, bytes).saturating_add(work)).max(model.send(way, bytes))
+            }
+            _ => model.both(way, bytes).saturating_add(work),
+        };
         let waits = bytes > model.machine.eager;
         // A long message is fetched before the next step.
         let fetched = |way| match waits {
@@ -75,7 +81,7 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         0
     };
     let line = Line::of(model);
-    let pace = line.pace(model, bytes, work);
+    let pace = line.pace(model, bytes, work, false);
     line.along(model, bytes, work)
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
@@ -84,7 +90,7 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
 fn around(model: &Model, bytes: u64, work: u64) -> u64 {
     let line = Line::of(model);
     let rounds = u64::from(model.place.size()) - 1;
-    let pace = line.pace(model, bytes.min(model.machine.eager), work);
+    let pace = line.pace(model, bytes.min(model.machine.eager), work, true);
     let load = match model.place.order() {
         _ if line.far == 0 => 0,
         Order::Block => model.load(bytes),
@@ -152,13 +158,11 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     } else {
         Way::Node
     };
-    let step = model
-        .hop(Way::Node, segment)
-        .max(model.hop(way, segment))
-        .max(reduce);
+    // A processor that reduces asks for nothing meanwhile.
+    let step = model.hop(Way::Node, segment).saturating_add(reduce);
     let first = step
-        .saturating_mul(rounds * segments)
-        .saturating_add(reduce);
+        .max(model.hop(way, segment))
+        .saturating_mul(rounds * segments);
     let busy = model
         .both(Way::Node, segment)
         .saturating_mul(rounds * segments);
@@ -166,7 +170,9 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         Way::Network => model.load(chunk).saturating_mul(rounds),
         Way::Node => 0,
     };
-    let segmented = first.saturating_add(line.along(model, segment, 0).max(load).max(busy));
+    let waves = segments.div_ceil(IN_FLIGHT as u64 / 2);
+    let passed = line.along(model, segment, 0).saturating_mul(waves);
+    let segmented = first.saturating_add(passed.max(load).max(busy));
     // A chunk that is just too long for one message gains by that; a longer one never costs less.
     segmented.max(whole(longest))
 }
@@ -300,6 +306,12 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let handed = to_all(model.send(root.last(), piece)).saturating_add(far);
     let both = to_all(model.both(root.last(), piece)).saturating_add(early);
     let from_root = given.saturating_add(handed.max(both));
+    // The root sends short pieces faster than they are handed on: those that come before they are asked
+    // for are copied once more.
+    let before = match is_short && !model.serial_copies && call.size > 2 {
+        true => u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece)),
+        false => 0,
+    };
     let onward = |ranks: u32| {
         let peers = Peers::on(model, ranks).each(turns);
         let come = peers.processor(|way| model.receive(way, piece));
@@ -310,7 +322,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         let load = model
             .load(piece)
             .saturating_mul(peers.far * u64::from(ranks));
-        let busy = load.max(come.saturating_add(gone));
+        let busy = load.max(come.saturating_add(gone).saturating_add(before));
         flight.max(busy.saturating_add(model.end(peers.last())))
     };
     let place = model.place;

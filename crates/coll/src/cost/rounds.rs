@@ -14,9 +14,9 @@ use crate::tree::{levels, levels_of};
 pub(super) struct Rounds<'a> {
     model: &'a Model,
     time: u64,
-    /// The most that a crossing from one node to the next adds to a round in which some stay, and to
-    /// another one; and the distance that such rounds cover together.
-    crossing: [u64; 2],
+    /// What a crossing from one node to the next adds to a round in which some stay, where it adds most:
+    /// so often a way crosses at most. And the distance that such rounds cover together.
+    crossing: [u64; 3],
     covered: u64,
     /// What is left to do when the last message of a round has been sent.
     tail: u64,
@@ -44,7 +44,7 @@ impl<'a> Rounds<'a> {
         Rounds {
             model,
             time: 0,
-            crossing: [0; 2],
+            crossing: [0; 3],
             covered: 0,
             tail: 0,
             upwards: false,
@@ -99,11 +99,20 @@ impl<'a> Rounds<'a> {
         self.tail = others.min(model.bare(Way::Network, bytes));
         if way == Way::Node && far > 0 {
             let crossed = along(Way::Network).saturating_add(work).max(load);
-            let more = crossed.saturating_sub(added);
-            let [most, second] = self.crossing;
-            self.crossing = [most.max(more), second.max(most.min(more))];
+            let mut more = crossed.saturating_sub(added);
+            for most in &mut self.crossing {
+                (*most, more) = (more.max(*most), more.min(*most));
+            }
             self.covered += u64::from(distance);
         }
+        if self.upwards {
+            self.cross_twice();
+        }
+    }
+
+    /// Lets no way cross more often than to a node and back.
+    const fn cross_twice(&mut self) {
+        self.crossing[2] = 0;
     }
 
     /// Adds a round over a distance or, with several messages, over so many multiples of it.
@@ -150,6 +159,7 @@ impl<'a> Rounds<'a> {
             bytes,
             work,
         });
+        self.cross_twice();
     }
 
     /// Adds work that nothing overlaps.
@@ -161,12 +171,8 @@ impl<'a> Rounds<'a> {
     fn crossings(&self) -> u64 {
         let place = self.model.place;
         let around = self.covered * u64::from(place.nodes());
-        let [most, second] = self.crossing;
-        match around.div_ceil(place.size().into()) {
-            0 => 0,
-            1 => most,
-            _ => most.saturating_add(second),
-        }
+        let times = around.div_ceil(place.size().into());
+        self.crossing.iter().take(times as usize).sum()
     }
 
     pub(super) fn time(&self) -> u64 {
@@ -443,13 +449,14 @@ pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
 /// Allreduce by recursive halving and doubling.
 pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (levels, places) = Fold::power(call.size, 2);
-    let mut rounds = Rounds::new(model);
-    fold(&mut rounds, call, places, true);
-    halve(&mut rounds, places, call.bytes());
+    // A way may cross to a node and back in each of the two.
+    let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
+    fold(&mut there, call, places, true);
+    halve(&mut there, places, call.bytes());
     for level in (0..levels).rev() {
-        rounds.groups(places, 1 << level, 2, call.bytes() >> (level + 1), 0);
+        back.groups(places, 1 << level, 2, call.bytes() >> (level + 1), 0);
     }
-    rounds.time()
+    there.time().saturating_add(back.time())
 }
 
 /// Reduce by recursive halving and a gather: in each round half of those that are left send.
@@ -504,6 +511,7 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
     }
     let whole = rounds.time.saturating_mul((blocks - 1) / u64::from(cycle));
     let cut = if left == 0 { 0 } else { first.time - front };
+    rounds.cross_twice();
     let crossings = rounds
         .crossings()
         .saturating_mul(1 + (blocks - 1) / u64::from(cycle));
