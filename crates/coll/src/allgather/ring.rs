@@ -30,7 +30,7 @@ impl Ring {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let rounds = Rounds {
             board: Board::of(call),
-            ahead: parameters.asks_ahead(),
+            ahead: parameters.asks_ahead(Circle::of(call)),
         };
         Placed::new(Circle::of(call), rounds)
     }

@@ -57,7 +57,7 @@ impl Ring {
             segments: segments as u32,
             in_place,
             short: Short::of(call),
-            ahead: parameters.asks_ahead(),
+            ahead: parameters.asks_ahead(Circle::of(call)),
         };
         Placed::new(Circle::of(call), rounds)
     }
