@@ -277,14 +277,22 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
             model.hop(Way::Network, bytes),
         );
         let end = model.end(peers.last());
-        // What comes before there is a receive for it is copied once more.
+        // What comes before there is a receive for it is copied once more, unless a rank copies everything
+        // itself: then in place of that.
         let beyond = (peers.near + peers.far).saturating_sub(window.into());
         let early = match window {
             1 => 0,
+            _ if model.serial_copies => 0,
             _ => beyond.saturating_mul(model.copy(bytes.min(model.machine.eager))),
         };
         let each = peers.processor(|way| model.both(way, bytes));
-        let processor = each.saturating_add(early).saturating_add(end);
+        let each = each.saturating_add(early);
+        // What is sent at once travels while others come.
+        let sent = peers.processor(|way| model.send(way, bytes));
+        let processor = match ends {
+            1 if window > 1 => each.max(sent.saturating_add(end)),
+            _ => each.saturating_add(end),
+        };
         flight.max(load.saturating_add(end)).max(processor)
     };
     model.uneven(bytes, time(full), time(last))
