@@ -235,6 +235,17 @@ impl Peers {
         near.saturating_add(each(Way::Network).saturating_mul(self.far))
     }
 
+    /// One message to each and one from each, with so much work on what comes, one after another.
+    fn one_by_one(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+        let turn = |way| {
+            model
+                .hop(way, bytes)
+                .max(model.both(way, bytes))
+                .saturating_add(work)
+        };
+        self.processor(turn)
+    }
+
     const fn last(&self) -> Way {
         if self.far > 0 {
             Way::Network
@@ -376,10 +387,19 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
 /// sums of what comes from below and from above are joined in the end.
 pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
-    let work = model.reduce(block).saturating_mul(u64::from(call.size));
-    everyone(model, block, 1)
-        .saturating_add(work)
-        .saturating_add(model.copy(block))
+    let work = model.reduce(block);
+    let all = work.saturating_mul(u64::from(call.size) - 1);
+    let joined = match call.commutative {
+        true => 0,
+        false => work.saturating_add(model.copy(block)),
+    };
+    // Adapters go on while a rank reduces, unless ranks wait for those of a smaller node.
+    let sent = everyone(model, block, 1);
+    let reduced = match model.is_even() {
+        true => sent.max(Peers::of(model).one_by_one(model, block, work)),
+        false => sent.saturating_add(all),
+    };
+    reduced.saturating_add(joined)
 }
 
 /// One rank and all others, a window at a time: who waits is asked.

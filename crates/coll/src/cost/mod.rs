@@ -190,14 +190,18 @@ impl Model {
         }
     }
 
+    /// Whether all nodes have equally many ranks.
+    const fn is_even(&self) -> bool {
+        self.place.size().is_multiple_of(self.place.per_node()) || self.place.nodes() == 1
+    }
+
     /// The time of ranks that wait for one another with long messages, where those of a last, smaller
     /// node are busy so long with the network, and the others inside their nodes: about half of the
     /// shorter time is not hidden by the longer one.
     fn uneven(&self, bytes: u64, one: u64, other: u64) -> u64 {
         let place = self.place;
-        let is_even = place.size().is_multiple_of(place.per_node()) || place.nodes() == 1;
         let (more, less) = (one.max(other), one.min(other));
-        match is_even || place.order() == Order::Cyclic || bytes <= self.machine.eager {
+        match self.is_even() || place.order() == Order::Cyclic || bytes <= self.machine.eager {
             true => more,
             false => more.saturating_add(less / 2),
         }
