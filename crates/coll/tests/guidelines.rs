@@ -339,8 +339,8 @@ fn what_is_chosen_breaks_a_rule_only_where_the_page_says_so() {
     );
     for copies in [Copies::Serial, Copies::AtOnce] {
         page += &format!("\n## Copies {copies:?}\n\n");
-        let tallies = parts(copies, &cells).into_iter().map(|tally| (tally, 9));
-        let fewer = COLLECTIVES.map(|collective| (beside_one_more(collective, copies, &cells), 5));
+        let tallies = parts(copies, &cells).into_iter().map(|tally| (tally, 5));
+        let fewer = COLLECTIVES.map(|collective| (beside_one_more(collective, copies, &cells), 3));
         for (tally, most) in tallies.chain(fewer) {
             let line = tally.text();
             assert!(100 * tally.broken.len() <= most * tally.cells, "{line}");
