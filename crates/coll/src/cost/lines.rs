@@ -419,7 +419,11 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
             0
         }
     };
-    let flight = peers.flight(parameters.window, turn(Way::Node), turn(Way::Network));
+    let flight = match peers.far {
+        // All that begin together end together.
+        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(parameters.window.max(1).into())),
+        _ => peers.flight(parameters.window, turn(Way::Node), turn(Way::Network)),
+    };
     let load = model.load(bytes).saturating_mul(peers.far);
     let signals = ask * beyond * model.path(peers.last()).send;
     let each = |way| match asked {
