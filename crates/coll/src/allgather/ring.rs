@@ -7,7 +7,8 @@
 //! adapters have carried it, and who is late keeps nobody from receiving. Inside a node the processor
 //! of a rank copies a long block, and what it then has is late for the rank above: two blocks that
 //! follow one another closely would do so all the way around. There it asks for a block when it has
-//! offered the one before.
+//! offered the one before, also from another node: but where one rank is alone on the last node, those
+//! with a neighbour on another node ask ahead, and so not all ranks do the same.
 
 use super::Board;
 use crate::catalog::{Call, Parameters};
@@ -18,7 +19,7 @@ use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, the one before.
 pub type Ring = Placed<Rounds>;
 
-/// What every rank does.
+/// What every rank does that asks ahead as far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     board: Board,
