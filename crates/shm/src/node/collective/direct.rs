@@ -84,7 +84,7 @@ impl Team {
 }
 
 impl Team {
-    /// As [`Team::reduce_scatter`].
+    /// As [`Team::reduce_scatter`], of more than two ranks.
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read.
@@ -96,7 +96,6 @@ impl Team {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let call = (Kind::ReduceScatter, DIRECTLY, block);
         let mut run = Run::new(self, driver, call, true);
-        run.both_write(0);
         run.room(0)?;
         run.show(0, &contiguous(operands.input, 0, block as usize * size));
         let read = run.combine_from_all(me as u64 * block, operands);

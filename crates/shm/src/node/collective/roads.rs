@@ -7,9 +7,9 @@
 //! processors lie is not told to guests, and changes.
 //!
 //! So calls of a kind and about a length are counted in rounds, but for the first few. A round begins with a
-//! row of calls each way, before and after which all ranks meet, so that rank 0 can tell how long they took: not
-//! each of them, since through cells one call begins before all are through with the one before. It
-//! then tells the others which way the rest of the round goes, in which nobody waits for that.
+//! row of calls each way. All ranks meet after the first of a row and after its last, so that rank 0 can tell how
+//! long those between took: not each of them, since through cells one call begins before all are through with the
+//! one before. It then tells the others which way the rest of the round goes, in which nobody waits for that.
 
 use std::time::{Duration, Instant};
 
@@ -49,8 +49,8 @@ struct Habit {
     calls: u32,
     /// Calls that it has.
     round: u32,
-    /// What the timed calls of this row took so far.
-    spent: Duration,
+    /// What the timed calls of this row took so far, and their bytes.
+    spent: (Duration, u64),
     /// The way of its rest.
     road: Road,
 }
@@ -73,7 +73,7 @@ impl Habit {
         fresh: FRESH,
         calls: 0,
         round: ROUNDS[0],
-        spent: Duration::ZERO,
+        spent: (Duration::ZERO, 0),
         road: Road::Cells,
     };
 
@@ -101,12 +101,13 @@ impl Habit {
     /// for a rank that computes, or for another program, so a longer time than was known counts half, and a
     /// shorter one wholly.
     fn learn(&mut self, road: Road, len: u64, (time, last): (Duration, bool)) {
-        self.spent += time;
+        self.spent.0 += time;
+        self.spent.1 = self.spent.1.saturating_add(len);
         if !last {
             return;
         }
-        let time = std::mem::take(&mut self.spent) / (TRIED - 1);
-        let time = time.as_nanos().saturating_mul(1 << 20) / u128::from(len.max(1));
+        let (time, bytes) = std::mem::take(&mut self.spent);
+        let time = time.as_nanos().saturating_mul(1 << 20) / u128::from(bytes.max(1));
         let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
         let known = &mut self.times[road as usize];
         *known = match *known {
@@ -268,6 +269,18 @@ mod tests {
                 .for_each(|call| habit.learn(Road::Cells, 1 << 18, (time, call == TRIED - 1)));
         }
         assert_eq!(habit.choose(), Road::Cells);
+    }
+
+    #[test]
+    fn a_row_of_calls_of_different_lengths_counts_by_its_bytes() {
+        let mut habit = Habit::NEW;
+        let time = Duration::from_micros(10);
+        for (road, lengths) in [(Road::Cells, [4, 1, 1]), (Road::Memory, [1, 1, 3])] {
+            for (call, mib) in lengths.into_iter().enumerate() {
+                habit.learn(road, mib << 20, (time, call + 1 == lengths.len()));
+            }
+        }
+        assert_eq!(habit.times, [5_000, 6_000]);
     }
 
     #[test]
