@@ -341,7 +341,7 @@ fn ranks_read_each_others_memory() {
     }
 }
 
-/// A rank that gives up a wait once the root has failed.
+/// A rank that gives up a wait once another one has failed.
 struct Told<'a> {
     caller: Caller<'a>,
     failed: &'a AtomicBool,
@@ -355,7 +355,9 @@ impl Driver for Told<'_> {
     }
 
     fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+        let start = Instant::now();
         loop {
+            assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
             let Rank { gates, tx, .. } = &mut *self.caller.rank;
             if gates.has_come(&mut awaited, tx)? {
                 return Ok(());
@@ -439,6 +441,81 @@ fn nobody_writes_into_a_gather_that_has_failed() {
                 yield_now();
             }
             assert!(all.iter().all(|&byte| byte == 0x11));
+        });
+    }
+}
+
+/// A call without a look at what comes of it.
+fn call_blindly(
+    (what, root, len): (usize, usize, usize),
+    team: &mut Team,
+    driver: &mut impl Driver<Error = (u32, Never)>,
+) -> Result<(), (u32, Never)> {
+    let (mut all, mut one) = (vec![0; 2 * len], vec![1; len]);
+    let (all, one, len) = (target(&mut all), target(&mut one), len as u64);
+    let operands = |input, output| Operands {
+        input,
+        output,
+        len,
+        element: ELEMENT,
+    };
+    match what {
+        0 => team.bcast(driver, root, (&one, len)),
+        1 => team.scatter(driver, root, (&all, len), &one, |_| Ok(())),
+        2 => team.gather(driver, root, (&one, len), &all, |_| Ok(())),
+        3 => team.allgather(driver, (&one, 0, len), &all),
+        4 => team.alltoall(driver, (&all, len), &all),
+        5 => team.reduce(driver, root, operands(&one, &one)),
+        6 => team.allreduce(driver, operands(&one, &one)),
+        _ => team.reduce_scatter(driver, operands(&all, &one)),
+    }
+}
+
+/// Whether rank `me` only reads in a call.
+fn only_reads((what, root, _): (usize, usize, usize), me: usize) -> bool {
+    match what {
+        0 | 1 => root != me,
+        2 | 5 => root == me,
+        _ => false,
+    }
+}
+
+/// Two ranks whose calls differ, and then agree, come to an end or are told, but where each waits for the
+/// other to begin.
+#[test]
+fn two_ranks_that_call_differently_do_not_wait_for_ever() {
+    let lengths = [8, 20_000, 150_000];
+    let calls = |len| (0..8).flat_map(move |what| [(what, 0, len), (what, 1, len)]);
+    let pairs = lengths.into_iter().flat_map(|len| {
+        calls(len).flat_map(move |one| {
+            [len, 8]
+                .map(calls)
+                .into_iter()
+                .flatten()
+                .map(move |other| [one, other])
+        })
+    });
+    let differ =
+        |[one, other]: &[_; 2]| one != other && !(only_reads(*one, 0) && only_reads(*other, 1));
+    for calls in pairs.filter(differ) {
+        let failed = AtomicBool::new(false);
+        threads(Layout::new(2), |me, mut rank| {
+            let mut team = rank.gates.team(0, 0..2, me as usize).unwrap();
+            let caller = Caller {
+                rank: &mut rank,
+                patience: Patience::crowded(),
+                looks: 0,
+            };
+            let mut told = Told {
+                caller,
+                failed: &failed,
+            };
+            for call in [calls[me as usize], (6, 0, 8), (0, 1, 8), (6, 0, 20_000)] {
+                if call_blindly(call, &mut team, &mut told).is_err() {
+                    failed.store(true, Ordering::Release);
+                    break;
+                }
+            }
         });
     }
 }

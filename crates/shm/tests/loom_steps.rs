@@ -153,6 +153,32 @@ fn an_answer_is_written_where_the_question_was() {
     });
 }
 
+/// Who writes in turn, far ahead or until it fails, is in the call that the other one waits in.
+#[test]
+fn who_writes_in_turn_is_in_no_other_call() {
+    let mark = Slots::mark_in_turn(MARK, 1);
+    let run = |fails| {
+        loom::model(move || {
+            let both = [slots(), slots()];
+            let writing = thread::spawn({
+                let [first, second] = both.clone();
+                move || {
+                    second.publish(1, 1, mark);
+                    first.publish(0, 2, mark);
+                    if fails {
+                        second.withdraw(1, 1, mark);
+                    }
+                }
+            });
+            let [first, second] = &both;
+            let come = Slots::look_in_turn([first, second], (1, 1), 1, mark);
+            assert!(matches!(come, Ok(()) | Err(Miss::Early)), "{come:?}");
+            writing.join().unwrap();
+        });
+    };
+    [false, true].into_iter().for_each(run);
+}
+
 /// What is read elsewhere counts only if the step that told of it was not taken back.
 #[test]
 fn what_is_written_over_was_withdrawn() {

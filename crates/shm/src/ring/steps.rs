@@ -8,7 +8,8 @@
 //! Where many read it, a rank writes its own slots [one after the other](Steps::slot), each again `SLOTS` steps
 //! later. Until then all must have read it: each rank tells, every half of the ring, up to which step it has
 //! finished. So nobody writes what its writer reads for each step, and a rank may be that many steps ahead of
-//! the slowest. Two ranks may write all slots of both in turn: whoever has read one may write it next.
+//! the slowest. Two ranks may write all slots of both in turn: whoever has read one may write it next. Ranks whose
+//! calls differ may then write where the other does not look; who waits long [finds that](Steps::look_in_turn).
 //!
 //! A rank that rests tells for which step, so that others on its processor know whether it could go on.
 
@@ -36,6 +37,12 @@ pub enum Miss {
 /// Bits of a slot's number that are the mark of the call. The rest suffice for years of steps.
 const MARK: u32 = u16::BITS;
 
+/// The number of a slot whose step was taken back: no step's, since they count from 1.
+const WITHDRAWN: u64 = u16::MAX as u64;
+
+/// The bit of a mark that tells two ranks that write in turn apart.
+const WRITER: u16 = 1;
+
 impl<W, const SLOTS: usize> Steps<W, SLOTS> {
     /// Words of one rank: its slots, each of which has a line of eight words, the first being its
     /// number; then the line of what it has finished and waits for.
@@ -46,6 +53,13 @@ impl<W, const SLOTS: usize> Steps<W, SLOTS> {
 
     /// How many steps a rank finishes before it tells.
     const TOLD: u64 = SLOTS as u64 / 2;
+
+    /// The mark of a call as the first or the second of two ranks publishes it, who write their slots in turn.
+    #[inline(always)]
+    #[must_use]
+    pub const fn mark_in_turn(mark: u16, writer: usize) -> u16 {
+        mark & !WRITER | writer as u16 & WRITER
+    }
 
     /// The slot of `step` where a rank's slots are written by itself, one after the other.
     #[inline(always)]
@@ -123,6 +137,56 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         }
     }
 
+    /// As [`Steps::look`], in the slot of this number of the rank `both[owner]`, where both write the slots of both
+    /// in turn: a rank that has published this step or a later one, but not here, is in another call, too.
+    ///
+    /// # Errors
+    /// As there. `mark` is the [other's](Steps::mark_in_turn).
+    ///
+    /// # Cost
+    /// Looks at all slots while it is early, so it is for who has waited for a while.
+    pub fn look_in_turn(
+        both: [&Self; 2],
+        (owner, slot): (usize, usize),
+        step: u64,
+        mark: u16,
+    ) -> Result<(), Miss> {
+        let look = || both[owner].look(slot, step, mark);
+        match look() {
+            Err(Miss::Early) => {}
+            // It is written again only once it was read, so who wrote a later step is elsewhere.
+            Err(Miss::Corrupt(_)) => return Err(Miss::Differs),
+            come => return come,
+        }
+        let published = both.into_iter().map(|slots| slots.last_of(mark)).max();
+        if published < Some(step) {
+            return Err(Miss::Early);
+        }
+        // What the other one published before that is seen now.
+        match look() {
+            Err(Miss::Early) if both[owner].is_withdrawn(slot) => Err(Miss::Early),
+            Err(_) => Err(Miss::Differs),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// The last step that is published here by whom this mark is of.
+    fn last_of(&self, mark: u16) -> u64 {
+        let numbers = (0..SLOTS).map(|slot| {
+            // SAFETY: a slot's word; `new` checked that there are as many.
+            unsafe { self.words.load(Self::number(slot), Ordering::Acquire) }
+        });
+        let of_writer = numbers.filter(|&number| (number as u16 ^ mark) & WRITER == 0);
+        of_writer.max().unwrap_or(0) >> MARK
+    }
+
+    /// Whether what was published in this slot was [taken back](Steps::withdraw).
+    fn is_withdrawn(&self, slot: usize) -> bool {
+        // SAFETY: as above.
+        let number = unsafe { self.words.load(Self::number(slot), Ordering::Relaxed) };
+        number == WITHDRAWN
+    }
+
     /// As [`Steps::publish`], before this rank writes what another one told of, if that is still
     /// [kept](Steps::is_kept). If not, that rank finds this step published after it took its own back.
     pub fn enter(&self, slot: usize, step: u64, mark: u16) {
@@ -135,7 +199,10 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
     pub fn withdraw(&self, slot: usize, step: u64, mark: u16) {
         let (number, told) = (Self::number(slot), step << MARK | u64::from(mark));
         // SAFETY: as above.
-        unsafe { self.words.exchange(number, told, 0, Ordering::Relaxed) };
+        unsafe {
+            self.words
+                .exchange(number, told, WITHDRAWN, Ordering::Relaxed)
+        };
         self.words.fence(Ordering::SeqCst);
     }
 
@@ -217,5 +284,69 @@ impl<const SLOTS: usize> Steps<super::Mapped<'_>, SLOTS> {
             // SAFETY: by the caller's word.
             words: unsafe { self.words.detach() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use core::ptr::NonNull;
+    use core::sync::atomic::AtomicU64;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::ring::Mapped;
+
+    const SLOTS: usize = 2;
+
+    type Slots<'a> = Steps<Mapped<'a>, SLOTS>;
+
+    /// Memory for one rank's slots.
+    fn memory() -> Vec<AtomicU64> {
+        (0..Slots::WORDS).map(|_| AtomicU64::new(0)).collect()
+    }
+
+    fn slots(memory: &[AtomicU64]) -> Slots<'_> {
+        let first = NonNull::from(memory).cast();
+        // SAFETY: atomics that live as long as the words do.
+        Slots::new(unsafe { Mapped::new(first, memory.len()) })
+    }
+
+    const MARK: u16 = 76;
+
+    #[test]
+    fn what_came_in_turn_meanwhile_is_not_taken_back() {
+        let memory = memory();
+        let slots = slots(&memory);
+        slots.publish(1, 1, MARK);
+        slots.publish(1, 2, MARK);
+        slots.withdraw(1, 1, MARK);
+        assert_eq!(slots.look(1, 2, MARK), Ok(()));
+        slots.withdraw(1, 2, MARK);
+        assert_eq!(slots.look(1, 2, MARK), Err(Miss::Early));
+    }
+
+    #[test]
+    fn who_publishes_elsewhere_is_in_another_call() {
+        let memory = [memory(), memory()];
+        let [first, second] = [0, 1].map(|rank| slots(&memory[rank]));
+        let [mine, other] = [0, 1].map(|writer| Slots::mark_in_turn(MARK, writer));
+        let look = |step| Slots::look_in_turn([&first, &second], (0, 1), step, other);
+        first.publish(0, 3, mine);
+        second.publish(0, 2, other);
+        assert_eq!(
+            look(3),
+            Err(Miss::Early),
+            "what one wrote oneself, and what was before"
+        );
+        second.publish(1, 4, other);
+        assert_eq!(look(3), Err(Miss::Differs), "the other one is further");
+        first.publish(1, 3, other);
+        assert_eq!(look(3), Ok(()));
+        first.withdraw(1, 3, other);
+        assert_eq!(look(3), Err(Miss::Early), "it has failed in this call");
+        first.publish(1, 5, other);
+        assert_eq!(look(3), Err(Miss::Differs), "it has not waited");
     }
 }

@@ -20,11 +20,14 @@ pub struct Awaited {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// They publish a step of a call with this mark: each in its own slot of that step, or in this slot of a rank.
-    Published {
+    /// They publish a step of a call with this mark, each in its own slot of that step.
+    Published { step: u64, mark: u16 },
+    /// The other one of `both` ranks does, which write their slots in turn: in slot `at.1` of the rank `both[at.0]`.
+    InTurn {
         step: u64,
         mark: u16,
-        place: Option<(u32, usize)>,
+        both: [u32; 2],
+        at: (usize, usize),
     },
     /// They finish a step, so that its slot may be written again; this rank's last is `own`.
     Finished { step: u64, own: u64 },
@@ -42,11 +45,7 @@ pub enum Never {
 impl Awaited {
     /// The ranks `missing`, bit by bit, publish `step`.
     pub(crate) const fn published(place: usize, step: u64, mark: u16, missing: u64) -> Self {
-        let what = What::Published {
-            step,
-            mark,
-            place: None,
-        };
+        let what = What::Published { step, mark };
         Self {
             place,
             what,
@@ -55,12 +54,25 @@ impl Awaited {
         }
     }
 
-    /// The same, of two ranks, in this slot of `rank`: they write them in turn.
-    pub(super) const fn in_turn(mut self, rank: u32, slot: usize) -> Self {
-        if let What::Published { place, .. } = &mut self.what {
-            *place = Some((rank, slot));
+    /// The rank `both[other]` publishes `step`, in slot `at.1` of the rank `both[at.0]`: they write them in turn.
+    pub(super) const fn in_turn(
+        place: usize,
+        step: u64,
+        mark: u16,
+        (both, other, at): ([u32; 2], usize, (usize, usize)),
+    ) -> Self {
+        let what = What::InTurn {
+            step,
+            mark,
+            both,
+            at,
+        };
+        Self {
+            place,
+            what,
+            missing: 1 << both[other],
+            long: false,
         }
-        self
     }
 
     /// They finish `step`; the last one that this rank has finished is `own`.
@@ -134,7 +146,7 @@ impl Awaited {
     /// The step at which this rank stands.
     const fn stage(&self) -> u64 {
         match self.what {
-            What::Published { step, .. } => step,
+            What::Published { step, .. } | What::InTurn { step, .. } => step,
             // The one that it is about to write.
             What::Finished { step, .. } => step + SLOTS as u64,
         }
@@ -149,16 +161,30 @@ impl Awaited {
                     Err(corrupt) => Err(Never::Corrupt(corrupt)),
                 }
             }
-            What::Published { step, mark, place } => {
-                let (owner, slot) = place.unwrap_or((rank, Slots::<()>::slot(step)));
-                match segment.slots(owner, self.place).look(slot, step, mark) {
-                    Ok(()) => Ok(true),
-                    Err(Miss::Early) => Ok(false),
-                    Err(Miss::Differs) => Err(Never::Differs),
-                    Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
-                }
+            What::Published { step, mark } => {
+                let slot = Slots::<()>::slot(step);
+                come(segment.slots(rank, self.place).look(slot, step, mark))
+            }
+            What::InTurn {
+                step,
+                mark,
+                both,
+                at,
+            } => {
+                let [first, second] = both.map(|rank| segment.slots(rank, self.place));
+                come(Slots::look_in_turn([&first, &second], at, step, mark))
             }
         }
+    }
+}
+
+/// Whether a slot is what one waits for.
+fn come(looked: Result<(), Miss>) -> Result<bool, Never> {
+    match looked {
+        Ok(()) => Ok(true),
+        Err(Miss::Early) => Ok(false),
+        Err(Miss::Differs) => Err(Never::Differs),
+        Err(Miss::Corrupt(corrupt)) => Err(Never::Corrupt(corrupt)),
     }
 }
 

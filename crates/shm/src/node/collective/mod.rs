@@ -1,11 +1,10 @@
 //! Collectives among ranks of one node, without messages: flags and buffers of their own.
 //!
 //! The ranks of a communicator are a [`Team`]. Each has a ring of numbered slots
-//! ([`Steps`](crate::ring::Steps)), and a cell of some KiB beside each slot, which only it writes. Every collective is a row
-//! of steps that all ranks count alike: in each, those who give something write it into their slot,
-//! where it fits, or cell, and publish the slot; those who get something read it there. So bytes are
-//! copied in and copied out, a long call is a pipeline of cells, and an 8-byte allreduce of two ranks
-//! is one line each way.
+//! ([`Steps`](crate::ring::Steps)), and a cell of some KiB beside each slot. Every collective is a row of steps that
+//! all ranks count alike: in each, those who give something write it into a slot, where it fits, or a cell, and
+//! publish the slot; those who get something read it there. So bytes are copied in and copied out, a long call is a
+//! pipeline of cells, and an 8-byte allreduce of two ranks is one line each way.
 //!
 //! | collective | who writes a step | who reads it |
 //! |---|---|---|
@@ -18,7 +17,7 @@
 //! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
-//! Two ranks write slots and cells in turn, those of both (`turns.rs`). Ranks may read long blocks straight from the others'
+//! Of more than two ranks each writes its own slots and cells; two write those of both in turn (`turns.rs`). Ranks may read long blocks straight from the others'
 //! memory, and those of a gather write them there (`direct.rs`); from which length on stands in `ways.rs`, and
 //! whether they do is learned (`roads.rs`).
 //!

@@ -18,7 +18,7 @@ use crate::transport::foreign::Foreign;
 pub(super) struct Run<'a, D> {
     pub(super) team: &'a mut Team,
     pub(super) driver: &'a mut D,
-    /// How the calls of all ranks must be marked.
+    /// How the calls of all ranks must be marked, but for the [writer](Run::mark_of) where there are two.
     mark: u16,
     /// The number of step 0.
     first: u64,
@@ -69,6 +69,15 @@ impl<'a, D: Driver> Run<'a, D> {
             driver,
             mark: mark(kind, root, len),
             inline,
+        }
+    }
+
+    /// How `rank` must mark what it publishes.
+    #[inline(always)]
+    fn mark_of(&self, rank: usize) -> u16 {
+        match &self.team.pair {
+            None => self.mark,
+            Some(_) => Slots::<()>::mark_in_turn(self.mark, rank),
         }
     }
 
@@ -259,8 +268,9 @@ impl<'a, D: Driver> Run<'a, D> {
         result: Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if result.is_err() {
-            let (slots, slot) = self.slot(self.team.me, step);
-            slots.withdraw(slot, self.number(step), self.mark);
+            let me = self.team.me;
+            let (slots, slot) = self.slot(me, step);
+            slots.withdraw(slot, self.number(step), self.mark_of(me));
         }
         result
     }
@@ -268,20 +278,22 @@ impl<'a, D: Driver> Run<'a, D> {
     /// Whether what `rank` has shown in `step` was there until now.
     pub(super) fn is_kept(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
-        slots.is_kept(slot, self.number(step), self.mark)
+        slots.is_kept(slot, self.number(step), self.mark_of(rank))
     }
 
     /// What this rank has written in `step` is there for the others.
     #[inline(always)]
     pub(super) fn publish(&mut self, step: u64) {
-        let (slots, slot) = self.slot(self.team.me, step);
-        slots.publish(slot, self.number(step), self.mark);
+        let me = self.team.me;
+        let (slots, slot) = self.slot(me, step);
+        slots.publish(slot, self.number(step), self.mark_of(me));
     }
 
     /// Tells in `step` that this rank writes from now on what another one has shown in it.
     pub(super) fn enter(&mut self, step: u64) {
-        let (slots, slot) = self.slot(self.team.me, step);
-        slots.enter(slot, self.number(step), self.mark);
+        let me = self.team.me;
+        let (slots, slot) = self.slot(me, step);
+        slots.enter(slot, self.number(step), self.mark_of(me));
     }
 
     /// What the root does besides.
@@ -336,7 +348,9 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(always)]
     pub(super) fn has(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
-        slots.look(slot, self.number(step), self.mark).is_ok()
+        slots
+            .look(slot, self.number(step), self.mark_of(rank))
+            .is_ok()
     }
 
     /// Waits for what `rank` publishes in `step`.
@@ -372,11 +386,14 @@ impl<'a, D: Driver> Run<'a, D> {
     #[inline(never)]
     fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
         let (place, number) = (self.team.place, self.number(step));
-        let mut awaited = Awaited::published(place, number, self.mark, missing);
-        if self.team.pair.is_some() {
-            let (owner, slot) = self.place(1 - self.team.me, step);
-            awaited = awaited.in_turn(self.team.members[owner].rank, slot);
-        }
+        let awaited = if self.team.pair.is_some() {
+            let other = 1 - self.team.me;
+            let both = [0, 1].map(|rank| self.team.members[rank].rank);
+            let at = self.place(other, step);
+            Awaited::in_turn(place, number, self.mark_of(other), (both, other, at))
+        } else {
+            Awaited::published(place, number, self.mark, missing)
+        };
         self.driver.wait(awaited.among(self.bytes))
     }
 
