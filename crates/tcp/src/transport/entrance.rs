@@ -122,7 +122,8 @@ impl Entrance {
     /// No connection can be accepted. It would be told of for ever, so the listener is not watched for a while.
     fn pause(&mut self, error: &io::Error, epoll: &Epoll) {
         if self.full.is_none() {
-            tracing::warn!(%error, "connections cannot be accepted");
+            let what = format_args!("connections cannot be accepted: {error}");
+            warn(self.me, self.options.log, what);
         }
         // Who cannot forget it is told again.
         let _ = epoll.forget(&self.listener);
