@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Report, check};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 14] = [
+const ALGORITHMS: [Algorithm; 16] = [
     Algorithm::BarrierNodeAware,
     Algorithm::GatherNodeAware,
     Algorithm::ScatterNodeAware,
@@ -19,6 +19,8 @@ const ALGORITHMS: [Algorithm; 14] = [
     Algorithm::AllgatherLaneBruck,
     Algorithm::AllgatherLaneRing,
     Algorithm::AlltoallNodeAware,
+    Algorithm::AllreduceLaneCirculant,
+    Algorithm::ReduceScatterBlockLaneCirculant,
 ];
 
 fn call(collective: Collective, rank: u32, size: u32, root: u32, count: u64) -> Call {
@@ -33,6 +35,7 @@ fn call(collective: Collective, rank: u32, size: u32, root: u32, count: u64) -> 
         Collective::Bcast => Call::bcast(rank, size, root, count),
         Collective::Reduce => Call::reduce(rank, size, root, count, 1),
         Collective::Allreduce => Call::allreduce(rank, size, count, 1),
+        Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
         other => panic!("{other} has no call here"),
     }
 }
@@ -115,10 +118,16 @@ fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
 #[test]
 fn lanes_take_their_rounds_exactly() {
     for (size, per_node) in [(12, 3), (16, 4), (35, 5), (64, 8)] {
-        for algorithm in [Algorithm::AllgatherLaneBruck, Algorithm::AllgatherLaneRing] {
+        for algorithm in [
+            Algorithm::AllgatherLaneBruck,
+            Algorithm::AllgatherLaneRing,
+            Algorithm::AllreduceLaneCirculant,
+            Algorithm::ReduceScatterBlockLaneCirculant,
+        ] {
             let parameters = on(per_node, Order::Block);
-            let report = prove(algorithm, size, 2, &parameters).expect("it suits");
-            let call = Call::allgather(0, size, 2);
+            let count = 2 * u64::from(size);
+            let report = prove(algorithm, size, count, &parameters).expect("it suits");
+            let call = call(algorithm.collective(), 0, size, 0, count);
             assert_eq!(
                 u64::from(report.rounds),
                 algorithm.rounds(&call, &parameters)

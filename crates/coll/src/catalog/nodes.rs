@@ -1,7 +1,9 @@
 //! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
 
-use super::rounds::{chain, in_lanes, trees_of_nodes};
+use super::rounds::{chain, in_lanes, scattered_in_lanes, trees_of_nodes};
 use super::{Collective, Needs, Parameters, Row};
+use crate::hierarchy::full_nodes;
+use crate::tree::levels;
 use crate::{bcast, circulant, cost, hierarchy};
 
 pub(super) const BARRIER: Row = Row {
@@ -176,6 +178,43 @@ pub(super) const ALLREDUCE: Row = Row {
     },
     rounds: hierarchy::Allreduce::rounds,
     cost: cost::allreduce_node_aware,
+};
+
+pub(super) const ALLREDUCE_LANE_CIRCULANT: Row = Row {
+    collective: Collective::Allreduce,
+    name: "lane-circulant",
+    about: "least volume in few rounds between nodes by all ranks of a node, each with a share of the \
+            vector; the operation must commute",
+    needs: Needs {
+        commutative: true,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: |call, parameters| {
+        let place = full_nodes(call, parameters);
+        2 * u64::from(levels(place.nodes())) + 2 * u64::from(levels(place.per_node()))
+    },
+    cost: cost::allreduce_lane_circulant,
+};
+
+pub(super) const REDUCE_SCATTER_BLOCK: Row = Row {
+    collective: Collective::ReduceScatterBlock,
+    name: "lane-circulant",
+    about: "inside the nodes, then in fewest rounds between them by all ranks of a node: least \
+            volume between nodes; the operation must commute",
+    needs: Needs {
+        commutative: true,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: scattered_in_lanes,
+    cost: cost::reduce_scatter_lane_circulant,
 };
 
 pub(super) const SCAN: Row = Row {

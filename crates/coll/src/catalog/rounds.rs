@@ -3,7 +3,7 @@
 use super::{Call, Parameters};
 use crate::digits::Digits;
 use crate::hierarchy::{full_nodes, of_lane, one_after_another};
-use crate::tree::levels_of;
+use crate::tree::{levels, levels_of};
 
 /// The rounds of a vector in blocks down a chain.
 pub(super) fn chain(call: &Call, parameters: &Parameters) -> u64 {
@@ -46,6 +46,13 @@ pub(super) fn in_lanes(
     let place = full_nodes(call, parameters);
     let inside = 3 * u64::from(place.per_node() - 1);
     inside + rounds(&of_lane(call, place), parameters)
+}
+
+/// The rounds of a reduce-scatter in lanes: one for each other rank of a node, then over the circulant graph of
+/// the nodes.
+pub(super) fn scattered_in_lanes(call: &Call, parameters: &Parameters) -> u64 {
+    let place = full_nodes(call, parameters);
+    u64::from(place.per_node() - 1) + u64::from(levels(place.nodes()))
 }
 
 /// The most rounds of a tree between nodes and of one inside; exact with one rank a node.

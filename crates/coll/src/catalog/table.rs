@@ -445,6 +445,7 @@ table! {
         cost: cost::reduce_bcast,
     };
     AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
+    AllreduceLaneCirculant(hierarchy::LaneAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
     ReduceScatterCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatter);
     ReduceScatterHalving(reduce_scatter::Halving):
@@ -457,6 +458,7 @@ table! {
         twins::reduce_scatter_halving(Collective::ReduceScatterBlock);
     ReduceScatterBlockPairwise(reduce_scatter::Pairwise):
         twins::reduce_scatter_pairwise(Collective::ReduceScatterBlock);
+    ReduceScatterBlockLaneCirculant(hierarchy::LaneReduceScatter): nodes::REDUCE_SCATTER_BLOCK;
     ScanDoubling(scan::Doubling): Row {
         collective: Collective::Scan,
         name: "doubling",

@@ -22,9 +22,10 @@ pub(crate) use lines::{
     linear, neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
 };
 pub(crate) use nodes::{
-    allreduce_node_aware, alltoall_node_aware, barrier_node_aware, bcast_node_aware,
-    exscan_node_aware, gather_node_aware, lane_bruck, lane_chain, lane_circulant, lane_knomial,
-    lane_ring, reduce_node_aware, scan_node_aware, scatter_node_aware,
+    allreduce_lane_circulant, allreduce_node_aware, alltoall_node_aware, barrier_node_aware,
+    bcast_node_aware, exscan_node_aware, gather_node_aware, lane_bruck, lane_chain, lane_circulant,
+    lane_knomial, lane_ring, reduce_node_aware, reduce_scatter_lane_circulant, scan_node_aware,
+    scatter_node_aware,
 };
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_ring, bcast_linear_bruck,

@@ -3,8 +3,9 @@
 use super::lines::everyone;
 use super::rounds::{Round, Rounds, allgather_bruck};
 use super::{
-    Model, Way, allreduce_doubling, barrier_knomial, bcast, chain, dissemination, exscan_doubling,
-    gather, linear, pipeline, reduce, ring, scan, scatter, scatter_linear,
+    Model, Way, allreduce_circulant, allreduce_doubling, barrier_knomial, bcast, chain,
+    dissemination, exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
+    reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
 };
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -289,6 +290,55 @@ fn lanes(lane: &Call, place: Placement, model: &Model, time: impl Fn(&Call, &Mod
     shared.machine.network.latency = 0;
     let messages = time(lane, &shared);
     alone.max(messages.saturating_add(model.hop(Way::Network, 0)))
+}
+
+/// Reduce-scatter inside the nodes in pairs, a lane's blocks for each rank, and over the circulant graph in lanes.
+pub(crate) fn reduce_scatter_lane_circulant(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    let place = full_nodes(call, parameters);
+    let (nodes, ranks) = (place.nodes(), place.per_node());
+    if ranks == 1 {
+        return reduce_scatter_circulant(call, parameters, model);
+    }
+    let among = |size, count| Call {
+        rank: 0,
+        size,
+        count,
+        ..*call
+    };
+    let node = among(ranks, call.count.saturating_mul(nodes.into()));
+    let lane = among(nodes, call.count);
+    let between = lanes(&lane, place, model, |lane, model| {
+        reduce_scatter_circulant(lane, parameters, model)
+    });
+    reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
+}
+
+/// Allreduce in lanes: a reduce-scatter inside the nodes, an allreduce of each lane's share, and an allgather
+/// inside, all over circulant graphs.
+pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let place = full_nodes(call, parameters);
+    let (nodes, ranks) = (place.nodes(), place.per_node());
+    if ranks == 1 {
+        return allreduce_circulant(call, parameters, model);
+    }
+    let among = |size, count| Call {
+        rank: 0,
+        size,
+        count,
+        ..*call
+    };
+    let share = call.count.div_ceil(ranks.into());
+    let lane = among(nodes, share);
+    let between = lanes(&lane, place, model, |lane, model| {
+        allreduce_circulant(lane, parameters, model)
+    });
+    // In the node shares go around once to be reduced, and once to be gathered.
+    let near = allreduce_circulant(&among(ranks, call.count), parameters, &inside(model, ranks));
+    near.saturating_add(between)
 }
 
 /// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by

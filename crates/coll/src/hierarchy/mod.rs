@@ -19,11 +19,13 @@ mod barrier;
 mod bcast;
 mod gather;
 mod lane;
+mod lane_allreduce;
 mod lane_bcast;
 mod node_blocks;
 mod nodes;
 mod prefix;
 mod reduce;
+mod reduce_scatter;
 mod scatter;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
@@ -33,12 +35,14 @@ pub use barrier::Barrier;
 pub use bcast::Bcast;
 pub use gather::Gather;
 pub use lane::Lane;
+pub use lane_allreduce::LaneAllreduce;
 pub(crate) use lane_bcast::of_lane;
 pub use lane_bcast::{LaneBcast, LaneChain, LaneCirculant, LaneKnomial};
 use node_blocks::NodeBlocks;
 pub(crate) use nodes::Nodes;
 pub use prefix::Prefix;
 pub use reduce::Reduce;
+pub use reduce_scatter::LaneReduceScatter;
 pub use scatter::Scatter;
 
 use crate::catalog::{Call, Parameters};
