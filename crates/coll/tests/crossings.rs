@@ -121,7 +121,7 @@ fn few_bytes_go_from_node_to_node() {
     let expected = [
         (Collective::Bcast, [192, 192, 384]),
         (Collective::Reduce, [192, 384, 364]),
-        (Collective::Allreduce, [448, 512, 832]),
+        (Collective::Allreduce, [448, 384, 832]),
         (Collective::Gather, [384, 384, 512]),
         (Collective::Scatter, [384, 384, 384]),
         (Collective::Allgather, [1536, 1536, 3072]),
