@@ -37,13 +37,13 @@
     mov esi, dword ptr [rsi + 4*rax]
     or esi, dword ptr [r13 + 504]
     jne .L3
-    cmp qword ptr [r13 + 2312], rax
+    cmp qword ptr [r13 + 2000], rax
     jbe .L3
     mov r10d, ebp
     add r10, rcx
     lea rsi, [r13 + 520]
     mov qword ptr [rsp + 56], rsi
-    mov rsi, qword ptr [r13 + 2304]
+    mov rsi, qword ptr [r13 + 1992]
     shl rax, 7
     lea r11, [rsi + rax]
     mov edi, dword ptr [rsi + rax + 56]

@@ -83,17 +83,12 @@ impl Parameters {
         stages: [None; 2],
     };
 
-    /// The blocks that a rank of a ring asks for before it has offered the last one: none where the
-    /// rank below is on its node, mostly. But where a rank is alone on the last node, those that have a
-    /// neighbour on another node ask ahead: what asks for its next block waits at its adapter behind the
-    /// one that comes.
+    /// The blocks that a rank of a ring or chain asks for before it has passed on the last one: none where both its
+    /// neighbours are on its node, else one, so that at the edge of a node nobody waits for what asks.
     pub(crate) fn asks_ahead(&self, circle: Circle) -> u32 {
         let place = Placement::new(self.order, circle.size(), self.per_node);
         let is_afar = |peer| place.node(peer) != place.node(circle.rank());
-        let shares_a_node = matches!(self.order, Order::Block) && self.per_node > 1;
-        let is_last_alone = place.nodes() > 1 && place.size() % place.per_node() == 1;
-        let at_an_edge = is_afar(circle.below(1)) || is_afar(circle.above(1));
-        (!shares_a_node || is_last_alone && at_an_edge).into()
+        (is_afar(circle.below(1)) || is_afar(circle.above(1))).into()
     }
 
     /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the

@@ -86,24 +86,25 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
 
-/// From the start of one long message to the start of the next, where ranks that share nodes ask for one
-/// when they have offered the one before: on its node a rank waits until it is seen that the message has
-/// been copied, to another one until it has left. Where a rank is alone on the last node, those at the
-/// edges of nodes ask one ahead; if its neighbours are on two nodes, about a quarter of the load of its
-/// adapter, which gets and sends each message, is not hidden.
-fn asked(model: &Model, line: &Line, bytes: u64) -> u64 {
+/// From the start of one long message to the start of the next, with so much work on each, where ranks that
+/// share nodes ask for one when they have offered the one before: on its node a rank waits until it is seen that
+/// the message has been copied. Between nodes it waits until the message has left; but where nothing is worked on
+/// the ranks at the edges ask one ahead. If a rank is alone on the last of several nodes, about a quarter of the
+/// load of its adapter, which gets and sends each message, is not hidden.
+fn asked(model: &Model, line: &Line, bytes: u64, work: u64) -> u64 {
     let place = model.place;
     if bytes <= model.machine.eager || place.order() == Order::Cyclic || place.per_node() == 1 {
         return 0;
     }
     let near = model
         .hop(Way::Node, bytes)
-        .saturating_add(model.machine.node.latency);
+        .saturating_add(model.machine.node.latency)
+        .saturating_add(work);
     let far = model.hop(Way::Network, bytes) - model.end(Way::Network);
+    let far = if work > 0 { far } else { far / 2 };
     match place.size() % place.per_node() {
         _ if line.far == 0 => near,
-        1 if place.nodes() > 2 => near.saturating_add(model.load(bytes) / 4).max(far / 2),
-        1 => near.max(far / 2),
+        1 if place.nodes() > 2 => near.saturating_add(model.load(bytes) / 4).max(far),
         _ => near.max(far),
     }
 }
@@ -113,7 +114,7 @@ fn around(model: &Model, bytes: u64, work: u64) -> u64 {
     let line = Line::of(model);
     let rounds = u64::from(model.place.size()) - 1;
     let pace = line.pace(model, bytes.min(model.machine.eager), work, true);
-    let pace = pace.max(asked(model, &line, bytes).saturating_add(work));
+    let pace = pace.max(asked(model, &line, bytes, work));
     let load = match model.place.order() {
         _ if line.far == 0 => 0,
         Order::Block => model.load(bytes),
