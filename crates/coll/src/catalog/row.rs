@@ -83,12 +83,19 @@ impl Parameters {
         stages: [None; 2],
     };
 
-    /// The blocks that a rank of a ring or chain asks for before it has passed on the last one: none where both its
-    /// neighbours are on its node, else one, so that at the edge of a node nobody waits for what asks.
+    /// The blocks that a rank of a ring asks for before it has passed on the last one: none where both its
+    /// neighbours are on its node, else one, so that at the edge of a node nobody waits for what asks. Nor do the
+    /// two ranks of a node: what one gets from the other early would be late for it.
     pub(crate) fn asks_ahead(&self, circle: Circle) -> u32 {
         let place = Placement::new(self.order, circle.size(), self.per_node);
-        let is_afar = |peer| place.node(peer) != place.node(circle.rank());
-        (is_afar(circle.below(1)) || is_afar(circle.above(1))).into()
+        let node = place.node(circle.rank());
+        let is_afar = |peer| place.node(peer) != node;
+        let of_two = place.per_node() == 2 || place.rank(node, 2) >= circle.size();
+        match [circle.below(1), circle.above(1)].map(is_afar) {
+            [true, true] => 1,
+            [false, false] => 0,
+            _ => (!of_two).into(),
+        }
     }
 
     /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the
