@@ -84,8 +84,8 @@ impl Parameters {
     };
 
     /// The blocks that a rank of a ring asks for before it has passed on the last one: none where both its
-    /// neighbours are on its node, else one, so that at the edge of a node nobody waits for what asks. Nor do the
-    /// two ranks of a node: what one gets from the other early would be late for it.
+    /// neighbours are on its node, else one, so that at the edge of a node nobody waits for what asks. Nor does the
+    /// first of two ranks of a node: the other one would copy two blocks that follow one another closely.
     pub(crate) fn asks_ahead(&self, circle: Circle) -> u32 {
         let place = Placement::new(self.order, circle.size(), self.per_node);
         let node = place.node(circle.rank());
@@ -94,7 +94,8 @@ impl Parameters {
         match [circle.below(1), circle.above(1)].map(is_afar) {
             [true, true] => 1,
             [false, false] => 0,
-            _ => (!of_two).into(),
+            [false, true] => 1,
+            [true, false] => (!of_two).into(),
         }
     }
 
