@@ -497,6 +497,7 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
     });
     let differ =
         |[one, other]: &[_; 2]| one != other && !(only_reads(*one, 0) && only_reads(*other, 1));
+    let told_so = AtomicU32::new(0);
     for calls in pairs.filter(differ) {
         let failed = AtomicBool::new(false);
         threads(Layout::new(2), |me, mut rank| {
@@ -511,13 +512,16 @@ fn two_ranks_that_call_differently_do_not_wait_for_ever() {
                 failed: &failed,
             };
             for call in [calls[me as usize], (6, 0, 8), (0, 1, 8), (6, 0, 20_000)] {
-                if call_blindly(call, &mut team, &mut told).is_err() {
+                if let Err((_, why)) = call_blindly(call, &mut team, &mut told) {
+                    assert_eq!(why, Never::Differs, "{calls:?}");
+                    told_so.fetch_add(1, Ordering::Relaxed);
                     failed.store(true, Ordering::Release);
                     break;
                 }
             }
         });
     }
+    assert!(told_so.into_inner() > 0);
 }
 
 /// Without anything in between, ranks run ahead of each other as far as there is room.

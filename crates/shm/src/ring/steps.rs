@@ -40,6 +40,9 @@ const MARK: u32 = u16::BITS;
 /// The number of a slot whose step was taken back: no step's, since they count from 1.
 const WITHDRAWN: u64 = u16::MAX as u64;
 
+/// The number of a slot is no step's that could be there.
+const NO_STEP: Corrupt = Corrupt("the number of a collective's step");
+
 /// The bit of a mark that tells two ranks that write in turn apart.
 const WRITER: u16 = 1;
 
@@ -152,22 +155,33 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         mark: u16,
     ) -> Result<(), Miss> {
         let look = || both[owner].look(slot, step, mark);
-        match look() {
-            Err(Miss::Early) => {}
-            // It is written again only once it was read, so who wrote a later step is elsewhere.
-            Err(Miss::Corrupt(_)) => return Err(Miss::Differs),
+        let found = match look() {
+            Err(Miss::Early) => 0,
+            Err(Miss::Corrupt(_)) => both[owner].step_in(slot),
             come => return come,
+        };
+        let published = both.map(|slots| slots.last_of(mark));
+        let published = published.into_iter().fold(found, u64::max);
+        if published > step + 2 * SLOTS as u64 {
+            // Whatever it calls, it waits until this rank has finished what it writes over.
+            return Err(Miss::Corrupt(NO_STEP));
         }
-        let published = both.into_iter().map(|slots| slots.last_of(mark)).max();
-        if published < Some(step) {
+        if published < step {
             return Err(Miss::Early);
         }
-        // What the other one published before that is seen now.
+        // What the other one published before that is seen now; and it is written again only once it was read.
         match look() {
             Err(Miss::Early) if both[owner].is_withdrawn(slot) => Err(Miss::Early),
             Err(_) => Err(Miss::Differs),
             Ok(()) => Ok(()),
         }
+    }
+
+    /// The step that is published in a slot.
+    fn step_in(&self, slot: usize) -> u64 {
+        // SAFETY: a slot's word; `new` checked that there are as many.
+        let number = unsafe { self.words.load(Self::number(slot), Ordering::Relaxed) };
+        number >> MARK
     }
 
     /// The last step that is published here by whom this mark is of.
@@ -221,7 +235,7 @@ impl<W: Words, const SLOTS: usize> Steps<W, SLOTS> {
         } else if there == step {
             Miss::Differs
         } else {
-            Miss::Corrupt(Corrupt("the number of a collective's step"))
+            Miss::Corrupt(NO_STEP)
         }
     }
 
@@ -348,5 +362,10 @@ mod tests {
         assert_eq!(look(3), Err(Miss::Early), "it has failed in this call");
         first.publish(1, 5, other);
         assert_eq!(look(3), Err(Miss::Differs), "it has not waited");
+        for (slots, slot) in [(&first, 1), (&second, 0)] {
+            slots.publish(slot, 1000, other);
+            assert!(matches!(look(3), Err(Miss::Corrupt(_))), "nobody is so far");
+            slots.publish(slot, 1, other);
+        }
     }
 }

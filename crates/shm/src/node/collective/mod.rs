@@ -17,9 +17,9 @@
 //! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
-//! Of more than two ranks each writes its own slots and cells; two write those of both in turn (`turns.rs`). Ranks may read long blocks straight from the others'
-//! memory, and those of a gather write them there (`direct.rs`); from which length on stands in `ways.rs`, and
-//! whether they do is learned (`roads.rs`).
+//! Of more than two ranks each writes its own slots and cells; two write those of both in turn (`turns.rs`). Ranks may
+//! read long blocks straight from the others' memory, and those of a gather write them there (`direct.rs`); from which
+//! length on stands in `ways.rs`, and whether they do is learned (`roads.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
 //! and by whichever road: all ranks get the same bits, and the operation need not commute.
