@@ -7,7 +7,8 @@
 //! adapters have carried it, and who is late keeps nobody from receiving. Inside a node the processor
 //! of a rank copies a long block, and what it then has is late for the rank above: two blocks that
 //! follow one another closely would do so all the way around. There it asks for a block when it has
-//! offered the one before. Those with a neighbour on another node ask ahead, so not all ranks do the same.
+//! offered the one before. Those with a neighbour on another node ask ahead, but for the first of
+//! two, so not all ranks do the same.
 
 use super::Board;
 use crate::catalog::{Call, Parameters};

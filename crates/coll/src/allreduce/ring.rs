@@ -25,7 +25,7 @@ const MAX_SEGMENTS: u64 = 64;
 /// One rank's part in ring allreduce.
 pub type Ring = Placed<Rounds>;
 
-/// What every rank does.
+/// What every rank does that asks ahead as far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     count: u64,

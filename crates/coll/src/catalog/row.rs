@@ -90,12 +90,14 @@ impl Parameters {
         let place = Placement::new(self.order, circle.size(), self.per_node);
         let node = place.node(circle.rank());
         let is_afar = |peer| place.node(peer) != node;
-        let of_two = place.per_node() == 2 || place.rank(node, 2) >= circle.size();
         match [circle.below(1), circle.above(1)].map(is_afar) {
             [true, true] => 1,
             [false, false] => 0,
             [false, true] => 1,
-            [true, false] => (!of_two).into(),
+            [true, false] => {
+                let has_third = place.per_node() > 2 && place.rank(node, 2) < circle.size();
+                has_third.into()
+            }
         }
     }
 
@@ -182,4 +184,41 @@ pub struct Row {
     /// bytes of the call but at a cutoff, and looks at nothing in which ranks' calls differ. The group
     /// has at least two ranks. See [`cost`](crate::cost).
     pub cost: fn(&Call, &Parameters, &Model) -> u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parameters;
+    use crate::circle::Circle;
+    use crate::placement::Order;
+
+    #[test]
+    fn ranks_at_the_edges_of_nodes_ask_ahead_but_the_first_of_two() {
+        let who = |order, per_node, size| {
+            let parameters = Parameters {
+                per_node,
+                order,
+                ..Parameters::NONE
+            };
+            let asks = (0..size).map(|rank| parameters.asks_ahead(Circle::new(rank, size)));
+            asks.fold(0, |all, ahead| all << 1 | ahead)
+        };
+        let cases = [
+            (4, 1, 0b0),
+            (4, 4, 0b0000),
+            (1, 3, 0b111),
+            (3, 6, 0b101_101),
+            (3, 7, 0b101_101_1),
+            (3, 8, 0b101_101_01),
+            (2, 4, 0b01_01),
+        ];
+        for (per_node, size, ahead) in cases {
+            assert_eq!(
+                who(Order::Block, per_node, size),
+                ahead,
+                "{per_node}, {size}"
+            );
+        }
+        assert_eq!(who(Order::Cyclic, 3, 6), 0b11_1111);
+    }
 }

@@ -89,8 +89,8 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
 /// From the start of one long message to the start of the next, with so much work on each, where ranks that
 /// share nodes ask for one when they have offered the one before: on its node a rank waits until it is seen that
 /// the message has been copied. Between nodes it waits until the message has left; but where nothing is worked on
-/// the ranks at the edges ask one ahead, where there are not two of a node. If a rank is alone on the last of several nodes, about a quarter of the
-/// load of its adapter, which gets and sends each message, is not hidden.
+/// the ranks at the edges ask one ahead, other than the first of two on a node. If a rank is alone on the last of
+/// several nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
 fn asked(model: &Model, line: &Line, bytes: u64, work: u64) -> u64 {
     let place = model.place;
     if bytes <= model.machine.eager || place.order() == Order::Cyclic || place.per_node() == 1 {
@@ -105,7 +105,8 @@ fn asked(model: &Model, line: &Line, bytes: u64, work: u64) -> u64 {
         0 => place.per_node(),
         last => last,
     };
-    let far = if work > 0 || last == 2 { far } else { far / 2 };
+    let all_ask = work == 0 && last != 2 && place.per_node() != 2;
+    let far = if all_ask { far / 2 } else { far };
     match last {
         _ if line.far == 0 => near,
         1 if place.nodes() > 2 => near.saturating_add(model.load(bytes) / 4).max(far),
