@@ -9,7 +9,6 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::placement::Placement;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::Cut;
 use crate::window::Short;
@@ -35,18 +34,14 @@ impl Chain {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
         let circle = Circle::of(call);
-        let place = Placement::new(parameters.order, call.size, parameters.per_node);
-        let is_afar = |peer| place.node(peer) != place.node(call.rank);
         Chain {
             circle,
             from_root: call.from_root(),
             blocks,
             cut: Cut::new(call.count, blocks),
             short: Short::of(call),
-            ahead: [circle.below(1), circle.above(1)]
-                .into_iter()
-                .any(is_afar)
-                .into(),
+            // Unlike around a ring, also the first of two ranks on a node.
+            ahead: parameters.edges(circle).contains(&true).into(),
         }
     }
 

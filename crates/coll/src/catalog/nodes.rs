@@ -200,7 +200,7 @@ pub(super) const ALLREDUCE_LANE_CIRCULANT: Row = Row {
     cost: cost::allreduce_lane_circulant,
 };
 
-pub(super) const REDUCE_SCATTER_BLOCK: Row = Row {
+pub(super) const REDUCE_SCATTER_LANE_CIRCULANT: Row = Row {
     collective: Collective::ReduceScatterBlock,
     name: "lane-circulant",
     about: "inside the nodes, then in fewest rounds between them by all ranks of a node: least \

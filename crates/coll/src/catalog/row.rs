@@ -83,18 +83,24 @@ impl Parameters {
         stages: [None; 2],
     };
 
+    /// Whether the rank below and the rank above are on other nodes.
+    pub(crate) fn edges(&self, circle: Circle) -> [bool; 2] {
+        let place = Placement::new(self.order, circle.size(), self.per_node);
+        let is_afar = |peer| place.node(peer) != place.node(circle.rank());
+        [circle.below(1), circle.above(1)].map(is_afar)
+    }
+
     /// The blocks that a rank of a ring asks for before it has passed on the last one: none where both its
     /// neighbours are on its node, else one, so that at the edge of a node nobody waits for what asks. Nor does the
     /// first of two ranks of a node: the other one would copy two blocks that follow one another closely.
     pub(crate) fn asks_ahead(&self, circle: Circle) -> u32 {
-        let place = Placement::new(self.order, circle.size(), self.per_node);
-        let node = place.node(circle.rank());
-        let is_afar = |peer| place.node(peer) != node;
-        match [circle.below(1), circle.above(1)].map(is_afar) {
+        match self.edges(circle) {
             [true, true] => 1,
             [false, false] => 0,
             [false, true] => 1,
             [true, false] => {
+                let place = Placement::new(self.order, circle.size(), self.per_node);
+                let node = place.node(circle.rank());
                 let has_third = place.per_node() > 2 && place.rank(node, 2) < circle.size();
                 has_third.into()
             }

@@ -458,7 +458,7 @@ table! {
         twins::reduce_scatter_halving(Collective::ReduceScatterBlock);
     ReduceScatterBlockPairwise(reduce_scatter::Pairwise):
         twins::reduce_scatter_pairwise(Collective::ReduceScatterBlock);
-    ReduceScatterBlockLaneCirculant(hierarchy::LaneReduceScatter): nodes::REDUCE_SCATTER_BLOCK;
+    ReduceScatterBlockLaneCirculant(hierarchy::LaneReduceScatter): nodes::REDUCE_SCATTER_LANE_CIRCULANT;
     ScanDoubling(scan::Doubling): Row {
         collective: Collective::Scan,
         name: "doubling",

@@ -28,18 +28,24 @@ fn inside(model: &Model, ranks: u32) -> Model {
     }
 }
 
+/// The call of so many elements among so many ranks.
+fn among(call: &Call, size: u32, count: u64) -> Call {
+    Call {
+        rank: 0,
+        root: 0,
+        size,
+        count,
+        ..*call
+    }
+}
+
 /// A phase: its call, and who takes part.
 type Phase = (Call, Model);
 
 /// The same call among the leaders, on a node with the most ranks, and on the last one.
 fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
     let nodes = Nodes::of(call, parameters);
-    let among = |ranks| Call {
-        rank: 0,
-        root: 0,
-        size: ranks,
-        ..*call
-    };
+    let among = |size| among(call, size, call.count);
     let node = |ranks| (among(ranks), inside(model, ranks));
     [
         (among(nodes.count()), leaders(model, nodes.count())),
@@ -141,19 +147,12 @@ fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [Phas
     let place = one_after_another(call, parameters);
     let (nodes, ranks) = (place.nodes(), place.per_node().min(place.size()));
     let last = place.size() - (nodes - 1) * ranks;
-    let among = |size, count| Call {
-        rank: 0,
-        root: 0,
-        size,
-        count,
-        ..*call
-    };
     // Of two nodes only the last one's blocks go from one to the other.
     let carried = if nodes == 2 { last } else { ranks };
     let whole = call.count.saturating_mul(carried.into());
-    let node = |ranks| (among(ranks, call.count), inside(model, ranks));
+    let node = |ranks| (among(call, ranks, call.count), inside(model, ranks));
     [
-        (among(nodes, whole), leaders(model, nodes)),
+        (among(call, nodes, whole), leaders(model, nodes)),
         node(ranks),
         node(last),
     ]
@@ -303,14 +302,8 @@ pub(crate) fn reduce_scatter_lane_circulant(
     if ranks == 1 {
         return reduce_scatter_circulant(call, parameters, model);
     }
-    let among = |size, count| Call {
-        rank: 0,
-        size,
-        count,
-        ..*call
-    };
-    let node = among(ranks, call.count.saturating_mul(nodes.into()));
-    let lane = among(nodes, call.count);
+    let node = among(call, ranks, call.count.saturating_mul(nodes.into()));
+    let lane = among(call, nodes, call.count);
     let between = lanes(&lane, place, model, |lane, model| {
         reduce_scatter_circulant(lane, parameters, model)
     });
@@ -325,19 +318,17 @@ pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, mod
     if ranks == 1 {
         return allreduce_circulant(call, parameters, model);
     }
-    let among = |size, count| Call {
-        rank: 0,
-        size,
-        count,
-        ..*call
-    };
     let share = call.count.div_ceil(ranks.into());
-    let lane = among(nodes, share);
+    let lane = among(call, nodes, share);
     let between = lanes(&lane, place, model, |lane, model| {
         allreduce_circulant(lane, parameters, model)
     });
     // In the node shares go around once to be reduced, and once to be gathered.
-    let near = allreduce_circulant(&among(ranks, call.count), parameters, &inside(model, ranks));
+    let near = allreduce_circulant(
+        &among(call, ranks, call.count),
+        parameters,
+        &inside(model, ranks),
+    );
     near.saturating_add(between)
 }
 

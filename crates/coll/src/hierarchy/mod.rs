@@ -21,11 +21,11 @@ mod gather;
 mod lane;
 mod lane_allreduce;
 mod lane_bcast;
+mod lane_reduce_scatter;
 mod node_blocks;
 mod nodes;
 mod prefix;
 mod reduce;
-mod reduce_scatter;
 mod scatter;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
@@ -38,11 +38,11 @@ pub use lane::Lane;
 pub use lane_allreduce::LaneAllreduce;
 pub(crate) use lane_bcast::of_lane;
 pub use lane_bcast::{LaneBcast, LaneChain, LaneCirculant, LaneKnomial};
+pub use lane_reduce_scatter::LaneReduceScatter;
 use node_blocks::NodeBlocks;
 pub(crate) use nodes::Nodes;
 pub use prefix::Prefix;
 pub use reduce::Reduce;
-pub use reduce_scatter::LaneReduceScatter;
 pub use scatter::Scatter;
 
 use crate::catalog::{Call, Parameters};
