@@ -15,6 +15,7 @@
 
 mod blocks;
 mod gather;
+mod idle;
 mod pipeline;
 mod scatter;
 mod schedule;
@@ -24,6 +25,7 @@ pub use schedule::Schedule;
 
 pub(crate) use blocks::{Division, Turned};
 pub(crate) use gather::{Gather, Own};
+pub(crate) use idle::idle;
 pub(crate) use pipeline::{Hop, Pipeline};
 pub(crate) use scatter::{Result, Scatter};
 pub(crate) use skips::Skips;

@@ -49,7 +49,7 @@ impl Pipeline {
             count: call.count,
             blocks,
             cut: Cut::new(call.count, blocks),
-            skipped: (rounds - (blocks - 1) % rounds) % rounds,
+            skipped: skipped(rounds, blocks),
             short: Short::of(call),
         }
     }
@@ -147,6 +147,11 @@ impl Pipeline {
         let block = u32::try_from(i64::from(list[k as usize]) + shift).ok()?;
         Some(block.min(self.blocks - 1))
     }
+}
+
+/// Rounds by which the first of phases of so many rounds is cut short, for so many blocks.
+pub(super) const fn skipped(rounds: u32, blocks: u32) -> u32 {
+    (rounds - (blocks - 1) % rounds) % rounds
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::Skips;
 use crate::circle::Circle;
 
 /// The most rounds of a phase: there are at most 2^32 ranks.
-const ROUNDS: usize = 32;
+pub(super) const ROUNDS: usize = 32;
 
 /// One rank's schedule: what it receives and sends in each round of a phase.
 ///
@@ -87,7 +87,7 @@ fn base_block(rank: u32, skips: Skips) -> u32 {
 }
 
 /// What the rank receives in each round of a phase.
-fn receive_schedule(rank: u32, size: u32) -> [i8; ROUNDS] {
+pub(super) fn receive_schedule(rank: u32, size: u32) -> [i8; ROUNDS] {
     let skips = Skips::new(size);
     let rounds = skips.rounds();
     let base = base_block(rank, skips);

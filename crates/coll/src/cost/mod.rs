@@ -14,6 +14,7 @@
 mod lines;
 mod nodes;
 mod phases;
+mod pipeline;
 mod rounds;
 mod trees;
 
@@ -31,11 +32,12 @@ pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_ring, bcast_linear_bruck,
     bcast_linear_ring, reduce_bcast,
 };
+pub(crate) use pipeline::pipeline;
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
     allreduce_doubling, allreduce_gather_reduce, allreduce_multiplying, allreduce_rabenseifner,
     allreduce_splitting, alltoall_bruck, census, dissemination, exscan_doubling, exscan_shift,
-    pipeline, reduce_rabenseifner, reduce_scatter_circulant, reduce_scatter_halving, scan,
+    reduce_rabenseifner, reduce_scatter_circulant, reduce_scatter_halving, scan,
 };
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 

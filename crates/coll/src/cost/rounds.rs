@@ -13,13 +13,13 @@ use crate::tree::{levels, levels_of};
 /// Rounds one after the other.
 pub(super) struct Rounds<'a> {
     model: &'a Model,
-    time: u64,
+    pub(super) time: u64,
     /// What a crossing from one node to the next adds to a round in which some stay, where it adds most:
     /// so often a way crosses at most. And the distance that such rounds cover together.
     crossing: [u64; 3],
     covered: u64,
     /// What is left to do when the last message of a round has been sent.
-    tail: u64,
+    pub(super) tail: u64,
     /// Whether nobody waits for a rank above it.
     upwards: bool,
 }
@@ -111,7 +111,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Lets no way cross more often than to a node and back.
-    const fn cross_twice(&mut self) {
+    pub(super) const fn cross_twice(&mut self) {
         self.crossing[2] = 0;
     }
 
@@ -168,7 +168,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// What the crossings add.
-    fn crossings(&self) -> u64 {
+    pub(super) fn crossings(&self) -> u64 {
         let place = self.model.place;
         let around = self.covered * u64::from(place.nodes());
         let times = around.div_ceil(place.size().into());
@@ -480,46 +480,6 @@ pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) ->
         rounds.work(model.hop(way, bytes).max(load));
     }
     rounds.time()
-}
-
-/// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
-pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let skips = Skips::new(call.size);
-    let (cycle, blocks) = (
-        skips.rounds(),
-        u64::from(parameters.blocks).min(call.count).max(1),
-    );
-    if call.size == 2 {
-        // The root waits for nothing.
-        return super::chain(call, parameters, model);
-    }
-    let bytes = call.bytes().div_ceil(blocks);
-    let work = if call.collective.reduces() {
-        model.reduce(bytes)
-    } else {
-        0
-    };
-    let (mut rounds, mut first) = (Rounds::new(model), Rounds::new(model));
-    let mut front = 0;
-    let left = (blocks - 1) % u64::from(cycle);
-    for k in 0..cycle {
-        rounds.shift(skips.skip(k), 1, bytes, work);
-        if u64::from(k) == u64::from(cycle) - left {
-            front = first.time;
-        }
-        first.shift(skips.skip(k), 1, bytes, work);
-    }
-    let whole = rounds.time.saturating_mul((blocks - 1) / u64::from(cycle));
-    let cut = if left == 0 { 0 } else { first.time - front };
-    rounds.cross_twice();
-    let crossings = rounds
-        .crossings()
-        .saturating_mul(1 + (blocks - 1) / u64::from(cycle));
-    whole
-        .saturating_add(cut)
-        .saturating_add(rounds.time)
-        .saturating_add(crossings)
-        .saturating_add(rounds.tail)
 }
 
 /// Sums of the ranks below, each round reaching twice as far.

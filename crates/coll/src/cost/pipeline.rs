@@ -1,0 +1,66 @@
+//! A vector in blocks over the circulant graph.
+
+use super::Model;
+use super::rounds::Rounds;
+use crate::catalog::{Call, Parameters};
+use crate::circulant::{Skips, idle};
+
+/// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
+pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let skips = Skips::new(call.size);
+    let (cycle, blocks) = (
+        skips.rounds(),
+        u64::from(parameters.blocks).min(call.count).max(1),
+    );
+    if call.size == 2 {
+        // The root waits for nothing.
+        return super::chain(call, parameters, model);
+    }
+    let bytes = call.bytes().div_ceil(blocks);
+    let work = if call.collective.reduces() {
+        model.reduce(bytes)
+    } else {
+        0
+    };
+    let (mut rounds, mut first) = (Rounds::new(model), Rounds::new(model));
+    let mut front = 0;
+    let left = (blocks - 1) % u64::from(cycle);
+    for k in 0..cycle {
+        rounds.shift(skips.skip(k), 1, bytes, work);
+        if u64::from(k) == u64::from(cycle) - left {
+            front = first.time;
+        }
+        first.shift(skips.skip(k), 1, bytes, work);
+    }
+    let whole = rounds.time.saturating_mul((blocks - 1) / u64::from(cycle));
+    let cut = if left == 0 { 0 } else { first.time - front };
+    rounds.cross_twice();
+    let crossings = rounds
+        .crossings()
+        .saturating_mul(1 + (blocks - 1) / u64::from(cycle));
+    whole
+        .saturating_add(cut)
+        .saturating_add(rounds.time)
+        .saturating_add(crossings)
+        .saturating_add(rounds.tail)
+        .saturating_sub(spared(call, parameters, model, bytes, work))
+}
+
+/// What is not waited for in the rounds in which the rank that is latest is idle. A root goes on with what
+/// is short, and of a reduction with what has come by then.
+fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work: u64) -> u64 {
+    if bytes > model.machine.eager || call.size.is_power_of_two() {
+        return 0;
+    }
+    let round = |distance: u32| {
+        let mut waited = Rounds::new(model);
+        waited.shift(distance, 1, bytes, work);
+        let ends = model.ends(model.way(distance.into()), bytes);
+        let goes_on = match call.collective.reduces() {
+            true => ends.recv + model.copy(bytes) + work,
+            false => ends.send,
+        };
+        waited.time.saturating_sub(goes_on)
+    };
+    idle(call.size, parameters.blocks.max(1)).map(round).sum()
+}
