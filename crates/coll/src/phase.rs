@@ -84,6 +84,7 @@ macro_rules! phases {
 }
 
 phases! {
+    allgather::NeighborExchange,
     scatter::Linear,
     bcast::Knomial,
     bcast::Chain,

@@ -50,6 +50,8 @@ stages! {
     BcastLinearBruck(bcast::LinearBruck),
     BcastKnomialLinear(bcast::KnomialLinear),
     BcastKnomialBruck(bcast::KnomialBruck),
+    BcastLinearNeighborExchange(bcast::LinearNeighborExchange),
+    BcastKnomialNeighborExchange(bcast::KnomialNeighborExchange),
     BcastLinearRing(bcast::LinearRing),
     BcastKnomialRing(bcast::KnomialRing),
     BcastChain(bcast::Chain),

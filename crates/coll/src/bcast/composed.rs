@@ -26,6 +26,7 @@ pub const MAX_SIZE: u32 = 128;
 pub struct Composed<S, G> {
     vector: Vector,
     radix: u32,
+    gather_radix: u32,
     window: u32,
     per_node: u32,
     order: Order,
@@ -35,6 +36,9 @@ pub struct Composed<S, G> {
 /// Every block straight from the root, and then Bruck's algorithm.
 pub type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
 
+/// Every block straight from the root, and then between neighbours.
+pub type LinearNeighborExchange = Composed<scatter::Linear, allgather::NeighborExchange>;
+
 /// Every block straight from the root, and then around a ring.
 pub type LinearRing = Composed<scatter::Linear, allgather::Ring>;
 
@@ -43,6 +47,9 @@ pub type KnomialLinear = Composed<scatter::Knomial, allgather::Linear>;
 
 /// Blocks down a tree, and then Bruck's algorithm.
 pub type KnomialBruck = Composed<scatter::Knomial, allgather::Bruck>;
+
+/// Blocks down a tree, and then between neighbours.
+pub type KnomialNeighborExchange = Composed<scatter::Knomial, allgather::NeighborExchange>;
 
 /// Blocks down a tree, and then around a ring.
 pub type KnomialRing = Composed<scatter::Knomial, allgather::Ring>;
@@ -60,6 +67,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
                 count: call.count,
             },
             radix: parameters.radix,
+            gather_radix: parameters.gather_radix,
             window: parameters.window,
             per_node: parameters.per_node,
             order: parameters.order,
@@ -67,9 +75,10 @@ impl<S: Phase, G: Phase> Composed<S, G> {
         }
     }
 
-    fn parameters(&self) -> Parameters {
+    /// What a phase runs with.
+    fn with_radix(&self, radix: u32) -> Parameters {
         Parameters {
-            radix: self.radix,
+            radix,
             window: self.window,
             per_node: self.per_node,
             order: self.order,
@@ -78,11 +87,16 @@ impl<S: Phase, G: Phase> Composed<S, G> {
     }
 
     fn scatter(&self) -> S {
-        S::of(&self.vector.scatter(), &self.parameters())
+        S::of(&self.vector.scatter(), &self.with_radix(self.radix))
     }
 
     fn gather(&self) -> G {
-        G::of(&self.vector.gather(), &self.parameters())
+        // Where only one of the two takes a radix, it is that one's.
+        let radix = match self.gather_radix {
+            0 => self.radix,
+            own => own,
+        };
+        G::of(&self.vector.gather(), &self.with_radix(radix))
     }
 }
 
@@ -113,7 +127,10 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnomialBruck, KnomialLinear, KnomialRing, LinearBruck, LinearRing};
+    use super::{
+        KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearBruck,
+        LinearNeighborExchange, LinearRing,
+    };
     use crate::catalog::{Call, Parameters};
     use crate::plan::{Act, Acts, Given, Known, Learned, Plan};
 
@@ -138,6 +155,7 @@ mod tests {
         for (size, root, radix) in [(2, 0, 2), (9, 0, 2), (16, 5, 4), (23, 7, 3), (64, 63, 8)] {
             let parameters = Parameters {
                 radix,
+                gather_radix: radix + 1,
                 window: 8,
                 per_node: 1,
                 ..Parameters::NONE
@@ -152,6 +170,13 @@ mod tests {
                     received(&KnomialRing::of(&call, &parameters)),
                 ];
                 assert_eq!(all, [1001; 5], "rank {rank} of {size} below {root}");
+                if size % 2 == 0 {
+                    let all = [
+                        received(&LinearNeighborExchange::of(&call, &parameters)),
+                        received(&KnomialNeighborExchange::of(&call, &parameters)),
+                    ];
+                    assert_eq!(all, [1001; 2], "rank {rank} of {size} below {root}");
+                }
             }
         }
     }

@@ -32,8 +32,8 @@ pub(super) fn exchanges(call: &Call) -> u64 {
 
 /// The most rounds of an allgather by Bruck's algorithm that some ranks begin before others: a message
 /// may then find its receiver's port taken.
-pub(super) fn regathered(call: &Call, parameters: &Parameters) -> u64 {
-    2 * u64::from(Digits::new(call.size, parameters.radix).exchanges())
+pub(super) fn regathered(call: &Call, radix: u32) -> u64 {
+    2 * u64::from(Digits::new(call.size, radix).exchanges())
 }
 
 /// The most rounds of a bcast in lanes: those of a lane, and of a scatter and an allgather inside the

@@ -12,6 +12,8 @@ use crate::placement::{Order, Placement};
 pub struct Parameters {
     /// Children of a node of the tree, plus one; messages of a rank in one round, plus one.
     pub radix: u32,
+    /// The same in the allgather of an algorithm whose `radix` is that of a scatter.
+    pub gather_radix: u32,
     /// Pieces that the vector is cut into.
     pub blocks: u32,
     /// Messages under way at a time.
@@ -37,6 +39,8 @@ pub struct Stage {
     pub algorithm: Algorithm,
     /// As [`Parameters::radix`].
     pub radix: u32,
+    /// As [`Parameters::gather_radix`].
+    pub gather_radix: u32,
     /// As [`Parameters::blocks`].
     pub blocks: u32,
     /// As [`Parameters::window`].
@@ -46,11 +50,17 @@ pub struct Stage {
 impl Stage {
     /// An algorithm with its own numbers.
     pub const fn of(algorithm: Algorithm) -> Self {
+        Stage::with(algorithm, &Parameters::NONE)
+    }
+
+    /// An algorithm with those of the numbers that a stage has.
+    pub const fn with(algorithm: Algorithm, numbers: &Parameters) -> Self {
         Stage {
             algorithm,
-            radix: 0,
-            blocks: 0,
-            window: 0,
+            radix: numbers.radix,
+            gather_radix: numbers.gather_radix,
+            blocks: numbers.blocks,
+            window: numbers.window,
         }
     }
 
@@ -60,6 +70,7 @@ impl Stage {
     pub const fn within(self, whole: &Parameters) -> Parameters {
         let own = Parameters {
             radix: self.radix,
+            gather_radix: self.gather_radix,
             blocks: self.blocks,
             window: self.window,
             per_node: whole.per_node,
@@ -74,6 +85,7 @@ impl Parameters {
     /// None.
     pub const NONE: Parameters = Parameters {
         radix: 0,
+        gather_radix: 0,
         blocks: 0,
         window: 0,
         segment: 0,
@@ -115,13 +127,17 @@ impl Parameters {
         const fn choose(own: u64, row: u64) -> u64 {
             if own == 0 || row == 0 { row } else { own }
         }
-        Parameters {
-            radix: match choose(self.radix as u64, row.radix as u64) as u32 {
+        const fn radix(own: u32, row: u32, most: u32) -> u32 {
+            match choose(own as u64, row as u64) as u32 {
                 0 => 0,
                 1 => 2,
                 radix if radix > most => most,
                 radix => radix,
-            },
+            }
+        }
+        Parameters {
+            radix: radix(self.radix, row.radix, most),
+            gather_radix: radix(self.gather_radix, row.gather_radix, most),
             blocks: choose(self.blocks as u64, row.blocks as u64) as u32,
             window: choose(self.window as u64, row.window as u64) as u32,
             segment: choose(self.segment, row.segment),

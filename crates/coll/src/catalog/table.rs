@@ -234,7 +234,7 @@ table! {
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 2, window: 8, ..Parameters::NONE },
         rounds: |call, parameters| {
-            u64::from(call.size - 1) + regathered(call, parameters)
+            u64::from(call.size - 1) + regathered(call, parameters.radix)
         },
         cost: cost::bcast_linear_bruck,
     };
@@ -252,11 +252,29 @@ table! {
         name: "knomial-bruck",
         about: "blocks down a tree, then in few rounds to all: for large vectors",
         needs: Needs::NOTHING,
-        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        parameters: Parameters { radix: 2, gather_radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| {
-            knomial(call.size, parameters.radix) + regathered(call, parameters)
+            knomial(call.size, parameters.radix) + regathered(call, parameters.gather_radix)
         },
         cost: cost::bcast_knomial_bruck,
+    };
+    BcastLinearNeighborExchange(bcast::LinearNeighborExchange): Row {
+        collective: Collective::Bcast,
+        name: "linear-neighbor-exchange",
+        about: "blocks straight from the root, then between neighbours; even numbers of ranks",
+        needs: Needs { even: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| u64::from(call.size - 1) + u64::from(call.size),
+        cost: cost::bcast_linear_neighbor_exchange,
+    };
+    BcastKnomialNeighborExchange(bcast::KnomialNeighborExchange): Row {
+        collective: Collective::Bcast,
+        name: "knomial-neighbor-exchange",
+        about: "blocks down a tree, then between neighbours; even numbers of ranks",
+        needs: Needs { even: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { radix: 2, ..Parameters::NONE },
+        rounds: |call, parameters| knomial(call.size, parameters.radix) + u64::from(call.size),
+        cost: cost::bcast_knomial_neighbor_exchange,
     };
     BcastLinearRing(bcast::LinearRing): Row {
         collective: Collective::Bcast,

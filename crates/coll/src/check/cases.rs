@@ -207,6 +207,7 @@ fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
     let only = |taken: bool, value: u64| if taken { value } else { 0 };
     Parameters {
         radix: only(takes.radix > 0, drawn(&radixes, 1)) as u32,
+        gather_radix: only(takes.gather_radix > 0, drawn(&radixes, 9)) as u32,
         blocks: only(takes.blocks > 0, drawn(&[0, 1, 2, 3, 5, 8, 13], 2)) as u32,
         window: only(takes.window > 0, drawn(&[0, 1, 2, 5, 8], 3)) as u32,
         segment: only(takes.segment > 0, drawn(&[0, 1, 2, 3, 7, u64::MAX], 4)),
@@ -224,16 +225,5 @@ fn drawn_stage(own: Stage, size: u32, seed: u64) -> Stage {
     let collective = own.algorithm.collective();
     let all: Vec<_> = collective.algorithms().collect();
     let algorithm = all[(draw(seed, collective as u64 + 7) % all.len() as u64) as usize];
-    let Parameters {
-        radix,
-        blocks,
-        window,
-        ..
-    } = parameters(algorithm, size, draw(seed, 8));
-    Stage {
-        algorithm,
-        radix,
-        blocks,
-        window,
-    }
+    Stage::with(algorithm, &parameters(algorithm, size, draw(seed, 8)))
 }

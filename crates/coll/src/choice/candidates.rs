@@ -59,23 +59,33 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
             | Collective::Bcast
     );
     let windows = some(own.window, if wide { &WINDOWS } else { &WINDOWS[..1] });
-    for (&radix, &window) in radixes
-        .iter()
-        .flat_map(|r| windows.iter().map(move |w| (r, w)))
-    {
-        for &blocks in some(own.blocks, &BLOCKS) {
-            let choice = Choice {
-                algorithm,
-                parameters: Parameters {
-                    radix,
-                    blocks,
-                    window,
-                    ..base
-                },
-            };
-            // A test sees that there is room for all.
-            let _ = all.push(choice);
-        }
+    let gather_radixes = some(own.gather_radix, radixes);
+    let blocks = some(own.blocks, &BLOCKS);
+    let numbers = radixes.iter().flat_map(|&radix| {
+        let by_radix = Parameters { radix, ..base };
+        let gathers = gather_radixes.iter();
+        let gathers = gathers.map(move |&gather_radix| Parameters {
+            gather_radix,
+            ..by_radix
+        });
+        let windows = move |by| {
+            windows
+                .iter()
+                .map(move |&window| Parameters { window, ..by })
+        };
+        let blocks = move |by| {
+            blocks
+                .iter()
+                .map(move |&blocks| Parameters { blocks, ..by })
+        };
+        gathers.flat_map(windows).flat_map(blocks)
+    });
+    for parameters in numbers {
+        // A test sees that there is room for all.
+        let _ = all.push(Choice {
+            algorithm,
+            parameters,
+        });
     }
 }
 

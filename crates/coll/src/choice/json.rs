@@ -91,6 +91,7 @@ struct Told {
     bytes: Option<String>,
     ranks: Option<String>,
     radix: Option<u32>,
+    gather_radix: Option<u32>,
     blocks: Option<u32>,
     window: Option<u32>,
     segment: Option<String>,
@@ -105,6 +106,7 @@ struct Told {
 struct ToldStage {
     algorithm: String,
     radix: Option<u32>,
+    gather_radix: Option<u32>,
     blocks: Option<u32>,
     window: Option<u32>,
 }
@@ -127,28 +129,15 @@ impl ToldStage {
         let Some(told) = told else { return Ok(own) };
         takes(of, collective.name(), own.is_some())?;
         let by = algorithm(collective, &told.algorithm)?;
-        let numbers = numbers(by, told.radix, told.blocks, told.window)?;
-        let Parameters {
-            radix,
-            blocks,
-            window,
-            ..
-        } = numbers;
-        Ok(Some(Stage {
-            algorithm: by,
-            radix,
-            blocks,
-            window,
-        }))
+        let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
+        Ok(Some(Stage::with(by, &self::numbers(by, numbers)?)))
     }
 }
 
 /// The numbers that are told of an algorithm, which it takes.
 fn numbers(
     algorithm: Algorithm,
-    radix: Option<u32>,
-    blocks: Option<u32>,
-    window: Option<u32>,
+    [radix, gather_radix, blocks, window]: [Option<u32>; 4],
 ) -> Result<Parameters, String> {
     let (own, needs) = (algorithm.row().parameters, algorithm.row().needs);
     let number = |name: &str, told: Option<u32>, own: u32, range: (u32, u32)| {
@@ -165,6 +154,12 @@ fn numbers(
     };
     Ok(Parameters {
         radix: number("radix", radix, own.radix, (2, needs.max_radix))?,
+        gather_radix: number(
+            "gather_radix",
+            gather_radix,
+            own.gather_radix,
+            (2, needs.max_radix),
+        )?,
         blocks: number("blocks", blocks, own.blocks, (1, 1 << 24))?,
         window: number("window", window, own.window, (1, 64))?,
         ..Parameters::NONE
@@ -188,11 +183,12 @@ impl TryFrom<Told> for Checked {
         };
         let up = ToldStage::read(told.reduce.as_ref(), algorithm, Collective::Reduce)?;
         let down = ToldStage::read(told.bcast.as_ref(), algorithm, Collective::Bcast)?;
+        let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
         let parameters = Parameters {
             segment: length("segment", told.segment.as_ref(), own.segment)?,
             cutoff: length("cutoff", told.cutoff.as_ref(), own.cutoff)?,
             stages: [up, down],
-            ..numbers(algorithm, told.radix, told.blocks, told.window)?
+            ..self::numbers(algorithm, numbers)?
         };
         let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
         let ranks = range(&all(&told.ranks), 1, u32::MAX.into(), ranks);
@@ -249,6 +245,7 @@ fn takes(algorithm: Algorithm, name: &str, does: bool) -> Result<(), String> {
     let own = algorithm.row().parameters;
     let all = [
         ("radix", own.radix > 0),
+        ("gather_radix", own.gather_radix > 0),
         ("blocks", own.blocks > 0),
         ("window", own.window > 0),
         ("segment", own.segment > 0),

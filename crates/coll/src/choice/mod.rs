@@ -189,18 +189,7 @@ impl Choice {
 
     /// The same as a stage of another algorithm.
     const fn as_stage(&self) -> Stage {
-        let Parameters {
-            radix,
-            blocks,
-            window,
-            ..
-        } = self.parameters;
-        Stage {
-            algorithm: self.algorithm,
-            radix,
-            blocks,
-            window,
-        }
+        Stage::with(self.algorithm, &self.parameters)
     }
 }
 

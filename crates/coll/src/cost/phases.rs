@@ -1,6 +1,6 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
-use super::{Model, allgather_bruck, linear, ring, scatter, scatter_linear};
+use super::{Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear};
 use crate::allreduce;
 use crate::catalog::{Algorithm, Call, Parameters};
 
@@ -29,7 +29,33 @@ pub(crate) fn bcast_knomial_linear(call: &Call, parameters: &Parameters, model: 
 
 /// Blocks down a tree, and Bruck's algorithm.
 pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    in_blocks([scatter, allgather_bruck], call, parameters, model)
+    let regather: Cost = |gather, parameters, model| {
+        let radix = parameters.gather_radix;
+        let parameters = Parameters {
+            radix,
+            ..*parameters
+        };
+        allgather_bruck(gather, &parameters, model)
+    };
+    in_blocks([scatter, regather], call, parameters, model)
+}
+
+/// Blocks straight from the root, and between neighbours.
+pub(crate) fn bcast_linear_neighbor_exchange(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    in_blocks([scatter_linear, neighbor_exchange], call, parameters, model)
+}
+
+/// Blocks down a tree, and between neighbours.
+pub(crate) fn bcast_knomial_neighbor_exchange(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    in_blocks([scatter, neighbor_exchange], call, parameters, model)
 }
 
 /// Blocks straight from the root, and around a ring.

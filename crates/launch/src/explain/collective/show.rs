@@ -32,6 +32,11 @@ fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
     let used = choice.parameters.over(choice.algorithm.row());
     let all = [
         ("radix", own.radix.into(), used.radix.into()),
+        (
+            "gather_radix",
+            own.gather_radix.into(),
+            used.gather_radix.into(),
+        ),
         ("blocks", own.blocks.into(), used.blocks.into()),
         ("window", own.window.into(), used.window.into()),
         ("segment", own.segment, used.segment),
