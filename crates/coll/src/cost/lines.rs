@@ -449,9 +449,78 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
     rooted(call, parameters, model, true)
 }
 
-/// Scatter and scatterv straight from the root.
+/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    rooted(call, parameters, model, false)
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    if model.place.order() == Order::Cyclic {
+        return rooted(call, parameters, model, false);
+    }
+    let given = match bytes > model.machine.eager {
+        true => in_windows(peers, bytes, parameters.window, model),
+        false => at_once(peers, bytes, model),
+    };
+    let sent = peers.processor(|way| model.send(way, bytes));
+    given.max(sent.saturating_add(model.copy(bytes)))
+}
+
+/// Short messages to the ranks of a node, then to others: each is sent at once.
+fn at_once(peers: Peers, bytes: u64, model: &Model) -> u64 {
+    let one_way = |way, messages: u64| match messages.checked_sub(1) {
+        None => 0,
+        Some(before) => {
+            let pace = match way {
+                Way::Node => model.send(way, bytes),
+                Way::Network => model.send(way, bytes).max(model.load(bytes)),
+            };
+            pace.saturating_mul(before)
+                .saturating_add(model.hop(way, bytes))
+        }
+    };
+    let sent = model.send(Way::Node, bytes).saturating_mul(peers.near);
+    let far = match peers.far {
+        0 => 0,
+        far => sent.saturating_add(one_way(Way::Network, far)),
+    };
+    one_way(Way::Node, peers.near).max(far)
+}
+
+/// Long messages to the ranks of a node, then to others, a window at a time. Those inside the node that begin
+/// together end together, and some of the others begin with the last of them. Between nodes what asks for the
+/// messages of one window waits at the adapter for those of the window before.
+fn in_windows(peers: Peers, bytes: u64, window: u32, model: &Model) -> u64 {
+    let window = u64::from(window.clamp(1, IN_FLIGHT as u32));
+    let known = model.machine.node.latency;
+    let turn = model.hop(Way::Node, bytes).saturating_add(known);
+    let turns = |of: u64| turn.saturating_mul(of);
+    let last = peers.near % window;
+    let beside = if last == 0 {
+        0
+    } else {
+        peers.far.min(window - last)
+    };
+    let (load, hop) = (model.load(bytes), model.hop(Way::Network, bytes));
+    let alone = hop - bytes.saturating_mul(model.machine.network.byte);
+    let asked = alone.saturating_sub(model.end(Way::Network) + model.send(Way::Network, bytes));
+    let across = |start: u64, messages: u64| match messages.checked_sub(1) {
+        None => 0,
+        Some(more) => {
+            let waits = asked.saturating_mul(more / window);
+            start
+                .saturating_add(load.saturating_mul(more))
+                .saturating_add(hop + waits)
+        }
+    };
+    // Of those that begin together the last one begins when the others have been sent.
+    let together = if last == 0 {
+        window.min(peers.near)
+    } else {
+        last
+    };
+    let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
+    let inside = turns(peers.near.div_ceil(window)).saturating_sub(known) + others;
+    let with_last = across(turns(peers.near / window), beside);
+    let after = across(turns(peers.near.div_ceil(window)), peers.far - beside);
+    inside.max(with_last).max(after)
 }
 
 /// A message for each neighbour.
