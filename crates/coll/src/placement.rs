@@ -22,12 +22,17 @@ pub struct Placement {
 impl Placement {
     /// `size` ranks, at most `per_node` on each node; 0 of either counts as 1.
     pub fn new(order: Order, size: u32, per_node: u32) -> Self {
-        let (size, per_node) = (size.max(1), per_node.max(1));
+        let (size, room) = (size.max(1), per_node.max(1));
+        let nodes = size.div_ceil(room);
+        let per_node = match order {
+            Order::Block => room,
+            Order::Cyclic => size.div_ceil(nodes),
+        };
         Placement {
             order,
             size,
             per_node,
-            nodes: size.div_ceil(per_node),
+            nodes,
         }
     }
 
@@ -62,7 +67,8 @@ impl Placement {
         self.nodes
     }
 
-    /// The most ranks on a node.
+    /// The most ranks on a node: dealt in turn so many are on the first, in blocks a single node may have
+    /// room for more.
     pub const fn per_node(&self) -> u32 {
         self.per_node
     }
@@ -112,8 +118,12 @@ mod tests {
     #[test]
     fn every_rank_has_a_place_of_its_own() {
         for order in [Order::Block, Order::Cyclic] {
-            for (size, per_node) in [(1, 1), (7, 3), (12, 4), (5, 8)] {
+            for (size, per_node) in [(1, 1), (7, 3), (12, 4), (5, 8), (9, 5), (68, 64)] {
                 let placement = Placement::new(order, size, per_node);
+                let on_node = |node| (0..size).filter(|&r| placement.node(r) == node).count();
+                let most = (0..placement.nodes()).map(on_node).max();
+                let told = placement.per_node().min(size);
+                assert_eq!(most, Some(told as usize));
                 for rank in 0..size {
                     let (node, local) = (placement.node(rank), placement.local(rank));
                     assert_eq!(placement.rank(node, local), rank);
