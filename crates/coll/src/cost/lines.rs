@@ -8,24 +8,38 @@ use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
+/// Which way messages go along a line from rank 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Course {
+    /// From rank 0.
+    Down,
+    /// To rank 0.
+    Up,
+    /// From the last rank to the first one again.
+    Around,
+}
+
 /// Steps along a line: of each rank's messages, one way.
 struct Line {
-    /// Edges that lead to another node, and those that do not, of every `size - 1`.
+    course: Course,
+    /// Edges that lead to another node, and those that do not, of every `size - 1` the most of them.
     far: u64,
     near: u64,
 }
 
 impl Line {
-    fn of(model: &Model) -> Self {
+    fn of(model: &Model, course: Course) -> Self {
         let place = model.place;
         let edges = u64::from(place.size()) - 1;
+        let last = u64::from(course != Course::Around);
         let far = match place.order() {
             _ if place.nodes() == 1 => 0,
-            Order::Block => u64::from(place.nodes()) - 1,
+            Order::Block => u64::from(place.nodes()) - last,
             Order::Cyclic => edges,
         };
         let far = far.min(edges);
         Line {
+            course,
             far,
             near: edges - far,
         }
@@ -40,14 +54,27 @@ impl Line {
             .saturating_add(far)
     }
 
-    /// What each message after the first one adds: the slowest place on the line.
-    /// Where its ends do not meet, of two ranks one sends only, and the other one receives.
-    fn pace(&self, model: &Model, bytes: u64, work: u64, meets: bool) -> u64 {
-        let stop = |way| match model.place.size() {
-            2 if !meets => {
-                (model.receive(way, bytes).saturating_add(work)).max(model.send(way, bytes))
+    /// What each message after the first one adds: the slowest place on the line. At the edge of a node one
+    /// message of a rank goes over the network, and the other one only where it is alone there.
+    /// Unless they go around, of two ranks one sends only, and the other one receives.
+    fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+        let (place, course) = (model.place, self.course);
+        let stop = |from, to| {
+            let (come, gone) = (model.receive(from, bytes), model.send(to, bytes));
+            match place.size() {
+                2 if course != Course::Around => come.saturating_add(work).max(gone),
+                _ => come.saturating_add(gone).saturating_add(work),
             }
-            _ => model.both(way, bytes).saturating_add(work),
+        };
+        let inside = stop(Way::Node, Way::Node);
+        let (leaves, enters) = (stop(Way::Node, Way::Network), stop(Way::Network, Way::Node));
+        // A rank that is alone on the second of two nodes is the end of the line.
+        let ends = place.size() <= place.per_node() + 1;
+        let edge = match course {
+            _ if self.near == 0 => stop(Way::Network, Way::Network),
+            Course::Down if ends => leaves,
+            Course::Up if ends => enters,
+            _ => leaves.max(enters),
         };
         let waits = bytes > model.machine.eager;
         // A long message is fetched before the next step.
@@ -57,16 +84,16 @@ impl Line {
         };
         let near = fetched(Way::Node) + model.machine.node.latency * u64::from(waits);
         let far = fetched(Way::Network);
-        let lanes = match model.place.order() {
+        let lanes = match place.order() {
             Order::Block => 1,
-            Order::Cyclic => u64::from(model.place.per_node()),
+            Order::Cyclic => u64::from(place.per_node()),
         };
-        let inside = stop(Way::Node).max(near);
+        let inside = inside.max(near);
         if self.far == 0 {
             inside
         } else {
             let load = model.load(bytes).saturating_mul(lanes);
-            inside.max(stop(Way::Network)).max(load).max(far)
+            inside.max(edge).max(load).max(far)
         }
     }
 }
@@ -75,13 +102,12 @@ impl Line {
 pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let blocks = u64::from(parameters.blocks).min(call.count).max(1);
     let bytes = call.bytes().div_ceil(blocks);
-    let work = if call.collective.reduces() {
-        model.reduce(bytes)
-    } else {
-        0
+    let (course, work) = match call.collective.reduces() {
+        true => (Course::Up, model.reduce(bytes)),
+        false => (Course::Down, 0),
     };
-    let line = Line::of(model);
-    let pace = line.pace(model, bytes, work, false);
+    let line = Line::of(model, course);
+    let pace = line.pace(model, bytes, work);
     line.along(model, bytes, work)
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
@@ -116,9 +142,9 @@ fn asked(model: &Model, line: &Line, bytes: u64, work: u64) -> u64 {
 
 /// Messages of so many bytes around a ring until each has come to every rank.
 fn around(model: &Model, bytes: u64, work: u64) -> u64 {
-    let line = Line::of(model);
+    let line = Line::of(model, Course::Around);
     let rounds = u64::from(model.place.size()) - 1;
-    let pace = line.pace(model, bytes.min(model.machine.eager), work, true);
+    let pace = line.pace(model, bytes.min(model.machine.eager), work);
     let pace = pace.max(asked(model, &line, bytes, work));
     let load = match model.place.order() {
         _ if line.far == 0 => 0,
@@ -126,7 +152,23 @@ fn around(model: &Model, bytes: u64, work: u64) -> u64 {
         Order::Cyclic => model.load(bytes) * u64::from(model.place.per_node()),
     };
     let steady = pace.max(load).saturating_mul(rounds);
-    line.along(model, bytes, work).max(steady)
+    line.along(model, bytes, work)
+        .max(steady)
+        .max(past_one_alone(model, bytes, rounds))
+}
+
+/// So many messages through a rank that is alone on the last node: from the network and to it.
+fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
+    let place = model.place;
+    let is_there =
+        place.order() == Order::Block && place.nodes() > 1 && place.size() % place.per_node() == 1;
+    match is_there {
+        true => model
+            .both(Way::Network, bytes)
+            .saturating_mul(messages)
+            .saturating_add(2 * model.machine.network.latency),
+        false => 0,
+    }
 }
 
 /// Allgather around a ring.
@@ -181,7 +223,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         return whole(chunk);
     }
     let rounds = u64::from(call.size) - 1;
-    let line = Line::of(model);
+    let line = Line::of(model, Course::Around);
     let way = if line.far > 0 {
         Way::Network
     } else {
