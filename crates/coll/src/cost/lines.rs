@@ -186,7 +186,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let inside = 2 * model.hop(Way::Node, bytes);
     // What asks for a long block waits at the adapter behind the one that comes.
     let behind = match bytes > model.machine.eager {
-        true => model.load(bytes),
+        true => model.load_both_ways(bytes),
         false => 0,
     };
     let across = match model.place.order() {
@@ -197,7 +197,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
             .saturating_add(model.hop(Way::Node, bytes)),
         Order::Cyclic => {
             let load = model
-                .load(bytes)
+                .load_both_ways(bytes)
                 .saturating_mul(model.place.per_node().into());
             2 * model.hop(Way::Network, bytes).max(load)
         }
@@ -328,7 +328,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     let time = |ranks: u32| {
         let peers = Peers::on(model, ranks);
         let load = model
-            .load(bytes)
+            .load_both_ways(bytes)
             .saturating_mul(peers.far * u64::from(ranks));
         let flight = peers.flight(
             window,

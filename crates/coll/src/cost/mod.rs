@@ -149,10 +149,24 @@ impl Model {
         path.latency + path.recv
     }
 
-    /// How long a message keeps one end of an adapter busy.
+    /// How long a message keeps one end of an adapter busy, with what announces a long one.
     fn load(&self, bytes: u64) -> u64 {
         let network = self.machine.network;
-        network.gap.max(bytes.saturating_mul(network.byte))
+        let announced = match bytes > self.machine.eager {
+            true => network.gap,
+            false => 0,
+        };
+        let carried = network.gap.max(bytes.saturating_mul(network.byte));
+        carried.saturating_add(announced)
+    }
+
+    /// The same where as many messages go the other way: what asks for a long one of those goes beside this one.
+    fn load_both_ways(&self, bytes: u64) -> u64 {
+        let asked = match bytes > self.machine.eager {
+            true => self.machine.network.gap,
+            false => 0,
+        };
+        self.load(bytes).saturating_add(asked)
     }
 
     /// The receiver's processor for one message. A long one comes twice: announced, and when it has

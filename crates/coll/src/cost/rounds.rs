@@ -88,14 +88,14 @@ impl<'a> Rounds<'a> {
         } else {
             Way::Node
         };
-        let load = far.saturating_mul(model.load(bytes));
+        let load = far.saturating_mul(model.load_both_ways(bytes));
         let alone = along(way).saturating_add(work);
         let added = match self.upwards {
             true => alone.max(load),
             false => model.uneven(bytes, alone, load),
         };
         self.time = self.time.saturating_add(added);
-        let others = load.saturating_sub(model.load(bytes));
+        let others = load.saturating_sub(model.load_both_ways(bytes));
         self.tail = others.min(model.bare(Way::Network, bytes));
         if way == Way::Node && far > 0 {
             let crossed = along(Way::Network).saturating_add(work).max(load);
@@ -145,9 +145,13 @@ impl<'a> Rounds<'a> {
     /// back.
     fn groups(&mut self, places: u32, apart: u32, radix: u32, bytes: u64, work: u64) {
         let (model, size) = (self.model, self.model.place.size());
-        let ranks = (size / places) * apart;
+        let folded = size / places;
+        let ranks = folded * apart;
         let inside = !cuts(model, places, apart * radix);
-        let leaving = |times: u32| model.leaving((ranks * times).min(size - 1)).max(1);
+        let leaving = |times: u32| {
+            let all = model.leaving((ranks * times).min(size - 1));
+            all.div_ceil(folded.into()).max(1)
+        };
         let far = match inside {
             true => 0,
             false => (1..radix).map(leaving).sum(),
