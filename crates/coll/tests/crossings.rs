@@ -103,9 +103,9 @@ fn few_short_messages_go_from_node_to_node() {
     let expected = [
         (Collective::Barrier, [8, 24, 28]),
         (Collective::Bcast, [3, 6, 6]),
-        (Collective::Reduce, [3, 6, 6]),
+        (Collective::Reduce, [3, 6, 5]),
         (Collective::Allreduce, [12, 16, 24]),
-        (Collective::Gather, [3, 6, 6]),
+        (Collective::Gather, [3, 6, 5]),
         (Collective::Scatter, [3, 6, 6]),
         (Collective::Allgather, [16, 24, 28]),
         (Collective::Alltoall, [12, 24, 28]),
@@ -120,7 +120,7 @@ fn few_short_messages_go_from_node_to_node() {
 fn few_bytes_go_from_node_to_node() {
     let expected = [
         (Collective::Bcast, [192, 192, 384]),
-        (Collective::Reduce, [192, 384, 364]),
+        (Collective::Reduce, [192, 272, 364]),
         (Collective::Allreduce, [768, 384, 832]),
         (Collective::Gather, [384, 384, 512]),
         (Collective::Scatter, [384, 384, 384]),

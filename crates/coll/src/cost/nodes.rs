@@ -2,6 +2,7 @@
 
 use super::lines::everyone;
 use super::rounds::{Round, Rounds, allgather_bruck};
+use super::trees::gather_in_place;
 use super::{
     Model, Way, allreduce_circulant, allreduce_doubling, barrier_knomial, bcast, chain,
     dissemination, exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
@@ -166,7 +167,7 @@ pub(crate) fn gather_node_aware(call: &Call, parameters: &Parameters, model: &Mo
         return taken(&far, leaders.bytes(), up);
     }
     // The root's node gathers where its blocks belong.
-    let between = gather(&leaders, parameters, &far) - model.copy(leaders.bytes());
+    let between = gather_in_place(&leaders, parameters, &far);
     between.saturating_add(up[0])
 }
 

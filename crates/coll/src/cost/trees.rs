@@ -29,28 +29,63 @@ impl Tree<'_> {
     fn full(&self, levels: u32) -> u64 {
         (0..levels).fold(0, |below, level| {
             let weight = u64::from(self.radix).pow(level);
-            self.level(weight, u64::from(self.radix) - 1, weight, below, below)
+            self.level(weight, u64::from(self.radix) - 1, weight, [below; 2], 0)
         })
     }
 
     /// The same of a root with so many children, each with `weight` ranks but the farthest, which
-    /// has `last` of them. The farthest goes first.
-    fn level(&self, weight: u64, children: u64, last: u64, below: u64, cut: u64) -> u64 {
+    /// has `last` of them. The farthest goes first; so much of what it takes is hidden.
+    fn level(&self, weight: u64, children: u64, last: u64, below: [u64; 2], hidden: u64) -> u64 {
+        let [below, cut] = below;
         let (mut turn, mut time) = (0_u64, 0_u64);
         for child in (1..=children).rev() {
-            let (ranks, rest) = if child == children {
-                (last, cut)
+            let (ranks, rest, less) = if child == children {
+                (last, cut, hidden)
             } else {
-                (weight, below)
+                (weight, below, 0)
             };
             let way = self.model.way(child * weight);
             let done = turn
                 .saturating_add(self.edge(way, ranks))
                 .saturating_add(rest);
             time = time.max(done);
-            turn = turn.saturating_add(self.gap(way, ranks));
+            turn = turn.saturating_add(self.gap(way, ranks) - less);
         }
         time.max(turn.saturating_add(below))
+    }
+
+    /// How long the root takes what the farthest of so many children sends up while it waits for others:
+    /// a smaller subtree is done earlier. What is long and reduced is asked for in turn; what is short is
+    /// reduced in turn, and then copied first.
+    fn hidden(&self, level: u32, children: u64, last: u64, below: [u64; 2]) -> u64 {
+        let [below, cut] = below;
+        let (weight, bytes) = (u64::from(self.radix).pow(level), self.bytes(last));
+        let in_turn = match self.work {
+            0 => 0,
+            work => work.saturating_add(self.model.copy(bytes)),
+        };
+        let way = self.model.way(children * weight);
+        let gap = self.gap(way, last);
+        let waiting = match level.checked_sub(1) {
+            _ if !self.up || self.work > 0 && bytes > self.model.machine.eager => return 0,
+            // For another one of this level, or for those of the one below.
+            _ if children > 1 => {
+                let way = self.model.way((children - 1) * weight);
+                let comes = self.edge(way, weight) - self.gap(way, weight);
+                [below, below.saturating_add(comes)]
+            }
+            Some(lower) => {
+                let weight = u64::from(self.radix).pow(lower);
+                let gap = self.gap(self.model.way(weight), weight);
+                let all = gap.saturating_mul(u64::from(self.radix) - 1);
+                [self.full(lower), below.saturating_sub(all)]
+            }
+            None => return 0,
+        };
+        let comes = cut.saturating_add(self.edge(way, last)) - gap;
+        waiting[1]
+            .saturating_sub(waiting[0].max(comes))
+            .min(gap.saturating_sub(in_turn))
     }
 
     /// One edge to a child with so many ranks.
@@ -59,7 +94,7 @@ impl Tree<'_> {
         hop.saturating_add(self.work)
     }
 
-    /// From one child to the next.
+    /// From one child to the next. One after another is asked for what is long and will be reduced.
     fn gap(&self, way: Way, ranks: u64) -> u64 {
         let bytes = self.bytes(ranks);
         let load = match way {
@@ -67,10 +102,13 @@ impl Tree<'_> {
             Way::Node => 0,
         };
         let processor = match self.up {
-            true => self.model.receive(way, bytes).saturating_add(self.work),
+            true if self.work > 0 && bytes > self.model.machine.eager => {
+                self.model.hop(way, bytes) - self.model.bare(way, 0)
+            }
+            true => self.model.receive(way, bytes),
             false => self.model.send(way, bytes),
         };
-        load.max(processor)
+        load.max(processor.saturating_add(self.work))
     }
 
     /// The time of the tree of all ranks. Where nodes are not whole subtrees, a way crosses from node
@@ -82,8 +120,25 @@ impl Tree<'_> {
         let straddles = place.order() == Order::Block && place.nodes() > 1 && !whole;
         let once = |way| self.model.hop(way, self.bytes(1));
         let more = once(Way::Network).saturating_sub(once(Way::Node));
-        let cut = self.of(size);
-        cut.saturating_add(if straddles { more } else { 0 })
+        let crossing = if straddles { more } else { 0 };
+        self.of(size)
+            .saturating_add(crossing)
+            .saturating_add(self.told(size))
+    }
+
+    /// From when the root is done until the child whose long message came last sees that.
+    fn told(&self, size: u32) -> u64 {
+        let weight = u64::from(self.radix).pow(levels_of(size, self.radix).saturating_sub(1));
+        let last = (u64::from(size) - weight).min(weight);
+        let is_long = self.bytes(last) > self.model.machine.eager;
+        match self.model.way(weight) {
+            Way::Node if self.up && is_long => {
+                let node = self.model.machine.node;
+                node.latency
+                    .saturating_sub(node.recv.saturating_add(self.work))
+            }
+            _ => 0,
+        }
     }
 
     /// The time of a tree of `size` ranks: the subtree of the farthest child may be cut short.
@@ -94,8 +149,9 @@ impl Tree<'_> {
         let weight = u64::from(self.radix).pow(level);
         let children = u64::from(size).div_ceil(weight) - 1;
         let last = u64::from(size) - children * weight;
-        let (below, cut) = (self.full(level), self.of(last as u32));
-        self.level(weight, children, last, below, cut)
+        let below = [self.full(level), self.of(last as u32)];
+        let hidden = self.hidden(level, children, last, below);
+        self.level(weight, children, last, below, hidden)
     }
 }
 
@@ -132,15 +188,18 @@ pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64
 
 /// Barrier up and down a tree.
 pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let tree = Tree {
-        model,
-        radix: radix(parameters),
-        each: 0,
-        fixed: 0,
-        work: 0,
-        up: true,
+    let time = |up| {
+        let tree = Tree {
+            model,
+            radix: radix(parameters),
+            each: 0,
+            fixed: 0,
+            work: 0,
+            up,
+        };
+        tree.time()
     };
-    2 * tree.time()
+    time(true) + time(false)
 }
 
 /// Scatter down a tree: blocks for all ranks of a subtree. A block beyond the cutoff of scatterv
@@ -157,11 +216,19 @@ pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u6
 pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
         true => {
-            let up = blocks(call, parameters, model, true);
-            up.saturating_add(model.copy(call.bytes()))
+            let up = gather_in_place(call, parameters, model);
+            // The root copies its own block before the first message has come.
+            let way = model.way(1);
+            let comes = model.bare(way, 0) - model.path(way).recv;
+            up.saturating_add(model.copy(call.bytes()).saturating_sub(comes))
         }
         false => super::gather_linear(call, parameters, model),
     }
+}
+
+/// Gather up a tree where the root's own block lies in its place.
+pub(super) fn gather_in_place(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    blocks(call, parameters, model, true)
 }
 
 /// Whether a block goes through the tree.
