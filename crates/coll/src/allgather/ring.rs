@@ -3,12 +3,12 @@
 //! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, which is the least volume
 //! there is. Only neighbours talk, which suits large blocks and rings of machines.
 //!
-//! Between nodes a rank asks for the next block while it offers the last one: so it is there when the
-//! adapters have carried it, and who is late keeps nobody from receiving. Inside a node the processor
+//! Between nodes a rank asks for the next blocks while it offers the last one: so they are there when the
+//! adapters have carried them, and who is late keeps nobody from receiving. Inside a node the processor
 //! of a rank copies a long block, and what it then has is late for the rank above: two blocks that
 //! follow one another closely would do so all the way around. There it asks for a block when it has
 //! offered the one before. Those with a neighbour on another node ask ahead, but for the first of
-//! two, so not all ranks do the same.
+//! two where blocks are very long, so not all ranks do the same.
 
 use super::Board;
 use crate::catalog::{Call, Parameters};
@@ -23,7 +23,7 @@ pub type Ring = Placed<Rounds>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     board: Board,
-    /// The blocks that are asked for before the last one is offered: one or none.
+    /// The blocks that are asked for before the last one is offered.
     ahead: u32,
 }
 
@@ -31,14 +31,14 @@ impl Ring {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let rounds = Rounds {
             board: Board::of(call),
-            ahead: parameters.asks_ahead(Circle::of(call)),
+            ahead: parameters.asks_ahead(Circle::of(call), call.bytes()),
         };
         Placed::new(Circle::of(call), rounds)
     }
 
     /// The first steps that need nothing, if they send as well.
     pub(crate) const fn free(&self) -> u32 {
-        1 - self.circular().ahead
+        1_u32.saturating_sub(self.circular().ahead)
     }
 }
 

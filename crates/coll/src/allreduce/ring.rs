@@ -51,13 +51,14 @@ impl Ring {
         let segments = longest(count, size)
             .div_ceil(segment.max(1))
             .clamp(1, MAX_SEGMENTS);
+        let chunk = longest(longest(count, size), segments as u32);
         let rounds = Rounds {
             count,
             chunks: Cut::new(count, size),
             segments: segments as u32,
             in_place,
             short: Short::of(call),
-            ahead: parameters.asks_ahead(Circle::of(call)),
+            ahead: parameters.asks_ahead(Circle::of(call), chunk * call.element_bytes),
         };
         Placed::new(Circle::of(call), rounds)
     }

@@ -5,7 +5,7 @@
 //!
 //! A rank announces what it has before it asks for more: it may copy that itself, and the rank after it
 //! would wait for that copy as well. Where a neighbour is on another node, what asks for a block waits at
-//! the adapter behind the one that comes; so such a rank asks for one block ahead.
+//! the adapter behind the one that comes; so such a rank asks for some blocks ahead.
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
@@ -17,7 +17,7 @@ use crate::window::Short;
 pub const MAX_SIZE: u32 = 1 << 30;
 
 /// One rank's part in a broadcast down a chain. Step `i` receives block `i` and passes on the one
-/// before it or, where the rank asks ahead, the one before that.
+/// before it or, where the rank asks ahead, an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     circle: Circle,
@@ -25,7 +25,7 @@ pub struct Chain {
     blocks: u32,
     cut: Cut,
     short: Short,
-    /// The blocks that are asked for before the last one is passed on: one or none.
+    /// The blocks that are asked for before the last one is passed on.
     ahead: u32,
 }
 
@@ -41,7 +41,10 @@ impl Chain {
             cut: Cut::new(call.count, blocks),
             short: Short::of(call),
             // Unlike around a ring, also the first of two ranks on a node.
-            ahead: parameters.edges(circle).contains(&true).into(),
+            ahead: match parameters.edges(circle).contains(&true) {
+                true => Parameters::AHEAD,
+                false => 0,
+            },
         }
     }
 

@@ -76,24 +76,54 @@ impl Line {
             Course::Up if ends => enters,
             _ => leaves.max(enters),
         };
-        let waits = bytes > model.machine.eager;
-        // A long message is fetched before the next step.
-        let fetched = |way| match waits {
-            true => model.hop(way, bytes).saturating_add(work),
-            false => 0,
-        };
-        let near = fetched(Way::Node) + model.machine.node.latency * u64::from(waits);
-        let far = fetched(Way::Network);
         let lanes = match place.order() {
             Order::Block => 1,
             Order::Cyclic => u64::from(place.per_node()),
         };
-        let inside = inside.max(near);
-        if self.far == 0 {
-            inside
-        } else {
-            let load = model.load(bytes).saturating_mul(lanes);
-            inside.max(edge).max(load).max(far)
+        let busy = match self.far {
+            0 => inside,
+            _ => inside
+                .max(edge)
+                .max(model.load(bytes).saturating_mul(lanes)),
+        };
+        busy.max(self.wait(model, bytes, work))
+    }
+
+    /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
+    /// one when they have offered the one before: on its node a rank waits until it is seen that the message has been
+    /// copied. Between nodes it waits until the message has left or, going up, has come; but where nothing is worked
+    /// on the ranks at the edges [ask ahead](Parameters::asks_ahead). If a rank is alone on the last of several
+    /// nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
+    fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+        if bytes <= model.machine.eager {
+            return 0;
+        }
+        let place = model.place;
+        let seen = model.hop(Way::Node, bytes) + model.machine.node.latency;
+        let near = match self.near {
+            0 => 0,
+            _ => seen.saturating_add(work),
+        };
+        let last = match place.size() % place.per_node() {
+            0 => place.per_node(),
+            last => last,
+        };
+        let is_pair = last == 2 || place.per_node() == 2;
+        let hop = model.hop(Way::Network, bytes);
+        let far = match self.course {
+            _ if self.far == 0 => 0,
+            Course::Up => hop.saturating_add(work),
+            _ if work > 0 => hop - model.end(Way::Network),
+            Course::Around if is_pair && bytes > Parameters::ASKED_BY_PAIRS => {
+                hop - model.end(Way::Network)
+            }
+            _ => (hop - model.end(Way::Network)) / u64::from(1 + Parameters::AHEAD),
+        };
+        match self.course {
+            Course::Around if last == 1 && place.nodes() > 2 && place.per_node() > 1 => {
+                near.saturating_add(model.load(bytes) / 4).max(far)
+            }
+            _ => near.max(far),
         }
     }
 }
@@ -112,46 +142,11 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
 
-/// From the start of one long message to the start of the next, with so much work on each, where ranks that
-/// share nodes ask for one when they have offered the one before: on its node a rank waits until it is seen that
-/// the message has been copied. Between nodes it waits until the message has left; but where nothing is worked on
-/// the ranks at the edges ask one ahead, other than the first of two on a node. If a rank is alone on the last of
-/// several nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
-fn asked(model: &Model, line: &Line, bytes: u64, work: u64) -> u64 {
-    let place = model.place;
-    if bytes <= model.machine.eager || place.order() == Order::Cyclic || place.per_node() == 1 {
-        return 0;
-    }
-    let near = model
-        .hop(Way::Node, bytes)
-        .saturating_add(model.machine.node.latency)
-        .saturating_add(work);
-    let far = model.hop(Way::Network, bytes) - model.end(Way::Network);
-    let last = match place.size() % place.per_node() {
-        0 => place.per_node(),
-        last => last,
-    };
-    let all_ask = work == 0 && last != 2 && place.per_node() != 2;
-    let far = if all_ask { far / 2 } else { far };
-    match last {
-        _ if line.far == 0 => near,
-        1 if place.nodes() > 2 => near.saturating_add(model.load(bytes) / 4).max(far),
-        _ => near.max(far),
-    }
-}
-
 /// Messages of so many bytes around a ring until each has come to every rank.
 fn around(model: &Model, bytes: u64, work: u64) -> u64 {
     let line = Line::of(model, Course::Around);
     let rounds = u64::from(model.place.size()) - 1;
-    let pace = line.pace(model, bytes.min(model.machine.eager), work);
-    let pace = pace.max(asked(model, &line, bytes, work));
-    let load = match model.place.order() {
-        _ if line.far == 0 => 0,
-        Order::Block => model.load(bytes),
-        Order::Cyclic => model.load(bytes) * u64::from(model.place.per_node()),
-    };
-    let steady = pace.max(load).saturating_mul(rounds);
+    let steady = line.pace(model, bytes, work).saturating_mul(rounds);
     line.along(model, bytes, work)
         .max(steady)
         .max(past_one_alone(model, bytes, rounds))

@@ -8,7 +8,7 @@
 //! Rounds, with one message at a time: those of the lane's algorithm for one rank of each node, and
 //! `m - 1`.
 
-use super::{Lane, full_blocks, full_nodes};
+use super::{Lane, full_blocks, full_nodes, in_lane};
 use crate::allgather::{Bruck, Ring};
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
@@ -41,12 +41,8 @@ fn of_lane(call: &Call, place: Placement) -> Call {
 impl LaneRing {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_nodes(call, parameters);
-        // A lane's ranks are on nodes of their own.
-        let apart = Parameters {
-            per_node: 1,
-            ..*parameters
-        };
-        Lanes::new(Ring::of(&of_lane(call, place), &apart), place, call)
+        let lane = in_lane(place, parameters);
+        Lanes::new(Ring::of(&of_lane(call, place), &lane), place, call)
     }
 
     /// The rounds with one message at a time.

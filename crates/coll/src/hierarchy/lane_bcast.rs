@@ -5,7 +5,7 @@
 //! The vector enters each node once, and all its ranks carry it. Where nodes are not full each rank
 //! is a node of its own, and what is left is the lane's broadcast.
 
-use super::{full_nodes, renamed};
+use super::{full_nodes, in_lane, renamed};
 use crate::catalog::{Call, Parameters};
 use crate::phase::Phase;
 use crate::placement::Placement;
@@ -61,16 +61,11 @@ impl<B: Phase> LaneBcast<B> {
             count: share.own().len(),
             ..of_lane(call, place)
         };
-        // Every rank of a lane is on another node.
-        let apart = Parameters {
-            per_node: 1,
-            ..*parameters
-        };
         LaneBcast {
             place,
             rank: call.rank,
             share,
-            lane: B::of(&lane, &apart),
+            lane: B::of(&lane, &in_lane(place, parameters)),
         }
     }
 

@@ -70,6 +70,18 @@ pub(crate) fn full_nodes(call: &Call, parameters: &Parameters) -> Placement {
     Placement::new(parameters.order, call.size, per_node)
 }
 
+/// The parameters of a lane, whose ranks are on nodes of their own; of the only one where each rank is taken for a
+/// node, and where they are is as it was.
+pub(crate) const fn in_lane(place: Placement, parameters: &Parameters) -> Parameters {
+    Parameters {
+        per_node: match place.per_node() {
+            1 => parameters.per_node,
+            _ => 1,
+        },
+        ..*parameters
+    }
+}
+
 /// The placement of the call's ranks on nodes that are filled one after another, the last one perhaps
 /// in part; where ranks are dealt in turn, each rank is a node of its own.
 pub(crate) fn one_after_another(call: &Call, parameters: &Parameters) -> Placement {
