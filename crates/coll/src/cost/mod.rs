@@ -137,6 +137,16 @@ impl Model {
         }
     }
 
+    /// From when a receiver is done with a message until its sender sees that, who waits for it: a long
+    /// one on a node has then been copied.
+    fn told(&self, way: Way, bytes: u64) -> u64 {
+        let node = self.machine.node;
+        match way {
+            Way::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
+            _ => 0,
+        }
+    }
+
     /// What a message of so many bytes takes besides them, if it is sent at once.
     const fn bare(&self, way: Way, bytes: u64) -> u64 {
         let path = self.ends(way, bytes);

@@ -49,6 +49,12 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
 /// What is not waited for in the rounds in which the rank that is latest is idle. A root goes on with what
 /// is short, and of a reduction with what has come by then.
 fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work: u64) -> u64 {
+    let skips = Skips::new(call.size);
+    if bytes > model.machine.eager && call.collective.reduces() {
+        // In the last rounds no rank waits for what it sends.
+        let distances = (0..skips.rounds()).map(|k| model.way(skips.skip(k).into()));
+        return distances.map(|way| model.told(way, bytes)).sum();
+    }
     if bytes > model.machine.eager || call.size.is_power_of_two() {
         return 0;
     }

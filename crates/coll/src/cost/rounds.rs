@@ -27,7 +27,7 @@ pub(super) struct Rounds<'a> {
 /// What every rank does in a round.
 #[derive(Clone, Copy)]
 pub(super) struct Round {
-    /// How far away the peers are.
+    /// How far away the peers are, or the nearest of several, which are multiples of that away.
     pub(super) distance: u32,
     /// Messages that leave a node.
     pub(super) far: u64,
@@ -78,7 +78,7 @@ impl<'a> Rounds<'a> {
         let along = |way| {
             let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
             let flight = one * model.hop(way, bytes) + more * send.max(receive);
-            flight.max(u64::from(messages) * (send + receive))
+            flight.max(u64::from(messages) * (send + receive)) + one * model.told(way, bytes)
         };
         let all = u64::from(messages) * u64::from(model.place.per_node().min(model.place.size()));
         // With several messages the way is that of most.
@@ -103,7 +103,7 @@ impl<'a> Rounds<'a> {
             for most in &mut self.crossing {
                 (*most, more) = (more.max(*most), more.min(*most));
             }
-            self.covered += u64::from(distance);
+            self.covered += u64::from(distance) * u64::from(messages);
         }
         if self.upwards {
             self.cross_twice();

@@ -37,7 +37,8 @@ impl Tree<'_> {
     /// has `last` of them. The farthest goes first; so much of what it takes is hidden.
     fn level(&self, weight: u64, children: u64, last: u64, below: [u64; 2], hidden: u64) -> u64 {
         let [below, cut] = below;
-        let (mut turn, mut time) = (0_u64, 0_u64);
+        // Until when the processor and the adapter are busy.
+        let (mut turn, mut adapter, mut time) = (0_u64, 0_u64, 0_u64);
         for child in (1..=children).rev() {
             let (ranks, rest, less) = if child == children {
                 (last, cut, hidden)
@@ -45,13 +46,22 @@ impl Tree<'_> {
                 (weight, below, 0)
             };
             let way = self.model.way(child * weight);
-            let done = turn
+            let start = match way {
+                Way::Node if !self.copies_in_turn(ranks) => turn,
+                _ => turn.max(adapter),
+            };
+            adapter = start.saturating_add(self.load(way, ranks));
+            let done = start
                 .saturating_add(self.edge(way, ranks))
                 .saturating_add(rest);
             time = time.max(done);
-            turn = turn.saturating_add(self.gap(way, ranks) - less);
+            turn = turn.saturating_add(self.processor(way, ranks) - less);
         }
-        time.max(turn.saturating_add(below))
+        let free = match self.model.way(weight - weight / u64::from(self.radix)) {
+            Way::Network => turn.max(adapter),
+            Way::Node => turn,
+        };
+        time.max(free.saturating_add(below))
     }
 
     /// How long the root takes what the farthest of so many children sends up while it waits for others:
@@ -85,7 +95,7 @@ impl Tree<'_> {
         let comes = cut.saturating_add(self.edge(way, last)) - gap;
         waiting[1]
             .saturating_sub(waiting[0].max(comes))
-            .min(gap.saturating_sub(in_turn))
+            .min(self.processor(way, last).saturating_sub(in_turn))
     }
 
     /// One edge to a child with so many ranks.
@@ -94,50 +104,92 @@ impl Tree<'_> {
         hop.saturating_add(self.work)
     }
 
-    /// From one child to the next. One after another is asked for what is long and will be reduced.
+    /// From one child to the next, of those that come or go the same way.
     fn gap(&self, way: Way, ranks: u64) -> u64 {
-        let bytes = self.bytes(ranks);
-        let load = match way {
-            Way::Network => self.model.load(bytes),
+        self.load(way, ranks).max(self.processor(way, ranks))
+    }
+
+    /// Whether the root's processor copies what a child on its node sends up before it asks for what
+    /// is long from elsewhere.
+    fn copies_in_turn(&self, ranks: u64) -> bool {
+        let is_long = self.bytes(ranks) > self.model.machine.eager;
+        self.up && is_long && self.model.serial_copies
+    }
+
+    /// How long the message of a child keeps the adapter busy.
+    fn load(&self, way: Way, ranks: u64) -> u64 {
+        match way {
+            Way::Network => self.model.load(self.bytes(ranks)),
             Way::Node => 0,
-        };
-        let processor = match self.up {
+        }
+    }
+
+    /// The root's processor for one child. One after another is asked for what is long and will be
+    /// reduced.
+    fn processor(&self, way: Way, ranks: u64) -> u64 {
+        let bytes = self.bytes(ranks);
+        let message = match self.up {
             true if self.work > 0 && bytes > self.model.machine.eager => {
                 self.model.hop(way, bytes) - self.model.bare(way, 0)
             }
             true => self.model.receive(way, bytes),
             false => self.model.send(way, bytes),
         };
-        load.max(processor.saturating_add(self.work))
+        message.saturating_add(self.work)
     }
 
-    /// The time of the tree of all ranks. Where nodes are not whole subtrees, a way crosses from node
-    /// to node once more at its end.
+    /// The time of the tree of all ranks.
     fn time(&self) -> u64 {
-        let place = self.model.place;
-        let (size, ranks) = (place.size(), place.per_node());
-        let whole = ranks.is_multiple_of(self.radix.pow(ranks.ilog(self.radix)));
-        let straddles = place.order() == Order::Block && place.nodes() > 1 && !whole;
-        let once = |way| self.model.hop(way, self.bytes(1));
-        let more = once(Way::Network).saturating_sub(once(Way::Node));
-        let crossing = if straddles { more } else { 0 };
+        let size = self.model.place.size();
         self.of(size)
-            .saturating_add(crossing)
+            .saturating_add(self.straddling())
             .saturating_add(self.told(size))
+    }
+
+    /// What the children add that are on the next node, where a node ends inside a subtree that does not
+    /// begin with it: the most of the first nodes.
+    fn straddling(&self) -> u64 {
+        let place = self.model.place;
+        let (size, node, radix) = (
+            u64::from(place.size()),
+            u64::from(place.per_node()),
+            u64::from(self.radix),
+        );
+        if place.order() == Order::Cyclic {
+            return 0;
+        }
+        let nodes = u64::from(place.nodes()).min(1 + radix);
+        let levels = levels_of(place.per_node(), self.radix);
+        let weights = (0..levels).map(|level| radix.pow(level));
+        let added = |(end, weight): (u64, u64)| {
+            let before = end % (weight * radix);
+            let first = before.div_ceil(weight);
+            let child = end - before + first * weight;
+            if before % node == 0 || first == radix || child >= size {
+                return 0;
+            }
+            let children = (radix - first).min((size - child).div_ceil(weight));
+            let ranks = weight.min(size - child);
+            let more = |time: fn(&Self, Way, u64) -> u64| {
+                time(self, Way::Network, ranks).saturating_sub(time(self, Way::Node, ranks))
+            };
+            more(Self::edge).saturating_add(more(Self::gap).saturating_mul(children - 1))
+        };
+        let ends = (1..nodes).map(|count| count * node);
+        let all = ends.flat_map(|end| weights.clone().map(move |weight| (end, weight)));
+        all.map(added).max().unwrap_or(0)
     }
 
     /// From when the root is done until the child whose long message came last sees that.
     fn told(&self, size: u32) -> u64 {
         let weight = u64::from(self.radix).pow(levels_of(size, self.radix).saturating_sub(1));
         let last = (u64::from(size) - weight).min(weight);
-        let is_long = self.bytes(last) > self.model.machine.eager;
-        match self.model.way(weight) {
-            Way::Node if self.up && is_long => {
-                let node = self.model.machine.node;
-                node.latency
-                    .saturating_sub(node.recv.saturating_add(self.work))
+        match self.up {
+            true => {
+                let told = self.model.told(self.model.way(weight), self.bytes(last));
+                told.saturating_sub(self.work)
             }
-            _ => 0,
+            false => 0,
         }
     }
 
