@@ -26,7 +26,7 @@ const BYTES: [u64; 6] = [8, 512, 8 << 10, 64 << 10, 512 << 10, 4 << 20];
 fn variants(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
     let own = algorithm.row().parameters;
     let some = |own: u32, all: &'static [u32]| if own == 0 { &[0] } else { all };
-    let radixes = some(own.radix, &[2, 3, 4, 8]).iter();
+    let radixes = some(own.radix, &[2, 3, 4, 5, 8]).iter();
     let blocks = some(own.blocks, &[2, 4, 8, 16, 32, 64, 128]).iter();
     radixes.flat_map(move |&radix| {
         blocks.clone().map(move |&blocks| Parameters {

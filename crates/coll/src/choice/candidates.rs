@@ -11,7 +11,7 @@ pub(super) const MOST: usize = 128;
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
 /// In rising order.
-const RADIXES: [u32; 4] = [2, 3, 4, 8];
+const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 
 /// The algorithm's own, and one with which hardly a rank waits for another one's signal, or to send
 /// what is short.
