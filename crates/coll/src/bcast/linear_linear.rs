@@ -7,6 +7,7 @@
 //! nothing but room are under way together, as many as the executor allows.
 
 use crate::catalog::{Call, Parameters};
+use crate::exec::IN_FLIGHT;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::Cut;
 use crate::window::Short;
@@ -18,6 +19,16 @@ pub const MAX_SIZE: u32 = 128;
 /// which are sent at once, twice as many.
 const AHEAD: u32 = 4;
 const WINDOW: u32 = 8;
+
+/// Exchanges with so many peers that ask before the first one sends. With one peer the root's pieces are as
+/// many turns ahead, and must be more. Where a single turn is far more than there is room for none do: then
+/// as many short pieces travel as possible, and what comes was sent when it was asked for.
+pub(crate) const fn asked_ahead(peers: u32, turns: u32, short: bool) -> u32 {
+    match short && turns == 1 && peers >= 3 * IN_FLIGHT as u32 / 2 {
+        true => 0,
+        false => AHEAD << (short && peers > 1) as u32,
+    }
+}
 
 /// What comes to a rank at a time: between what it asks for ahead and the window.
 pub(crate) const fn under_way(short: bool) -> u32 {
@@ -83,10 +94,9 @@ impl LinearLinear {
         self.cut.longest() <= self.short.elements()
     }
 
-    /// Exchanges that ask before the first one sends. With one peer the root's pieces are as many turns
-    /// ahead, and must be more.
+    /// Exchanges that ask before the first one sends.
     const fn ahead(&self) -> u32 {
-        AHEAD << (self.is_short() && self.peers() > 1) as u32
+        asked_ahead(self.peers(), self.turns, self.is_short())
     }
 
     const fn window(&self) -> u32 {

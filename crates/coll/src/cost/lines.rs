@@ -2,6 +2,7 @@
 //! directly.
 
 use super::rounds::block_of;
+use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
 use super::{Model, Way};
 use crate::bcast;
 use crate::catalog::{Call, Parameters};
@@ -352,6 +353,15 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     model.uneven(bytes, time(full), time(last))
 }
 
+/// The same with a rank's own block, which is copied after the first exchange has begun, or the last one.
+fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
+    let place = model.place;
+    match place.nodes() == 1 && !model.serial_copies && window > 1 {
+        true => inside(model, bytes, u64::from(place.size()) - 1, window, own_first),
+        false => everyone(model, bytes, window).saturating_add(model.copy(bytes)),
+    }
+}
+
 /// Alltoall, one exchange at a time.
 pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     everyone(model, call.bytes(), 1).saturating_add(model.copy(call.bytes()))
@@ -359,7 +369,7 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
 
 /// Alltoall with a window of exchanges.
 pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    everyone(model, call.bytes(), parameters.window).saturating_add(model.copy(call.bytes()))
+    exchanged(model, call.bytes(), parameters.window, false)
 }
 
 /// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
@@ -369,6 +379,18 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let others = u64::from(call.size) - 1;
     let piece = call.bytes().div_ceil(others * u64::from(turns));
     let is_short = piece <= model.machine.eager;
+    let alone = model.place.nodes() == 1 && !model.serial_copies;
+    let ahead = bcast::asked_ahead(call.size.max(2) - 2, turns, is_short).into();
+    let least = match alone && is_short && call.size > 2 {
+        true => in_pieces(model, piece, others, turns.into(), ahead),
+        false => 0,
+    };
+    if least > 0 && (turns == 1 || others * u64::from(turns) <= SHORT_AT_A_TIME) {
+        return least;
+    }
+    if alone && !is_short && call.size > 2 {
+        return in_long_pieces(model, piece, others, turns.into(), ahead);
+    }
     let root = Peers::of(model).each(turns);
     let first = model.hop(model.way(1), piece);
     // What is sent at once is done at once.
@@ -383,13 +405,10 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         2 => IN_FLIGHT as u32,
         _ => bcast::under_way(is_short),
     };
-    // Who gets the last piece sends it to all others, and gets theirs at the same time, some before there
-    // is a receive for them.
-    let beyond = (others - 1).saturating_sub(window.into());
-    let early = beyond.saturating_mul(model.copy(piece.min(model.machine.eager)));
+    // Who gets the last piece sends it to all others, and gets theirs at the same time.
     let to_all = |each: u64| each.saturating_mul(others - 1);
     let handed = to_all(model.send(root.last(), piece)).saturating_add(far);
-    let both = to_all(model.both(root.last(), piece)).saturating_add(early);
+    let both = to_all(model.both(root.last(), piece));
     let from_root = given.saturating_add(handed.max(both));
     // The root sends short pieces faster than they are handed on: those that come before they are asked
     // for are copied once more.
@@ -416,14 +435,14 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let handed_on = model.uneven(piece, onward(full), onward(last_node));
     match call.size {
         2 => given.max(handed_on),
-        _ => from_root.max(first.saturating_add(handed_on)),
+        _ => from_root.max(first.saturating_add(handed_on)).max(least),
     }
 }
 
 /// Allgather with a message from each rank to every other one.
 pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
-    everyone(model, block, parameters.window).saturating_add(model.copy(block))
+    exchanged(model, block, parameters.window, true)
 }
 
 /// Reduce-scatter with a message from each rank to every other one, one at a time, each reduced; the

@@ -17,6 +17,7 @@ mod phases;
 mod pipeline;
 mod rounds;
 mod trees;
+mod windows;
 
 pub(crate) use lines::{
     allreduce_ring, alltoall_linear, alltoall_pairwise, bcast_linear_linear, chain, gather_linear,
