@@ -30,6 +30,16 @@ pub(super) fn exchanges(call: &Call) -> u64 {
     u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)
 }
 
+/// The rounds of an allgather between neighbours: of an odd number of ranks one gets a block from each other one.
+pub(super) fn exchanged(call: &Call, _: &Parameters) -> u64 {
+    let size = u64::from(call.size);
+    if size.is_multiple_of(2) {
+        size / 2
+    } else {
+        size - 1
+    }
+}
+
 /// The most rounds of an allgather by Bruck's algorithm that some ranks begin before others: a message
 /// may then find its receiver's port taken.
 pub(super) fn regathered(call: &Call, radix: u32) -> u64 {

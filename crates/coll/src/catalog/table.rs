@@ -5,7 +5,7 @@
 //! it is given satisfies the row's needs, and the parameters that the row has are not 0. Rows of
 //! algorithms that know nodes are in [`nodes`], and those of several collectives in [`twins`].
 
-use super::rounds::{chain as chain_rounds, knomial, regathered};
+use super::rounds::{chain as chain_rounds, exchanged, knomial, regathered};
 use super::{Call, Collective, Needs, Parameters, Row, nodes, twins};
 use crate::digits::Digits;
 use crate::plan::any_plan;
@@ -149,10 +149,10 @@ table! {
     AllgatherNeighborExchange(allgather::NeighborExchange): Row {
         collective: Collective::Allgather,
         name: "neighbor-exchange",
-        about: "least volume between neighbours in half the rounds of a ring; even numbers of ranks",
-        needs: Needs { even: true, ..Needs::NOTHING },
+        about: "least volume between neighbours in half the rounds of a ring",
+        needs: Needs::NOTHING,
         parameters: Parameters::NONE,
-        rounds: |call, _| u64::from(call.size / 2),
+        rounds: exchanged,
         cost: cost::neighbor_exchange,
     };
     AllgatherRing(allgather::Ring): twins::allgather_ring(Collective::Allgather);
@@ -261,19 +261,19 @@ table! {
     BcastLinearNeighborExchange(bcast::LinearNeighborExchange): Row {
         collective: Collective::Bcast,
         name: "linear-neighbor-exchange",
-        about: "blocks straight from the root, then between neighbours; even numbers of ranks",
-        needs: Needs { even: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        about: "blocks straight from the root, then between neighbours",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { window: 8, ..Parameters::NONE },
-        rounds: |call, _| u64::from(call.size - 1) + u64::from(call.size),
+        rounds: |call, parameters| u64::from(call.size - 1) + 2 * exchanged(call, parameters),
         cost: cost::bcast_linear_neighbor_exchange,
     };
     BcastKnomialNeighborExchange(bcast::KnomialNeighborExchange): Row {
         collective: Collective::Bcast,
         name: "knomial-neighbor-exchange",
-        about: "blocks down a tree, then between neighbours; even numbers of ranks",
-        needs: Needs { even: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        about: "blocks down a tree, then between neighbours",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { radix: 2, ..Parameters::NONE },
-        rounds: |call, parameters| knomial(call.size, parameters.radix) + u64::from(call.size),
+        rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * exchanged(call, parameters),
         cost: cost::bcast_knomial_neighbor_exchange,
     };
     BcastLinearRing(bcast::LinearRing): Row {

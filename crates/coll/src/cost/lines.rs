@@ -105,10 +105,7 @@ impl Line {
             0 => 0,
             _ => seen.saturating_add(work),
         };
-        let last = match place.size() % place.per_node() {
-            0 => place.per_node(),
-            last => last,
-        };
+        let last = model.on_last_node();
         let is_pair = last == 2 || place.per_node() == 2;
         let hop = model.hop(Way::Network, bytes);
         let far = match self.course {
@@ -173,34 +170,65 @@ pub(crate) fn ring(call: &Call, _: &Parameters, model: &Model) -> u64 {
     around(model, block, 0).saturating_add(model.copy(block))
 }
 
-/// Allgather between neighbours, two blocks at a time. Of the two neighbours of a rank at most one
-/// is on another node.
+/// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
+/// block has come, and it gets one from each other rank. Of the two neighbours of a rank at most one is on another
+/// node.
 pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let block = call.bytes();
-    let pairs = u64::from(call.size / 2).saturating_sub(1);
-    let bytes = 2 * block;
+    let (place, block) = (model.place, call.bytes());
+    let is_odd = call.size % 2 == 1;
+    let bytes = block.saturating_mul(if is_odd { 3 } else { 2 });
+    let is_long = bytes > model.machine.eager;
     let inside = 2 * model.hop(Way::Node, bytes);
-    // What asks for a long block waits at the adapter behind the one that comes.
-    let behind = match bytes > model.machine.eager {
-        true => model.load_both_ways(bytes),
-        false => 0,
-    };
-    let across = match model.place.order() {
-        _ if model.place.nodes() == 1 => 0,
-        Order::Block => model
-            .hop(Way::Network, bytes)
-            .saturating_add(behind)
-            .saturating_add(model.hop(Way::Node, bytes)),
+    let across = match place.order() {
+        _ if place.nodes() == 1 => 0,
+        // Who gets its blocks from each is on the other node.
+        Order::Block if call.size - u32::from(is_odd) <= place.per_node() => 0,
+        Order::Block if is_long => {
+            // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
+            // last node both ask at once.
+            let behind = 1 + u64::from(model.on_last_node() == 2);
+            model
+                .hop(Way::Network, bytes)
+                .saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
+                .saturating_add(model.hop(Way::Node, bytes))
+        }
+        // The neighbour on the node has sent meanwhile what it has.
+        Order::Block => {
+            let copied = bytes.saturating_mul(model.machine.node.byte);
+            model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
+        }
         Order::Cyclic => {
             let load = model
                 .load_both_ways(bytes)
-                .saturating_mul(model.place.per_node().into());
+                .saturating_mul(place.per_node().into());
             2 * model.hop(Way::Network, bytes).max(load)
         }
     };
+    let pairs = u64::from(call.size / 2).saturating_sub(1);
     let pace = inside.max(across).saturating_mul(pairs) / 2;
     let first = model.hop(model.way(1), block);
-    first.saturating_add(pace).saturating_add(model.copy(block))
+    let (given, got) = match is_odd {
+        true => (model.hop(to_last(model), block), got_by_last(model, block)),
+        false => (0, 0),
+    };
+    (given.max(first).saturating_add(pace).max(got)).saturating_add(model.copy(block))
+}
+
+/// The way to the last rank from the one below it.
+fn to_last(model: &Model) -> Way {
+    match model.place.order() {
+        Order::Block if model.on_last_node() > 1 => Way::Node,
+        Order::Cyclic if model.place.nodes() == 1 => Way::Node,
+        _ => Way::Network,
+    }
+}
+
+/// The last rank's time for a message from each other one.
+fn got_by_last(model: &Model, bytes: u64) -> u64 {
+    let peers = Peers::on(model, model.on_last_node());
+    let load = model.load(bytes).saturating_mul(peers.far);
+    let got = peers.processor(|way| model.receive(way, bytes));
+    got.max(load)
 }
 
 /// Allreduce around a ring: once with reductions, once without. Of a chunk in segments one is
@@ -317,10 +345,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     let ends = if bytes > model.machine.eager { 2 } else { 1 };
     let window = window.min(IN_FLIGHT as u32 / ends);
     let full = place.per_node().min(place.size());
-    let last = match place.size() % full {
-        0 => full,
-        rest => rest,
-    };
+    let last = model.on_last_node();
     let time = |ranks: u32| {
         let peers = Peers::on(model, ranks);
         let load = model
