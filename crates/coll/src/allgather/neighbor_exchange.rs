@@ -1,11 +1,12 @@
 //! Allgather by neighbour exchange: neighbours exchange first their own blocks, then, with the one
 //! on the other side in turn, the two blocks that came last.
 //!
-//! `p / 2` rounds, half as many as around a ring, and the least volume. Only neighbours talk. Chen,
-//! Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster
-//! with Fast Ethernet", 2005, for an even `p`. Where `p` is odd the last rank is a guest: it gives its
-//! block to the last two of the others, who hand it on with theirs, and gets that of each other rank
-//! straight, two in a round.
+//! `p / 2` rounds, half as many as around a ring, and the least volume, for an even `p`. Only
+//! neighbours talk. Chen, Zhang, Zhang and Yuan, "Performance evaluation of allgather algorithms on
+//! terascale Linux cluster with Fast Ethernet", 2005.
+//!
+//! Where `p` is odd the last rank is a guest: it gives its block to the last two of the others, who
+//! hand it on with theirs, and gets that of each other rank straight, two in a round.
 
 use super::Blackboard;
 use crate::catalog::{Call, Parameters};

@@ -30,13 +30,13 @@ pub(super) fn exchanges(call: &Call) -> u64 {
     u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)
 }
 
-/// The rounds of an allgather between neighbours: of an odd number of ranks one gets a block from each other one.
+/// The rounds of an allgather between neighbours, at most: of an odd number of ranks one gets a block from each other
+/// one, after it has given its own.
 pub(super) fn exchanged(call: &Call, _: &Parameters) -> u64 {
-    let size = u64::from(call.size);
-    if size.is_multiple_of(2) {
-        size / 2
-    } else {
-        size - 1
+    match u64::from(call.size) {
+        1 => 0,
+        size if size.is_multiple_of(2) => size / 2,
+        size => size + size / 2,
     }
 }
 
