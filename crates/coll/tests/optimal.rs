@@ -316,7 +316,11 @@ fn short_vectors_leave_no_messages_without_elements() {
     for algorithm in algorithms {
         for size in (1..=12).chain([17, 33]) {
             for count in [0, 1, 2, u64::from(size) - 1, u64::from(size) + 1] {
-                Case::new(algorithm, size, count).to(size / 2).prove();
+                let case = Case::new(algorithm, size, count).to(size / 2);
+                // Some serve even numbers of ranks only.
+                if algorithm.suits(&case.call(0)).is_ok() {
+                    case.prove();
+                }
             }
         }
     }

@@ -260,6 +260,7 @@ fn prove_random(
     most: u64,
     tally: &mut Tally,
 ) -> Result<(), String> {
+    let is_even = algorithm.row().needs.even;
     let mut size = size;
     while algorithm
         .suits(&plain(algorithm, size).call(0, &[]))
@@ -271,7 +272,7 @@ fn prove_random(
         if size <= EVERY || fits && prove(algorithm, &case, Most::run(most), tally)? {
             return Ok(());
         }
-        size /= 2;
+        size = if is_even { size / 4 * 2 } else { size / 2 };
     }
     Ok(())
 }
@@ -324,6 +325,7 @@ pub(crate) fn beyond(algorithm: Algorithm) -> Vec<u32> {
         let size = low + (draw(algorithm as u64, index) % u64::from((1 << bits) - low)) as u32;
         match () {
             () if needs.power_of_two => 1 << size.ilog2(),
+            () if needs.even => size & !1,
             () => size,
         }
     };

@@ -96,6 +96,9 @@ impl Algorithm {
             () if needs.power_of_two && !size.is_power_of_two() => {
                 Err(why("a power of two as number of ranks"))
             }
+            () if needs.even && size > 1 && !size.is_multiple_of(2) => {
+                Err(why("an even number of ranks"))
+            }
             () if needs.apart && call.in_place => Err(why("input and output apart")),
             () => Ok(()),
         }

@@ -170,6 +170,8 @@ pub struct Needs {
     pub exact: bool,
     /// The number of ranks is a power of two.
     pub power_of_two: bool,
+    /// The number of ranks is even, or 1.
+    pub even: bool,
     /// No rank calls in place.
     pub apart: bool,
     /// The largest group.
@@ -184,6 +186,7 @@ impl Needs {
         commutative: false,
         exact: false,
         power_of_two: false,
+        even: false,
         apart: false,
         max_size: u32::MAX,
         max_radix: 256,
