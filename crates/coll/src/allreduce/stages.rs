@@ -47,6 +47,7 @@ stages! {
     BcastCirculant(bcast::Circulant),
     BcastScatterAllgather(bcast::ScatterAllgather),
     BcastLinearLinear(bcast::LinearLinear),
+    BcastLinearAll(bcast::LinearAll),
     BcastLinearBruck(bcast::LinearBruck),
     BcastKnomialLinear(bcast::KnomialLinear),
     BcastKnomialBruck(bcast::KnomialBruck),

@@ -33,6 +33,9 @@ pub struct Composed<S, G> {
     phases: PhantomData<(S, G)>,
 }
 
+/// Every block straight from the root, and then from every rank to every other one.
+pub type LinearAll = Composed<scatter::Linear, allgather::Linear>;
+
 /// Every block straight from the root, and then Bruck's algorithm.
 pub type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
 
@@ -128,7 +131,7 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
 #[cfg(test)]
 mod tests {
     use super::{
-        KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearBruck,
+        KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
         LinearNeighborExchange, LinearRing,
     };
     use crate::catalog::{Call, Parameters};
@@ -163,13 +166,14 @@ mod tests {
             for rank in (0..size).filter(|&rank| rank != root) {
                 let call = Call::bcast(rank, size, root, 1001);
                 let all = [
+                    received(&LinearAll::of(&call, &parameters)),
                     received(&LinearBruck::of(&call, &parameters)),
                     received(&LinearRing::of(&call, &parameters)),
                     received(&KnomialLinear::of(&call, &parameters)),
                     received(&KnomialBruck::of(&call, &parameters)),
                     received(&KnomialRing::of(&call, &parameters)),
                 ];
-                assert_eq!(all, [1001; 5], "rank {rank} of {size} below {root}");
+                assert_eq!(all, [1001; 6], "rank {rank} of {size} below {root}");
                 if size % 2 == 0 {
                     let all = [
                         received(&LinearNeighborExchange::of(&call, &parameters)),

@@ -15,8 +15,8 @@ pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
 pub use composed::{
-    Composed, KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearBruck,
-    LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
+    Composed, KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll,
+    LinearBruck, LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
 pub use knomial::Knomial;
 pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};

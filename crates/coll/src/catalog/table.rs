@@ -227,6 +227,15 @@ table! {
         rounds: bcast::LinearLinear::rounds,
         cost: cost::bcast_linear_linear,
     };
+    BcastLinearAll(bcast::LinearAll): Row {
+        collective: Collective::Bcast,
+        name: "linear-all",
+        about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        parameters: Parameters { window: 8, ..Parameters::NONE },
+        rounds: |call, _| 4 * u64::from(call.size - 1),
+        cost: cost::bcast_linear_all,
+    };
     BcastLinearBruck(bcast::LinearBruck): Row {
         collective: Collective::Bcast,
         name: "linear-bruck",

@@ -17,6 +17,11 @@ fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Mo
     scattered.saturating_add(gathered - model.copy(block))
 }
 
+/// Blocks straight from the root, and from every rank to every other one.
+pub(crate) fn bcast_linear_all(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    in_blocks([scatter_linear, linear], call, parameters, model)
+}
+
 /// Blocks straight from the root, and Bruck's algorithm.
 pub(crate) fn bcast_linear_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     in_blocks([scatter_linear, allgather_bruck], call, parameters, model)
