@@ -11,6 +11,7 @@
 //! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
 //! model", 1995.
 
+mod direct;
 mod lines;
 mod nodes;
 mod phases;
@@ -19,10 +20,11 @@ mod rounds;
 mod trees;
 mod windows;
 
-pub(crate) use lines::{
-    allreduce_ring, alltoall_linear, alltoall_pairwise, bcast_linear_linear, chain, gather_linear,
-    linear, neighbor_exchange, neighbors, reduce_scatter_pairwise, ring, scatter_linear,
+pub(crate) use direct::{
+    alltoall_linear, alltoall_pairwise, bcast_linear_linear, gather_linear, linear, neighbors,
+    reduce_scatter_pairwise, scatter_linear,
 };
+pub(crate) use lines::{allreduce_ring, chain, neighbor_exchange, ring};
 pub(crate) use nodes::{
     allreduce_lane_circulant, allreduce_node_aware, alltoall_node_aware, barrier_node_aware,
     bcast_node_aware, exscan_node_aware, gather_node_aware, lane_bruck, lane_chain, lane_circulant,

@@ -1,6 +1,6 @@
 //! Algorithms that know which ranks are on one node.
 
-use super::lines::everyone;
+use super::direct::everyone;
 use super::rounds::{Round, Rounds, allgather_bruck};
 use super::trees::gather_in_place;
 use super::{

@@ -1,0 +1,359 @@
+//! Algorithms in which a rank talks to every other one directly, or to its neighbours in a graph.
+
+use super::rounds::block_of;
+use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
+use super::{Model, Way};
+use crate::bcast;
+use crate::catalog::{Call, Parameters};
+use crate::exec::IN_FLIGHT;
+use crate::placement::Order;
+
+/// The messages of a rank that talks to every other one directly.
+#[derive(Clone, Copy)]
+struct Peers {
+    near: u64,
+    far: u64,
+}
+
+impl Peers {
+    /// Those of a rank on a full node.
+    fn of(model: &Model) -> Self {
+        Peers::on(model, model.place.per_node().min(model.place.size()))
+    }
+
+    /// Those of a rank on a node of so many ranks.
+    fn on(model: &Model, ranks: u32) -> Self {
+        Peers {
+            near: u64::from(ranks) - 1,
+            far: u64::from(model.place.size() - ranks),
+        }
+    }
+
+    /// So many messages to each of them.
+    const fn each(self, times: u32) -> Self {
+        Peers {
+            near: self.near * times as u64,
+            far: self.far * times as u64,
+        }
+    }
+
+    /// The processor's time for all of them.
+    fn processor(&self, each: impl Fn(Way) -> u64) -> u64 {
+        let near = each(Way::Node).saturating_mul(self.near);
+        near.saturating_add(each(Way::Network).saturating_mul(self.far))
+    }
+
+    /// One message to each and one from each, with so much work on what comes, one after another.
+    fn one_by_one(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+        let turn = |way| {
+            model
+                .hop(way, bytes)
+                .max(model.both(way, bytes))
+                .saturating_add(work)
+        };
+        self.processor(turn)
+    }
+
+    const fn last(&self) -> Way {
+        if self.far > 0 {
+            Way::Network
+        } else {
+            Way::Node
+        }
+    }
+
+    /// Where so many messages are under way at a time, the time for all.
+    fn flight(&self, window: u32, near: u64, far: u64) -> u64 {
+        let all = self
+            .near
+            .saturating_mul(near)
+            .saturating_add(self.far.saturating_mul(far));
+        let longest = if self.far > 0 { far } else { near };
+        (all / u64::from(window.max(1))).max(longest)
+    }
+}
+
+/// All ranks to all others at once, a window at a time: the ranks of a full node, and those of the
+/// last one.
+pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
+    let place = model.place;
+    // A short message is sent at once, a long one is under way as long as the one that is received.
+    let ends = if bytes > model.machine.eager { 2 } else { 1 };
+    let window = window.min(IN_FLIGHT as u32 / ends);
+    let full = place.per_node().min(place.size());
+    let last = model.on_last_node();
+    let time = |ranks: u32| {
+        let peers = Peers::on(model, ranks);
+        let load = model
+            .load_both_ways(bytes)
+            .saturating_mul(peers.far * u64::from(ranks));
+        let flight = peers.flight(
+            window,
+            model.hop(Way::Node, bytes),
+            model.hop(Way::Network, bytes),
+        );
+        let end = model.end(peers.last());
+        // What comes before there is a receive for it is copied once more, unless a rank copies everything
+        // itself: then in place of that.
+        let beyond = (peers.near + peers.far).saturating_sub(window.into());
+        let early = match window {
+            1 => 0,
+            _ if model.serial_copies => 0,
+            _ => beyond.saturating_mul(model.copy(bytes.min(model.machine.eager))),
+        };
+        let each = peers.processor(|way| model.both(way, bytes));
+        let each = each.saturating_add(early);
+        // What is sent at once travels while others come.
+        let sent = peers.processor(|way| model.send(way, bytes));
+        let processor = match ends {
+            1 if window > 1 => each.max(sent.saturating_add(end)),
+            _ => each.saturating_add(end),
+        };
+        flight.max(load.saturating_add(end)).max(processor)
+    };
+    model.uneven(bytes, time(full), time(last))
+}
+
+/// The same with a rank's own block, which is copied after the first exchange has begun, or the last one.
+fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
+    let place = model.place;
+    match place.nodes() == 1 && !model.serial_copies && window > 1 {
+        true => inside(model, bytes, u64::from(place.size()) - 1, window, own_first),
+        false => everyone(model, bytes, window).saturating_add(model.copy(bytes)),
+    }
+}
+
+/// The last rank's time for a message from each other one.
+pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
+    let peers = Peers::on(model, model.on_last_node());
+    let load = model.load(bytes).saturating_mul(peers.far);
+    let got = peers.processor(|way| model.receive(way, bytes));
+    got.max(load)
+}
+
+/// Alltoall, one exchange at a time.
+pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    everyone(model, call.bytes(), 1).saturating_add(model.copy(call.bytes()))
+}
+
+/// Alltoall with a window of exchanges.
+pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    exchanged(model, call.bytes(), parameters.window, false)
+}
+
+/// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
+/// of the root and the others sets the pace.
+pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let turns = bcast::turns(call.count, call.size, parameters.blocks);
+    let others = u64::from(call.size) - 1;
+    let piece = call.bytes().div_ceil(others * u64::from(turns));
+    let is_short = piece <= model.machine.eager;
+    let alone = model.place.nodes() == 1 && !model.serial_copies;
+    let ahead = bcast::asked_ahead(call.size.max(2) - 2, turns, is_short).into();
+    let least = match alone && is_short && call.size > 2 {
+        true => in_pieces(model, piece, others, turns.into(), ahead),
+        false => 0,
+    };
+    if least > 0 && (turns == 1 || others * u64::from(turns) <= SHORT_AT_A_TIME) {
+        return least;
+    }
+    if alone && !is_short && call.size > 2 {
+        return in_long_pieces(model, piece, others, turns.into(), ahead);
+    }
+    let root = Peers::of(model).each(turns);
+    let first = model.hop(model.way(1), piece);
+    // What is sent at once is done at once.
+    let turn = |way| if is_short { 0 } else { model.hop(way, piece) };
+    let flight = root.flight(IN_FLIGHT as u32, turn(Way::Node), turn(Way::Network));
+    let load = model.load(piece).saturating_mul(root.far);
+    let sent = root.processor(|way| model.send(way, piece));
+    let far = model.hop(root.last(), piece);
+    let given = flight.max(load).max(sent.saturating_add(far));
+    // Of two ranks the other hands nothing on.
+    let window = match call.size {
+        2 => IN_FLIGHT as u32,
+        _ => bcast::under_way(is_short),
+    };
+    // Who gets the last piece sends it to all others, and gets theirs at the same time.
+    let to_all = |each: u64| each.saturating_mul(others - 1);
+    let handed = to_all(model.send(root.last(), piece)).saturating_add(far);
+    let both = to_all(model.both(root.last(), piece));
+    let from_root = given.saturating_add(handed.max(both));
+    // The root sends short pieces faster than they are handed on: those that come before they are asked
+    // for are copied once more.
+    let before = match is_short && !model.serial_copies && call.size > 2 {
+        true => u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece)),
+        false => 0,
+    };
+    let onward = |ranks: u32| {
+        let peers = Peers::on(model, ranks).each(turns);
+        let come = peers.processor(|way| model.receive(way, piece));
+        let gone = peers.processor(|way| model.send(way, piece));
+        let gone = gone / others * (others - 1);
+        let hop = |way| model.hop(way, piece);
+        let flight = peers.flight(window, hop(Way::Node), hop(Way::Network));
+        let load = model
+            .load(piece)
+            .saturating_mul(peers.far * u64::from(ranks));
+        let busy = load.max(come.saturating_add(gone).saturating_add(before));
+        flight.max(busy.saturating_add(model.end(peers.last())))
+    };
+    let place = model.place;
+    let full = place.per_node().min(place.size());
+    let last_node = place.size() - (place.nodes() - 1) * full;
+    let handed_on = model.uneven(piece, onward(full), onward(last_node));
+    match call.size {
+        2 => given.max(handed_on),
+        _ => from_root.max(first.saturating_add(handed_on)).max(least),
+    }
+}
+
+/// Allgather with a message from each rank to every other one.
+pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    exchanged(model, block, parameters.window, true)
+}
+
+/// Reduce-scatter with a message from each rank to every other one, one at a time, each reduced; the
+/// sums of what comes from below and from above are joined in the end.
+pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let block = block_of(call);
+    let work = model.reduce(block);
+    let all = work.saturating_mul(u64::from(call.size) - 1);
+    let joined = match call.commutative {
+        true => 0,
+        false => work.saturating_add(model.copy(block)),
+    };
+    // Adapters go on while a rank reduces, unless ranks wait for those of a smaller node.
+    let sent = everyone(model, block, 1);
+    let reduced = match model.is_even() {
+        true => sent.max(Peers::of(model).one_by_one(model, block, work)),
+        false => sent.saturating_add(all),
+    };
+    reduced.saturating_add(joined)
+}
+
+/// One rank and all others, a window at a time: who waits is asked.
+fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let others = peers.near + peers.far;
+    let beyond = others.saturating_sub(parameters.window.into());
+    let ask = u64::from(asked && beyond > 0);
+    // What is sent at once is done at once.
+    let held = asked || bytes > model.machine.eager;
+    let turn = |way| {
+        if held {
+            model
+                .hop(way, bytes)
+                .saturating_add(ask * model.hop(way, 0))
+        } else {
+            0
+        }
+    };
+    let flight = match peers.far {
+        // All that begin together end together.
+        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(parameters.window.max(1).into())),
+        _ => peers.flight(parameters.window, turn(Way::Node), turn(Way::Network)),
+    };
+    let load = model.load(bytes).saturating_mul(peers.far);
+    let signals = ask * beyond * model.path(peers.last()).send;
+    let each = |way| match asked {
+        true => model.receive(way, bytes),
+        false => model.send(way, bytes),
+    };
+    let processor = peers.processor(each).saturating_add(signals);
+    let end = model.end(peers.last());
+    flight
+        .max(load.saturating_add(end))
+        .max(processor.saturating_add(model.hop(peers.last(), bytes)))
+        .saturating_add(model.copy(bytes))
+}
+
+/// Gather and gatherv straight to the root.
+pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    rooted(call, parameters, model, true)
+}
+
+/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node.
+pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    if model.place.order() == Order::Cyclic {
+        return rooted(call, parameters, model, false);
+    }
+    let given = match bytes > model.machine.eager {
+        true => in_windows(peers, bytes, parameters.window, model),
+        false => at_once(peers, bytes, model),
+    };
+    let sent = peers.processor(|way| model.send(way, bytes));
+    given.max(sent.saturating_add(model.copy(bytes)))
+}
+
+/// Short messages to the ranks of a node, then to others: each is sent at once.
+fn at_once(peers: Peers, bytes: u64, model: &Model) -> u64 {
+    let one_way = |way, messages: u64| match messages.checked_sub(1) {
+        None => 0,
+        Some(before) => {
+            let pace = match way {
+                Way::Node => model.send(way, bytes),
+                Way::Network => model.send(way, bytes).max(model.load(bytes)),
+            };
+            pace.saturating_mul(before)
+                .saturating_add(model.hop(way, bytes))
+        }
+    };
+    let sent = model.send(Way::Node, bytes).saturating_mul(peers.near);
+    let far = match peers.far {
+        0 => 0,
+        far => sent.saturating_add(one_way(Way::Network, far)),
+    };
+    one_way(Way::Node, peers.near).max(far)
+}
+
+/// Long messages to the ranks of a node, then to others, a window at a time. Those inside the node that begin
+/// together end together, and some of the others begin with the last of them. Between nodes what asks for the
+/// messages of one window waits at the adapter for those of the window before.
+fn in_windows(peers: Peers, bytes: u64, window: u32, model: &Model) -> u64 {
+    let window = u64::from(window.clamp(1, IN_FLIGHT as u32));
+    let known = model.machine.node.latency;
+    let turn = model.hop(Way::Node, bytes).saturating_add(known);
+    let turns = |of: u64| turn.saturating_mul(of);
+    let last = peers.near % window;
+    let beside = if last == 0 {
+        0
+    } else {
+        peers.far.min(window - last)
+    };
+    let (load, hop) = (model.load(bytes), model.hop(Way::Network, bytes));
+    let alone = hop - bytes.saturating_mul(model.machine.network.byte);
+    let asked = alone.saturating_sub(model.end(Way::Network) + model.send(Way::Network, bytes));
+    let across = |start: u64, messages: u64| match messages.checked_sub(1) {
+        None => 0,
+        Some(more) => {
+            let waits = asked.saturating_mul(more / window);
+            start
+                .saturating_add(load.saturating_mul(more))
+                .saturating_add(hop + waits)
+        }
+    };
+    // Of those that begin together the last one begins when the others have been sent.
+    let together = if last == 0 {
+        window.min(peers.near)
+    } else {
+        last
+    };
+    let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
+    let inside = turns(peers.near.div_ceil(window)).saturating_sub(known) + others;
+    let with_last = across(turns(peers.near / window), beside);
+    let after = across(turns(peers.near.div_ceil(window)), peers.far - beside);
+    inside.max(with_last).max(after)
+}
+
+/// A message for each neighbour.
+pub(crate) fn neighbors(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let most = u64::from(call.sources.max(call.destinations));
+    let way = model.way(1);
+    let hop = model.hop(way, call.bytes());
+    let waves = most.div_ceil(parameters.window.max(1).into());
+    let flight = hop.saturating_mul(waves);
+    flight.max(most.saturating_mul(model.gap(way, call.bytes())))
+}
