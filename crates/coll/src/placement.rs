@@ -73,6 +73,14 @@ impl Placement {
         self.per_node
     }
 
+    /// The ranks on the last node.
+    pub const fn on_last_node(&self) -> u32 {
+        match self.order {
+            Order::Block => self.size - (self.nodes - 1) * self.per_node,
+            Order::Cyclic => self.size / self.nodes,
+        }
+    }
+
     /// The order of dealing.
     pub const fn order(&self) -> Order {
         self.order

@@ -9,14 +9,20 @@
 //! follow one another closely would do so all the way around. There it asks for a block when it has
 //! offered the one before. Those with a neighbour on another node ask ahead, but for the first of
 //! two where blocks are very long, so not all ranks do the same.
+//!
+//! From node to node a block may go in pieces: those short enough need not be asked for, and what asks
+//! for the others waits less at the adapters. Who gets pieces and sends pieces passes on each when it has come;
+//! inside a node blocks are whole.
 
 use super::Board;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::placement::Placement;
 
 /// One rank's part in a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
-/// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, the one before.
+/// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
+/// are in pieces, on one side or on both, a block takes as many steps.
 pub type Ring = Placed<Rounds>;
 
 /// What every rank does that asks ahead as far.
@@ -25,15 +31,31 @@ pub struct Rounds {
     board: Board,
     /// The blocks that are asked for before the last one is offered.
     ahead: u32,
+    /// The pieces of a block that comes from another node or goes there; the steps in which a block passes.
+    pieces: u32,
+    /// Whether blocks come, and go, in pieces.
+    cut: [bool; 2],
 }
 
 impl Ring {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let circle = Circle::of(call);
+        let [below, above] = parameters.edges(circle);
+        let asks = |circle| parameters.asks_ahead(circle, call.bytes());
+        let ahead = asks(circle);
+        let place = Placement::new(parameters.order, call.size, parameters.per_node);
+        let pieces = parameters.pieces_between_nodes(place, call.bytes());
+        let cut = match pieces {
+            1 => [false; 2],
+            _ => [below && ahead > 0, above && asks(circle.turned(1)) > 0],
+        };
         let rounds = Rounds {
             board: Board::of(call),
-            ahead: parameters.asks_ahead(Circle::of(call), call.bytes()),
+            ahead,
+            pieces: if cut == [false; 2] { 1 } else { pieces },
+            cut,
         };
-        Placed::new(Circle::of(call), rounds)
+        Placed::new(circle, rounds)
     }
 
     /// The first steps that need nothing, if they send as well.
@@ -42,9 +64,21 @@ impl Ring {
     }
 }
 
+impl Rounds {
+    /// What of a block comes or goes in a step: one of its pieces; all of it with the first, if it is not cut.
+    fn part(&self, is_cut: bool, step: u32, block: Spot) -> Spot {
+        match (is_cut, step % self.pieces) {
+            (true, piece) => block.cut(self.pieces, piece),
+            (false, 0) => block,
+            (false, _) => Spot::EMPTY,
+        }
+    }
+}
+
 impl Circular for Rounds {
     fn steps(&self, size: u32) -> u32 {
-        self.board.steps(size, size - 1 + self.ahead)
+        self.board
+            .steps(size, (size - 1) * self.pieces + self.ahead)
     }
 
     fn scratch(&self, _: &Around<'_>) -> u64 {
@@ -52,20 +86,29 @@ impl Circular for Rounds {
     }
 
     fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
-        let others = around.size() - 1;
+        let others = (around.size() - 1) * self.pieces;
         let sent = i.checked_sub(self.ahead).filter(|_| others > 0);
+        let [comes_cut, goes_cut] = self.cut;
+        let block = |n| self.board.block(around, around.back(n));
         let incoming = match i < others {
-            true => self.board.block(around, around.back(i + 1)),
+            true => self.part(comes_cut, i, block(i / self.pieces + 1)),
             false => Spot::EMPTY,
         };
-        let outgoing = sent.map_or(Spot::EMPTY, |sent| match sent {
-            0 => self.board.own(around),
-            _ => self.board.block(around, around.back(sent)),
+        let outgoing = sent.map_or(Spot::EMPTY, |sent| {
+            let block = match sent / self.pieces {
+                0 => self.board.own(around),
+                passed => block(passed),
+            };
+            self.part(goes_cut, sent, block)
         });
         acts.exchange(1, 0, incoming, outgoing);
         if i == self.ahead.min(others) {
             self.board.take_own(around, acts);
         }
-        sent.unwrap_or(0)
+        let sent = sent.unwrap_or(0);
+        match goes_cut {
+            true => (sent + 1).saturating_sub(self.pieces),
+            false => sent,
+        }
     }
 }

@@ -68,6 +68,7 @@ pub(super) const ALLGATHER_LANE_RING: Row = Row {
     about: "rings between nodes by all ranks of a node, then inside: for large blocks",
     needs: Needs::NOTHING,
     parameters: Parameters {
+        blocks: 1,
         per_node: 1,
         ..Parameters::NONE
     },

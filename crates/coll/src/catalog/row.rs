@@ -4,6 +4,7 @@ use super::{Algorithm, Call, Collective};
 use crate::circle::Circle;
 use crate::cost::Model;
 use crate::placement::{Order, Placement};
+use crate::window::SHORT;
 
 /// The numbers that an algorithm can be tuned by. One that it does not take is 0.
 ///
@@ -128,6 +129,23 @@ impl Parameters {
         if asks { Parameters::AHEAD } else { 0 }
     }
 
+    /// The pieces in which blocks of so many bytes go around a ring from node to node. What announces a long block,
+    /// and what asks for it, waits at the adapters behind blocks that go the same way; in pieces it waits less.
+    ///
+    /// Long blocks stay whole on two nodes of which one has a single rank, where blocks pass the other way just when
+    /// nobody waits, and where the first of two ranks of the last node does not ask ahead: who gets many pieces at a
+    /// time there hands them on in bursts.
+    pub(crate) fn pieces_between_nodes(&self, place: Placement, block: u64) -> u32 {
+        // So many that a rank's steps can be counted.
+        let pieces = self.blocks.min(u32::MAX / 2 / place.size()).max(1);
+        let are_long = block.div_ceil(pieces.into()) > SHORT;
+        match (place.on_last_node(), place.nodes()) {
+            (1, 2) if are_long && place.per_node() > 1 => 1,
+            (2, _) if block > Parameters::ASKED_BY_PAIRS && place.per_node() > 2 => 1,
+            _ => pieces,
+        }
+    }
+
     /// What an algorithm runs with: these numbers where its row has one, each at least 1 and the
     /// radix within its [limit](Needs::max_radix); the row's where these are 0.
     #[must_use]
@@ -221,7 +239,26 @@ pub struct Row {
 mod tests {
     use super::Parameters;
     use crate::circle::Circle;
-    use crate::placement::Order;
+    use crate::placement::{Order, Placement};
+    use crate::window::SHORT;
+
+    #[test]
+    fn blocks_stay_whole_where_pieces_would_come_in_bursts() {
+        let pieces = |blocks, per_node, size, block| {
+            let parameters = Parameters {
+                blocks,
+                ..Parameters::NONE
+            };
+            parameters.pieces_between_nodes(Placement::new(Order::Block, size, per_node), block)
+        };
+        assert_eq!([0, 1, 4].map(|n| pieces(n, 4, 16, 1 << 20)), [1, 1, 4]);
+        let (short, long) = (4 * SHORT, 4 * SHORT + 1);
+        assert_eq!([short, long].map(|block| pieces(4, 4, 5, block)), [4, 1]);
+        assert_eq!([short, long].map(|block| pieces(4, 4, 9, block)), [4, 4]);
+        assert_eq!([short, long].map(|block| pieces(4, 4, 10, block)), [4, 1]);
+        assert_eq!([short, long].map(|block| pieces(4, 2, 10, block)), [4, 4]);
+        assert_eq!(pieces(u32::MAX, 4, 1 << 31, 8), 1);
+    }
 
     #[test]
     fn ranks_at_the_edges_of_nodes_ask_ahead_but_the_first_of_two_for_long_blocks() {

@@ -59,10 +59,12 @@ pub(super) const fn allgather_ring(collective: Collective) -> Row {
         about: "least volume between neighbours, many rounds: for large blocks",
         needs: Needs::NOTHING,
         parameters: Parameters {
+            // Who takes part in an allgatherv need not know how long its blocks are.
+            blocks: matches!(collective, Collective::Allgather) as u32,
             per_node: 1,
             ..Parameters::NONE
         },
-        rounds: |call, _| u64::from(call.size - 1),
+        rounds: |call, parameters| u64::from(call.size - 1) * u64::from(parameters.blocks.max(1)),
         cost: cost::ring,
     }
 }

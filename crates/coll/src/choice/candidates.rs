@@ -19,6 +19,9 @@ const WINDOWS: [u32; 2] = [0, 64];
 
 const BLOCKS: [u32; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
 
+/// Of an algorithm that cuts what it need not: whole blocks first.
+const PIECES: [u32; 3] = [1, 2, 4];
+
 /// Every algorithm that suits the call, with each of its parameters.
 ///
 /// # Errors
@@ -60,7 +63,10 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     );
     let windows = some(own.window, if wide { &WINDOWS } else { &WINDOWS[..1] });
     let gather_radixes = some(own.gather_radix, radixes);
-    let blocks = some(own.blocks, &BLOCKS);
+    let blocks = match own.blocks {
+        1 => &PIECES[..],
+        blocks => some(blocks, &BLOCKS),
+    };
     let numbers = radixes.iter().flat_map(|&radix| {
         let by_radix = Parameters { radix, ..base };
         let gathers = gather_radixes.iter();

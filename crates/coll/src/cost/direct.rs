@@ -81,7 +81,7 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
     let ends = if bytes > model.machine.eager { 2 } else { 1 };
     let window = window.min(IN_FLIGHT as u32 / ends);
     let full = place.per_node().min(place.size());
-    let last = model.on_last_node();
+    let last = model.place.on_last_node();
     let time = |ranks: u32| {
         let peers = Peers::on(model, ranks);
         let load = model
@@ -125,7 +125,7 @@ fn exchanged(model: &Model, bytes: u64, window: u32, own_first: bool) -> u64 {
 
 /// The last rank's time for a message from each other one.
 pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
-    let peers = Peers::on(model, model.on_last_node());
+    let peers = Peers::on(model, model.place.on_last_node());
     let load = model.load(bytes).saturating_mul(peers.far);
     let got = peers.processor(|way| model.receive(way, bytes));
     got.max(load)

@@ -24,6 +24,8 @@ struct Line {
     /// Edges that lead to another node, and those that do not, of every `size - 1` the most of them.
     far: u64,
     near: u64,
+    /// The pieces in which a message goes to another node.
+    pieces: u64,
 }
 
 impl Line {
@@ -41,16 +43,35 @@ impl Line {
             course,
             far,
             near: edges - far,
+            pieces: 1,
         }
+    }
+
+    /// The bytes of a piece.
+    const fn piece(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.pieces)
     }
 
     /// One message of so many bytes, with so much work at each stop, from one end to the other.
     fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
-        let edge = |way| model.hop(way, bytes).saturating_add(work);
-        let far = edge(Way::Network).saturating_mul(self.far);
-        edge(Way::Node)
-            .saturating_mul(self.near)
-            .saturating_add(far)
+        let piece = self.piece(bytes);
+        // What announces a piece, and what asks for it, waits at an adapter behind one that goes the same way.
+        let waits = match piece > model.machine.eager {
+            true => model.load(piece).saturating_mul((self.pieces - 1).min(2)),
+            false => 0,
+        };
+        let across = model
+            .hop(Way::Network, piece)
+            .saturating_add(work.saturating_add(waits));
+        let inside = model.hop(Way::Node, bytes).saturating_add(work);
+        // What comes in pieces goes on in pieces, or when the last has come.
+        let gathered = if self.near > 0 { self.far } else { 1 };
+        let others = model
+            .gap(Way::Network, piece)
+            .saturating_mul((self.pieces - 1) * gathered);
+        (across.saturating_mul(self.far))
+            .saturating_add(inside.saturating_mul(self.near))
+            .saturating_add(others)
     }
 
     /// What each message after the first one adds: the slowest place on the line. At the edge of a node one
@@ -58,14 +79,22 @@ impl Line {
     /// Unless they go around, of two ranks one sends only, and the other one receives.
     fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let (place, course) = (model.place, self.course);
+        let each = |way, time: &dyn Fn(u64) -> u64| match way {
+            Way::Node => time(bytes),
+            Way::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
+        };
         let stop = |from, to| {
-            let (come, gone) = (model.receive(from, bytes), model.send(to, bytes));
+            let come = each(from, &|bytes| model.receive(from, bytes));
+            let gone = each(to, &|bytes| model.send(to, bytes));
             match place.size() {
                 2 if course != Course::Around => come.saturating_add(work).max(gone),
                 _ => come.saturating_add(gone).saturating_add(work),
             }
         };
-        let inside = stop(Way::Node, Way::Node);
+        let inside = match self.near {
+            0 => 0,
+            _ => stop(Way::Node, Way::Node),
+        };
         let (leaves, enters) = (stop(Way::Node, Way::Network), stop(Way::Network, Way::Node));
         // A rank that is alone on the second of two nodes is the end of the line.
         let ends = place.size() <= place.per_node() + 1;
@@ -83,7 +112,7 @@ impl Line {
             0 => inside,
             _ => inside
                 .max(edge)
-                .max(model.load(bytes).saturating_mul(lanes)),
+                .max(each(Way::Network, &|bytes| model.load(bytes)).saturating_mul(lanes)),
         };
         busy.max(self.wait(model, bytes, work))
     }
@@ -97,27 +126,35 @@ impl Line {
         if bytes <= model.machine.eager {
             return 0;
         }
-        let place = model.place;
+        let (place, piece) = (model.place, self.piece(bytes));
         let seen = model.hop(Way::Node, bytes) + model.machine.node.latency;
         let near = match self.near {
             0 => 0,
             _ => seen.saturating_add(work),
         };
-        let last = model.on_last_node();
+        let last = model.place.on_last_node();
         let is_pair = last == 2 || place.per_node() == 2;
-        let hop = model.hop(Way::Network, bytes);
+        let hop = model.hop(Way::Network, piece);
         let far = match self.course {
-            _ if self.far == 0 => 0,
+            _ if self.far == 0 || piece <= model.machine.eager => 0,
             Course::Up => hop.saturating_add(work),
             _ if work > 0 => hop - model.end(Way::Network),
             Course::Around if is_pair && bytes > Parameters::ASKED_BY_PAIRS => {
                 hop - model.end(Way::Network)
             }
-            _ => (hop - model.end(Way::Network)) / u64::from(1 + Parameters::AHEAD),
+            _ => {
+                (hop - model.end(Way::Network)).saturating_mul(self.pieces)
+                    / u64::from(1 + Parameters::AHEAD)
+            }
         };
         match self.course {
-            Course::Around if last == 1 && place.nodes() > 2 && place.per_node() > 1 => {
-                near.saturating_add(model.load(bytes) / 4).max(far)
+            Course::Around
+                if last == 1
+                    && place.nodes() > 2
+                    && place.per_node() > 1
+                    && piece > model.machine.eager =>
+            {
+                near.saturating_add(model.load(piece) / 4).max(far)
             }
             _ => near.max(far),
         }
@@ -139,13 +176,16 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
 }
 
 /// Messages of so many bytes around a ring until each has come to every rank.
-fn around(model: &Model, bytes: u64, work: u64) -> u64 {
-    let line = Line::of(model, Course::Around);
+fn around(model: &Model, bytes: u64, work: u64, pieces: u64) -> u64 {
+    let line = Line {
+        pieces,
+        ..Line::of(model, Course::Around)
+    };
     let rounds = u64::from(model.place.size()) - 1;
     let steady = line.pace(model, bytes, work).saturating_mul(rounds);
     line.along(model, bytes, work)
         .max(steady)
-        .max(past_one_alone(model, bytes, rounds))
+        .max(past_one_alone(model, line.piece(bytes), rounds * pieces))
 }
 
 /// So many messages through a rank that is alone on the last node: from the network and to it.
@@ -163,9 +203,10 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 }
 
 /// Allgather around a ring.
-pub(crate) fn ring(call: &Call, _: &Parameters, model: &Model) -> u64 {
+pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
-    around(model, block, 0).saturating_add(model.copy(block))
+    let pieces = parameters.pieces_between_nodes(model.place, block);
+    around(model, block, 0, pieces.into()).saturating_add(model.copy(block))
 }
 
 /// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
@@ -184,7 +225,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
         Order::Block if is_long => {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
             // last node both ask at once.
-            let behind = 1 + u64::from(model.on_last_node() == 2);
+            let behind = 1 + u64::from(model.place.on_last_node() == 2);
             model
                 .hop(Way::Network, bytes)
                 .saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
@@ -215,7 +256,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
 /// The way to the last rank from the one below it.
 fn to_last(model: &Model) -> Way {
     match model.place.order() {
-        Order::Block if model.on_last_node() > 1 => Way::Node,
+        Order::Block if model.place.on_last_node() > 1 => Way::Node,
         Order::Cyclic if model.place.nodes() == 1 => Way::Node,
         _ => Way::Network,
     }
@@ -230,8 +271,8 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let segment = chunk.div_ceil(segments);
     let reduce = model.reduce(segment);
     let whole = |bytes| {
-        let once = around(model, bytes, model.reduce(bytes));
-        once.saturating_add(around(model, bytes, 0))
+        let once = around(model, bytes, model.reduce(bytes), 1);
+        once.saturating_add(around(model, bytes, 0, 1))
     };
     if segments == 1 {
         return whole(chunk);

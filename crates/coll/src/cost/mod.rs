@@ -221,22 +221,6 @@ impl Model {
         }
     }
 
-    /// The ranks of the last node.
-    const fn on_last_node(&self) -> u32 {
-        let place = self.place;
-        let full = match place.per_node() < place.size() {
-            true => place.per_node(),
-            false => place.size(),
-        };
-        match place.order() {
-            Order::Block => match place.size() % full {
-                0 => full,
-                some => some,
-            },
-            Order::Cyclic => place.size() / place.nodes(),
-        }
-    }
-
     /// Whether all nodes have equally many ranks.
     const fn is_even(&self) -> bool {
         self.place.size().is_multiple_of(self.place.per_node()) || self.place.nodes() == 1

@@ -48,7 +48,8 @@ impl LaneRing {
     /// The rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let place = full_nodes(call, parameters);
-        u64::from(place.nodes() - 1) + u64::from(place.per_node() - 1)
+        let pieces = u64::from(parameters.blocks.max(1));
+        u64::from(place.nodes() - 1) * pieces + u64::from(place.per_node() - 1)
     }
 }
 

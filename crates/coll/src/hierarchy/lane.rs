@@ -49,14 +49,18 @@ impl Lane {
         }
     }
 
-    /// Where a part of the plan's `Out` lies in `Out`. It is a run of blocks.
+    /// Where a part of the plan's `Out` lies in `Out`. It is a run of blocks, or lies within one.
     fn part(&self, part: Part) -> Part {
-        match part.buf {
-            Buf::Out => self.blocks(
-                (part.first / self.count) as u32,
-                (part.count / self.count) as u32,
-            ),
-            _ => part,
+        if part.buf != Buf::Out {
+            return part;
+        }
+        let node = (part.first / self.count) as u32;
+        match (part.count / self.count) as u32 {
+            0 => {
+                let block = self.blocks(node, 1);
+                Part::new(Buf::Out, block.first + part.first % self.count, part.count)
+            }
+            n => self.blocks(node, n),
         }
     }
 
