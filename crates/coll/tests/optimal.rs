@@ -126,8 +126,10 @@ impl Case {
         if self.algorithm.collective() != Collective::Bcast {
             assert_eq!(apart.rounds, report(true).rounds, "{self:?}");
         }
+        // Of two rounds under way the later one goes first where a block of the other one is empty.
+        let may_mix = self.algorithm == Algorithm::ReduceScatterPairwise;
         assert!(
-            u64::from(apart.rounds) <= self.rounds(),
+            u64::from(apart.rounds) <= self.rounds() || may_mix && self.lengths.contains(&0),
             "{self:?}: {apart:?}"
         );
         apart

@@ -227,7 +227,7 @@ pub struct Row {
     /// The rounds that it promises: in one round a rank sends one message and receives one. The
     /// checker sees exactly so many where the vector gives every piece an element, and fewer, if at
     /// all, where it does not. Where a rank has several messages under way, or asks for them, it may
-    /// see fewer anyway.
+    /// see fewer anyway; or more, if blocks have lengths of their own and some are empty.
     pub rounds: fn(&Call, &Parameters) -> u64,
     /// The time until the last rank is done, in picoseconds: a closed form, which grows with the
     /// bytes of the call but at a cutoff, and looks at nothing in which ranks' calls differ. The group

@@ -1,7 +1,8 @@
 //! Reduce-scatter in pairs: in round `j` each rank sends one block to the rank `j` above it and gets
 //! its own block from the rank `j` below it.
 //!
-//! `p - 1` rounds of one block each, the least volume there is. The lower ranks' contributions come
+//! `p - 1` rounds of one block each, the least volume there is. Two rounds are under way at a time: the next
+//! one's block travels while that of the last is reduced, and three have room. The lower ranks' contributions come
 //! from the nearest on and are reduced from the left; the higher ranks', from the highest on, are
 //! reduced on their own, and join at the end. So operations need not commute; for those that do,
 //! all others count as lower, and there is one sum.
@@ -16,8 +17,8 @@ use crate::window::Short;
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in reduce-scatter in pairs. Two steps a round, exchange and merge, and two to join
-/// the sums and bring them home.
+/// One rank's part in reduce-scatter in pairs. Two steps a round, exchange and merge, each merge
+/// after the exchange of the next round, and two to join the sums and bring them home.
 ///
 /// # Cost
 ///
@@ -82,9 +83,9 @@ impl Rounds {
         let lower_rounds = self.lower_rounds(around);
         match () {
             () if round == 1 && lower_rounds > 0 && !self.in_place => (result(len), None),
-            () if round <= lower_rounds => (later(len), Some(self.lower(len, around))),
+            () if round <= lower_rounds => (later(round, len), Some(self.lower(len, around))),
             () if round == lower_rounds + 1 => (higher(len), None),
-            () => (later(len), Some(higher(len))),
+            () => (later(round, len), Some(higher(len))),
         }
     }
 
@@ -143,35 +144,43 @@ const fn result(len: u64) -> Spot {
     Spot::fixed(Buf::Out, 0, len)
 }
 
-/// Where a contribution waits to be reduced.
-const fn later(len: u64) -> Spot {
-    Spot::fixed(Buf::Scratch, 0, len)
+/// Where a round's contribution waits to be reduced, while those of the next two come.
+const fn later(round: u32, len: u64) -> Spot {
+    Spot::fixed(Buf::Scratch, (round % 3) as u64 * len, len)
 }
 
 /// The sum of the higher ranks' contributions.
 const fn higher(len: u64) -> Spot {
-    Spot::fixed(Buf::Scratch, len, len)
+    Spot::fixed(Buf::Scratch, 3 * len, len)
 }
 
 impl Circular for Rounds {
     fn steps(&self, size: u32) -> u32 {
-        2 * size
+        2 * size + 1
     }
 
     fn scratch(&self, around: &Around<'_>) -> u64 {
-        let sums = 1 + u64::from(self.has_higher(around) || self.is_moved(around));
+        let sums = 3 + u64::from(self.has_higher(around) || self.is_moved(around));
         sums * self.len(around)
     }
 
     fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
-        let (round, rounds) = (1 + i / 2, around.size() - 1);
+        let rounds = around.size() - 1;
         let len = self.len(around);
-        match () {
-            () if round <= rounds && i.is_multiple_of(2) => self.exchange(round, len, around, acts),
-            () if len == 0 => {}
-            () if round <= rounds => self.merge(round, len, around, acts),
-            () if i.is_multiple_of(2) => self.join(len, around, acts),
-            () => self.deliver(len, around, acts),
+        // The exchange of a round comes before the sum of the round before.
+        let is_sum = i > 0 && i.is_multiple_of(2);
+        match if is_sum { i / 2 } else { i.div_ceil(2) + 1 } {
+            round if is_sum && round <= rounds => {
+                self.merge(round, len, around, acts);
+                return i - 1;
+            }
+            round if round <= rounds => {
+                self.exchange(round, len, around, acts);
+                return i.saturating_sub(2);
+            }
+            _ if i == 2 * rounds + 1 => self.join(len, around, acts),
+            _ if i == 2 * rounds + 2 => self.deliver(len, around, acts),
+            _ => {}
         }
         i
     }
