@@ -279,8 +279,8 @@ table! {
     BcastKnomialNeighborExchange(bcast::KnomialNeighborExchange): Row {
         collective: Collective::Bcast,
         name: "knomial-neighbor-exchange",
-        about: "blocks down a tree, then between neighbours; even numbers of ranks",
-        needs: Needs { even: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
+        about: "blocks down a tree, then between neighbours",
+        needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters { radix: 2, ..Parameters::NONE },
         rounds: |call, parameters| knomial(call.size, parameters.radix) + 2 * exchanged(call, parameters),
         cost: cost::bcast_knomial_neighbor_exchange,
