@@ -1,10 +1,12 @@
 //! The closed forms of the catalog against the simulator, which runs every rank's plan under the same
 //! model.
 
-use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::cost::Model;
 use oxmpi_coll::machine::Machine;
-use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
+use oxmpi_coll::sim::{Order, Path, Placement, Setup, Simulation, Workload};
+use proptest::prelude::*;
+use proptest::sample::select;
 
 const RANKS: [u32; 13] = [2, 3, 5, 8, 13, 16, 17, 32, 33, 48, 64, 65, 100];
 
@@ -114,6 +116,81 @@ fn a_longer_vector_never_costs_less() {
                     );
                     last = cost;
                 }
+            }
+        }
+    }
+}
+
+/// The parameters of a path as somebody may write them, none of which is below another one.
+fn paths() -> impl Strategy<Value = Path> {
+    let time = || select(vec![0, 1, 50, 1_000, 100_000, 4_000_000]);
+    let byte = select(vec![0, 1, 50, 1_000]);
+    let all = (time(), time(), time(), time(), byte);
+    all.prop_map(|(latency, send, recv, gap, byte)| Path {
+        latency,
+        send,
+        recv,
+        gap,
+        byte,
+    })
+}
+
+fn machines() -> impl Strategy<Value = Machine> {
+    let eager = select(vec![0, 8 << 10, u64::MAX]);
+    (paths(), paths(), eager).prop_map(|(network, node, eager)| Machine {
+        network,
+        node,
+        per_node: 1,
+        eager,
+    })
+}
+
+fn numbers() -> impl Strategy<Value = Parameters> {
+    let small = || select(vec![0, 1, 2, 3, 8, 63, 256, 1 << 20, u32::MAX]);
+    let long = || select(vec![0, 1, 8 << 10, u64::MAX]);
+    let all = (small(), small(), small(), small(), long(), long());
+    all.prop_map(
+        |(radix, gather_radix, blocks, window, segment, cutoff)| Parameters {
+            radix,
+            gather_radix,
+            blocks,
+            window,
+            segment,
+            cutoff,
+            ..Parameters::NONE
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Machines are read from files and numbers from settings: no form may overflow, whatever they say.
+    #[test]
+    fn every_form_says_a_time(
+        machine in machines(),
+        parameters in numbers(),
+        size in select(vec![2, 3, 5, 8, 33, 64, 129, 1_000, 65_537, 1_000_003, 1 << 30, u32::MAX]),
+        per_node in select(vec![0, 1, 2, 3, 16, 64, 1_000, u32::MAX]),
+        count in select(vec![0, 1, 8, 100, 8 << 10, 1 << 20, 1 << 40, u64::MAX]),
+        element in select(vec![1, 4, 16]),
+        is_cyclic in any::<bool>(),
+        serial in any::<bool>(),
+    ) {
+        let order = if is_cyclic { Order::Cyclic } else { Order::Block };
+        let placement = Placement::new(order, size, per_node);
+        let model = Model::new(machine, placement).with_serial_copies(serial);
+        let parameters = Parameters { per_node, order, ..parameters };
+        for algorithm in Algorithm::ALL {
+            let mut call = Call::barrier(0, size).exactly();
+            (call.collective, call.count) = (algorithm.collective(), count);
+            call.element_bytes = element;
+            if algorithm.suits(&call).is_ok() {
+                algorithm.cost(&call, &parameters, &model);
             }
         }
     }

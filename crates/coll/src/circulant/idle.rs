@@ -16,7 +16,7 @@ pub(crate) fn idle(size: u32, blocks: u32) -> impl Iterator<Item = u32> {
     let skips = Skips::new(size);
     let rounds = skips.rounds();
     let skipped = skipped(rounds.max(1), blocks);
-    let end = (2 * rounds).min(skipped + blocks - 1 + rounds);
+    let end = (2 * rounds).min((blocks - 1).saturating_add(skipped + rounds));
     let (mut latest, mut received) = (0, None);
     (skipped..end).filter_map(move |at| {
         let k = at % rounds;

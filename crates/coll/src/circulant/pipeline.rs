@@ -36,10 +36,9 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Cuts the vector into as many blocks as asked for, but into no empty ones.
+    /// One rank's part in a call.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let blocks = u64::from(parameters.blocks).min(call.count);
-        let blocks = blocks.clamp(1, MAX_BLOCKS) as u32;
+        let blocks = Pipeline::blocks_of(call, parameters);
         // Of one rank there are none.
         let rounds = Skips::new(call.size).rounds().max(1);
         Pipeline {
@@ -52,6 +51,12 @@ impl Pipeline {
             skipped: skipped(rounds, blocks),
             short: Short::of(call),
         }
+    }
+
+    /// The blocks of a call: as many as asked for, but no empty ones.
+    pub(crate) fn blocks_of(call: &Call, parameters: &Parameters) -> u32 {
+        let blocks = u64::from(parameters.blocks).min(call.count);
+        blocks.clamp(1, MAX_BLOCKS) as u32
     }
 
     /// The number of rounds of a call.

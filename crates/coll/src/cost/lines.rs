@@ -97,7 +97,7 @@ impl Line {
         };
         let (leaves, enters) = (stop(Way::Node, Way::Network), stop(Way::Network, Way::Node));
         // A rank that is alone on the second of two nodes is the end of the line.
-        let ends = place.size() <= place.per_node() + 1;
+        let ends = place.size() - 1 <= place.per_node();
         let edge = match course {
             _ if self.near == 0 => stop(Way::Network, Way::Network),
             Course::Down if ends => leaves,

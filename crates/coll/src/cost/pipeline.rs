@@ -3,14 +3,14 @@
 use super::Model;
 use super::rounds::Rounds;
 use crate::catalog::{Call, Parameters};
-use crate::circulant::{Skips, idle};
+use crate::circulant::{Pipeline, Skips, idle};
 
 /// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
 pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let skips = Skips::new(call.size);
     let (cycle, blocks) = (
         skips.rounds(),
-        u64::from(parameters.blocks).min(call.count).max(1),
+        u64::from(Pipeline::blocks_of(call, parameters)),
     );
     if call.size == 2 {
         // The root waits for nothing.

@@ -146,10 +146,10 @@ impl<'a> Rounds<'a> {
     fn groups(&mut self, places: u32, apart: u32, radix: u32, bytes: u64, work: u64) {
         let (model, size) = (self.model, self.model.place.size());
         let folded = size / places;
-        let ranks = folded * apart;
-        let inside = !cuts(model, places, apart * radix);
+        let ranks = u64::from(folded) * u64::from(apart);
+        let inside = !cuts(model, places, apart.saturating_mul(radix));
         let leaving = |times: u32| {
-            let all = model.leaving((ranks * times).min(size - 1));
+            let all = model.leaving((ranks * u64::from(times)).min(u64::from(size) - 1) as u32);
             all.div_ceil(folded.into()).max(1)
         };
         let far = match inside {
@@ -174,7 +174,7 @@ impl<'a> Rounds<'a> {
     /// What the crossings add.
     pub(super) fn crossings(&self) -> u64 {
         let place = self.model.place;
-        let around = self.covered * u64::from(place.nodes());
+        let around = self.covered.saturating_mul(place.nodes().into());
         let times = around.div_ceil(place.size().into());
         self.crossing.iter().take(times as usize).sum()
     }

@@ -81,7 +81,7 @@ impl Tree<'_> {
             // For another one of this level, or for those of the one below.
             _ if children > 1 => {
                 let way = self.model.way((children - 1) * weight);
-                let comes = self.edge(way, weight) - self.gap(way, weight);
+                let comes = self.edge(way, weight).saturating_sub(self.gap(way, weight));
                 [below, below.saturating_add(comes)]
             }
             Some(lower) => {
@@ -92,7 +92,7 @@ impl Tree<'_> {
             }
             None => return 0,
         };
-        let comes = cut.saturating_add(self.edge(way, last)) - gap;
+        let comes = cut.saturating_add(self.edge(way, last)).saturating_sub(gap);
         waiting[1]
             .saturating_sub(waiting[0].max(comes))
             .min(self.processor(way, last).saturating_sub(in_turn))

@@ -24,7 +24,7 @@ impl NodeBlocks {
             nodes: Nodes::at(place, call),
             is_root: call.rank == call.root,
             count: call.count,
-            longest: u64::from(place.per_node()) * call.count,
+            longest: u64::from(place.per_node().min(place.size())) * call.count,
             all: u64::from(place.size()) * call.count,
         }
     }
