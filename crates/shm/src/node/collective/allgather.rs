@@ -2,7 +2,6 @@
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::Pieces;
 use super::reduce::contiguous;
 use super::roads::Road;
 use super::run::{Kind, Run};
@@ -41,13 +40,13 @@ impl Team {
         output: &RawBytes,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
-        let pieces = Pieces::new(block, 1, self.cell, 1);
-        let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.inline);
+        let pieces = self.pieces_for_all(block, 1);
+        let mut run = Run::for_all(self, driver, (Kind::Allgather, 0, block), pieces);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
-                run.write(step, 0, input, (from + at, len));
+                run.write(step, input, (from + at, len));
             },
             |run, step| {
                 let (at, len) = pieces.part(step);

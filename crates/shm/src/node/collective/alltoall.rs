@@ -2,7 +2,7 @@
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::{Pieces, vector};
+use super::pieces::vector;
 use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
@@ -39,15 +39,16 @@ impl Team {
         output: &RawBytes,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
-        let pieces = Pieces::new(block, size - 1, self.cell, 1);
-        let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.inline);
+        let pieces = self.pieces_for_each(block, size - 1, 1);
+        let mut run = Run::for_each(self, driver, (Kind::Alltoall, 0, block), pieces);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
                     let place = pieces.place(vector(me, reader));
-                    run.write(step, place, input, (reader as u64 * block + at, len));
+                    let part = (reader as u64 * block + at, len);
+                    run.write_to((reader, place), step, input, part);
                 }
             },
             |run, step| {

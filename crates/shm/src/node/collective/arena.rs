@@ -2,11 +2,12 @@
 //!
 //! Every rank has a few places, one for each of the first communicators that it is in: groups that
 //! use the same place have no rank in common. A place has a ring of slots, which are words by which
-//! ranks steer, and a cell of bytes for each slot. The words of all ranks stand in the segment; the
-//! cells are mapped at the first collective, and cost memory once they are touched.
+//! ranks steer, a cell of bytes for each slot, and as many bytes for its dialogues with others. The words
+//! of all ranks stand in the segment; the bytes are mapped at the first collective, and cost memory once
+//! they are touched.
 //!
 //! ```text
-//! slots of 0, place 0 | .. place 7 | slots of 1, place 0 | ..    cells of 0, place 0 | ..
+//! slots of 0, place 0 | .. place 7 | slots of 1, place 0 | ..    cells of 0, place 0 | dialogues of 0, place 0 | ..
 //! ```
 
 use oxmpi_os::memory::Mapping;
@@ -27,7 +28,7 @@ pub(crate) const PLACES: usize = 8;
 /// them is a word.
 pub(crate) const RANKS: u32 = u64::BITS;
 
-/// Bytes of the cells of all ranks at one place at most.
+/// Bytes of the cells of all ranks at one place at most, and of their dialogues.
 const PLACE_LEN: usize = 16 << 20;
 
 /// Bytes of a cell: 80 KiB, less where many ranks have some.
@@ -76,15 +77,32 @@ pub(crate) const fn slots_at(ranks: u32, rank: u32, place: usize) -> usize {
     rank as usize * rank_words(ranks) + place * Slots::<()>::WORDS
 }
 
-/// Bytes of all ranks' cells.
+/// Bytes of a rank's cells at a place.
+const fn cells_of_one(ranks: u32) -> usize {
+    SLOTS * cell(ranks)
+}
+
+/// Bytes of a rank at a place for its dialogues, of which each has [`SLOTS`] times [`LONG_PIECE`] at most.
+pub(crate) const fn dialogues(ranks: u32) -> usize {
+    let wanted = (ranks as usize - 1) * SLOTS * LONG_PIECE;
+    let room = PLACE_LEN / ranks as usize / PAGE * PAGE;
+    if wanted < room { wanted } else { room }
+}
+
+/// Bytes of a rank at a place.
+pub(crate) const fn share(ranks: u32) -> usize {
+    cells_of_one(ranks) + dialogues(ranks)
+}
+
+/// Bytes of all ranks' cells and dialogues.
 pub(crate) const fn cells_len(ranks: u32) -> usize {
     if ranks > RANKS {
         return 0;
     }
-    ranks as usize * PLACES * SLOTS * cell(ranks)
+    ranks as usize * PLACES * share(ranks)
 }
 
-/// The cells of all ranks, mapped.
+/// The cells and dialogues of all ranks, mapped.
 #[derive(Debug)]
 pub(crate) struct Cells {
     mapping: Mapping,
@@ -105,8 +123,17 @@ impl Cells {
     /// If there is no such rank or place.
     pub(crate) fn first(&self, rank: u32, place: usize) -> *mut u8 {
         assert!(rank < self.ranks && place < PLACES);
-        let at = (rank as usize * PLACES + place) * SLOTS * cell(self.ranks);
+        let at = (rank as usize * PLACES + place) * share(self.ranks);
         self.mapping.base().wrapping_add(at)
+    }
+
+    /// The first byte of the memory of `rank` for [`dialogues`] at `place`.
+    ///
+    /// # Panics
+    /// If there is no such rank or place.
+    pub(crate) fn dialogues(&self, rank: u32, place: usize) -> *mut u8 {
+        self.first(rank, place)
+            .wrapping_add(cells_of_one(self.ranks))
     }
 }
 
@@ -124,12 +151,13 @@ mod tests {
                 end = at + words;
             }
             assert!(end * 8 <= slots_len(ranks));
-            assert!(cell(ranks) >= 4096 && cells_len(ranks) <= PLACES * PLACE_LEN);
+            assert!(cell(ranks) >= 4096 && cells_len(ranks) <= PLACES * 2 * PLACE_LEN);
         }
         assert_eq!(
             (cell(2), cell(16), cell(64)),
             (80 << 10, 64 << 10, 16 << 10)
         );
         assert_eq!((slots_len(RANKS + 1), cells_len(RANKS + 1)), (0, 0));
+        assert_eq!(dialogues(1), 0);
     }
 }

@@ -2,7 +2,6 @@
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::Pieces;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 
@@ -23,13 +22,13 @@ impl Team {
         (bytes, len): (&RawBytes, u64),
     ) -> Result<(), D::Error> {
         let me = self.me;
-        let pieces = Pieces::new(len, 1, self.cell, 1);
-        let mut run = Run::new(self, driver, (Kind::Bcast, root, len), pieces.inline);
+        let pieces = self.pieces_for_all(len, 1);
+        let mut run = Run::for_all(self, driver, (Kind::Bcast, root, len), pieces);
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {
                 run.room(step)?;
-                run.write(step, 0, bytes, pieces.part(step));
+                run.write(step, bytes, pieces.part(step));
                 run.publish(step);
                 run.wake_all();
             } else {

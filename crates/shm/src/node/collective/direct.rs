@@ -22,7 +22,7 @@ use oxmpi_os::vm::{self, Denied};
 use oxmpi_wire::Bytes;
 
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run};
+use super::run::{Kind, Run, Through};
 use super::team::{Driver, ROOM, Team};
 use crate::transport::{Afar, Entry};
 
@@ -55,8 +55,13 @@ impl Team {
         (own, block): (&RawBytes, u64),
         output: &RawBytes,
     ) -> Result<(), D::Error> {
-        let mut run = Run::new(self, driver, (Kind::Allgather, DIRECTLY, block), true);
-        run.both_write(0);
+        let mut run = Run::new(
+            self,
+            driver,
+            (Kind::Allgather, DIRECTLY, block),
+            Through::Slots,
+        );
+        run.all_write(0);
         run.room(0)?;
         run.show(0, own);
         let read = run.read_from_all((0, block), output);
@@ -74,8 +79,13 @@ impl Team {
         output: &RawBytes,
     ) -> Result<(), D::Error> {
         let me = self.me;
-        let mut run = Run::new(self, driver, (Kind::Alltoall, DIRECTLY, block), true);
-        run.both_write(0);
+        let mut run = Run::new(
+            self,
+            driver,
+            (Kind::Alltoall, DIRECTLY, block),
+            Through::Slots,
+        );
+        run.all_write(0);
         run.room(0)?;
         run.show(0, input);
         let read = run.read_from_all((me as u64 * block, block), output);
@@ -95,7 +105,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let call = (Kind::ReduceScatter, DIRECTLY, block);
-        let mut run = Run::new(self, driver, call, true);
+        let mut run = Run::new(self, driver, call, Through::Slots);
         run.room(0)?;
         run.show(0, &contiguous(operands.input, 0, block as usize * size));
         let read = run.combine_from_all(me as u64 * block, operands);

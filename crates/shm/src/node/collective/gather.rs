@@ -8,9 +8,8 @@ use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::direct::MOST;
-use super::pieces::Pieces;
 use super::roads::Road;
-use super::run::{Kind, Run};
+use super::run::{Kind, Run, Through};
 use super::team::{Driver, Team};
 use crate::transport::Afar;
 
@@ -57,11 +56,11 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
-        let pieces = Pieces::new(block, 1, self.cell, 1);
-        let mut run = Run::new(self, driver, (Kind::Gather, root, block), pieces.inline);
+        let pieces = self.pieces_for_each(block, 1, 1);
+        let mut run = Run::for_each(self, driver, (Kind::Gather, root, block), pieces);
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
-            run.other_writes(step, root);
+            run.others_write(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
                 let mut unread: u64 = (u64::MAX >> (u64::BITS as usize - size)) & !(1 << me);
@@ -81,7 +80,7 @@ impl Team {
                 run.wait_for_all(step)?;
             } else {
                 run.room(step)?;
-                run.write(step, 0, input, (at, len));
+                run.write_to((root, 0), step, input, (at, len));
                 run.publish(step);
                 run.wake(root);
             }
@@ -100,17 +99,18 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let me = self.me;
-        let mut run = Run::new(self, driver, (Kind::Gather, root, block), true);
+        let call = (Kind::Gather, root, block);
+        let mut run = Run::new(self, driver, call, Through::Slots);
         // The others enter in it, too.
-        run.both_write(0);
+        run.all_write(0);
         if me == root {
             run.offer(0, output)?;
-            run.other_writes(1, root);
+            run.others_write(1, root);
             let written = meanwhile(run.driver).and_then(|()| run.all_have_written(1));
             run.close_if_failed(0, written)?;
         } else {
             run.wait_for(root, 0)?;
-            run.other_writes(1, root);
+            run.others_write(1, root);
             run.deliver((root, 0, me as u64 * block), (input, 0, block))?;
         }
         run.finish(1);
@@ -142,7 +142,7 @@ impl<D: Driver> Run<'_, D> {
         }
         // It may write the next step where the root has shown that.
         let kept = self.is_kept(rank, step);
-        let mut payload = self.payload(self.team.me, step + 1, 0, 1);
+        let mut payload = self.in_slot(self.team.me, step + 1, 0, 1);
         payload.put_exact([u8::from(result.is_ok())]);
         self.publish(step + 1);
         self.wake(rank);
@@ -156,7 +156,7 @@ impl<D: Driver> Run<'_, D> {
     fn all_have_written(&mut self, step: u64) -> Result<(), D::Error> {
         self.wait_for_all(step)?;
         for rank in (0..self.team.size()).filter(|&rank| rank != self.team.me) {
-            let [written] = self.payload(rank, step, 0, 1).take_exact();
+            let [written] = self.in_slot(rank, step, 0, 1).take_exact();
             if written == 0 {
                 return Err(self.driver.unreadable(self.team.members[rank].rank));
             }

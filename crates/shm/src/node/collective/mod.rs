@@ -17,8 +17,8 @@
 //! | allreduce | all | all, in rank order; where long, each rank its share, which it then gives the others |
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
-//! Of more than two ranks each writes its own slots and cells; two write those of both in turn (`turns.rs`). Ranks may
-//! read long blocks straight from the others' memory, and those of a gather write them there (`direct.rs`); from which
+//! Of more than two ranks each writes its own slots, and cells for all to read; what is for one other rank only goes
+//! through cells that the two write in turn (`dialogues.rs`, `turns.rs`), as do the slots of two. Ranks may read long blocks straight from the others' memory, and those of a gather write them there (`direct.rs`); from which
 //! length on stands in `ways.rs`, and whether they do is learned (`roads.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
@@ -36,6 +36,7 @@ mod alltoall;
 pub(crate) mod arena;
 mod awaited;
 mod bcast;
+mod dialogues;
 mod direct;
 mod gather;
 mod pieces;

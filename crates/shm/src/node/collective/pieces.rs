@@ -17,18 +17,32 @@ pub(super) struct Pieces {
 const INLINE: usize = Slots::<()>::PAYLOAD * 8;
 
 /// Bytes of a line: pieces start at one where they can.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 impl Pieces {
-    /// For `parts` vectors of `len` bytes that go side by side through cells of `cell` bytes, cut
-    /// between elements of `element` bytes.
+    /// For `parts` vectors of `len` bytes, each of which goes through cells of `cell` bytes of its own, cut
+    /// between elements of `element` bytes; where they are short all go side by side in a slot.
     #[inline]
     pub(super) fn new(len: u64, parts: usize, cell: usize, element: usize) -> Self {
         let inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
         let piece = match inline {
             true => len as usize,
-            false => longest(parts, cell, element),
+            false => longest(cell, element),
         };
+        Self { len, piece, inline }
+    }
+
+    /// For a vector of which each of `ranks` ranks gives every other one a share, through cells of `cell` bytes,
+    /// and all of it goes through cells of `whole` bytes.
+    pub(super) fn in_shares(
+        len: u64,
+        ranks: usize,
+        (cell, whole): (usize, usize),
+        element: usize,
+    ) -> Self {
+        let shares = (cell / element).saturating_mul(ranks * element);
+        let piece = longest(whole.min(shares), element);
+        let inline = false;
         Self { len, piece, inline }
     }
 
@@ -50,15 +64,15 @@ impl Pieces {
         (at, (self.len - at).min(self.piece as u64) as usize)
     }
 
-    /// Where in a cell vector number `part` stands.
+    /// Where in a slot vector number `part` stands, or in its cell.
     pub(super) const fn place(&self, part: usize) -> usize {
-        part * self.piece
+        if self.inline { part * self.piece } else { 0 }
     }
 }
 
 /// The longest piece that goes in one step.
-fn longest(parts: usize, cell: usize, element: usize) -> usize {
-    let room = (cell / parts).min(LONG_PIECE);
+fn longest(cell: usize, element: usize) -> usize {
+    let room = cell.min(LONG_PIECE);
     let unit = if LINE.is_multiple_of(element) {
         LINE
     } else {
@@ -73,7 +87,7 @@ pub(super) const fn vector(writer: usize, reader: usize) -> usize {
 }
 
 /// Whether every step of a call on elements of `element` bytes holds one, when `parts` of them go
-/// side by side.
+/// side by side through a cell.
 pub(super) const fn holds(element: u64, parts: usize, cell: usize) -> bool {
     element > 0 && element <= super::team::ROOM as u64 && element * parts as u64 <= cell as u64
 }
@@ -92,6 +106,9 @@ mod tests {
             prop_assume!(holds(element as u64, parts, cell));
             let len = count * element as u64;
             let pieces = Pieces::new(len, parts, cell, element);
+            let in_shares = Pieces::in_shares(len, parts, (cell / parts, cell), element);
+            let share = (in_shares.piece / element).div_ceil(parts) * element;
+            prop_assert!(share <= cell / parts && in_shares.piece <= cell);
             let mut end = 0;
             for index in 0..pieces.steps() {
                 let (at, piece) = pieces.part(index);

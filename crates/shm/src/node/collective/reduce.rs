@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::pieces::{self, Pieces, vector};
+use super::pieces::{self, vector};
 use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{ASIDE, Driver, OPERAND, ROOM, Team};
@@ -41,7 +41,9 @@ impl Team {
     #[must_use]
     pub fn reduces(&self, element: u64, len: u64) -> bool {
         let size = self.size();
-        Team::is_worth_reducing(size, len) && pieces::holds(element, size, self.cell)
+        Team::is_worth_reducing(size, len)
+            && pieces::holds(element, size, self.cell)
+            && pieces::holds(element, 1, self.dialogues.cell)
     }
 
     /// Whether a team of `size` ranks is worth it for reductions of `len` bytes.
@@ -68,17 +70,17 @@ impl Team {
             return self.reduce_by_shares(driver, Some(root), operands);
         }
         let me = self.me;
-        let pieces = Pieces::new(len, 1, self.cell, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), pieces.inline);
+        let pieces = self.pieces_for_each(len, 1, operands.element);
+        let mut run = Run::for_each(self, driver, (Kind::Reduce, root, len), pieces);
         for step in 0..pieces.steps() {
-            run.other_writes(step, root);
+            run.others_write(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
                 run.wait_for_all(step)?;
                 run.combine((step, 0), operands, (at, at), len);
             } else {
                 run.room(step)?;
-                run.write(step, 0, operands.input, (at, len));
+                run.write_to((root, 0), step, operands.input, (at, len));
                 run.publish(step);
                 run.wake(root);
             }
@@ -106,11 +108,11 @@ impl Team {
         if self.shares(len) {
             return self.reduce_by_shares(driver, None, operands);
         }
-        let pieces = Pieces::new(len, 1, self.cell, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Allreduce, 0, len), pieces.inline);
+        let pieces = self.pieces_for_all(len, operands.element);
+        let mut run = Run::for_all(self, driver, (Kind::Allreduce, 0, len), pieces);
         run.exchange(
             pieces,
-            |run, step| run.write(step, 0, operands.input, pieces.part(step)),
+            |run, step| run.write(step, operands.input, pieces.part(step)),
             |run, step| {
                 let (at, len) = pieces.part(step);
                 run.combine((step, 0), operands, (at, at), len);
@@ -148,21 +150,17 @@ impl Team {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let (me, size, block) = (self.me, self.size(), operands.len);
-        let pieces = Pieces::new(block, size - 1, self.cell, operands.element);
+        let pieces = self.pieces_for_each(block, size - 1, operands.element);
         let call = (Kind::ReduceScatter, 0, block);
-        let mut run = Run::new(self, driver, call, pieces.inline);
+        let mut run = Run::for_each(self, driver, call, pieces);
         run.exchange(
             pieces,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for reader in (0..size).filter(|&reader| reader != me) {
                     let place = pieces.place(vector(me, reader));
-                    run.write(
-                        step,
-                        place,
-                        operands.input,
-                        (reader as u64 * block + at, len),
-                    );
+                    let part = (reader as u64 * block + at, len);
+                    run.write_to((reader, place), step, operands.input, part);
                 }
             },
             |run, step| {

@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_wire::{Put, Take};
 
-use super::arena::SLOTS;
-use super::run::{KINDS, Kind, Run};
+use super::run::{KINDS, Kind, Run, Through};
 use super::team::{Driver, Team};
 
 /// A way of a long call.
@@ -31,8 +30,18 @@ pub(super) enum Road {
 /// Calls one way at the start of a round. The first finds what it needs in no cache, and is not timed.
 const TRIED: u32 = 4;
 
-/// Calls through cells before the first round: each cell that is first touched takes longer than ever after.
-const FRESH: u32 = SLOTS as u32;
+/// The same of long blocks, one of which takes longer than what disturbs it.
+const FEW_TRIED: u32 = 3;
+const LONG: u64 = 512 << 10;
+
+/// How many calls of blocks of so many bytes go one way at the start of a round.
+const fn tried(len: u64) -> u32 {
+    if len < LONG { TRIED } else { FEW_TRIED }
+}
+
+/// Bytes of the calls through cells before the first round: each cell that is first touched takes longer than ever
+/// after.
+const FRESH: u64 = 1 << 20;
 
 /// Calls of the first round and of the longest: each has twice as many as the one before. Of the longest one of
 /// 32 goes the slower way.
@@ -43,8 +52,8 @@ const ROUNDS: [u32; 2] = [32, 128];
 struct Habit {
     /// Nanoseconds that a MiB takes, through cells and from memory; 0: not tried yet.
     times: [u64; 2],
-    /// Calls left before the first round.
-    fresh: u32,
+    /// Bytes left before the first round.
+    fresh: u64,
     /// Calls of this round so far.
     calls: u32,
     /// Calls that it has.
@@ -77,10 +86,10 @@ impl Habit {
         road: Road::Cells,
     };
 
-    /// How the next call goes.
-    fn next(&mut self) -> Turn {
+    /// How the next call goes, of blocks of `len` bytes.
+    fn next(&mut self, len: u64) -> Turn {
         if self.fresh > 0 {
-            self.fresh -= 1;
+            self.fresh = self.fresh.saturating_sub(len);
             return Turn::Rest(Road::Cells);
         }
         let call = self.calls;
@@ -89,10 +98,11 @@ impl Habit {
             self.calls = 0;
             self.round = ROUNDS[1].min(self.round * 2);
         }
-        match call / TRIED {
+        let tried = tried(len);
+        match call / tried {
             0 => Turn::Trial(Road::Cells, call),
-            1 => Turn::Trial(Road::Memory, call - TRIED),
-            _ if call == 2 * TRIED => Turn::Choice,
+            1 => Turn::Trial(Road::Memory, call - tried),
+            _ if call == 2 * tried => Turn::Choice,
             _ => Turn::Rest(self.road),
         }
     }
@@ -158,23 +168,24 @@ impl Team {
         (kind, len): (Kind, u64),
         go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        match self.roads.of(kind, len).next() {
+        match self.roads.of(kind, len).next(len) {
             Turn::Rest(road) => go(self, driver, road),
             Turn::Choice => {
                 let chosen = self.roads.of(kind, len).choose();
-                let road = Run::new(self, driver, (kind, CHOICE, len), true).share_road(chosen)?;
+                let road = Run::new(self, driver, (kind, CHOICE, len), Through::Slots)
+                    .share_road(chosen)?;
                 self.roads.of(kind, len).road = road;
                 go(self, driver, road)
             }
             Turn::Trial(road, 0) => go(self, driver, road),
             Turn::Trial(road, call) => {
                 if call == 1 {
-                    Run::new(self, driver, (kind, ENTERING, len), true).meet(0)?;
+                    Run::new(self, driver, (kind, ENTERING, len), Through::Slots).meet(0)?;
                 }
-                let (start, last) = (Instant::now(), call == TRIED - 1);
+                let (start, last) = (Instant::now(), call == tried(len) - 1);
                 go(self, driver, road)?;
                 if last {
-                    Run::new(self, driver, (kind, LEAVING, len), true).meet(0)?;
+                    Run::new(self, driver, (kind, LEAVING, len), Through::Slots).meet(0)?;
                 }
                 let time = (start.elapsed(), last);
                 self.roads.of(kind, len).learn(road, len, time);
@@ -198,7 +209,7 @@ impl<D: Driver> Run<'_, D> {
         self.one_writes(0, CHOOSER);
         if self.team.me != CHOOSER {
             self.wait_for(CHOOSER, 0)?;
-            let [road] = self.payload(CHOOSER, 0, 0, 1).take_exact();
+            let [road] = self.in_slot(CHOOSER, 0, 0, 1).take_exact();
             self.finish(0);
             return Ok(match road {
                 0 => Road::Cells,
@@ -206,7 +217,7 @@ impl<D: Driver> Run<'_, D> {
             });
         }
         self.room(0)?;
-        let mut payload = self.payload(CHOOSER, 0, 0, 1);
+        let mut payload = self.in_slot(CHOOSER, 0, 0, 1);
         payload.put_exact([chosen as u8]);
         self.publish(0);
         self.wake_all();
@@ -219,11 +230,15 @@ impl<D: Driver> Run<'_, D> {
 mod tests {
     use super::*;
 
+    /// Bytes of a block.
+    const BLOCK: u64 = 1 << 18;
+    const CALLS_FRESH: u32 = (FRESH / BLOCK) as u32;
+
     /// Of `calls` calls, how many went from memory, where a call takes so many microseconds.
     fn from_memory(habit: &mut Habit, calls: u32, cells: u64, memory: u64) -> u32 {
         let mut from_memory = 0;
         for _ in 0..calls {
-            let (road, call) = match habit.next() {
+            let (road, call) = match habit.next(BLOCK) {
                 Turn::Trial(road, call) => (road, call),
                 Turn::Rest(road) => (road, 0),
                 Turn::Choice => {
@@ -235,7 +250,7 @@ mod tests {
             let time = if road == Road::Memory { memory } else { cells };
             if call > 0 {
                 let time = Duration::from_micros(time);
-                habit.learn(road, 1 << 18, (time, call == TRIED - 1));
+                habit.learn(road, BLOCK, (time, call == TRIED - 1));
             }
         }
         from_memory
@@ -256,17 +271,16 @@ mod tests {
     #[test]
     fn what_is_first_touched_does_not_count() {
         let mut habit = Habit::NEW;
-        assert_eq!(from_memory(&mut habit, FRESH, 500, 40), 0);
+        assert_eq!(from_memory(&mut habit, CALLS_FRESH, 500, 40), 0);
         assert_eq!(from_memory(&mut habit, ROUNDS[0], 21, 40), TRIED);
     }
 
     #[test]
     fn a_call_that_waited_changes_nothing_where_another_did_not() {
         let mut habit = Habit::NEW;
-        from_memory(&mut habit, FRESH + ROUNDS[0], 29, 39);
+        from_memory(&mut habit, CALLS_FRESH + ROUNDS[0], 29, 39);
         for time in [Duration::from_secs(1), Duration::from_micros(29)] {
-            (1..TRIED)
-                .for_each(|call| habit.learn(Road::Cells, 1 << 18, (time, call == TRIED - 1)));
+            (1..TRIED).for_each(|call| habit.learn(Road::Cells, BLOCK, (time, call == TRIED - 1)));
         }
         assert_eq!(habit.choose(), Road::Cells);
     }
@@ -287,8 +301,8 @@ mod tests {
     fn lengths_and_kinds_have_ways_of_their_own() {
         let mut roads = Roads::new();
         let other = |roads: &mut Roads, kind, len| roads.of(kind, len).fresh;
-        roads.of(Kind::Alltoall, 100_000).next();
-        assert_eq!(other(&mut roads, Kind::Alltoall, 70_000), FRESH - 1);
+        roads.of(Kind::Alltoall, 100_000).next(100_000);
+        assert_eq!(other(&mut roads, Kind::Alltoall, 70_000), FRESH - 100_000);
         assert_eq!(other(&mut roads, Kind::Alltoall, 140_000), FRESH);
         assert_eq!(other(&mut roads, Kind::Gather, 100_000), FRESH);
         assert_eq!(other(&mut roads, Kind::Alltoall, u64::MAX), FRESH);

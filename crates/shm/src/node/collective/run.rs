@@ -5,12 +5,11 @@ use std::hint::spin_loop;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Put, Take};
 
-use super::arena::{PIECE, SLOTS, Slots};
+use super::arena::{SLOTS, Slots};
 use super::awaited::Awaited;
 use super::pieces::Pieces;
 use super::streams::{self, Way};
 use super::team::{Driver, Team};
-use super::turns::Pair;
 use crate::ring::Mapped;
 use crate::transport::foreign::Foreign;
 
@@ -24,8 +23,19 @@ pub(super) struct Run<'a, D> {
     first: u64,
     /// Bytes of the vectors of all ranks.
     bytes: u64,
-    /// Whether payload goes in slots.
-    inline: bool,
+    /// Where payload goes.
+    through: Through,
+}
+
+/// Where what a rank writes in a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Through {
+    /// In its slot.
+    Slots,
+    /// In the cell of its slot, for all others to read.
+    Cells,
+    /// In a cell of its dialogue with each reader.
+    Dialogues,
 }
 
 /// What a call is, so that ranks find out when theirs differ.
@@ -60,7 +70,7 @@ impl<'a, D: Driver> Run<'a, D> {
         team: &'a mut Team,
         driver: &'a mut D,
         (kind, root, len): (Kind, usize, u64),
-        inline: bool,
+        through: Through,
     ) -> Self {
         Self {
             first: team.step + 1,
@@ -68,8 +78,44 @@ impl<'a, D: Driver> Run<'a, D> {
             team,
             driver,
             mark: mark(kind, root, len),
-            inline,
+            through,
         }
+    }
+
+    /// As [`Run::new`], of a vector in `pieces` that a rank gives all others.
+    #[inline]
+    pub(super) fn for_all(
+        team: &'a mut Team,
+        driver: &'a mut D,
+        call: (Kind, usize, u64),
+        pieces: Pieces,
+    ) -> Self {
+        let through = match &team.pair {
+            _ if pieces.inline => Through::Slots,
+            None => Through::Cells,
+            Some(_) => Through::Dialogues,
+        };
+        Self::new(team, driver, call, through)
+    }
+
+    /// As [`Run::new`], of vectors in `pieces` that a rank gives others, a vector each.
+    #[inline]
+    pub(super) fn for_each(
+        team: &'a mut Team,
+        driver: &'a mut D,
+        call: (Kind, usize, u64),
+        pieces: Pieces,
+    ) -> Self {
+        let through = match pieces.inline {
+            true => Through::Slots,
+            false => Through::Dialogues,
+        };
+        Self::new(team, driver, call, through)
+    }
+
+    /// From now on payload goes here.
+    pub(super) const fn go(&mut self, through: Through) {
+        self.through = through;
     }
 
     /// How `rank` must mark what it publishes.
@@ -87,21 +133,42 @@ impl<'a, D: Driver> Run<'a, D> {
         self.first + step
     }
 
-    /// The bytes of what `rank` writes in `step`, from byte `at` on.
+    /// The bytes of what `writer` writes in `step` for `reader`, from byte `at` on. One of the two is this rank.
     #[inline(always)]
-    pub(super) fn payload(&self, rank: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
-        if self.inline {
-            assert!(at + len <= Slots::<()>::PAYLOAD * 8);
-            let (slots, slot) = self.slot(rank, step);
-            let first = slots.words().address(Slots::<Mapped<'_>>::payload(slot));
-            // SAFETY: within a slot's payload, which is mapped as long as the team lives.
-            unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
-        } else {
-            let (first, room) = self.cell(rank, self.number(step));
-            assert!(at + len <= room);
-            // SAFETY: within the cells of a rank, which are mapped as long as the team lives.
-            unsafe { Foreign::new(first.wrapping_add(at), len) }
-        }
+    fn payload(
+        &self,
+        (writer, reader): (usize, usize),
+        step: u64,
+        at: usize,
+        len: usize,
+    ) -> Foreign<'_> {
+        let (first, room) = match self.through {
+            Through::Slots => return self.in_slot(writer, step, at, len),
+            Through::Cells => {
+                let cell = Slots::<()>::slot(self.number(step)) * self.team.cell;
+                let first = self.team.members[writer].cells.wrapping_add(cell);
+                (first, self.team.cell)
+            }
+            Through::Dialogues => {
+                let dialogues = &self.team.dialogues;
+                let place = dialogues.place(self.number(step), (writer, reader));
+                let first = self.team.members[place.owner].dialogues;
+                (first.wrapping_add(place.at), dialogues.cell)
+            }
+        };
+        assert!(at + len <= room);
+        // SAFETY: within a cell of a rank, which is mapped as long as the team lives.
+        unsafe { Foreign::new(first.wrapping_add(at), len) }
+    }
+
+    /// The bytes of the slot that `writer` writes in `step`, from byte `at` on.
+    #[inline(always)]
+    pub(super) fn in_slot(&self, writer: usize, step: u64, at: usize, len: usize) -> Foreign<'_> {
+        assert!(at + len <= Slots::<()>::PAYLOAD * 8);
+        let (slots, slot) = self.slot(writer, step);
+        let first = slots.words().address(Slots::<Mapped<'_>>::payload(slot));
+        // SAFETY: within a slot's payload, which is mapped as long as the team lives.
+        unsafe { Foreign::new(first.cast::<u8>().wrapping_add(at), len) }
     }
 
     /// Whose slot `rank` writes in `step`, and which.
@@ -110,7 +177,7 @@ impl<'a, D: Driver> Run<'a, D> {
         let number = self.number(step);
         match &self.team.pair {
             None => (rank, Slots::<()>::slot(number)),
-            Some(Pair { slots, .. }) => slots.place(slots.cell(number, rank)),
+            Some(slots) => slots.place(slots.cell(number, rank)),
         }
     }
 
@@ -121,71 +188,77 @@ impl<'a, D: Driver> Run<'a, D> {
         (&self.team.members[owner].slots, slot)
     }
 
-    /// Where `rank` writes in the step of this number, and how much at most.
+    /// How this rank writes `len` bytes in `step` for `reader`.
     #[inline(always)]
-    fn cell(&self, rank: usize, number: u64) -> (*mut u8, usize) {
-        let cells = |rank: usize| self.team.members[rank].cells;
-        match &self.team.pair {
-            None => {
-                let cell = Slots::<()>::slot(number) * self.team.cell;
-                (cells(rank).wrapping_add(cell), self.team.cell)
-            }
-            Some(Pair { cells: turns, .. }) => {
-                let (owner, cell) = turns.place(turns.cell(number, rank));
-                (cells(owner).wrapping_add(cell * PIECE), PIECE)
-            }
-        }
-    }
-
-    /// How this rank writes `len` bytes in `step`.
-    #[inline(always)]
-    fn way(&mut self, step: u64, len: usize) -> Way {
+    fn way(&mut self, step: u64, reader: usize, len: usize) -> Way {
         if len < streams::LEAST {
             return Way::CACHED;
         }
-        let (number, me) = (self.number(step), self.team.me);
-        match &self.team.pair {
-            Some(pair) if pair.cells.cell(number, me).is_own => Way::CACHED,
-            Some(_) => Way::STREAMED,
-            None => self.team.streams.next(len),
+        let pair = (self.team.me, reader);
+        let number = self.number(step);
+        let is_own =
+            self.through == Through::Dialogues && self.team.dialogues.place(number, pair).is_own;
+        match is_own {
+            true => Way::CACHED,
+            false => self.team.streams.next(len),
         }
     }
 
-    /// In `step` only `writer` writes, where there are two ranks.
+    /// In `step` only `writer` writes.
     #[inline(always)]
     pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
         let number = self.number(step);
-        if let Some(pair) = &mut self.team.pair {
-            pair.one_writes(number, writer, !self.inline);
+        if let Some(slots) = &mut self.team.pair {
+            slots.one_writes(number, writer);
+        }
+        if self.through == Through::Dialogues {
+            self.team.dialogues.one_writes(number, writer);
         }
     }
 
-    /// In `step` both write, where there are two ranks.
+    /// In `step` all write.
     #[inline(always)]
-    pub(super) fn both_write(&mut self, step: u64) {
+    pub(super) fn all_write(&mut self, step: u64) {
         let number = self.number(step);
-        if let Some(pair) = &mut self.team.pair {
-            pair.swap(number, !self.inline);
+        if let Some(slots) = &mut self.team.pair {
+            slots.swap(number);
+        }
+        if self.through == Through::Dialogues {
+            self.team.dialogues.swap(number);
         }
     }
 
-    /// As [`Run::one_writes`], the writer being the other one.
+    /// In `step` all but `reader` write.
     #[inline(always)]
-    pub(super) fn other_writes(&mut self, step: u64, reader: usize) {
-        self.one_writes(step, usize::from(reader == 0));
+    pub(super) fn others_write(&mut self, step: u64, reader: usize) {
+        let number = self.number(step);
+        if let Some(slots) = &mut self.team.pair {
+            slots.one_writes(number, usize::from(reader == 0));
+        }
+        if self.through == Through::Dialogues {
+            self.team.dialogues.others_write(number, reader);
+        }
     }
 
-    /// Writes `len` bytes of `bytes`, from byte `from` on, to byte `at` of this rank's payload.
+    /// Writes `len` bytes of `bytes`, from byte `from` on, for all others.
     #[inline(always)]
-    pub(super) fn write(
+    pub(super) fn write(&mut self, step: u64, bytes: &RawBytes, part: (u64, usize)) {
+        // Of several readers none in particular.
+        let reader = usize::from(self.team.me == 0);
+        self.write_to((reader, 0), step, bytes, part);
+    }
+
+    /// Writes `len` bytes of `bytes`, from byte `from` on, to byte `at` of this rank's payload for `reader`.
+    #[inline(always)]
+    pub(super) fn write_to(
         &mut self,
+        (reader, at): (usize, usize),
         step: u64,
-        at: usize,
         bytes: &RawBytes,
         (from, len): (u64, usize),
     ) {
-        let way = self.way(step, len);
-        let mut payload = self.payload(self.team.me, step, at, len);
+        let way = self.way(step, reader, len);
+        let mut payload = self.payload((self.team.me, reader), step, at, len);
         if way.streams {
             bytes.drain(from, len, &mut payload.past_caches());
         } else {
@@ -194,15 +267,15 @@ impl<'a, D: Driver> Run<'a, D> {
         self.team.streams.done(way, len);
     }
 
-    /// Reads `len` bytes from byte `at` of the payload of `rank`, to byte `to` of `bytes`.
+    /// Reads `len` bytes from byte `at` of the payload of `writer`, to byte `to` of `bytes`.
     #[inline(always)]
     pub(super) fn read(
         &mut self,
-        (rank, step, at): (usize, u64, usize),
+        (writer, step, at): (usize, u64, usize),
         bytes: &RawBytes,
         (to, len): (u64, usize),
     ) {
-        let mut payload = self.payload(rank, step, at, len);
+        let mut payload = self.payload((writer, self.team.me), step, at, len);
         bytes.fill(to, &mut payload);
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
@@ -241,14 +314,14 @@ impl<'a, D: Driver> Run<'a, D> {
     /// Shows the others where `bytes` are, in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
         let at = bytes.place().expect("what others read has no gaps");
-        let mut payload = self.payload(self.team.me, step, 0, size_of::<u64>());
+        let mut payload = self.in_slot(self.team.me, step, 0, size_of::<u64>());
         payload.put_exact(at.to_ne_bytes());
         self.publish(step);
     }
 
     /// What `rank` has shown in `step`.
     pub(super) fn shown(&self, rank: usize, step: u64) -> u64 {
-        let mut payload = self.payload(rank, step, 0, size_of::<u64>());
+        let mut payload = self.in_slot(rank, step, 0, size_of::<u64>());
         u64::from_ne_bytes(payload.take_exact())
     }
 
@@ -310,7 +383,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// Ends with `step`, in which all others tell the root that they are done.
     pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
-        self.other_writes(step, root);
+        self.others_write(step, root);
         if self.team.me == root {
             self.wait_for_all(step)?;
         } else {
@@ -324,7 +397,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// All come to `step`, and go on when all others have.
     pub(super) fn meet(&mut self, step: u64) -> Result<(), D::Error> {
-        self.both_write(step);
+        self.all_write(step);
         self.room(step)?;
         self.publish(step);
         self.wait_for_all(step)?;
@@ -461,7 +534,7 @@ impl<'a, D: Driver> Run<'a, D> {
         match pieces.steps() {
             0 => Ok(()),
             1 => {
-                self.both_write(0);
+                self.all_write(0);
                 self.room(0)?;
                 write(self, 0);
                 self.publish(0);
@@ -478,28 +551,58 @@ impl<'a, D: Driver> Run<'a, D> {
         mut write: impl FnMut(&mut Self, u64),
         mut read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
-        let (mut written, in_cells) = (0, !self.inline);
-        if let Some(pair) = &mut self.team.pair {
-            pair.begin_exchange(steps, in_cells);
-        }
+        let (mut written, ahead) = (0, SLOTS.min(self.team.dialogues.cells) as u64);
+        self.begin_exchange(steps);
         for step in 0..steps {
-            let ahead = steps.min(step + SLOTS as u64);
+            let ahead = steps.min(step + ahead);
             while written < ahead && (written == step || self.is_free(written)) {
                 self.room(written)?;
-                let number = self.number(written);
-                if let Some(pair) = &mut self.team.pair {
-                    pair.both_write(number, in_cells);
-                }
+                self.all_write_more(written);
                 write(self, written);
                 self.publish(written);
                 written += 1;
             }
             self.take_what_all_gave(step, &mut read)?;
         }
-        if let Some(pair) = &mut self.team.pair {
-            pair.end_exchange();
-        }
+        self.end_exchange();
         Ok(())
+    }
+
+    /// From now on all write, in so many steps.
+    pub(super) fn begin_exchange(&mut self, steps: u64) {
+        if let Some(slots) = &mut self.team.pair {
+            slots.begin_exchange(steps);
+        }
+        if self.through == Through::Dialogues {
+            self.team.dialogues.begin_exchange(steps);
+        }
+    }
+
+    /// In `step` of the exchange all write.
+    pub(super) fn all_write_more(&mut self, step: u64) {
+        let number = self.number(step);
+        if let Some(slots) = &mut self.team.pair {
+            slots.both_write(number);
+        }
+        if self.through == Through::Dialogues {
+            self.team.dialogues.all_write(number);
+        }
+    }
+
+    /// In `step` of the exchange all but `reader` write through their dialogues with it.
+    pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
+        let number = self.number(step);
+        self.team.dialogues.others_write_more(number, reader);
+    }
+
+    /// The exchange is over.
+    pub(super) fn end_exchange(&mut self) {
+        if let Some(slots) = &mut self.team.pair {
+            slots.end_exchange();
+        }
+        if self.through == Through::Dialogues {
+            self.team.dialogues.end_exchange();
+        }
     }
 
     /// Reads in `step` what all have written, by `read`.

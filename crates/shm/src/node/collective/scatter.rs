@@ -4,9 +4,9 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::pieces::{Pieces, vector};
+use super::pieces::vector;
 use super::roads::Road;
-use super::run::{Kind, Run};
+use super::run::{Kind, Run, Through};
 use super::team::{Driver, Team};
 
 impl Team {
@@ -50,8 +50,8 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
-        let pieces = Pieces::new(block, size - 1, self.cell, 1);
-        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.inline);
+        let pieces = self.pieces_for_each(block, size - 1, 1);
+        let mut run = Run::for_each(self, driver, (Kind::Scatter, root, block), pieces);
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);
@@ -59,7 +59,8 @@ impl Team {
                 run.room(step)?;
                 for reader in (0..size).filter(|&reader| reader != root) {
                     let place = pieces.place(vector(root, reader));
-                    run.write(step, place, input, (reader as u64 * block + at, len));
+                    let part = (reader as u64 * block + at, len);
+                    run.write_to((reader, place), step, input, part);
                 }
                 run.publish(step);
                 run.wake_all();
@@ -83,7 +84,8 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let me = self.me;
-        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), true);
+        let call = (Kind::Scatter, root, block);
+        let mut run = Run::new(self, driver, call, Through::Slots);
         run.one_writes(0, root);
         if me == root {
             run.offer(0, input)?;

@@ -105,12 +105,6 @@ impl Way {
         streams: false,
         start: None,
     };
-
-    /// Past the caches.
-    pub(super) const STREAMED: Self = Self {
-        streams: true,
-        start: None,
-    };
 }
 
 #[cfg(test)]

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::arena::{self, PIECE, PLACES, SLOTS, Slots};
+use super::arena::{self, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
+use super::dialogues::Dialogues;
+use super::pieces::Pieces;
 use super::roads::Roads;
 use super::streams::Streams;
-use super::turns::Pair;
+use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::segment::Segment;
 use crate::transport::Space;
@@ -58,11 +60,12 @@ pub struct Team {
     pub(super) step: u64,
     /// Up to which step all others have finished, as far as this rank knows.
     pub(super) finished: u64,
-    /// Bytes of a cell.
+    /// Bytes of a cell of a slot.
     pub(super) cell: usize,
-    /// Which slots and pieces of the cells are written, where there are two ranks; else each step has its slot,
-    /// and each slot its cell.
-    pub(super) pair: Option<Pair>,
+    /// Which slots are written where there are two ranks; else each step has its slot.
+    pub(super) pair: Option<Turns>,
+    /// What goes to one other rank only.
+    pub(super) dialogues: Dialogues,
     /// Which way long calls go.
     pub(super) roads: Box<Roads>,
     /// How the cells are written, where there are more.
@@ -82,6 +85,8 @@ pub(super) struct Member {
     pub(super) slots: Slots<Mapped<'static>>,
     /// The first of its cells.
     pub(super) cells: *mut u8,
+    /// The first byte that it has for dialogues.
+    pub(super) dialogues: *mut u8,
     /// Its number on the node.
     pub(super) rank: u32,
 }
@@ -132,13 +137,13 @@ impl Team {
         if place >= PLACES || on_node > arena::RANKS {
             return None;
         }
-        let cell = arena::cell(on_node);
-        limit::check((SLOTS * cell) as u64).ok()?;
+        limit::check(arena::share(on_node) as u64).ok()?;
         let arena = segment.cells()?;
         let member = |rank| Member {
             // SAFETY: the team keeps the segment.
             slots: unsafe { segment.slots(rank, place).detach() },
             cells: arena.first(rank, place),
+            dialogues: arena.dialogues(rank, place),
             rank,
         };
         let members: Box<[Member]> = ranks.map(member).collect();
@@ -152,8 +157,9 @@ impl Team {
             place,
             step: 0,
             finished: 0,
-            cell: if members.len() == 2 { PIECE } else { cell },
-            pair: (members.len() == 2).then(|| Pair::new(SLOTS, SLOTS * cell / PIECE)),
+            cell: arena::cell(on_node),
+            pair: (members.len() == 2).then(|| Turns::new(SLOTS)),
+            dialogues: Dialogues::new(me, members.len(), arena::dialogues(on_node)),
             roads: Box::new(Roads::new()),
             streams: Streams::new(),
             members,
@@ -166,6 +172,22 @@ impl Team {
     /// Ranks of the team.
     pub(super) fn size(&self) -> usize {
         self.members.len()
+    }
+
+    /// How a vector is cut that a rank gives all others, in elements of `element` bytes.
+    #[inline]
+    pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
+        let cell = match &self.pair {
+            None => self.cell,
+            Some(_) => self.dialogues.cell,
+        };
+        Pieces::new(len, 1, cell, element)
+    }
+
+    /// How each of the vectors is cut that a rank gives so many others.
+    #[inline]
+    pub(super) fn pieces_for_each(&self, len: u64, others: usize, element: usize) -> Pieces {
+        Pieces::new(len, others, self.dialogues.cell, element)
     }
 
     /// Bytes of a block for each.

@@ -1,4 +1,5 @@
-//! Which slots and cells two ranks write: each writes again what it has itself read last, where it can.
+//! Which cells of a dialogue its two ranks write, and which slots where there are only two: each writes again what it
+//! has itself read last, where it can.
 //!
 //! A line that the other rank has read must be taken away from it before it is written; one that this
 //! rank has read is in its own cache, and the other one does not want it any more. Between two Zen 4
@@ -15,60 +16,6 @@ use std::boxed::Box;
 use std::ops::Range;
 
 use super::arena::SLOTS;
-
-/// What two ranks write in turn.
-#[derive(Debug)]
-pub(super) struct Pair {
-    pub(super) slots: Turns,
-    pub(super) cells: Turns,
-}
-
-impl Pair {
-    /// With so many slots and cells of each rank.
-    pub(super) fn new(slots: usize, cells: usize) -> Self {
-        Self {
-            slots: Turns::new(slots),
-            cells: Turns::new(cells),
-        }
-    }
-
-    /// This happens to the slots, and where bytes go `in_cells` to those too.
-    #[inline(always)]
-    fn with_each(&mut self, in_cells: bool, happens: impl Fn(&mut Turns)) {
-        happens(&mut self.slots);
-        if in_cells {
-            happens(&mut self.cells);
-        }
-    }
-
-    /// In `step` only `writer` writes.
-    #[inline(always)]
-    pub(super) fn one_writes(&mut self, step: u64, writer: usize, in_cells: bool) {
-        self.with_each(in_cells, |turns| turns.one_writes(step, writer));
-    }
-
-    /// In `step` both write, which is an exchange of its own.
-    #[inline(always)]
-    pub(super) fn swap(&mut self, step: u64, in_cells: bool) {
-        self.with_each(in_cells, |turns| turns.swap(step));
-    }
-
-    /// From now on both write, in so many steps.
-    pub(super) fn begin_exchange(&mut self, steps: u64, in_cells: bool) {
-        self.with_each(in_cells, |turns| turns.begin_exchange(steps));
-    }
-
-    /// In `step` of the exchange both write.
-    #[inline]
-    pub(super) fn both_write(&mut self, step: u64, in_cells: bool) {
-        self.with_each(in_cells, |turns| turns.both_write(step));
-    }
-
-    /// The exchange is over.
-    pub(super) fn end_exchange(&mut self) {
-        self.with_each(true, Turns::end_exchange);
-    }
-}
 
 /// The cells of two ranks, or their slots, and who holds them.
 #[derive(Debug)]
@@ -158,9 +105,15 @@ impl Cell {
 }
 
 impl Turns {
-    /// With `each` cells of each rank, [`SLOTS`] at least.
-    fn new(each: usize) -> Self {
-        assert!(each >= SLOTS && 2 * each <= usize::from(u8::MAX));
+    /// The most cells of each rank.
+    pub(super) const MOST: usize = u8::MAX as usize / 2;
+
+    /// The fewest cells of each rank: of all, one that was read a ring of steps ago must be left.
+    pub(super) const LEAST: usize = SLOTS / 2;
+
+    /// With `each` cells of each rank.
+    pub(super) fn new(each: usize) -> Self {
+        assert!((Self::LEAST..=Self::MOST).contains(&each));
         Self {
             each,
             held: Box::new([Row::new(0..each), Row::new(each..2 * each)]),
@@ -170,7 +123,7 @@ impl Turns {
     }
 
     /// Whose memory a cell is, and which one of that rank's.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&self, cell: Cell) -> (usize, usize) {
         let number = usize::from(cell.number);
         match number.checked_sub(self.each) {
@@ -181,21 +134,33 @@ impl Turns {
 
     /// In `step` only `writer` writes.
     #[inline]
-    fn one_writes(&mut self, step: u64, writer: usize) {
-        let reader = 1 - writer;
+    pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
+        let number = self.take(step, writer);
+        self.held[1 - writer].push_back(number);
+    }
+
+    /// In `step` of an exchange only `writer` writes.
+    pub(super) fn one_writes_more(&mut self, step: u64, writer: usize) {
+        let number = self.take(step, writer);
+        self.got[1 - writer].push_back(number);
+    }
+
+    /// The cell that `writer` writes in `step`.
+    #[inline(always)]
+    fn take(&mut self, step: u64, writer: usize) -> u8 {
         let own = self.held[writer].pop_back();
-        let number = own.or_else(|| self.held[reader].pop_front());
+        let number = own.or_else(|| self.held[1 - writer].pop_front());
         let number = number.expect("every cell is held by one of them");
-        self.held[reader].push_back(number);
         self.steps[step as usize % SLOTS][writer] = Cell {
             number,
             is_own: own.is_some(),
         };
+        number
     }
 
     /// In `step` both write, which is an exchange of its own.
     #[inline]
-    fn swap(&mut self, step: u64) {
+    pub(super) fn swap(&mut self, step: u64) {
         let [first, second] = &mut *self.held;
         match (first.last(), second.last()) {
             (Some(one), Some(other)) => {
@@ -210,8 +175,9 @@ impl Turns {
         }
     }
 
-    /// From now on both write, in so many steps. Whoever holds few cells for it takes the other's oldest.
-    fn begin_exchange(&mut self, steps: u64) {
+    /// From now on both write, in so many steps; at most as many before they read as each has cells. Whoever holds
+    /// few for it takes the other's oldest.
+    pub(super) fn begin_exchange(&mut self, steps: u64) {
         for rank in [0, 1] {
             let wanted = steps.min(self.each as u64);
             while u64::from(self.held[rank].len) < wanted {
@@ -224,7 +190,7 @@ impl Turns {
     /// In `step` both write: what they hold, then what they have got in this exchange, the oldest
     /// first.
     #[inline]
-    fn both_write(&mut self, step: u64) {
+    pub(super) fn both_write(&mut self, step: u64) {
         for writer in [0, 1] {
             let own = self.held[writer].pop_back();
             let number = own.or_else(|| self.got[writer].pop_front());
@@ -237,7 +203,7 @@ impl Turns {
     }
 
     /// The exchange is over.
-    fn end_exchange(&mut self) {
+    pub(super) fn end_exchange(&mut self) {
         for (held, got) in self.held.iter_mut().zip(&mut *self.got) {
             while let Some(number) = got.pop_front() {
                 held.push_back(number);
@@ -246,7 +212,7 @@ impl Turns {
     }
 
     /// The cell that `writer` writes in `step`, one of the last [`SLOTS`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn cell(&self, step: u64, writer: usize) -> Cell {
         self.steps[step as usize % SLOTS][writer]
     }
@@ -267,39 +233,84 @@ mod tests {
         read == 0 || reader == writer || read + SLOTS as u64 <= step
     }
 
+    /// A call of two ranks.
+    #[derive(Clone, Copy, Debug)]
+    enum Call {
+        /// One writes, in so many steps.
+        One(usize, u64),
+        /// Both do.
+        Exchange(u64),
+        /// Both do in so many steps, then one in as many more, or both: who writes in one of those has what the
+        /// other wrote in its like, and so all that was before.
+        Row(u64, Option<usize>),
+    }
+
+    fn call() -> impl Strategy<Value = Call> {
+        let steps = || prop_oneof![Just(1u64), 1u64..100];
+        prop_oneof![
+            (0usize..2, steps()).prop_map(|(writer, steps)| Call::One(writer, steps)),
+            steps().prop_map(Call::Exchange),
+            (1u64..9, prop::option::of(0usize..2))
+                .prop_map(|(steps, writer)| Call::Row(steps, writer)),
+        ]
+    }
+
     proptest! {
         #[test]
         fn nobody_writes_what_is_being_read(
-            each in SLOTS..40,
-            calls in prop::collection::vec((0usize..3, prop_oneof![Just(1u64), 1u64..100]), 1..40),
+            each in Turns::LEAST..40, calls in prop::collection::vec(call(), 1..40),
         ) {
             let mut turns = Turns::new(each);
             let mut reads: Reads = std::vec![(0, 0); 2 * each];
+            let ahead = SLOTS.min(each) as u64;
             let mut step = 0;
-            for (writer, steps) in calls {
+            for call in calls {
                 let first = step + 1;
-                if writer == 2 && steps > 1 {
-                    turns.begin_exchange(steps);
-                }
-                for _ in 0..steps {
-                    step += 1;
-                    let writers = if writer == 2 {
-                        match steps {
-                            1 => turns.swap(step),
-                            _ => turns.both_write(step),
+                let steps: std::vec::Vec<Option<usize>> = match call {
+                    Call::One(writer, steps) => (0..steps).map(|_| Some(writer)).collect(),
+                    Call::Exchange(steps) => {
+                        if steps > 1 {
+                            turns.begin_exchange(steps);
                         }
-                        0..2
-                    } else {
-                        turns.one_writes(step, writer);
-                        writer..writer + 1
+                        (0..steps).map(|_| None).collect()
+                    }
+                    Call::Row(steps, writer) => {
+                        let steps = steps.min(each as u64 / 2);
+                        turns.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
+                        (0..2 * steps).map(|at| writer.filter(|_| at >= steps)).collect()
+                    }
+                };
+                for writer in steps {
+                    step += 1;
+                    let writers = match (writer, call) {
+                        (None, Call::Exchange(1)) => {
+                            turns.swap(step);
+                            0..2
+                        }
+                        (None, _) => {
+                            turns.both_write(step);
+                            0..2
+                        }
+                        (Some(writer), Call::Row(..)) => {
+                            turns.one_writes_more(step, writer);
+                            writer..writer + 1
+                        }
+                        (Some(writer), _) => {
+                            turns.one_writes(step, writer);
+                            writer..writer + 1
+                        }
+                    };
+                    let known = match call {
+                        Call::Row(..) if writer.is_some() => first,
+                        _ => 0,
                     };
                     for writer in writers.clone() {
                         let cell = turns.cell(step, writer);
-                        prop_assert!(is_free(&reads, cell, writer, step));
-                        // In an exchange a rank writes less than a ring of steps before it reads.
                         let (reader, read) = reads[usize::from(cell.number)];
-                        let ahead = writers.len() == 2 && reader == writer && read >= first;
-                        prop_assert!(!ahead || read + SLOTS as u64 <= step);
+                        prop_assert!(read < known || is_free(&reads, cell, writer, step));
+                        // In an exchange a rank writes so many steps before it reads.
+                        let is_ahead = writers.len() == 2 && reader == writer && read >= first;
+                        prop_assert!(!is_ahead || read + ahead <= step);
                     }
                     let cells = writers.clone().map(|writer| (turns.cell(step, writer), writer));
                     for (cell, writer) in cells.collect::<std::vec::Vec<_>>() {

@@ -1,0 +1,205 @@
+//! What a rank writes for one other only: [`Dialogues`].
+//!
+//! Any two ranks of a team have cells of their own, which both write [in turn](super::turns): so what goes to and
+//! fro stays in few lines, which no third rank takes away.
+
+use std::boxed::Box;
+
+use super::arena::{LONG_PIECE, PIECE, SLOTS};
+use super::pieces::{LINE, vector};
+use super::turns::Turns;
+
+/// The cells of a rank's dialogues with all others.
+#[derive(Debug)]
+pub(super) struct Dialogues {
+    me: usize,
+    /// With each other rank, in their order.
+    all: Box<[Dialogue]>,
+    /// Bytes of a cell.
+    pub(super) cell: usize,
+    /// Cells of each of two ranks.
+    pub(super) cells: usize,
+}
+
+/// The cells of two ranks.
+#[derive(Debug)]
+struct Dialogue {
+    turns: Turns,
+    /// Which of the two this rank is: the lower one is the first.
+    mine: usize,
+    /// Whose the cells of each are.
+    owners: [usize; 2],
+    /// Where they begin, from the owner's first byte for dialogues on.
+    first: [usize; 2],
+}
+
+/// A cell that a rank writes for another one in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Whose memory it is in.
+    pub(super) owner: usize,
+    /// Its first byte, from that rank's first one for dialogues on.
+    pub(super) at: usize,
+    /// Whether the writer has read it last.
+    pub(super) is_own: bool,
+}
+
+impl Dialogues {
+    /// Of rank `me` of `ranks`, each of which has so many bytes for them.
+    pub(super) fn new(me: usize, ranks: usize, bytes: usize) -> Self {
+        let others = ranks - 1;
+        let part = bytes / others.max(1) / LINE * LINE;
+        // Two ranks have no other cells.
+        let (longest, most) = match others {
+            1 => (PIECE, Turns::MOST),
+            _ => (LONG_PIECE, SLOTS),
+        };
+        let cell = (part / Turns::LEAST).min(longest) / LINE * LINE;
+        let cells = (part / cell.max(1)).clamp(Turns::LEAST, most);
+        let with = |other: usize| {
+            let owners = [me.min(other), me.max(other)];
+            let [low, high] = owners;
+            Dialogue {
+                turns: Turns::new(cells),
+                mine: usize::from(me > other),
+                owners,
+                first: [vector(low, high) * part, vector(high, low) * part],
+            }
+        };
+        Self {
+            me,
+            all: (0..ranks).filter(|&rank| rank != me).map(with).collect(),
+            cell,
+            cells,
+        }
+    }
+
+    fn with(&mut self, other: usize) -> &mut Dialogue {
+        &mut self.all[vector(self.me, other)]
+    }
+
+    /// In `step` only `writer` writes, for each other rank.
+    pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
+        if writer != self.me {
+            let dialogue = self.with(writer);
+            return dialogue.turns.one_writes(step, 1 - dialogue.mine);
+        }
+        for dialogue in &mut self.all {
+            dialogue.turns.one_writes(step, dialogue.mine);
+        }
+    }
+
+    /// In `step` all but `reader` write, for it.
+    pub(super) fn others_write(&mut self, step: u64, reader: usize) {
+        if reader != self.me {
+            let dialogue = self.with(reader);
+            return dialogue.turns.one_writes(step, dialogue.mine);
+        }
+        for dialogue in &mut self.all {
+            dialogue.turns.one_writes(step, 1 - dialogue.mine);
+        }
+    }
+
+    /// In `step` of an exchange all but `reader` write, for it.
+    pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
+        if reader != self.me {
+            let dialogue = self.with(reader);
+            return dialogue.turns.one_writes_more(step, dialogue.mine);
+        }
+        for dialogue in &mut self.all {
+            dialogue.turns.one_writes_more(step, 1 - dialogue.mine);
+        }
+    }
+
+    /// In `step` all write for all others, which is an exchange of its own.
+    pub(super) fn swap(&mut self, step: u64) {
+        for dialogue in &mut self.all {
+            dialogue.turns.swap(step);
+        }
+    }
+
+    /// From now on all write for all others, in so many steps; at most as many before they read as each has
+    /// [cells](Dialogues::cells).
+    pub(super) fn begin_exchange(&mut self, steps: u64) {
+        for dialogue in &mut self.all {
+            dialogue.turns.begin_exchange(steps);
+        }
+    }
+
+    /// In `step` of the exchange all write.
+    pub(super) fn all_write(&mut self, step: u64) {
+        for dialogue in &mut self.all {
+            dialogue.turns.both_write(step);
+        }
+    }
+
+    /// The exchange is over.
+    pub(super) fn end_exchange(&mut self) {
+        for dialogue in &mut self.all {
+            dialogue.turns.end_exchange();
+        }
+    }
+
+    /// Where `writer` writes in `step`, one of the last [`SLOTS`], for `reader`; one of the two is this rank.
+    #[inline(always)]
+    pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> Place {
+        let writes = writer == self.me;
+        let other = if writes { reader } else { writer };
+        let dialogue = &self.all[vector(self.me, other)];
+        let cell = dialogue
+            .turns
+            .cell(step, dialogue.mine ^ usize::from(!writes));
+        let (side, number) = dialogue.turns.place(cell);
+        Place {
+            owner: dialogue.owners[side],
+            at: dialogue.first[side] + number * self.cell,
+            is_own: cell.is_own,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::node::collective::arena;
+
+    #[test]
+    fn no_two_dialogues_share_a_byte() {
+        for (ranks, on_node) in [(2, 2), (2, 64), (3, 3), (4, 8), (8, 8), (5, 64), (64, 64)] {
+            let bytes = arena::dialogues(on_node);
+            let of = |me| Dialogues::new(me, ranks, bytes);
+            let mut all: Vec<_> = (0..ranks).map(of).collect();
+            let pairs =
+                (0..ranks).flat_map(|writer| (0..ranks).map(move |reader| (writer, reader)));
+            let mut used = BTreeSet::new();
+            for step in 1..=4 * SLOTS as u64 {
+                // From the first to all others, and from all others to the last, so that each cell has its turn.
+                match step % 2 {
+                    0 => all.iter_mut().for_each(|one| one.one_writes(step, 0)),
+                    _ => all.iter_mut().for_each(|one| one.swap(step)),
+                }
+                for (writer, reader) in pairs.clone().filter(|(writer, reader)| writer != reader) {
+                    if step % 2 == 0 && writer != 0 {
+                        continue;
+                    }
+                    let place = all[writer].place(step, (writer, reader));
+                    assert_eq!(place, all[reader].place(step, (writer, reader)));
+                    assert!(place.at + all[writer].cell <= bytes && place.at % LINE == 0);
+                    let both = [writer.min(reader), writer.max(reader)];
+                    used.insert((place.owner, place.at, both));
+                }
+            }
+            // Every cell is always of the same dialogue, and ends before the next one.
+            let mut before = None;
+            for &(owner, at, _) in &used {
+                if let Some((last, end)) = before {
+                    assert!(last < owner || end <= at, "{ranks} ranks: {owner}, {at}");
+                }
+                before = Some((owner, at + all[0].cell));
+            }
+        }
+    }
+}
