@@ -178,6 +178,7 @@ fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller
         output,
         len: bytes,
         element: ELEMENT,
+        commutes: false,
     };
     let result = match call.what {
         0 => {
@@ -290,6 +291,68 @@ fn calls_in_any_order_give_what_they_should() {
             for _ in 0..60 {
                 let call = chance.call(ranks as usize);
                 run(call, me as usize, ranks as usize, &mut team, &mut caller);
+            }
+        });
+    }
+}
+
+/// Long vectors are reduced among the ranks of each processor first, whether these follow one another or not;
+/// between such calls are others.
+#[test]
+fn ranks_of_a_processor_reduce_among_themselves_first() {
+    for processors in [
+        &[0, 0, 1, 1][..],
+        &[0, 1, 0, 1],
+        &[2, 2, 2, 0, 0, 0],
+        &[0, 1, 2, 0, 1, 2],
+    ] {
+        let ranks = processors.len();
+        let mut order: Vec<_> = (0..ranks).collect();
+        order.sort_by_key(|&rank| {
+            (
+                processors.iter().position(|&one| one == processors[rank]),
+                rank,
+            )
+        });
+        threads(Layout::new(ranks as u32), |me, mut rank| {
+            let mut team = rank.gates.team(0, 0..ranks as u32, me as usize).unwrap();
+            team.run_on(processors);
+            let mut caller = Caller {
+                rank: &mut rank,
+                patience: Patience::crowded(),
+                looks: 0,
+            };
+            let mut chance = Chance(ranks as u64);
+            for _ in 0..20 {
+                let call = chance.call(ranks);
+                let call = Call {
+                    len: call.len + (64 << 10 << chance.below(4)),
+                    what: 6,
+                    ..call
+                };
+                let mut expected = given(call, order[0], 1);
+                for &rank in &order[1..] {
+                    combine(&mut expected, &given(call, rank, 1));
+                }
+                if call.len < 128 << 10 {
+                    expected = reduced(call, ranks, 1);
+                }
+                let mut own = given(call, me as usize, 1);
+                let mut one = vec![0; call.len];
+                let output = target(if call.in_place { &mut own } else { &mut one });
+                let input = if call.in_place { output } else { source(&own) };
+                let operands = Operands {
+                    input: &input,
+                    output: &output,
+                    len: call.len as u64,
+                    element: ELEMENT,
+                    commutes: true,
+                };
+                team.allreduce(&mut caller, operands).unwrap();
+                let output = if call.in_place { &own } else { &one };
+                assert!(*output == expected, "{call:?} on {processors:?}");
+                let between = chance.call(ranks);
+                run(between, me as usize, ranks, &mut team, &mut caller);
             }
         });
     }
@@ -458,6 +521,7 @@ fn call_blindly(
         output,
         len,
         element: ELEMENT,
+        commutes: false,
     };
     match what {
         0 => team.bcast(driver, root, (&one, len)),
@@ -583,6 +647,7 @@ fn a_rank_that_calls_another_one_is_found_out() {
             output: &target(&mut output),
             len: if me == 0 { 100 } else { 98 },
             element: ELEMENT,
+            commutes: false,
         };
         let result = team.allreduce(&mut caller, operands);
         assert_eq!(result, Err((1 - me, Never::Differs)));

@@ -7,7 +7,7 @@
 
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::plan::Side;
-use oxmpi_os::RawBytes;
+use oxmpi_os::{RawBytes, affinity};
 use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
 
 use super::super::access::Access;
@@ -88,9 +88,22 @@ impl<A: Access> Communicator<A> {
             if !self.all_do(team.can_read())? {
                 team.read_no_memory();
             }
+            team.run_on(&self.processors()?);
             self.access().with(|lane| lane.keep_team(context, team));
         }
         Ok(())
+    }
+
+    /// The processor of each rank, if all have one, maybe with others; else none.
+    fn processors(&self) -> Result<Vec<u32>> {
+        let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
+        let mut all = vec![0_u32; size];
+        all[me] = own_processor().map_or(0, |own| own + 1);
+        self.allreduce_in_place(&mut all, Op::MAX)?;
+        if all.contains(&0) {
+            all.clear();
+        }
+        Ok(all)
     }
 
     /// Whether all ranks do, of which this one does or not.
@@ -114,6 +127,17 @@ impl<A: Access> Communicator<A> {
                 ))
             }
         }
+    }
+}
+
+/// The only processor on which this rank may run.
+fn own_processor() -> Option<u32> {
+    let mask = affinity::current().ok()?;
+    let mut processors = affinity::cpus(&mask);
+    let first = processors.next()?;
+    match processors.next() {
+        None => u32::try_from(first).ok(),
+        Some(_) => None,
     }
 }
 
@@ -216,6 +240,7 @@ impl<A: Access> Run<'_, A> {
                     output,
                     len: bytes,
                     element: call.element_bytes as usize,
+                    commutes: call.commutative,
                 };
                 match call.collective {
                     Collective::Reduce => team.reduce(caller, root, operands)?,

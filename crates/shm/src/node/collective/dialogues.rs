@@ -100,6 +100,21 @@ impl Dialogues {
         }
     }
 
+    /// From now on this rank and `other` write for each other, in so many steps.
+    pub(super) fn begin_exchange_with(&mut self, other: usize, steps: u64) {
+        self.with(other).turns.begin_exchange(steps);
+    }
+
+    /// In `step` of the exchange this rank and `other` do.
+    pub(super) fn both_write(&mut self, step: u64, other: usize) {
+        self.with(other).turns.both_write(step);
+    }
+
+    /// The exchange with `other` is over.
+    pub(super) fn end_exchange_with(&mut self, other: usize) {
+        self.with(other).turns.end_exchange();
+    }
+
     /// In `step` of an exchange all but `reader` write, for it.
     pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
         if reader != self.me {

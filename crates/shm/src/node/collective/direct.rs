@@ -149,7 +149,8 @@ impl<D: Driver> Run<'_, D> {
             let len = longest.min((operands.len - at) as usize);
             let own = contiguous(operands.input, from + at, len);
             let into = contiguous(operands.output, at, len);
-            self.combine_all(own, into, |run, rank, to| {
+            let group = (self.team.me, self.team.size());
+            self.combine_all(group, own, into, |run, rank, to| {
                 run.fetch((rank, 0, from + at), (to, 0, len as u64))
             })?;
         }

@@ -38,6 +38,7 @@ mod awaited;
 mod bcast;
 mod dialogues;
 mod direct;
+mod domains;
 mod gather;
 mod pieces;
 mod reduce;

@@ -1,5 +1,7 @@
 //! How a vector is cut to the steps of a collective.
 
+use std::ops::Range;
+
 use super::arena::{LONG_PIECE, Slots};
 
 /// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`LONG_PIECE`].
@@ -27,13 +29,13 @@ impl Pieces {
         let inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
         let piece = match inline {
             true => len as usize,
-            false => longest(cell, element),
+            false => longest(cell.min(LONG_PIECE), element),
         };
         Self { len, piece, inline }
     }
 
-    /// For a vector of which each of `ranks` ranks gives every other one a share, through cells of `cell` bytes,
-    /// and all of it goes through cells of `whole` bytes.
+    /// For a vector of which each of `ranks` ranks gives every other one a share, through cells of `cell` bytes, in
+    /// pieces of at most `whole` bytes.
     pub(super) fn in_shares(
         len: u64,
         ranks: usize,
@@ -70,15 +72,21 @@ impl Pieces {
     }
 }
 
-/// The longest piece that goes in one step.
-fn longest(cell: usize, element: usize) -> usize {
-    let room = cell.min(LONG_PIECE);
+/// The longest piece between elements that goes in so much room.
+fn longest(room: usize, element: usize) -> usize {
     let unit = if LINE.is_multiple_of(element) {
         LINE
     } else {
         element
     };
     room / unit * unit
+}
+
+/// The share of `rank` of `size` in a piece of `len` bytes, between elements of `element` bytes.
+pub(super) fn share_of(rank: usize, size: usize, len: usize, element: usize) -> Range<usize> {
+    let elements = len / element;
+    let start = |rank: usize| elements * rank / size * element;
+    start(rank)..start(rank + 1)
 }
 
 /// Which of the vectors that `writer` writes, one for each other rank, is for `reader`.
@@ -137,5 +145,19 @@ mod tests {
         let cell = 16 << 10;
         assert!(holds(8, 1, cell) && holds(1, 63, 4096));
         assert!(!holds(0, 1, cell) && !holds(128, 63, 4096) && !holds(1 << 20, 1, cell));
+    }
+
+    #[test]
+    fn shares_cover_a_piece() {
+        for (size, len, element) in [(3, 16384, 8), (7, 16380, 12), (5, 24, 24), (64, 4096, 1)] {
+            let mut end = 0;
+            for rank in 0..size {
+                let share = share_of(rank, size, len, element);
+                assert_eq!(share.start, end);
+                assert!(share.len().is_multiple_of(element));
+                end = share.end;
+            }
+            assert_eq!(end, len);
+        }
     }
 }

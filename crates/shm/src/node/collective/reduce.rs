@@ -23,6 +23,8 @@ pub struct Operands<'a> {
     pub len: u64,
     /// Bytes of an element.
     pub element: usize,
+    /// Whether operands may be combined in another order than that of their ranks.
+    pub commutes: bool,
 }
 
 /// From so many bytes on each rank combines its share, where there are more than two: what that
@@ -105,6 +107,9 @@ impl Team {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let len = operands.len;
+        if self.goes_by_domains(operands) {
+            return self.allreduce_by_domains(driver, operands);
+        }
         if self.shares(len) {
             return self.reduce_by_shares(driver, None, operands);
         }
@@ -229,24 +234,27 @@ impl<D: Driver> Run<'_, D> {
             run.read((rank, step, place(rank)), to, whole);
             Ok::<_, Infallible>(())
         };
-        match self.combine_all(own, into, read) {
+        let group = (self.team.me, self.team.size());
+        match self.combine_all(group, own, into, read) {
             Ok(()) => {}
             Err(never) => match never {},
         }
     }
 
-    /// As [`Run::combine_piece`], where `bring` brings what a rank gives into room for it.
+    /// As [`Run::combine_piece`] among a group of so many, in which this rank has a number, where `bring` brings what
+    /// one of them gives into room for it.
     ///
     /// # Errors
     /// As `bring`.
     #[inline]
     pub(super) fn combine_all<E>(
         &mut self,
+        (me, size): (usize, usize),
         own: RawBytes,
         into: RawBytes,
         mut bring: impl FnMut(&mut Self, usize, &RawBytes) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (me, size, len) = (self.team.me, self.team.size(), into.len() as usize);
+        let len = into.len() as usize;
         let mut own = own;
         if own.start() == into.start() && me > 0 {
             let aside = self.team.rooms[ASIDE].bytes(len);

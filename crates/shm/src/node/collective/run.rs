@@ -589,6 +589,12 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
+    /// In `step` of the exchange with `other` both write.
+    pub(super) fn both_write_more(&mut self, step: u64, other: usize) {
+        let number = self.number(step);
+        self.team.dialogues.both_write(number, other);
+    }
+
     /// In `step` of the exchange all but `reader` write through their dialogues with it.
     pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
         let number = self.number(step);

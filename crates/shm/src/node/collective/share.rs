@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use super::pieces::Pieces;
+use super::arena::LONG_PIECE;
+use super::pieces::{Pieces, share_of};
 use super::reduce::{Operands, contiguous};
 use super::run::{Kind, Run, Through};
 use super::team::{Driver, RESULT, ROOM, Team};
@@ -35,7 +36,12 @@ impl Team {
             None => (Kind::Allreduce, 0),
         };
         let element = operands.element;
-        let pieces = Pieces::in_shares(len, size, (self.dialogues.cell, self.cell), element);
+        let pieces = Pieces::in_shares(
+            len,
+            size,
+            (self.dialogues.cell, self.cell.min(LONG_PIECE)),
+            element,
+        );
         // What is written before it is read is in cells that this rank holds.
         let longest = ROW.min(self.dialogues.cells as u64 / 2);
         let results = match root {
@@ -134,32 +140,6 @@ impl<D: Driver> Run<'_, D> {
                 self.write_to((reader, place), share, &into, (0, len));
             }
             self.go(Through::Dialogues);
-        }
-    }
-}
-
-/// The share of `rank` of `size` in a piece of `len` bytes, between elements of `element` bytes.
-fn share_of(rank: usize, size: usize, len: usize, element: usize) -> Range<usize> {
-    let elements = len / element;
-    let start = |rank: usize| elements * rank / size * element;
-    start(rank)..start(rank + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::share_of;
-
-    #[test]
-    fn shares_cover_a_piece() {
-        for (size, len, element) in [(3, 16384, 8), (7, 16380, 12), (5, 24, 24), (64, 4096, 1)] {
-            let mut end = 0;
-            for rank in 0..size {
-                let share = share_of(rank, size, len, element);
-                assert_eq!(share.start, end);
-                assert!(share.len().is_multiple_of(element));
-                end = share.end;
-            }
-            assert_eq!(end, len);
         }
     }
 }

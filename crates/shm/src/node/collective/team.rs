@@ -8,6 +8,7 @@ use oxmpi_os::{RawBytes, limit};
 use super::arena::{self, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::dialogues::Dialogues;
+use super::domains::Domains;
 use super::pieces::Pieces;
 use super::roads::Roads;
 use super::streams::Streams;
@@ -66,6 +67,8 @@ pub struct Team {
     pub(super) pair: Option<Turns>,
     /// What goes to one other rank only.
     pub(super) dialogues: Dialogues,
+    /// Who shares processors, where that is known and even.
+    pub(super) domains: Option<Domains>,
     /// Which way long calls go.
     pub(super) roads: Box<Roads>,
     /// How the cells are written, where there are more.
@@ -160,6 +163,7 @@ impl Team {
             cell: arena::cell(on_node),
             pair: (members.len() == 2).then(|| Turns::new(SLOTS)),
             dialogues: Dialogues::new(me, members.len(), arena::dialogues(on_node)),
+            domains: None,
             roads: Box::new(Roads::new()),
             streams: Streams::new(),
             members,
