@@ -219,9 +219,11 @@ fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller
             many[len * me..][..len].copy_from_slice(&own);
             let output = target(&mut many);
             let result = if in_place {
-                team.allgather(caller, (&output, (len * me) as u64, bytes), &output)
+                team.allgather(caller, (&output, (len * me) as u64, bytes), &output, |_| {
+                    Ok(())
+                })
             } else {
-                team.allgather(caller, (&source(&own), 0, bytes), &output)
+                team.allgather(caller, (&source(&own), 0, bytes), &output, |_| Ok(()))
             };
             for rank in 0..ranks {
                 assert_eq!(block(call, &many, rank), given(call, rank, 1), "{call:?}");
@@ -233,7 +235,7 @@ fn run(call: Call, me: usize, ranks: usize, team: &mut Team, caller: &mut Caller
             let into = target(output);
             let input = given(call, me, ranks);
             let from = if in_place { into } else { source(&input) };
-            let result = team.alltoall(caller, (&from, bytes), &into);
+            let result = team.alltoall(caller, (&from, bytes), &into, |_| Ok(()));
             for rank in (0..ranks).filter(|&rank| rank != me) {
                 let expected = given(call, rank, ranks);
                 assert_eq!(
@@ -527,8 +529,8 @@ fn call_blindly(
         0 => team.bcast(driver, root, (&one, len)),
         1 => team.scatter(driver, root, (&all, len), &one, |_| Ok(())),
         2 => team.gather(driver, root, (&one, len), &all, |_| Ok(())),
-        3 => team.allgather(driver, (&one, 0, len), &all),
-        4 => team.alltoall(driver, (&all, len), &all),
+        3 => team.allgather(driver, (&one, 0, len), &all, |_| Ok(())),
+        4 => team.alltoall(driver, (&all, len), &all, |_| Ok(())),
         5 => team.reduce(driver, root, operands(&one, &one)),
         6 => team.allreduce(driver, operands(&one, &one)),
         _ => team.reduce_scatter(driver, operands(&all, &one)),

@@ -214,17 +214,20 @@ impl<A: Access> Run<'_, A> {
             }
             Collective::Allgather => {
                 if call.in_place {
-                    team.allgather(caller, (output, mine, bytes), output)?;
+                    team.allgather(caller, (output, mine, bytes), output, |_| Ok(()))?;
                 } else {
-                    caller.copy((input, 0), (output, mine), bytes)?;
-                    team.allgather(caller, (input, 0, bytes), output)?;
+                    team.allgather(caller, (input, 0, bytes), output, |caller| {
+                        caller.copy((input, 0), (output, mine), bytes)
+                    })?;
                 }
             }
             Collective::Alltoall => {
-                if !call.in_place {
-                    caller.copy((input, mine), (output, mine), bytes)?;
-                }
-                team.alltoall(caller, (given, bytes), output)?;
+                team.alltoall(caller, (given, bytes), output, |caller| {
+                    match call.in_place {
+                        true => Ok(()),
+                        false => caller.copy((input, mine), (output, mine), bytes),
+                    }
+                })?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
                 let reduces = team.reduces(call.element_bytes, bytes);

@@ -9,10 +9,11 @@ use super::team::{Driver, Team};
 
 impl Team {
     /// Gives every rank the `block` bytes of every other one, from byte `at` of that one's `input`
-    /// on, in rank order, in its `output`. A rank's own block there stays as it is.
+    /// on, in rank order, in its `output`. A rank's own block there stays as it is: it does something else
+    /// `meanwhile`, once the others can read.
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never comes, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is too short.
@@ -21,15 +22,16 @@ impl Team {
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if !self.allgathers_directly(block) {
-            return self.allgather_by_cells(driver, (input, from, block), output);
+            return self.allgather_by_cells(driver, (input, from, block), output, meanwhile);
         }
         let own = contiguous(input, from, block as usize);
         let call = (Kind::Allgather, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.allgather_by_cells(driver, (input, from, block), output),
-            Road::Memory => team.allgather_directly(driver, (&own, block), output),
+            Road::Cells => team.allgather_by_cells(driver, (input, from, block), output, meanwhile),
+            Road::Memory => team.allgather_directly(driver, (&own, block), output, meanwhile),
         })
     }
 
@@ -38,6 +40,7 @@ impl Team {
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_all(block, 1);
@@ -48,6 +51,7 @@ impl Team {
                 let (at, len) = pieces.part(step);
                 run.write(step, input, (from + at, len));
             },
+            meanwhile,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {

@@ -9,10 +9,11 @@ use super::team::{Driver, Team};
 
 impl Team {
     /// Gives every rank its block of every other one's `input`, in rank order, in its `output`. A
-    /// rank's own block there stays as it is. The two may be the same memory.
+    /// rank's own block there stays as it is: it does something else `meanwhile`, once the others can read. The two
+    /// may be the same memory.
     ///
     /// # Errors
-    /// When a rank never comes.
+    /// When a rank never comes, or as `meanwhile`.
     ///
     /// # Panics
     /// If the input is shorter than a block for each.
@@ -21,14 +22,15 @@ impl Team {
         driver: &mut D,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         if !self.exchanges_directly(block) || input.start() == output.start() {
-            return self.alltoall_by_cells(driver, (input, block), output);
+            return self.alltoall_by_cells(driver, (input, block), output, meanwhile);
         }
         let call = (Kind::Alltoall, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
-            Road::Cells => team.alltoall_by_cells(driver, (input, block), output),
-            Road::Memory => team.alltoall_directly(driver, (input, block), output),
+            Road::Cells => team.alltoall_by_cells(driver, (input, block), output, meanwhile),
+            Road::Memory => team.alltoall_directly(driver, (input, block), output, meanwhile),
         })
     }
 
@@ -37,6 +39,7 @@ impl Team {
         driver: &mut D,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
@@ -51,6 +54,7 @@ impl Team {
                     run.write_to((reader, place), step, input, part);
                 }
             },
+            meanwhile,
             |run, step| {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {

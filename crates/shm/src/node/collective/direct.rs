@@ -48,12 +48,13 @@ impl Team {
     /// As [`Team::allgather`], `own` being the block of this rank.
     ///
     /// # Errors
-    /// When a rank never comes, or cannot be read.
+    /// When a rank never comes, or cannot be read, or as `meanwhile`.
     pub(super) fn allgather_directly<D: Driver>(
         &mut self,
         driver: &mut D,
         (own, block): (&RawBytes, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let mut run = Run::new(
             self,
@@ -64,19 +65,20 @@ impl Team {
         run.all_write(0);
         run.room(0)?;
         run.show(0, own);
-        let read = run.read_from_all((0, block), output);
+        let read = meanwhile(run.driver).and_then(|()| run.read_from_all((0, block), output));
         run.withdraw_if_failed(0, read)
     }
 
     /// As [`Team::alltoall`], not in place.
     ///
     /// # Errors
-    /// When a rank never comes, or cannot be read.
+    /// When a rank never comes, or cannot be read, or as `meanwhile`.
     pub(super) fn alltoall_directly<D: Driver>(
         &mut self,
         driver: &mut D,
         (input, block): (&RawBytes, u64),
         output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let me = self.me;
         let mut run = Run::new(
@@ -88,7 +90,8 @@ impl Team {
         run.all_write(0);
         run.room(0)?;
         run.show(0, input);
-        let read = run.read_from_all((me as u64 * block, block), output);
+        let read = meanwhile(run.driver)
+            .and_then(|()| run.read_from_all((me as u64 * block, block), output));
         run.withdraw_if_failed(0, read)
     }
 }

@@ -118,6 +118,7 @@ impl Team {
         run.exchange(
             pieces,
             |run, step| run.write(step, operands.input, pieces.part(step)),
+            |_| Ok(()),
             |run, step| {
                 let (at, len) = pieces.part(step);
                 run.combine((step, 0), operands, (at, at), len);
@@ -168,6 +169,7 @@ impl Team {
                     run.write_to((reader, place), step, operands.input, part);
                 }
             },
+            |_| Ok(()),
             |run, step| {
                 let (at, len) = pieces.part(step);
                 let place = |writer| pieces.place(vector(writer, me));

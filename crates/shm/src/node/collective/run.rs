@@ -519,28 +519,30 @@ impl<'a, D: Driver> Run<'a, D> {
     }
 
     /// Every rank writes in every step, by `write`, as far ahead as there is room, but less than a
-    /// ring of slots before it reads; and reads what all
-    /// have written, by `read`.
+    /// ring of slots before it reads; does something else `meanwhile`; and reads what all have written, by
+    /// `read`.
     ///
     /// # Errors
-    /// When a rank that is waited for never comes.
+    /// When a rank that is waited for never comes, or as `meanwhile`.
     #[inline(always)]
     pub(super) fn exchange(
         &mut self,
         pieces: Pieces,
         mut write: impl FnMut(&mut Self, u64),
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
         read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
         match pieces.steps() {
-            0 => Ok(()),
+            0 => meanwhile(self.driver),
             1 => {
                 self.all_write(0);
                 self.room(0)?;
                 write(self, 0);
                 self.publish(0);
+                meanwhile(self.driver)?;
                 self.take_what_all_gave(0, read)
             }
-            steps => self.exchange_pieces(steps, write, read),
+            steps => self.exchange_pieces(steps, write, meanwhile, read),
         }
     }
 
@@ -549,8 +551,10 @@ impl<'a, D: Driver> Run<'a, D> {
         &mut self,
         steps: u64,
         mut write: impl FnMut(&mut Self, u64),
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
         mut read: impl FnMut(&mut Self, u64),
     ) -> Result<(), D::Error> {
+        let mut meanwhile = Some(meanwhile);
         let (mut written, ahead) = (0, SLOTS.min(self.team.dialogues.cells) as u64);
         self.begin_exchange(steps);
         for step in 0..steps {
@@ -561,6 +565,9 @@ impl<'a, D: Driver> Run<'a, D> {
                 write(self, written);
                 self.publish(written);
                 written += 1;
+            }
+            if let Some(meanwhile) = meanwhile.take() {
+                meanwhile(self.driver)?;
             }
             self.take_what_all_gave(step, &mut read)?;
         }
