@@ -363,7 +363,7 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
 /// Long blocks go from memory to memory, those of calls in place and all others as before.
 #[test]
 fn ranks_read_each_others_memory() {
-    for (ranks, least) in [(2, 256 << 10), (3, 128 << 10), (4, 64 << 10)] {
+    for (ranks, least) in [(2, 256 << 10), (3, 256 << 10), (4, 128 << 10)] {
         threads(Layout::new(ranks), |me, mut rank| {
             let mut team = rank.gates.team(0, 0..ranks, me as usize).unwrap();
             let mut caller = Caller {

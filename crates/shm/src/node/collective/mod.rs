@@ -18,11 +18,13 @@
 //! | reduce_scatter | all, a part for each | all, their parts, in rank order |
 //!
 //! Of more than two ranks each writes its own slots, and cells for all to read; what is for one other rank only goes
-//! through cells that the two write in turn (`dialogues.rs`, `turns.rs`), as do the slots of two. Ranks may read long blocks straight from the others' memory, and those of a gather write them there (`direct.rs`); from which
-//! length on stands in `ways.rs`, and whether they do is learned (`roads.rs`).
+//! through cells that the two write in turn (`dialogues.rs`, `turns.rs`). Of two ranks all goes so, and their slots
+//! too. Ranks may read long blocks straight from the others' memory, and those of a gather write them there
+//! (`direct.rs`); from which length on stands in `ways.rs`, and whether they do is learned (`roads.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
-//! and by whichever road: all ranks get the same bits, and the operation need not commute.
+//! and by whichever road: all ranks get the same bits, and the operation need not commute. Only where ranks share
+//! processors are long vectors reduced for each processor first (`domains.rs`), all of them always.
 //!
 //! Nobody waits for a rank that only reads, until that one is a whole ring of slots behind: so where
 //! ranks share a processor, each does as much as it can before it gives way.

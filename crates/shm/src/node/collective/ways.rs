@@ -6,10 +6,10 @@ use std::ops::RangeFrom;
 use super::team::Team;
 
 /// Bytes for each reader of which more than two ranks may read directly. With eight ranks on two Zen 4
-/// processors an alltoall of 64 KiB took a quarter of the time so and of 1 MiB half, on two of Zen 5 one and
-/// three quarters of it and as long; a scatter of 64 KiB two thirds of the time, and twice as long. A broadcast
-/// gained nothing, and an allgather in one placement of the processors only.
-const EACH_ITS_OWN: RangeFrom<u64> = 64 << 10..;
+/// processors far from each other an alltoall of 64 KiB took 1.5 times as long so, of 256 KiB 0.6 of the time and of
+/// 1 MiB as long; with four a scatter of 256 KiB 1.1 times as long, and of 1 MiB 0.8 of the time. A broadcast gained
+/// nothing, and an allgather in one placement of the processors only.
+const EACH_ITS_OWN: RangeFrom<u64> = 256 << 10..;
 
 /// Bytes of a gather's block that more than two ranks may write directly: with four ranks on
 /// two threads of one core of a Cascade Lake 256 KiB took two thirds of the time so, and 64 KiB a tenth more.
