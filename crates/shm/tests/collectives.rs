@@ -298,6 +298,39 @@ fn calls_in_any_order_give_what_they_should() {
     }
 }
 
+/// Any two of many ranks have few cells, and so have some ranks of a large node.
+#[test]
+fn many_ranks_do_with_few_cells() {
+    for (on_node, ranks, processors) in [
+        (12, 12, &[0, 1][..]),
+        (17, 17, &[]),
+        (17, 4, &[]),
+        (24, 2, &[]),
+    ] {
+        threads(Layout::new(on_node), |me, mut rank| {
+            let Some(here) = me.checked_sub(on_node - ranks) else {
+                return;
+            };
+            let (group, size, here) = (on_node - ranks..on_node, ranks as usize, here as usize);
+            let mut team = rank.gates.team(3, group, here).unwrap();
+            if let [first, second] = processors {
+                // In order, for operations that do not commute.
+                team.know_processors(&[[*first; 6], [*second; 6]].concat());
+            }
+            let mut caller = Caller {
+                rank: &mut rank,
+                patience: Patience::passive(10, true),
+                looks: me,
+            };
+            let mut chance = Chance(ranks.into());
+            for _ in 0..30 {
+                let call = chance.call(size);
+                run(call, here, size, &mut team, &mut caller);
+            }
+        });
+    }
+}
+
 /// Long vectors are reduced among the ranks of each processor first, whether these follow one another or not;
 /// between such calls are others.
 #[test]
@@ -318,7 +351,7 @@ fn ranks_of_a_processor_reduce_among_themselves_first() {
         });
         threads(Layout::new(ranks as u32), |me, mut rank| {
             let mut team = rank.gates.team(0, 0..ranks as u32, me as usize).unwrap();
-            team.run_on(processors);
+            team.know_processors(processors);
             let mut caller = Caller {
                 rank: &mut rank,
                 patience: Patience::crowded(),

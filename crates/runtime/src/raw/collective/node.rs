@@ -88,7 +88,7 @@ impl<A: Access> Communicator<A> {
             if !self.all_do(team.can_read())? {
                 team.read_no_memory();
             }
-            team.run_on(&self.processors()?);
+            team.know_processors(&self.processors()?);
             self.access().with(|lane| lane.keep_team(context, team));
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Every rank has a few places, one for each of the first communicators that it is in: groups that
 //! use the same place have no rank in common. A place has a ring of slots, which are words by which
-//! ranks steer, a cell of bytes for each slot, and as many bytes for its dialogues with others. The words
+//! ranks steer, a cell of bytes for each slot, and bytes for its dialogues with others. The words
 //! of all ranks stand in the segment; the bytes are mapped at the first collective, and cost memory once
 //! they are touched.
 //!
@@ -28,10 +28,10 @@ pub(crate) const PLACES: usize = 8;
 /// them is a word.
 pub(crate) const RANKS: u32 = u64::BITS;
 
-/// Bytes of the cells of all ranks at one place at most, and of their dialogues.
+/// Bytes of the cells of all ranks at one place at most, and as much of their dialogues.
 const PLACE_LEN: usize = 16 << 20;
 
-/// Bytes of a cell: 80 KiB, less where many ranks have some.
+/// Bytes of a cell: [`MAX_CELL`], less where many ranks have some.
 pub(crate) const fn cell(ranks: u32) -> usize {
     let room = PLACE_LEN / (ranks as usize * SLOTS);
     if room >= MAX_CELL {
@@ -41,9 +41,8 @@ pub(crate) const fn cell(ranks: u32) -> usize {
     }
 }
 
-/// Room for pieces of 5 vectors. So many cells in a row begin at different places of a cache whose ways
-/// have 128 KiB.
-const MAX_CELL: usize = 80 << 10;
+/// Room for a piece, and a page that nobody touches: a processor that reads a cell fetches ahead beyond its end.
+const MAX_CELL: usize = LONG_PIECE + PAGE;
 
 /// Bytes that go in a step between two ranks at most: from 8 to 16 KiB on pieces of a long message go as
 /// fast as they do; longer ones let more of a short one go by before the reader starts.
@@ -82,9 +81,9 @@ const fn cells_of_one(ranks: u32) -> usize {
     SLOTS * cell(ranks)
 }
 
-/// Bytes of a rank at a place for its dialogues, of which each has [`SLOTS`] times [`LONG_PIECE`] at most.
+/// Bytes of a rank at a place for its dialogues, of which each has [`SLOTS`] times [`MAX_CELL`] at most.
 pub(crate) const fn dialogues(ranks: u32) -> usize {
-    let wanted = (ranks as usize - 1) * SLOTS * LONG_PIECE;
+    let wanted = (ranks as usize - 1) * SLOTS * MAX_CELL;
     let room = PLACE_LEN / ranks as usize / PAGE * PAGE;
     if wanted < room { wanted } else { room }
 }
@@ -155,7 +154,7 @@ mod tests {
         }
         assert_eq!(
             (cell(2), cell(16), cell(64)),
-            (80 << 10, 64 << 10, 16 << 10)
+            (36 << 10, 36 << 10, 16 << 10)
         );
         assert_eq!((slots_len(RANKS + 1), cells_len(RANKS + 1)), (0, 0));
         assert_eq!(dialogues(1), 0);

@@ -7,8 +7,8 @@
 //! Source: S. Li, T. Hoefler, M. Snir, "NUMA-aware shared-memory collective communication for MPI", HPDC 2013.
 
 use std::boxed::Box;
-use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::Arc;
 use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
@@ -83,10 +83,14 @@ const ROW: u64 = 4;
 const PHASES: u64 = 4;
 
 impl Team {
-    /// Says on which processors the ranks of the team run, if each has one of its own or shares one. All say the
-    /// same.
-    pub fn run_on(&mut self, processors: &[u32]) {
-        self.domains = Domains::new(self.me, processors);
+    /// Says on which processor each rank of the team runs, or nothing. All say the same.
+    ///
+    /// # Panics
+    /// If these are those of another number of ranks.
+    pub fn know_processors(&mut self, processors: &[u32]) {
+        let ranks = processors.len();
+        assert!(ranks == 0 || ranks == self.size(), "a processor each");
+        self.domains = Domains::new(self.me, processors).map(Arc::new);
     }
 
     /// Whether an allreduce of so many bytes goes by processors.
@@ -107,12 +111,10 @@ impl Team {
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        let domains = self.domains.take().expect("they are known");
+        let domains = self.domains.clone().expect("they are known");
         let call = (Kind::Allreduce, BY_DOMAINS, operands.len);
         let mut run = Run::new(self, driver, call, Through::Dialogues);
-        let ended = run.allreduce_by_domains(&domains, operands);
-        self.domains = Some(domains);
-        ended
+        run.allreduce_by_domains(&domains, operands)
     }
 }
 
@@ -252,15 +254,9 @@ impl<D: Driver> Run<'_, D> {
         let len = (mine.end - mine.start) as usize;
         let [own, into] = [input, output].map(|bytes| contiguous(bytes, mine.start, len));
         let group = (circle.mine, circle.ranks.len());
-        let result: Result<(), Infallible> =
-            self.combine_all(group, own, into, |run, number, to| {
-                run.read((circle.ranks[number], step, 0), to, (0, len));
-                Ok(())
-            });
-        match result {
-            Ok(()) => {}
-            Err(never) => match never {},
-        }
+        self.combine_what_is_there(group, own, into, |run, number, to| {
+            run.read((circle.ranks[number], step, 0), to, (0, len));
+        });
         self.finish(step);
         Ok(())
     }

@@ -56,8 +56,8 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
-        let pieces = self.pieces_for_each(block, 1, 1);
-        let mut run = Run::for_each(self, driver, (Kind::Gather, root, block), pieces);
+        let (pieces, through) = self.pieces_for_one(block, 1);
+        let mut run = Run::new(self, driver, (Kind::Gather, root, block), through);
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
             run.others_write(step, root);

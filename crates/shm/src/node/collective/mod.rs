@@ -23,8 +23,9 @@
 //! (`direct.rs`); from which length on stands in `ways.rs`, and whether they do is learned (`roads.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
-//! and by whichever road: all ranks get the same bits, and the operation need not commute. Only where ranks share
-//! processors are long vectors reduced for each processor first (`domains.rs`), all of them always.
+//! and by whichever road: all ranks get the same bits, and the operation need not commute. But where ranks share
+//! processors, an allreduce of 128 KiB or more combines what those of one have first (`domains.rs`): all get the same
+//! bits then, too, and the same in each call, but others than if the ranks were elsewhere, or the vector shorter.
 //!
 //! Nobody waits for a rank that only reads, until that one is a whole ring of slots behind: so where
 //! ranks share a processor, each does as much as it can before it gives way.
@@ -41,6 +42,7 @@ mod bcast;
 mod dialogues;
 mod direct;
 mod domains;
+mod exchange;
 mod gather;
 mod pieces;
 mod reduce;

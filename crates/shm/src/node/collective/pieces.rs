@@ -94,10 +94,9 @@ pub(super) const fn vector(writer: usize, reader: usize) -> usize {
     if reader < writer { reader } else { reader - 1 }
 }
 
-/// Whether every step of a call on elements of `element` bytes holds one, when `parts` of them go
-/// side by side through a cell.
-pub(super) const fn holds(element: u64, parts: usize, cell: usize) -> bool {
-    element > 0 && element <= super::team::ROOM as u64 && element * parts as u64 <= cell as u64
+/// Whether every step of a call on elements of `element` bytes holds one, through cells of `cell` bytes.
+pub(super) const fn holds(element: u64, cell: usize) -> bool {
+    element > 0 && element <= super::team::ROOM as u64 && element <= cell as u64
 }
 
 #[cfg(test)]
@@ -111,7 +110,7 @@ mod tests {
             count in 0u64..100_000, element in 1usize..200, parts in 1usize..63, cell in 14u32..17,
         ) {
             let cell = 1usize << cell;
-            prop_assume!(holds(element as u64, parts, cell));
+            prop_assume!(holds(element as u64, cell / parts));
             let len = count * element as u64;
             let pieces = Pieces::new(len, parts, cell, element);
             let in_shares = Pieces::in_shares(len, parts, (cell / parts, cell), element);
@@ -143,8 +142,8 @@ mod tests {
     #[test]
     fn cells_hold_elements_that_are_not_too_long() {
         let cell = 16 << 10;
-        assert!(holds(8, 1, cell) && holds(1, 63, 4096));
-        assert!(!holds(0, 1, cell) && !holds(128, 63, 4096) && !holds(1 << 20, 1, cell));
+        assert!(holds(8, cell) && holds(4096, 4096));
+        assert!(!holds(0, cell) && !holds(4097, 4096) && !holds(1 << 20, 1 << 20));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Operands<'a> {
     pub len: u64,
     /// Bytes of an element.
     pub element: usize,
-    /// Whether operands may be combined in another order than that of their ranks.
+    /// Whether operands may be combined in another order than that of their ranks, as an allreduce may do.
     pub commutes: bool,
 }
 
@@ -42,10 +42,8 @@ impl Team {
     /// it: some long ones go faster by messages, which learn the best road for their bytes.
     #[must_use]
     pub fn reduces(&self, element: u64, len: u64) -> bool {
-        let size = self.size();
-        Team::is_worth_reducing(size, len)
-            && pieces::holds(element, size, self.cell)
-            && pieces::holds(element, 1, self.dialogues.cell)
+        let cell = self.cell.min(self.dialogues.cell);
+        Team::is_worth_reducing(self.size(), len) && pieces::holds(element, cell)
     }
 
     /// Whether a team of `size` ranks is worth it for reductions of `len` bytes.
@@ -72,8 +70,8 @@ impl Team {
             return self.reduce_by_shares(driver, Some(root), operands);
         }
         let me = self.me;
-        let pieces = self.pieces_for_each(len, 1, operands.element);
-        let mut run = Run::for_each(self, driver, (Kind::Reduce, root, len), pieces);
+        let (pieces, through) = self.pieces_for_one(len, operands.element);
+        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), through);
         for step in 0..pieces.steps() {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
@@ -232,12 +230,26 @@ impl<D: Driver> Run<'_, D> {
         into: RawBytes,
     ) {
         let whole = (0, into.len() as usize);
-        let read = |run: &mut Self, rank, to: &RawBytes| {
+        let group = (self.team.me, self.team.size());
+        self.combine_what_is_there(group, own, into, |run, rank, to| {
             run.read((rank, step, place(rank)), to, whole);
+        });
+    }
+
+    /// As [`Run::combine_all`], where nothing can fail.
+    #[inline]
+    pub(super) fn combine_what_is_there(
+        &mut self,
+        group: (usize, usize),
+        own: RawBytes,
+        into: RawBytes,
+        mut bring: impl FnMut(&mut Self, usize, &RawBytes),
+    ) {
+        let bring = |run: &mut Self, number, to: &RawBytes| {
+            bring(run, number, to);
             Ok::<_, Infallible>(())
         };
-        let group = (self.team.me, self.team.size());
-        match self.combine_all(group, own, into, read) {
+        match self.combine_all(group, own, into, bring) {
             Ok(()) => {}
             Err(never) => match never {},
         }

@@ -24,7 +24,7 @@ pub(super) struct Run<'a, D> {
     /// Bytes of the vectors of all ranks.
     bytes: u64,
     /// Where payload goes.
-    through: Through,
+    pub(super) through: Through,
 }
 
 /// Where what a rank writes in a step is.
@@ -129,7 +129,7 @@ impl<'a, D: Driver> Run<'a, D> {
 
     /// The number of a step among all of the team.
     #[inline(always)]
-    const fn number(&self, step: u64) -> u64 {
+    pub(super) const fn number(&self, step: u64) -> u64 {
         self.first + step
     }
 
@@ -204,43 +204,7 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// In `step` only `writer` writes.
-    #[inline(always)]
-    pub(super) fn one_writes(&mut self, step: u64, writer: usize) {
-        let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
-            slots.one_writes(number, writer);
-        }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.one_writes(number, writer);
-        }
-    }
-
-    /// In `step` all write.
-    #[inline(always)]
-    pub(super) fn all_write(&mut self, step: u64) {
-        let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
-            slots.swap(number);
-        }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.swap(number);
-        }
-    }
-
-    /// In `step` all but `reader` write.
-    #[inline(always)]
-    pub(super) fn others_write(&mut self, step: u64, reader: usize) {
-        let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
-            slots.one_writes(number, usize::from(reader == 0));
-        }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.others_write(number, reader);
-        }
-    }
-
-    /// Writes `len` bytes of `bytes`, from byte `from` on, for all others.
+    /// Writes a part of `bytes`, from a byte on so many, for all others.
     #[inline(always)]
     pub(super) fn write(&mut self, step: u64, bytes: &RawBytes, part: (u64, usize)) {
         // Of several readers none in particular.
@@ -516,121 +480,6 @@ impl<'a, D: Driver> Run<'a, D> {
         if self.team.members[me].slots.finish(number) {
             self.wake_all();
         }
-    }
-
-    /// Every rank writes in every step, by `write`, as far ahead as there is room, but less than a
-    /// ring of slots before it reads; does something else `meanwhile`; and reads what all have written, by
-    /// `read`.
-    ///
-    /// # Errors
-    /// When a rank that is waited for never comes, or as `meanwhile`.
-    #[inline(always)]
-    pub(super) fn exchange(
-        &mut self,
-        pieces: Pieces,
-        mut write: impl FnMut(&mut Self, u64),
-        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
-        read: impl FnMut(&mut Self, u64),
-    ) -> Result<(), D::Error> {
-        match pieces.steps() {
-            0 => meanwhile(self.driver),
-            1 => {
-                self.all_write(0);
-                self.room(0)?;
-                write(self, 0);
-                self.publish(0);
-                meanwhile(self.driver)?;
-                self.take_what_all_gave(0, read)
-            }
-            steps => self.exchange_pieces(steps, write, meanwhile, read),
-        }
-    }
-
-    #[inline(never)]
-    fn exchange_pieces(
-        &mut self,
-        steps: u64,
-        mut write: impl FnMut(&mut Self, u64),
-        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
-        mut read: impl FnMut(&mut Self, u64),
-    ) -> Result<(), D::Error> {
-        let mut meanwhile = Some(meanwhile);
-        let (mut written, ahead) = (0, SLOTS.min(self.team.dialogues.cells) as u64);
-        self.begin_exchange(steps);
-        for step in 0..steps {
-            let ahead = steps.min(step + ahead);
-            while written < ahead && (written == step || self.is_free(written)) {
-                self.room(written)?;
-                self.all_write_more(written);
-                write(self, written);
-                self.publish(written);
-                written += 1;
-            }
-            if let Some(meanwhile) = meanwhile.take() {
-                meanwhile(self.driver)?;
-            }
-            self.take_what_all_gave(step, &mut read)?;
-        }
-        self.end_exchange();
-        Ok(())
-    }
-
-    /// From now on all write, in so many steps.
-    pub(super) fn begin_exchange(&mut self, steps: u64) {
-        if let Some(slots) = &mut self.team.pair {
-            slots.begin_exchange(steps);
-        }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.begin_exchange(steps);
-        }
-    }
-
-    /// In `step` of the exchange all write.
-    pub(super) fn all_write_more(&mut self, step: u64) {
-        let number = self.number(step);
-        if let Some(slots) = &mut self.team.pair {
-            slots.both_write(number);
-        }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.all_write(number);
-        }
-    }
-
-    /// In `step` of the exchange with `other` both write.
-    pub(super) fn both_write_more(&mut self, step: u64, other: usize) {
-        let number = self.number(step);
-        self.team.dialogues.both_write(number, other);
-    }
-
-    /// In `step` of the exchange all but `reader` write through their dialogues with it.
-    pub(super) fn others_write_more(&mut self, step: u64, reader: usize) {
-        let number = self.number(step);
-        self.team.dialogues.others_write_more(number, reader);
-    }
-
-    /// The exchange is over.
-    pub(super) fn end_exchange(&mut self) {
-        if let Some(slots) = &mut self.team.pair {
-            slots.end_exchange();
-        }
-        if self.through == Through::Dialogues {
-            self.team.dialogues.end_exchange();
-        }
-    }
-
-    /// Reads in `step` what all have written, by `read`.
-    #[inline(always)]
-    fn take_what_all_gave(
-        &mut self,
-        step: u64,
-        read: impl FnOnce(&mut Self, u64),
-    ) -> Result<(), D::Error> {
-        self.wait_for_all(step)?;
-        // Whoever sleeps waits for the last one, which finds all others there.
-        self.wake_all();
-        read(self, step);
-        self.finish(step);
-        Ok(())
     }
 }
 

@@ -42,12 +42,14 @@ impl Team {
             (self.dialogues.cell, self.cell.min(LONG_PIECE)),
             element,
         );
-        // What is written before it is read is in cells that this rank holds.
-        let longest = ROW.min(self.dialogues.cells as u64 / 2);
-        let results = match root {
-            None if size > FEW => Through::Cells,
-            _ => Through::Dialogues,
+        // What is written before it is read is in cells that its writer holds, of as many as each of two has.
+        let cells = self.dialogues.cells as u64;
+        let (results, most) = match root {
+            None if size > FEW => (Through::Cells, cells),
+            None => (Through::Dialogues, cells / 2),
+            Some(_) => (Through::Dialogues, 2 * cells / 3),
         };
+        let longest = ROW.min(most);
         let call = (kind, number, len);
         let mut run = Run::new(self, driver, call, Through::Dialogues);
         let mut first = 0;

@@ -19,9 +19,10 @@ const TRIED: u32 = 16;
 const TIMED_ONE_IN: u32 = 4;
 
 /// A write counts as so much of what is known of its way.
-const NEW: u64 = 4;
+const NEW: u64 = 8;
 
-/// Picoseconds a byte of a write at most: the system has run another process during a longer one.
+/// Picoseconds a byte of most writes at most: the system may have run another process during a longer one, which counts
+/// if the one before was as long.
 const LONGEST: u64 = 2_000;
 
 /// How a rank writes cells that others read.
@@ -36,6 +37,8 @@ const LONGEST: u64 = 2_000;
 pub(super) struct Streams {
     /// Picoseconds that a byte takes through the caches, and past them; 0: not tried yet.
     times: [u64; 2],
+    /// Whether the last write was long, through the caches or past them.
+    long: [bool; 2],
     writes: u32,
 }
 
@@ -44,6 +47,7 @@ impl Streams {
     pub(super) const fn new() -> Self {
         Self {
             times: [0; 2],
+            long: [false; 2],
             writes: 0,
         }
     }
@@ -81,10 +85,11 @@ impl Streams {
     fn learn(&mut self, streamed: bool, len: usize, time: Duration) {
         let time = time.as_nanos().saturating_mul(1000) / len.max(1) as u128;
         let time = u64::try_from(time).unwrap_or(u64::MAX).max(1);
-        if time > LONGEST {
+        let known = &mut self.times[usize::from(streamed)];
+        let was_long = std::mem::replace(&mut self.long[usize::from(streamed)], time > LONGEST);
+        if time > LONGEST && *known > 0 && !was_long {
             return;
         }
-        let known = &mut self.times[usize::from(streamed)];
         *known = match *known {
             0 => time,
             known => known - known / NEW + time / NEW,
@@ -172,6 +177,18 @@ mod tests {
             }
         }
         assert!(streamed > 900, "{streamed}");
+    }
+
+    #[test]
+    fn what_is_always_dear_is_learned() {
+        for dear in [0, 1] {
+            let mut times = [300; 2];
+            times[dear] = 5_000;
+            let mut streams = Streams::new();
+            streamed(&mut streams, 1000, times);
+            let past = streamed(&mut streams, 1000, times);
+            assert!(if dear == 0 { past > 900 } else { past < 100 }, "{past}");
+        }
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use oxmpi_os::{RawBytes, limit};
 
-use super::arena::{self, PLACES, SLOTS, Slots};
+use super::arena::{self, LONG_PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::dialogues::Dialogues;
 use super::domains::Domains;
 use super::pieces::Pieces;
 use super::roads::Roads;
+use super::run::Through;
 use super::streams::Streams;
 use super::turns::Turns;
 use crate::ring::Mapped;
@@ -68,7 +69,7 @@ pub struct Team {
     /// What goes to one other rank only.
     pub(super) dialogues: Dialogues,
     /// Who shares processors, where that is known and even.
-    pub(super) domains: Option<Domains>,
+    pub(super) domains: Option<Arc<Domains>>,
     /// Which way long calls go.
     pub(super) roads: Box<Roads>,
     /// How the cells are written, where there are more.
@@ -186,6 +187,23 @@ impl Team {
             Some(_) => self.dialogues.cell,
         };
         Pieces::new(len, 1, cell, element)
+    }
+
+    /// How a vector is cut that a rank gives one other, and what it goes through: of many ranks any two have little room.
+    #[inline]
+    pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> (Pieces, Through) {
+        let whole = self.cell.min(LONG_PIECE);
+        let (cell, through) = match self.pair.is_some() || self.dialogues.is_roomy(whole) {
+            true => (self.dialogues.cell, Through::Dialogues),
+            false => (whole, Through::Cells),
+        };
+        let pieces = Pieces::new(len, 1, cell, element);
+        let through = if pieces.inline {
+            Through::Slots
+        } else {
+            through
+        };
+        (pieces, through)
     }
 
     /// How each of the vectors is cut that a rank gives so many others.

@@ -38,6 +38,8 @@ struct Row {
     numbers: [u8; 256],
     first: u8,
     len: u8,
+    /// How many at the front their holder took from the other rank, which read them last.
+    taken: u8,
 }
 
 impl Row {
@@ -47,6 +49,7 @@ impl Row {
             numbers: [0; 256],
             first: 0,
             len: 0,
+            taken: 0,
         };
         for number in numbers {
             row.push_back(number as u8);
@@ -60,27 +63,37 @@ impl Row {
         self.len += 1;
     }
 
-    fn push_front(&mut self, number: u8) {
+    /// Adds one at the front that the other rank has read last.
+    fn take(&mut self, number: u8) {
         self.first = self.first.wrapping_sub(1);
         self.numbers[usize::from(self.first)] = number;
         self.len += 1;
+        self.taken += 1;
     }
 
+    /// The one that is read last in place of the last one, if there is one that was not taken.
     #[inline(always)]
     fn last(&mut self) -> Option<&mut u8> {
-        let last = self.first.wrapping_add(self.len.checked_sub(1)?);
+        if self.len == self.taken {
+            return None;
+        }
+        let last = self.first.wrapping_add(self.len - 1);
         Some(&mut self.numbers[usize::from(last)])
     }
 
     #[inline(always)]
-    fn pop_back(&mut self) -> Option<u8> {
+    fn pop_back(&mut self) -> Option<Cell> {
         self.len = self.len.checked_sub(1)?;
-        Some(self.numbers[usize::from(self.first.wrapping_add(self.len))])
+        let is_own = self.len >= self.taken;
+        self.taken = self.taken.min(self.len);
+        let number = self.numbers[usize::from(self.first.wrapping_add(self.len))];
+        Some(Cell { number, is_own })
     }
 
     #[inline(always)]
     fn pop_front(&mut self) -> Option<u8> {
         self.len = self.len.checked_sub(1)?;
+        self.taken = self.taken.saturating_sub(1);
         let number = self.numbers[usize::from(self.first)];
         self.first = self.first.wrapping_add(1);
         Some(number)
@@ -148,14 +161,13 @@ impl Turns {
     /// The cell that `writer` writes in `step`.
     #[inline(always)]
     fn take(&mut self, step: u64, writer: usize) -> u8 {
+        let is_own = false;
+        let theirs = |number| Cell { number, is_own };
         let own = self.held[writer].pop_back();
-        let number = own.or_else(|| self.held[1 - writer].pop_front());
-        let number = number.expect("every cell is held by one of them");
-        self.steps[step as usize % SLOTS][writer] = Cell {
-            number,
-            is_own: own.is_some(),
-        };
-        number
+        let cell = own.or_else(|| self.held[1 - writer].pop_front().map(theirs));
+        let cell = cell.expect("every cell is held by one of them");
+        self.steps[step as usize % SLOTS][writer] = cell;
+        cell.number
     }
 
     /// In `step` both write, which is an exchange of its own.
@@ -182,7 +194,7 @@ impl Turns {
             let wanted = steps.min(self.each as u64);
             while u64::from(self.held[rank].len) < wanted {
                 let oldest = self.held[1 - rank].pop_front();
-                self.held[rank].push_front(oldest.expect("one of them holds half"));
+                self.held[rank].take(oldest.expect("one of them holds half"));
             }
         }
     }
@@ -192,10 +204,9 @@ impl Turns {
     #[inline]
     pub(super) fn both_write(&mut self, step: u64) {
         for writer in [0, 1] {
-            let own = self.held[writer].pop_back();
-            let number = own.or_else(|| self.got[writer].pop_front());
-            let number = number.expect("it began with cells enough");
-            self.steps[step as usize % SLOTS][writer] = Cell::own(number);
+            let held = self.held[writer].pop_back();
+            let cell = held.or_else(|| self.got[writer].pop_front().map(Cell::own));
+            self.steps[step as usize % SLOTS][writer] = cell.expect("it began with cells enough");
         }
         let [first, second] = self.steps[step as usize % SLOTS];
         self.got[0].push_back(second.number);
@@ -275,7 +286,8 @@ mod tests {
                         (0..steps).map(|_| None).collect()
                     }
                     Call::Row(steps, writer) => {
-                        let steps = steps.min(each as u64 / 2);
+                        let most = if writer.is_none() { each / 2 } else { 2 * each / 3 };
+                        let steps = steps.min(most as u64);
                         turns.begin_exchange(if writer.is_none() { 2 * steps } else { steps });
                         (0..2 * steps).map(|at| writer.filter(|_| at >= steps)).collect()
                     }
