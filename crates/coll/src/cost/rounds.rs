@@ -71,14 +71,15 @@ impl<'a> Rounds<'a> {
             work,
         } = round;
         let model = self.model;
-        let (one, more) = (
-            u64::from(messages.min(1)),
-            u64::from(messages).saturating_sub(1),
-        );
-        let along = |way| {
+        // So many messages, and others of its node that a rank is busy with besides.
+        let along = |way, messages: u32, others: u32| {
+            let (one, more) = (messages.min(1), messages.saturating_sub(1));
             let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
-            let flight = one * model.hop(way, bytes) + more * send.max(receive);
-            flight.max(u64::from(messages) * (send + receive)) + one * model.told(way, bytes)
+            let flight =
+                u64::from(one) * model.hop(way, bytes) + u64::from(more) * send.max(receive);
+            let busy = u64::from(messages) * (send + receive)
+                + u64::from(others) * model.both(Way::Node, bytes);
+            flight.max(busy) + u64::from(one) * model.told(way, bytes)
         };
         let all = u64::from(messages) * u64::from(model.place.per_node().min(model.place.size()));
         // With several messages the way is that of most.
@@ -89,7 +90,7 @@ impl<'a> Rounds<'a> {
             Way::Node
         };
         let load = far.saturating_mul(model.load_both_ways(bytes));
-        let alone = along(way).saturating_add(work);
+        let alone = along(way, messages, 0).saturating_add(work);
         let added = match self.upwards {
             true => alone.max(load),
             false => model.uneven(bytes, alone, load),
@@ -98,7 +99,10 @@ impl<'a> Rounds<'a> {
         let others = load.saturating_sub(model.load_both_ways(bytes));
         self.tail = others.min(model.bare(Way::Network, bytes));
         if way == Way::Node && far > 0 {
-            let crossed = along(Way::Network).saturating_add(work).max(load);
+            let met = messages.min(self.on_next(distance));
+            let crossed = along(Way::Network, met, messages - met)
+                .saturating_add(work)
+                .max(load);
             let mut more = crossed.saturating_sub(added);
             for most in &mut self.crossing {
                 (*most, more) = (more.max(*most), more.min(*most));
@@ -107,6 +111,15 @@ impl<'a> Rounds<'a> {
         }
         if self.upwards {
             self.cross_twice();
+        }
+    }
+
+    /// The peers, so far apart, that a rank at the end of a node may have on the next one.
+    const fn on_next(&self, distance: u32) -> u32 {
+        let place = self.model.place;
+        match (place.order(), place.nodes()) {
+            (Order::Block, 2) if distance < place.size() => place.on_last_node().div_ceil(distance),
+            _ => u32::MAX,
         }
     }
 
@@ -119,6 +132,12 @@ impl<'a> Rounds<'a> {
     pub(super) fn shift(&mut self, distance: u32, messages: u32, bytes: u64, work: u64) {
         let leaving = |times| self.model.leaving(distance * times);
         let far = (1..=messages).map(leaving).sum();
+        // A single peer more than half way around is nearer the other way.
+        let size = self.model.place.size();
+        let distance = match messages {
+            1 => distance.min(size - distance),
+            _ => distance,
+        };
         self.add(Round {
             distance,
             far,
