@@ -402,6 +402,7 @@ pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &
     if nodes > 1 {
         rounds.add(Round {
             distance: ranks,
+            span: 0,
             far: u64::from(ranks.min(nodes - 1)),
             messages: 1,
             bytes: crossing,
