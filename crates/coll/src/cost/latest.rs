@@ -11,7 +11,7 @@ pub(super) struct Latest {
     /// those that came together.
     crossed: Crossings,
     since: Crossings,
-    /// What one of the steady ranks was late by at the start.
+    /// What one of the steady ranks is late by besides.
     late: u64,
 }
 
@@ -25,6 +25,8 @@ pub(super) struct Turn {
     pub(super) last: u64,
     /// What the adapter takes for that one.
     pub(super) own: u64,
+    /// What a rank has to copy that is late, as its messages came before it asked for them.
+    pub(super) copied: u64,
 }
 
 impl Latest {
@@ -46,6 +48,12 @@ impl Latest {
                 (self.queue.saturating_add(turn.last)).saturating_sub(turn.own)
             }
         };
+        if self.late > 0 || self.crossed.most(1) > 0 {
+            self.start(turn.copied);
+        }
+        if self.queued > self.steady {
+            self.queued = self.queued.saturating_add(turn.copied);
+        }
         self.work(turn.alone);
         if queued > self.queued {
             self.queued = queued;

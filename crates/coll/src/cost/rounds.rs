@@ -114,12 +114,14 @@ impl<'a> Rounds<'a> {
                 load: if far > 0 { added } else { 0 },
                 last: self.tail,
                 own: 0,
+                copied: 0,
             },
             false => Turn {
                 alone,
                 load,
                 last: alone.min(along(way, messages.min(1), 0).saturating_add(work)),
                 own,
+                copied: model.copy(bytes).saturating_mul(messages.into()),
             },
         });
         if way == Way::Node && far > 0 {
