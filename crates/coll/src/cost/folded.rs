@@ -139,17 +139,32 @@ fn hand_back(call: &Call, places: Places, model: &Model) -> u64 {
 
 /// Allreduce by recursive doubling.
 pub(crate) fn allreduce_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    multiply(call, 2, model)
+    let [done, handed] = multiply(call, 2, model);
+    done.max(handed)
 }
 
 /// Allreduce by recursive multiplying.
 pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    multiply(call, parameters.radix, model)
+    let [done, handed] = multiply(call, parameters.radix, model);
+    done.max(handed)
+}
+
+/// Allreduce by recursive doubling among the leaders of nodes: when the last one is done, and when all others are.
+/// If a single one is folded onto others, only the last one waits in every round for those that are late.
+pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
+    let [done, handed] = multiply(call, 2, model);
+    let (bytes, is_single) = (call.bytes(), (call.size - 1).is_power_of_two());
+    let waited = match is_single && bytes <= model.machine.eager {
+        true => model.hop(Way::Network, bytes) - model.send(Way::Network, bytes),
+        false => 0,
+    };
+    [done.max(handed), done.saturating_sub(waited).max(handed)]
 }
 
 /// Whole vectors among groups, larger from phase to phase. Leaders with more followers than others are late: they
-/// wait for one another only, and hand a short result back while the others wait for them.
-fn multiply(call: &Call, radix: u32, model: &Model) -> u64 {
+/// wait for one another only, and hand a short result back while the others wait for them. When the others are
+/// done, and when it is handed back.
+fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     let (phases, count) = Fold::power(call.size, radix);
     let places = Places {
         count,
@@ -178,7 +193,7 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> u64 {
         };
     }
     let handed = ready.saturating_add(hand_back(call, places, model));
-    rounds.latest().max(handed)
+    [rounds.latest(), handed]
 }
 
 /// What it takes to copy a message that one of the first places finds, which are late where ranks are folded
