@@ -60,7 +60,8 @@ pub(crate) fn idle(size: u32, blocks: u32) -> impl Iterator<Item = u32> {
         latest = next;
     }
     let idle = latest.first().map_or(0, |late| late.idle);
-    (skipped..end).filter_map(move |at| (idle >> at & 1 == 1).then(|| skips.skip(at % rounds)))
+    let idle = (skipped..end).filter(move |at| idle >> at & 1 == 1);
+    idle.map(move |at| skips.skip(at % rounds))
 }
 
 #[cfg(test)]
