@@ -152,6 +152,9 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     if alone && !is_short && call.size > 2 {
         return in_long_pieces(model, piece, others, turns.into(), [early, ahead]);
     }
+    if model.place.nodes() == 1 && model.serial_copies && !is_short && call.size > 2 {
+        return copied_in_turn(model, piece, others, turns.into());
+    }
     let first = model.hop(model.way(1), piece);
     // What is sent at once is done at once.
     let turn = |way| if is_short { 0 } else { model.hop(way, piece) };
@@ -214,6 +217,22 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         2 => given.max(handed_on),
         _ => from_root.max(first.saturating_add(handed_on)).max(least),
     }
+}
+
+/// The same of long pieces on a node where a rank copies one after another. More of the root's pieces than there is room
+/// for compete with those that are handed on: half as many come at a time.
+fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
+    let (room, send) = (IN_FLIGHT as u64, model.send(Way::Node, piece));
+    let hop = model.hop(Way::Node, piece);
+    let given = match others > room {
+        true => hop.saturating_mul(others.div_ceil(room / 2)),
+        false => hop.saturating_add((others - 1) * send),
+    };
+    let come = model
+        .receive(Way::Node, piece)
+        .saturating_mul(turns * others - 1);
+    let gone = send.saturating_mul(turns * (others - 1));
+    given.saturating_add(come).saturating_add(gone)
 }
 
 /// Allgather with a message from each rank to every other one.
