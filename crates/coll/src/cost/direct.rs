@@ -334,6 +334,16 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
     given.max(sent.saturating_add(model.copy(bytes)))
 }
 
+/// When the root of [`scatter_linear`] has sent short messages, and its adapter has carried them; and the first rank has
+/// copied its one, where it does that itself.
+pub(super) fn scattered_by_root(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let sent = peers.processor(|way| model.send(way, bytes));
+    let copied = model.receive(model.way(1), bytes);
+    sent.max(model.load(bytes).saturating_mul(peers.far))
+        .saturating_add(copied)
+}
+
 /// Short messages to the ranks of a node, then to others: each is sent at once.
 fn at_once(peers: Peers, bytes: u64, model: &Model) -> u64 {
     let one_way = |way, messages: u64| match messages.checked_sub(1) {
