@@ -87,6 +87,7 @@ impl Places {
             far,
             messages: radix - 1,
             bytes,
+            ends: [bytes; 2],
             work,
         });
         if cut_off == 1 {

@@ -409,6 +409,7 @@ pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &
             far: u64::from(ranks.min(nodes - 1)),
             messages: 1,
             bytes: crossing,
+            ends: [crossing; 2],
             work: 0,
         });
         let load = u64::from(nodes - 1).saturating_mul(model.load(crossing));

@@ -6,6 +6,7 @@ use crate::allreduce;
 use crate::catalog::{Call, Parameters};
 use crate::circulant::Skips;
 use crate::digits::Digits;
+use crate::exec::IN_FLIGHT;
 use crate::exscan;
 use crate::placement::Order;
 use crate::tree::{levels, levels_of};
@@ -35,8 +36,10 @@ pub(super) struct Round {
     pub(super) far: u64,
     /// Messages of each rank that are under way together.
     pub(super) messages: u32,
-    /// Bytes of each.
+    /// Bytes of each in the mean.
     pub(super) bytes: u64,
+    /// Bytes of the first one, and of the last.
+    pub(super) ends: [u64; 2],
     /// The processor's work on what came.
     pub(super) work: u64,
 }
@@ -72,15 +75,33 @@ impl<'a> Rounds<'a> {
             far,
             messages,
             bytes,
+            ends,
             work,
         } = round;
         let model = self.model;
+        // A long message is under way as long as the one that is received.
+        let at_a_time = match bytes > model.machine.eager {
+            true => IN_FLIGHT as u32 / 2,
+            false => u32::MAX,
+        };
         // So many messages, and others of its node that a rank is busy with besides.
         let along = |way, messages: u32, others: u32| {
             let (one, more) = (messages.min(1), messages.saturating_sub(1));
             let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
-            let flight =
-                u64::from(one) * model.hop(way, bytes) + u64::from(more) * send.max(receive);
+            // One after another is copied, or they are under way together as soon as they are announced.
+            let ([most, last], next) = match way {
+                Way::Node if model.serial_copies => ([bytes; 2], receive),
+                Way::Node => (ends, model.machine.node.recv),
+                Way::Network => (ends, receive),
+            };
+            let waves = u64::from(messages.div_ceil(at_a_time));
+            let after = |bytes, others: u32| {
+                waves * model.hop(way, bytes) + u64::from(others) * send.max(next)
+            };
+            let flight = match most > last {
+                true => after(most, more.saturating_sub(1)).max(after(last, more)),
+                false => after(last, more),
+            };
             let busy = u64::from(messages) * (send + receive)
                 + u64::from(others) * model.both(Way::Node, bytes);
             flight.max(busy) + u64::from(one) * model.told(way, bytes)
@@ -157,6 +178,18 @@ impl<'a> Rounds<'a> {
 
     /// Adds a round over a distance or, with several messages, over so many multiples of it.
     pub(super) fn shift(&mut self, distance: u32, messages: u32, bytes: u64, work: u64) {
+        self.shift_unequal(distance, messages, bytes, [bytes; 2], work);
+    }
+
+    /// The same where only in the mean messages have so many bytes: the last one may be shorter than the others.
+    fn shift_unequal(
+        &mut self,
+        distance: u32,
+        messages: u32,
+        bytes: u64,
+        ends: [u64; 2],
+        work: u64,
+    ) {
         let leaving = |times| self.model.leaving(distance * times);
         let far = (1..=messages).map(leaving).sum();
         // A single peer more than half way around is nearer the other way.
@@ -171,6 +204,7 @@ impl<'a> Rounds<'a> {
             far,
             messages,
             bytes,
+            ends,
             work,
         });
     }
@@ -184,6 +218,7 @@ impl<'a> Rounds<'a> {
             far,
             messages: 1,
             bytes,
+            ends: [bytes; 2],
             work,
         });
     }
@@ -263,8 +298,16 @@ pub(crate) fn allgather_bruck(call: &Call, parameters: &Parameters, model: &Mode
     for phase in 0..digits.phases() {
         let (weight, values) = (digits.weight(phase), digits.values(phase));
         let missing = call.size - weight;
-        let blocks = weight.min(missing.div_ceil(values));
-        rounds.shift(weight, values, block.saturating_mul(blocks.into()), 0);
+        let blocks = |n: u32| block.saturating_mul(weight.min(n).into());
+        // The last message of a phase may be short where the others are long.
+        let least = match blocks(missing) > model.machine.eager {
+            true => model.machine.eager.saturating_add(1),
+            false => 0,
+        };
+        let all = block.saturating_mul(missing.into());
+        let mean = all.div_ceil(values.into()).min(blocks(missing)).max(least);
+        let last = blocks(missing - (values - 1) * weight);
+        rounds.shift_unequal(weight, values, mean, [blocks(missing), last], 0);
     }
     rounds.time()
 }
@@ -384,6 +427,7 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
             far,
             messages: parts - 1,
             bytes,
+            ends: [bytes; 2],
             work: work.saturating_add(model.send(Way::Node, bytes).saturating_mul(left_over)),
         });
     }
