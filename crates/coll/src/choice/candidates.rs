@@ -7,7 +7,7 @@ use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
 use crate::exec::IN_FLIGHT;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 192;
+pub(super) const MOST: usize = 160;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
@@ -18,7 +18,7 @@ const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 /// what is short.
 const WINDOWS: [u32; 2] = [0, 64];
 
-const BLOCKS: [u32; 12] = [2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512];
+const BLOCKS: [u32; 11] = [2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
 /// Of an algorithm that cuts what it need not: whole blocks first.
 const PIECES: [u32; 3] = [1, 2, 4];
