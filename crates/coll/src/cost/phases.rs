@@ -1,7 +1,7 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
 use super::{Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear};
-use super::{direct, trees};
+use super::{direct, lines, trees};
 use crate::allreduce;
 use crate::catalog::{Algorithm, Call, Parameters};
 
@@ -21,17 +21,19 @@ fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Mo
 /// The same around a ring. The root, which has all blocks, starts what goes farthest when it has sent the others their
 /// blocks: short ones come to these before what is passed on.
 fn around(
-    [scattered, by_root]: [Cost; 2],
+    phases: [Cost; 2],
+    by_root: Cost,
     call: &Call,
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
     let block = call.bytes().div_ceil(call.size.into());
+    let [scattered, gathered] = phases;
     let first = match block <= model.machine.eager {
         true => by_root,
         false => scattered,
     };
-    in_blocks([first, ring], call, parameters, model)
+    in_blocks([first, gathered], call, parameters, model)
 }
 
 /// Blocks straight from the root, and from every rank to every other one.
@@ -83,7 +85,8 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
 /// Blocks straight from the root, and around a ring.
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     around(
-        [scatter_linear, direct::scattered_by_root],
+        [scatter_linear, lines::ring_from_root],
+        direct::scattered_by_root,
         call,
         parameters,
         model,
@@ -92,10 +95,17 @@ pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Mo
 
 /// Blocks down a tree, and around a ring.
 pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    // A rank that copies one after another has what it hands on before it passes on anything.
+    // A rank that copies one after another has what it hands on before it passes on anything. Else about an edge between
+    // nodes more than the farthest block takes makes up for what comes before it is asked for.
     match model.serial_copies {
         true => in_blocks([scatter, ring], call, parameters, model),
-        false => around([scatter, trees::scattered_by_root], call, parameters, model),
+        false => around(
+            [scatter, ring],
+            trees::scattered_by_root,
+            call,
+            parameters,
+            model,
+        ),
     }
 }
 
