@@ -23,8 +23,8 @@ pub const MAX_RADIX: u32 = 8;
 
 /// One rank's part in allreduce by recursive splitting.
 ///
-/// In each phase there is a step to receive, one to send, one to send to those of longer parts that
-/// have no partner there, and one for each contribution to be merged.
+/// In each phase there is a step to receive, one to send to those of longer parts that have no partner there, who
+/// wait for several such, one to send to the others, and one for each contribution to be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveSplitting {
     rank: u32,
@@ -157,6 +157,11 @@ impl RecursiveSplitting {
                 0
             }
             1 => {
+                let left_over = others.filter_map(|part| group.left_over(self.rank, part));
+                left_over.for_each(|rank| acts.send(rank, phase, merge.contribution()));
+                0
+            }
+            2 => {
                 let (first, _) = group.part(group.own);
                 for (start, length) in others.map(|part| group.part(part)) {
                     let number = self.rank - first;
@@ -164,11 +169,6 @@ impl RecursiveSplitting {
                         acts.send(start + number, phase, merge.contribution());
                     }
                 }
-                0
-            }
-            2 => {
-                let left_over = others.filter_map(|part| group.left_over(self.rank, part));
-                left_over.for_each(|rank| acts.send(rank, phase, merge.contribution()));
                 0
             }
             _ => {

@@ -3,31 +3,44 @@
 //!
 //! The root sends each piece once; each other rank sends a share of them to everyone. With one piece for
 //! each rank this is a linear scatter and a linear allgather, one after the other; with more, a rank
-//! hands on what it has while more comes: for few ranks and large vectors. Messages that wait for
-//! nothing but room are under way together, as many as the executor allows.
+//! hands on what it has while more comes: for few ranks and large vectors. A few pieces that are left
+//! when all have equally many the root sends to everyone itself. Messages that wait for nothing but
+//! room are under way together, as many as the executor allows.
 
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::split::Cut;
+use crate::split::{Cut, longest};
 use crate::window::Short;
 
 /// The largest group: every rank sends to every other one.
 pub const MAX_SIZE: u32 = 128;
 
-/// Exchanges of long pieces that have asked before they send, and under way at a time. Of short ones,
-/// which are sent at once, twice as many.
+/// Exchanges that have asked before they send, and of long pieces those under way at a time. Of short
+/// ones, which are sent at once, there are twice as many.
 const AHEAD: u32 = 4;
 const WINDOW: u32 = 8;
 
-/// Exchanges with so many peers that ask before the first one sends. With one peer the root's pieces are as
-/// many turns ahead, and must be more. Where a single turn is far more than there is room for none do: then
-/// as many short pieces travel as possible, and what comes was sent when it was asked for.
+/// Exchanges with so many peers that ask before the first one sends. In a single turn of short pieces there are
+/// more, so that all that comes early is asked for; but none where a turn is far more than there is room for: then
+/// as many pieces travel as possible, and what comes was sent when it was asked for.
 pub(crate) const fn asked_ahead(peers: u32, turns: u32, short: bool) -> u32 {
-    match short && turns == 1 && peers >= 3 * IN_FLIGHT as u32 / 2 {
-        true => 0,
-        false => AHEAD << (short && peers > 1) as u32,
+    match (short, turns) {
+        (true, 1) if peers >= 3 * IN_FLIGHT as u32 / 2 => 0,
+        (true, 1) if peers > 1 => 2 * AHEAD,
+        _ => AHEAD,
     }
+}
+
+/// Pieces that a rank asks the root for before it hands one on to so many peers: so far ahead of those of the
+/// others that a step which needs one of them needs no more of theirs than a window allows, if there is room.
+pub(crate) const fn asked_of_root(peers: u32, turns: u32, short: bool) -> u32 {
+    let window = WINDOW << short as u32;
+    let before =
+        (asked_ahead(peers, turns, short) + window).div_ceil(if peers > 0 { peers } else { 1 });
+    let room = IN_FLIGHT as u32 - AHEAD;
+    let most = if turns < room { turns } else { room };
+    if before < most { before } else { most }
 }
 
 /// What comes to a rank at a time: between what it asks for ahead and the window.
@@ -49,35 +62,58 @@ pub struct LinearLinear {
     root: u32,
     size: u32,
     from_root: u32,
-    /// Pieces of each rank but the root.
-    turns: u32,
+    turns: Turns,
     cut: Cut,
     short: Short,
 }
 
-/// How often the root sends to each other rank, where the vector has so many elements.
-pub(crate) fn turns(count: u64, size: u32, blocks: u32) -> u32 {
-    let others = (size - 1).max(1);
-    let most = (count / u64::from(others)).clamp(1, 1 << 16);
-    u64::from(blocks.div_ceil(others)).min(most) as u32
+/// How a vector is dealt out in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turns {
+    /// Pieces of each rank but the root.
+    pub(crate) each: u32,
+    /// Pieces that are left: not more than each has.
+    pub(crate) left: u32,
+}
+
+impl Turns {
+    /// So many blocks; more of them where what is left would be many pieces, or long ones, and fewer where these would be
+    /// empty.
+    pub(crate) fn of(call: &Call, blocks: u32) -> Self {
+        let others = call.size.max(2) - 1;
+        let most = call.count.min(u64::from(others) << 16) as u32;
+        let is_short = longest(call.count, blocks.max(1)) <= Short::of(call).elements();
+        let (each, left) = (blocks / others, blocks % others);
+        if is_short && (1..=most).contains(&blocks) && left <= each {
+            return Turns { each, left };
+        }
+        Turns {
+            each: blocks.div_ceil(others).min(most / others).max(1),
+            left: 0,
+        }
+    }
+
+    pub(crate) const fn pieces(self, size: u32) -> u32 {
+        self.each * (size - 1) + self.left
+    }
 }
 
 impl LinearLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let turns = turns(call.count, call.size, parameters.blocks);
+        let turns = Turns::of(call, parameters.blocks);
         LinearLinear {
             root: call.root,
             size: call.size,
             from_root: call.from_root(),
             turns,
-            cut: Cut::new(call.count, turns * (call.size - 1)),
+            cut: Cut::new(call.count, turns.pieces(call.size)),
             short: Short::of(call),
         }
     }
 
     /// The rounds at most.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let turns = turns(call.count, call.size, parameters.blocks);
+        let turns = Turns::of(call, parameters.blocks).each;
         4 * u64::from(turns) * u64::from(call.size - 1)
     }
 
@@ -96,23 +132,21 @@ impl LinearLinear {
 
     /// Exchanges that ask before the first one sends.
     const fn ahead(&self) -> u32 {
-        asked_ahead(self.peers(), self.turns, self.is_short())
+        asked_ahead(self.peers(), self.turns.each, self.is_short())
     }
 
     const fn window(&self) -> u32 {
         WINDOW << self.is_short() as u32
     }
 
-    /// Pieces that this rank asks the root for before it hands one on: so far ahead of those of the others
-    /// that a step which needs one of them needs no more of theirs than a window allows.
-    fn early(&self) -> u32 {
-        let before = (self.ahead() + self.window()).div_ceil(self.peers().max(1));
-        before.min(WINDOW).min(self.turns)
+    /// Pieces of the root that are asked for before the first turn.
+    const fn early(&self) -> u32 {
+        asked_of_root(self.peers(), self.turns.each, self.is_short())
     }
 
     /// Exchanges of this rank, of which the first ask for what comes before the first turn.
     const fn exchanges(&self) -> u32 {
-        self.turns * self.peers()
+        self.turns.each * self.peers()
     }
 
     fn asked(&self) -> u32 {
@@ -162,15 +196,24 @@ impl LinearLinear {
         1 + (self.from_root - 1 + distance) % self.others()
     }
 
-    /// A piece of the rank that is so far above the root.
-    fn piece(&self, buf: Buf, from_root: u32, turn: u32) -> Part {
-        let (first, count) = self.cut.piece(turn * self.others() + from_root - 1);
+    fn piece(&self, buf: Buf, number: u32) -> Part {
+        let (first, count) = self.cut.piece(number);
         Part::new(buf, first, count)
     }
 
+    /// A piece of the rank that is so far above the root.
+    fn piece_of(&self, buf: Buf, from_root: u32, turn: u32) -> Part {
+        self.piece(buf, turn * self.others() + from_root - 1)
+    }
+
+    /// A piece that is left after all turns.
+    fn piece_left(&self, buf: Buf, number: u32) -> Part {
+        self.piece(buf, self.turns.each * self.others() + number)
+    }
+
     fn get_own(&self, turn: u32, acts: &mut Acts) {
-        if turn < self.turns {
-            let own = self.piece(Buf::Out, self.from_root, turn);
+        if turn < self.turns.each {
+            let own = self.piece_of(Buf::Out, self.from_root, turn);
             let nothing = (self.root, Part::EMPTY);
             self.short
                 .exchange(acts, FROM_ROOT, (self.root, own), nothing);
@@ -184,13 +227,13 @@ impl LinearLinear {
             true => {
                 let (turn, distance) = (asked / self.peers(), 1 + asked % self.peers());
                 let from = self.other(self.others() - distance);
-                (self.rank(from), self.piece(Buf::Out, from, turn))
+                (self.rank(from), self.piece_of(Buf::Out, from, turn))
             }
             false => nothing,
         };
         let sent = sent.map_or(nothing, |sent| {
             let (turn, distance) = (sent / self.peers(), 1 + sent % self.peers());
-            let own = self.piece(Buf::Out, self.from_root, turn);
+            let own = self.piece_of(Buf::Out, self.from_root, turn);
             (self.rank(self.other(distance)), own)
         });
         self.short.exchange(acts, ONWARD, come, sent);
@@ -198,7 +241,10 @@ impl LinearLinear {
 
     fn step_of_root(&self, i: u32, acts: &mut Acts) {
         let (turn, to) = (i / self.others(), 1 + i % self.others());
-        let piece = self.piece(Buf::In, to, turn);
+        let piece = match turn.checked_sub(self.turns.each) {
+            None => self.piece_of(Buf::In, to, turn),
+            Some(left) => self.piece_left(Buf::In, left),
+        };
         if !piece.is_empty() {
             acts.send(self.rank(to), FROM_ROOT, piece);
         }
@@ -209,8 +255,8 @@ impl Plan for LinearLinear {
     fn steps(&self) -> u32 {
         match self.from_root {
             _ if self.size == 1 || self.cut.longest() == 0 => 0,
-            0 => self.turns * self.others(),
-            _ => self.turn(self.turns),
+            0 => (self.turns.each + self.turns.left) * self.others(),
+            _ => self.turn(self.turns.each) + self.turns.left,
         }
     }
 
@@ -221,6 +267,10 @@ impl Plan for LinearLinear {
     fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         if self.from_root == 0 {
             self.step_of_root(i, acts);
+            return Some(0);
+        }
+        if let Some(left) = i.checked_sub(self.turn(self.turns.each)) {
+            acts.recv(self.root, FROM_ROOT, self.piece_left(Buf::Out, left));
             return Some(0);
         }
         let Some(after) = i.checked_sub(self.turn(0)) else {

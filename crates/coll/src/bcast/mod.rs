@@ -20,5 +20,5 @@ pub use composed::{
 };
 pub use knomial::Knomial;
 pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
-pub(crate) use linear_linear::{asked_ahead, turns, under_way};
+pub(crate) use linear_linear::{Turns, asked_ahead, asked_of_root, under_way};
 pub use scatter_allgather::ScatterAllgather;

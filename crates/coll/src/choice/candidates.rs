@@ -4,9 +4,10 @@ use super::table::{Table, pattern};
 use super::{Choice, Tuning};
 use crate::allreduce;
 use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
+use crate::exec::IN_FLIGHT;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 128;
+pub(super) const MOST: usize = 160;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
@@ -17,7 +18,7 @@ const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 /// what is short.
 const WINDOWS: [u32; 2] = [0, 64];
 
-const BLOCKS: [u32; 9] = [2, 4, 8, 16, 32, 64, 128, 256, 512];
+const BLOCKS: [u32; 11] = [2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
 /// Of an algorithm that cuts what it need not: whole blocks first.
 const PIECES: [u32; 3] = [1, 2, 4];
@@ -44,15 +45,26 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
     if all.is_empty() { Err(why) } else { Ok(all) }
 }
 
-/// Adds an algorithm with the parameters that it may be given. Of the radixes that are not below the
-/// group's size one is enough: all make a single level of it.
+/// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
+/// single level of it. The least one that makes two levels is among them, if the messages of a level have room.
+fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 1 }> {
+    let below = RADIXES.iter().filter(|&&radix| radix < size).count();
+    let mut all: heapless::Vec<u32, _> = RADIXES.iter().copied().take(below + 1).collect();
+    let two_levels = (2..=IN_FLIGHT as u32).find(|radix| radix * radix >= size);
+    if let Some(radix) = two_levels.filter(|&radix| radix > RADIXES[RADIXES.len() - 1]) {
+        let _ = all.push(radix);
+    }
+    all.retain(|&radix| radix <= largest);
+    all
+}
+
+/// Adds an algorithm with the parameters that it may be given.
 fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
     let (own, most) = (algorithm.row().parameters, algorithm.row().needs.max_radix);
     let base = tuning.choice(algorithm, call.size).parameters;
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
-    let flat = RADIXES.iter().filter(|&&radix| radix < call.size).count();
-    let taken = RADIXES.iter().filter(|&&radix| radix <= most).count();
-    let radixes = some(own.radix, &RADIXES[..(flat + 1).min(taken)]);
+    let radixes = radixes(call.size, most);
+    let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
     let wide = matches!(
         call.collective,
         Collective::Gather
@@ -62,7 +74,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
             | Collective::Bcast
     );
     let windows = some(own.window, if wide { &WINDOWS } else { &WINDOWS[..1] });
-    let gather_radixes = some(own.gather_radix, radixes);
+    let gather_radixes = if own.gather_radix > 0 { radixes } else { &[0] };
     let blocks = match own.blocks {
         1 => &PIECES[..],
         blocks => some(blocks, &BLOCKS),
@@ -139,13 +151,16 @@ mod tests {
 
     #[test]
     fn there_is_room_for_all_candidates() {
-        for collective in Collective::ALL {
+        for (collective, size) in Collective::ALL
+            .into_iter()
+            .flat_map(|one| [(one, 64), (one, 128)])
+        {
             let call = Call {
                 collective,
-                ..Call::barrier(0, 64).exactly()
+                ..Call::barrier(0, size).exactly()
             };
             if let Ok(candidates) = candidates(&call, &Tuning::default()) {
-                assert!(candidates.len() < MOST, "{collective}");
+                assert!(candidates.len() < MOST, "{collective} of {size}");
             }
         }
     }

@@ -133,31 +133,41 @@ pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Mode
 /// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
 /// of the root and the others sets the pace.
 pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let turns = bcast::turns(call.count, call.size, parameters.blocks);
+    let dealt = bcast::Turns::of(call, parameters.blocks);
+    let bcast::Turns { each: turns, left } = dealt;
     let others = u64::from(call.size) - 1;
-    let piece = call.bytes().div_ceil(others * u64::from(turns));
+    let piece = call.bytes().div_ceil(dealt.pieces(call.size).into());
     let is_short = piece <= model.machine.eager;
     let alone = model.place.nodes() == 1 && !model.serial_copies;
-    let ahead = bcast::asked_ahead(call.size.max(2) - 2, turns, is_short).into();
+    let peers = call.size.max(2) - 2;
+    let ahead = bcast::asked_ahead(peers, turns, is_short).into();
+    let early = bcast::asked_of_root(peers, turns, is_short).into();
     let least = match alone && is_short && call.size > 2 {
-        true => in_pieces(model, piece, others, turns.into(), ahead),
+        true => in_pieces(model, piece, others, [turns, left], ahead),
         false => 0,
     };
-    if least > 0 && (turns == 1 || others * u64::from(turns) <= SHORT_AT_A_TIME) {
+    if least > 0 && (turns == 1 && left == 0 || others * u64::from(turns) <= SHORT_AT_A_TIME) {
         return least;
     }
     if alone && !is_short && call.size > 2 {
-        return in_long_pieces(model, piece, others, turns.into(), ahead);
+        return in_long_pieces(model, piece, others, turns.into(), [early, ahead]);
     }
-    let root = Peers::of(model).each(turns);
+    if model.place.nodes() == 1 && model.serial_copies && !is_short && call.size > 2 {
+        return copied_in_turn(model, piece, others, turns.into());
+    }
     let first = model.hop(model.way(1), piece);
     // What is sent at once is done at once.
     let turn = |way| if is_short { 0 } else { model.hop(way, piece) };
-    let flight = root.flight(IN_FLIGHT as u32, turn(Way::Node), turn(Way::Network));
-    let load = model.load(piece).saturating_mul(root.far);
-    let sent = root.processor(|way| model.send(way, piece));
-    let far = model.hop(root.last(), piece);
-    let given = flight.max(load).max(sent.saturating_add(far));
+    let last = Peers::of(model).last();
+    let far = model.hop(last, piece);
+    let by_root = |times: u32| {
+        let root = Peers::of(model).each(times);
+        let flight = root.flight(IN_FLIGHT as u32, turn(Way::Node), turn(Way::Network));
+        let load = model.load(piece).saturating_mul(root.far);
+        let sent = root.processor(|way| model.send(way, piece));
+        flight.max(load).max(sent.saturating_add(far))
+    };
+    let given = by_root(turns);
     // Of two ranks the other hands nothing on.
     let window = match call.size {
         2 => IN_FLIGHT as u32,
@@ -165,13 +175,20 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     };
     // Who gets the last piece sends it to all others, and gets theirs at the same time.
     let to_all = |each: u64| each.saturating_mul(others - 1);
-    let handed = to_all(model.send(root.last(), piece)).saturating_add(far);
-    let both = to_all(model.both(root.last(), piece));
+    let handed = to_all(model.send(last, piece)).saturating_add(far);
+    let both = to_all(model.both(last, piece));
     let from_root = given.saturating_add(handed.max(both));
-    // The root sends short pieces faster than they are handed on: those that come before they are asked
-    // for are copied once more.
+    let from_root = from_root.max(by_root(turns + left));
+    // The root sends short pieces faster than they are handed on: when it has made up for those that are asked for
+    // early, they come before they are asked for and are copied once more, as what is left is.
     let before = match is_short && !model.serial_copies && call.size > 2 {
-        true => u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece)),
+        true => {
+            let (send, receive) = (model.send(last, piece), model.receive(last, piece));
+            let made_up = (others * receive).saturating_sub(send);
+            let met = early * (others * send) / made_up.max(1);
+            let copied = (u64::from(turns) - early).saturating_sub(met) + u64::from(left);
+            copied.saturating_mul(model.copy(piece))
+        }
         false => 0,
     };
     let onward = |ranks: u32| {
@@ -184,7 +201,12 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         let load = model
             .load(piece)
             .saturating_mul(peers.far * u64::from(ranks));
-        let busy = load.max(come.saturating_add(gone).saturating_add(before));
+        let left = u64::from(left) * model.receive(last, piece);
+        let busy = load.max(
+            come.saturating_add(gone)
+                .saturating_add(left)
+                .saturating_add(before),
+        );
         flight.max(busy.saturating_add(model.end(peers.last())))
     };
     let place = model.place;
@@ -195,6 +217,22 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         2 => given.max(handed_on),
         _ => from_root.max(first.saturating_add(handed_on)).max(least),
     }
+}
+
+/// The same of long pieces on a node where a rank copies one after another. More of the root's pieces than there is room
+/// for compete with those that are handed on: half as many come at a time.
+fn copied_in_turn(model: &Model, piece: u64, others: u64, turns: u64) -> u64 {
+    let (room, send) = (IN_FLIGHT as u64, model.send(Way::Node, piece));
+    let hop = model.hop(Way::Node, piece);
+    let given = match others > room {
+        true => hop.saturating_mul(others.div_ceil(room / 2)),
+        false => hop.saturating_add((others - 1) * send),
+    };
+    let come = model
+        .receive(Way::Node, piece)
+        .saturating_mul(turns * others - 1);
+    let gone = send.saturating_mul(turns * (others - 1));
+    given.saturating_add(come).saturating_add(gone)
 }
 
 /// Allgather with a message from each rank to every other one.
@@ -258,9 +296,14 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
             0
         }
     };
+    // There is room for so many; short messages come without it.
+    let window = match bytes > model.machine.eager {
+        true => parameters.window.clamp(1, IN_FLIGHT as u32),
+        false => parameters.window.max(1),
+    };
     let flight = match peers.far {
         // All that begin together end together.
-        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(parameters.window.max(1).into())),
+        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(window.into())),
         _ => peers.flight(parameters.window, turn(Way::Node), turn(Way::Network)),
     };
     let load = model.load(bytes).saturating_mul(peers.far);
@@ -294,6 +337,16 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
     };
     let sent = peers.processor(|way| model.send(way, bytes));
     given.max(sent.saturating_add(model.copy(bytes)))
+}
+
+/// When the root of [`scatter_linear`] has sent short messages, and its adapter has carried them; and the first rank has
+/// copied its one, where it does that itself.
+pub(super) fn scattered_by_root(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    let sent = peers.processor(|way| model.send(way, bytes));
+    let copied = model.receive(model.way(1), bytes);
+    sent.max(model.load(bytes).saturating_mul(peers.far))
+        .saturating_add(copied)
 }
 
 /// Short messages to the ranks of a node, then to others: each is sent at once.

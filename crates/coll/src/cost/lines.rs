@@ -175,15 +175,16 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         .saturating_add(pace.saturating_mul(blocks - 1))
 }
 
-/// Messages of so many bytes around a ring until each has come to every rank.
-fn around(model: &Model, bytes: u64, work: u64, pieces: u64) -> u64 {
-    let line = Line {
+/// Messages of so many bytes around a ring until each has come to every rank. The longest way is all around, or down
+/// from rank 0.
+fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) -> u64 {
+    let [line, way] = [Course::Around, longest].map(|course| Line {
         pieces,
-        ..Line::of(model, Course::Around)
-    };
+        ..Line::of(model, course)
+    });
     let rounds = u64::from(model.place.size()) - 1;
     let steady = line.pace(model, bytes, work).saturating_mul(rounds);
-    line.along(model, bytes, work)
+    way.along(model, bytes, work)
         .max(steady)
         .max(past_one_alone(model, line.piece(bytes), rounds * pieces))
 }
@@ -204,9 +205,18 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 
 /// Allgather around a ring.
 pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    gathered(call, parameters, model, Course::Around)
+}
+
+/// The same where rank 0 has all blocks and gets none.
+pub(super) fn ring_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    gathered(call, parameters, model, Course::Down)
+}
+
+fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
-    around(model, block, 0, pieces.into()).saturating_add(model.copy(block))
+    around(model, block, 0, pieces.into(), longest).saturating_add(model.copy(block))
 }
 
 /// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
@@ -271,8 +281,8 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let segment = chunk.div_ceil(segments);
     let reduce = model.reduce(segment);
     let whole = |bytes| {
-        let once = around(model, bytes, model.reduce(bytes), 1);
-        once.saturating_add(around(model, bytes, 0, 1))
+        let once = |work| around(model, bytes, work, 1, Course::Around);
+        once(model.reduce(bytes)).saturating_add(once(0))
     };
     if segments == 1 {
         return whole(chunk);

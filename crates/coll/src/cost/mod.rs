@@ -12,6 +12,8 @@
 //! model", 1995.
 
 mod direct;
+mod folded;
+mod latest;
 mod lines;
 mod nodes;
 mod phases;
@@ -23,6 +25,9 @@ mod windows;
 pub(crate) use direct::{
     alltoall_linear, alltoall_pairwise, bcast_linear_linear, gather_linear, linear, neighbors,
     reduce_scatter_pairwise, scatter_linear,
+};
+pub(crate) use folded::{
+    allreduce_doubling, allreduce_multiplying, allreduce_rabenseifner, reduce_rabenseifner,
 };
 pub(crate) use lines::{allreduce_ring, chain, neighbor_exchange, ring};
 pub(crate) use nodes::{
@@ -39,9 +44,8 @@ pub(crate) use phases::{
 pub(crate) use pipeline::pipeline;
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
-    allreduce_doubling, allreduce_gather_reduce, allreduce_multiplying, allreduce_rabenseifner,
-    allreduce_splitting, alltoall_bruck, census, dissemination, exscan_doubling, exscan_shift,
-    reduce_rabenseifner, reduce_scatter_circulant, reduce_scatter_halving, scan,
+    allreduce_gather_reduce, allreduce_splitting, alltoall_bruck, census, dissemination,
+    exscan_doubling, exscan_shift, reduce_scatter_circulant, reduce_scatter_halving, scan,
 };
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 

@@ -1,12 +1,13 @@
 //! Algorithms that know which ranks are on one node.
 
 use super::direct::everyone;
+use super::folded::among_leaders;
 use super::rounds::{Round, Rounds, allgather_bruck};
 use super::trees::gather_in_place;
 use super::{
-    Model, Way, allreduce_circulant, allreduce_doubling, barrier_knomial, bcast, chain,
-    dissemination, exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
-    reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
+    Model, Way, allreduce_circulant, barrier_knomial, bcast, chain, dissemination, exscan_doubling,
+    gather, linear, pipeline, reduce, reduce_scatter_circulant, reduce_scatter_pairwise, ring,
+    scan, scatter, scatter_linear,
 };
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -131,15 +132,17 @@ pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: 
     let [(leaders, far), node, last] = phases(call, parameters, model);
     let up = [node, last].map(|(call, near)| reduce(&call, parameters, &near));
     let down = [node, last].map(|(call, near)| bcast(&call, parameters, &near));
-    let between = match leaders.size {
-        1 => 0,
+    match leaders.size {
+        1 => up[0].saturating_add(down[0]),
         2 => {
             let met = meet(&far, call.bytes(), up);
-            return later(met, down).saturating_add(model.reduce(call.bytes()));
+            later(met, down).saturating_add(model.reduce(call.bytes()))
         }
-        _ => allreduce_doubling(&leaders, parameters, &far),
-    };
-    up[0].saturating_add(between).saturating_add(down[0])
+        _ => {
+            let [last, others] = among_leaders(&leaders, &far);
+            up[0].saturating_add(later([others, last], down))
+        }
+    }
 }
 
 /// The call of trees on blocks between the nodes, each with the blocks of its ranks, and inside a node
@@ -402,9 +405,11 @@ pub(crate) fn alltoall_node_aware(call: &Call, parameters: &Parameters, model: &
     if nodes > 1 {
         rounds.add(Round {
             distance: ranks,
+            span: 0,
             far: u64::from(ranks.min(nodes - 1)),
             messages: 1,
             bytes: crossing,
+            ends: [crossing; 2],
             work: 0,
         });
         let load = u64::from(nodes - 1).saturating_mul(model.load(crossing));

@@ -1,25 +1,26 @@
 //! Algorithms in rounds, in each of which every rank sends and receives.
 
+use super::latest::{Crossings, Latest, Turn};
 use super::{Model, Way};
 use crate::allreduce;
 use crate::catalog::{Call, Parameters};
 use crate::circulant::Skips;
 use crate::digits::Digits;
+use crate::exec::IN_FLIGHT;
 use crate::exscan;
-use crate::fold::Fold;
 use crate::placement::Order;
 use crate::tree::{levels, levels_of};
 
 /// Rounds one after the other.
 pub(super) struct Rounds<'a> {
-    model: &'a Model,
+    pub(super) model: &'a Model,
     pub(super) time: u64,
-    /// What a crossing from one node to the next adds to a round in which some stay, where it adds most:
-    /// so often a way crosses at most. And the distance that such rounds cover together.
-    crossing: [u64; 3],
+    crossing: Crossings,
+    /// The distance that rounds cover together in which some stay on their node.
     covered: u64,
     /// What is left to do when the last message of a round has been sent.
     pub(super) tail: u64,
+    latest: Latest,
     /// Whether nobody waits for a rank above it.
     upwards: bool,
 }
@@ -29,12 +30,16 @@ pub(super) struct Rounds<'a> {
 pub(super) struct Round {
     /// How far away the peers are, or the nearest of several, which are multiples of that away.
     pub(super) distance: u32,
+    /// How far the nearest and the farthest of several peers are apart, if a rank lies between them.
+    pub(super) span: u64,
     /// Messages that leave a node.
     pub(super) far: u64,
     /// Messages of each rank that are under way together.
     pub(super) messages: u32,
-    /// Bytes of each.
+    /// Bytes of each in the mean.
     pub(super) bytes: u64,
+    /// Bytes of the first one, and of the last.
+    pub(super) ends: [u64; 2],
     /// The processor's work on what came.
     pub(super) work: u64,
 }
@@ -44,9 +49,10 @@ impl<'a> Rounds<'a> {
         Rounds {
             model,
             time: 0,
-            crossing: [0; 3],
+            crossing: Crossings::NONE,
             covered: 0,
             tail: 0,
+            latest: Latest::NONE,
             upwards: false,
         }
     }
@@ -65,44 +71,89 @@ impl<'a> Rounds<'a> {
     pub(super) fn add(&mut self, round: Round) {
         let Round {
             distance,
+            span,
             far,
             messages,
             bytes,
+            ends,
             work,
         } = round;
         let model = self.model;
-        let (one, more) = (
-            u64::from(messages.min(1)),
-            u64::from(messages).saturating_sub(1),
-        );
-        let along = |way| {
+        // A long message is under way as long as the one that is received.
+        let at_a_time = match bytes > model.machine.eager {
+            true => IN_FLIGHT as u32 / 2,
+            false => u32::MAX,
+        };
+        // So many messages, and others of its node that a rank is busy with besides.
+        let along = |way, messages: u32, others: u32| {
+            let (one, more) = (messages.min(1), messages.saturating_sub(1));
             let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
-            let flight = one * model.hop(way, bytes) + more * send.max(receive);
-            flight.max(u64::from(messages) * (send + receive)) + one * model.told(way, bytes)
+            // One after another is copied, or they are under way together as soon as they are announced.
+            let ([most, last], next) = match way {
+                Way::Node if model.serial_copies => ([bytes; 2], receive),
+                Way::Node => (ends, model.machine.node.recv),
+                Way::Network => (ends, receive),
+            };
+            let waves = u64::from(messages.div_ceil(at_a_time));
+            let after = |bytes, others: u32| {
+                waves * model.hop(way, bytes) + u64::from(others) * send.max(next)
+            };
+            let flight = match most > last {
+                true => after(most, more.saturating_sub(1)).max(after(last, more)),
+                false => after(last, more),
+            };
+            let busy = u64::from(messages) * (send + receive)
+                + u64::from(others) * model.both(Way::Node, bytes);
+            flight.max(busy) + u64::from(one) * model.told(way, bytes)
         };
-        let all = u64::from(messages) * u64::from(model.place.per_node().min(model.place.size()));
-        // With several messages the way is that of most.
-        let most = if messages > 1 { all * 3 / 4 } else { all };
-        let way = if far >= most && far > 0 {
-            Way::Network
-        } else {
-            Way::Node
+        let node = u64::from(model.place.per_node().min(model.place.size()));
+        let all = u64::from(messages) * node;
+        // With several messages the way is that of most; or no rank has all its peers on its node.
+        let is_far = match (messages, span) {
+            (0 | 1, _) => far >= all,
+            (_, 0) => far >= all * 3 / 4,
+            _ => span >= node,
         };
-        let load = far.saturating_mul(model.load_both_ways(bytes));
-        let alone = along(way).saturating_add(work);
+        let way = match is_far && far > 0 {
+            true => Way::Network,
+            false => Way::Node,
+        };
+        let own = model.load_both_ways(bytes);
+        let load = far.saturating_mul(own);
+        let alone = along(way, messages, 0).saturating_add(work);
         let added = match self.upwards {
             true => alone.max(load),
             false => model.uneven(bytes, alone, load),
         };
         self.time = self.time.saturating_add(added);
-        let others = load.saturating_sub(model.load_both_ways(bytes));
-        self.tail = others.min(model.bare(Way::Network, bytes));
+        self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
+        let is_long = bytes > model.machine.eager;
+        self.latest.add(&match is_long {
+            // Who waits for what is long keeps those waiting that wait for it.
+            true => Turn {
+                alone: added,
+                load: if far > 0 { added } else { 0 },
+                last: self.tail,
+                own: 0,
+                copied: 0,
+            },
+            false => Turn {
+                alone,
+                load,
+                last: alone.min(along(way, messages.min(1), 0).saturating_add(work)),
+                own,
+                copied: model.copy(bytes).saturating_mul(messages.into()),
+            },
+        });
         if way == Way::Node && far > 0 {
-            let crossed = along(Way::Network).saturating_add(work).max(load);
-            let mut more = crossed.saturating_sub(added);
-            for most in &mut self.crossing {
-                (*most, more) = (more.max(*most), more.min(*most));
-            }
+            let met = messages.min(self.on_next(distance));
+            let crossed = along(Way::Network, met, messages - met).saturating_add(work);
+            let beyond = crossed.max(load).saturating_sub(added);
+            self.crossing.add(beyond);
+            self.latest.cross(match is_long {
+                true => beyond,
+                false => crossed.saturating_sub(alone),
+            });
             self.covered += u64::from(distance) * u64::from(messages);
         }
         if self.upwards {
@@ -110,20 +161,50 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// The peers, so far apart, that a rank at the end of a node may have on the next one.
+    const fn on_next(&self, distance: u32) -> u32 {
+        let place = self.model.place;
+        match (place.order(), place.nodes()) {
+            (Order::Block, 2) if distance < place.size() => place.on_last_node().div_ceil(distance),
+            _ => u32::MAX,
+        }
+    }
+
     /// Lets no way cross more often than to a node and back.
     pub(super) const fn cross_twice(&mut self) {
-        self.crossing[2] = 0;
+        self.crossing.cross_twice();
+        self.latest.cross_twice();
     }
 
     /// Adds a round over a distance or, with several messages, over so many multiples of it.
     pub(super) fn shift(&mut self, distance: u32, messages: u32, bytes: u64, work: u64) {
+        self.shift_unequal(distance, messages, bytes, [bytes; 2], work);
+    }
+
+    /// The same where only in the mean messages have so many bytes: the last one may be shorter than the others.
+    fn shift_unequal(
+        &mut self,
+        distance: u32,
+        messages: u32,
+        bytes: u64,
+        ends: [u64; 2],
+        work: u64,
+    ) {
         let leaving = |times| self.model.leaving(distance * times);
         let far = (1..=messages).map(leaving).sum();
+        // A single peer more than half way around is nearer the other way.
+        let size = self.model.place.size();
+        let distance = match messages {
+            1 => distance.min(size - distance),
+            _ => distance,
+        };
         self.add(Round {
             distance,
+            span: 0,
             far,
             messages,
             bytes,
+            ends,
             work,
         });
     }
@@ -133,42 +214,24 @@ impl<'a> Rounds<'a> {
         let far = self.model.parting(distance);
         self.add(Round {
             distance,
+            span: 0,
             far,
             messages: 1,
             bytes,
+            ends: [bytes; 2],
             work,
         });
-    }
-
-    /// Adds a round of groups of `radix` places, which are so many places apart: ranks are folded
-    /// onto the places, so that nodes may end within groups; a way may then cross to a node and
-    /// back.
-    fn groups(&mut self, places: u32, apart: u32, radix: u32, bytes: u64, work: u64) {
-        let (model, size) = (self.model, self.model.place.size());
-        let folded = size / places;
-        let ranks = u64::from(folded) * u64::from(apart);
-        let inside = !cuts(model, places, apart.saturating_mul(radix));
-        let leaving = |times: u32| {
-            let all = model.leaving((ranks * u64::from(times)).min(u64::from(size) - 1) as u32);
-            all.div_ceil(folded.into()).max(1)
-        };
-        let far = match inside {
-            true => 0,
-            false => (1..radix).map(leaving).sum(),
-        };
-        self.add(Round {
-            distance: size,
-            far,
-            messages: radix - 1,
-            bytes,
-            work,
-        });
-        self.cross_twice();
     }
 
     /// Adds work that nothing overlaps.
     pub(super) const fn work(&mut self, time: u64) {
         self.time = self.time.saturating_add(time);
+        self.latest.work(time);
+    }
+
+    /// Lets a rank start late.
+    pub(super) const fn start(&mut self, late: u64) {
+        self.latest.start(late);
     }
 
     /// What the crossings add.
@@ -176,7 +239,7 @@ impl<'a> Rounds<'a> {
         let place = self.model.place;
         let around = self.covered.saturating_mul(place.nodes().into());
         let times = around.div_ceil(place.size().into());
-        self.crossing.iter().take(times as usize).sum()
+        self.crossing.most(times)
     }
 
     pub(super) fn time(&self) -> u64 {
@@ -184,21 +247,28 @@ impl<'a> Rounds<'a> {
             .saturating_add(self.crossings())
             .saturating_add(self.tail)
     }
-}
 
-/// Whether a node ends within a group of so many places onto which ranks are folded: the first node
-/// or the last but one, or where ranks are dealt in turn any.
-fn cuts(model: &Model, places: u32, group: u32) -> bool {
-    let place = model.place;
-    let starts_group = |rank: u32| {
-        let fold = Fold::new(rank, place.size(), places, 0);
-        fold.leads() && fold.place().is_multiple_of(group)
-    };
-    let starts = [1, place.nodes() - 1].map(|node| node * place.per_node());
-    match place.order() {
-        _ if place.nodes() == 1 => false,
-        Order::Block => !starts.into_iter().all(starts_group),
-        Order::Cyclic => true,
+    /// When the latest rank is done.
+    pub(super) fn latest(&self) -> u64 {
+        self.latest.time(self.times())
+    }
+
+    /// How often a way crosses at most that once around the group meets the ends of all nodes, those of a last,
+    /// smaller node soon after one another.
+    fn times(&self) -> u64 {
+        let place = self.model.place;
+        if place.order() == Order::Cyclic || self.model.is_even() {
+            let around = self.covered.saturating_mul(place.nodes().into());
+            return around.div_ceil(place.size().into());
+        }
+        let into_last = self.covered.min(1);
+        match self
+            .covered
+            .checked_sub(1 + u64::from(place.on_last_node()))
+        {
+            Some(beyond) => into_last + 1 + beyond / u64::from(place.per_node()),
+            None => into_last,
+        }
     }
 }
 
@@ -228,8 +298,16 @@ pub(crate) fn allgather_bruck(call: &Call, parameters: &Parameters, model: &Mode
     for phase in 0..digits.phases() {
         let (weight, values) = (digits.weight(phase), digits.values(phase));
         let missing = call.size - weight;
-        let blocks = weight.min(missing.div_ceil(values));
-        rounds.shift(weight, values, block.saturating_mul(blocks.into()), 0);
+        let blocks = |n: u32| block.saturating_mul(weight.min(n).into());
+        // The last message of a phase may be short where the others are long.
+        let least = match blocks(missing) > model.machine.eager {
+            true => model.machine.eager.saturating_add(1),
+            false => 0,
+        };
+        let all = block.saturating_mul(missing.into());
+        let mean = all.div_ceil(values.into()).min(blocks(missing)).max(least);
+        let last = blocks(missing - (values - 1) * weight);
+        rounds.shift_unequal(weight, values, mean, [blocks(missing), last], 0);
     }
     rounds.time()
 }
@@ -297,7 +375,7 @@ pub(crate) fn allgather_doubling(call: &Call, _: &Parameters, model: &Model) -> 
 pub(crate) fn reduce_scatter_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let mut rounds = Rounds::new(model);
     scatter_around(&mut rounds, call.size, block_of(call));
-    rounds.time()
+    rounds.latest()
 }
 
 /// Allreduce over the circulant graph.
@@ -307,16 +385,7 @@ pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) ->
     let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
     scatter_around(&mut there, call.size, block);
     gather_around(&mut back, call.size, block);
-    there.time().saturating_add(back.time())
-}
-
-/// Recursive halving over so many places, nearest first.
-fn halve(rounds: &mut Rounds<'_>, places: u32, bytes: u64) {
-    let model = rounds.model;
-    for level in 0..levels(places) {
-        let half = bytes >> (level + 1);
-        rounds.groups(places, 1 << level, 2, half, model.reduce(half));
-    }
+    there.latest().saturating_add(back.latest())
 }
 
 /// Reduce-scatter by recursive halving, farthest first, so that blocks keep their order.
@@ -326,58 +395,7 @@ pub(crate) fn reduce_scatter_halving(call: &Call, _: &Parameters, model: &Model)
         let half = block_of(call).saturating_mul(1 << level);
         rounds.pairs(1 << level, half, model.reduce(half));
     }
-    rounds.time()
-}
-
-/// Ranks folded onto a power of a radix: the vector once to a neighbour, and its reduction, for
-/// each one but the leader.
-fn fold(rounds: &mut Rounds<'_>, call: &Call, places: u32, back: bool) {
-    let model = rounds.model;
-    let followers = Fold::most(call.size, places) - 1;
-    if followers > 0 {
-        let bytes = call.bytes();
-        let way = match cuts(model, places, 1) {
-            true => Way::Network,
-            false => Way::Node,
-        };
-        let more = u64::from(followers - 1);
-        let taken = model.hop(way, bytes) + more * model.gap(way, bytes);
-        let work = u64::from(followers) * model.reduce(bytes);
-        rounds.work(taken + work);
-        if back {
-            rounds.work(model.hop(way, bytes) + more * model.gap(way, bytes));
-        }
-    }
-}
-
-/// Allreduce by recursive doubling.
-pub(crate) fn allreduce_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let (levels, places) = Fold::power(call.size, 2);
-    let mut rounds = Rounds::new(model);
-    fold(&mut rounds, call, places, true);
-    for level in 0..levels {
-        rounds.groups(
-            places,
-            1 << level,
-            2,
-            call.bytes(),
-            model.reduce(call.bytes()),
-        );
-    }
-    rounds.time()
-}
-
-/// Allreduce by recursive multiplying.
-pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let radix = parameters.radix;
-    let (phases, places) = Fold::power(call.size, radix);
-    let mut rounds = Rounds::new(model);
-    fold(&mut rounds, call, places, true);
-    for phase in 0..phases {
-        let work = u64::from(radix - 1) * model.reduce(call.bytes());
-        rounds.groups(places, radix.pow(phase), radix, call.bytes(), work);
-    }
-    rounds.time()
+    rounds.latest()
 }
 
 /// Allreduce by recursive splitting: the largest groups of each phase, in which some ranks send to
@@ -405,13 +423,15 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
         let work = u64::from(parts - 1) * model.reduce(bytes);
         rounds.add(Round {
             distance: call.size,
+            span: u64::from(length) * u64::from(parts - 1),
             far,
             messages: parts - 1,
             bytes,
+            ends: [bytes; 2],
             work: work.saturating_add(model.send(Way::Node, bytes).saturating_mul(left_over)),
         });
     }
-    rounds.time()
+    rounds.latest()
 }
 
 /// Whether no node ends within a group of ranks that have been cut so often: neither the first node nor
@@ -433,7 +453,7 @@ pub(crate) fn allreduce_gather_reduce(call: &Call, _: &Parameters, model: &Model
     gather_around(&mut rounds, call.size, call.bytes());
     let reduced = u64::from(call.size - 1) * model.reduce(call.bytes());
     rounds.work(reduced + 2 * model.copy(call.bytes()));
-    rounds.time()
+    rounds.latest()
 }
 
 /// Allreduce by the census algorithm.
@@ -446,42 +466,6 @@ pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
         let distance = ((call.size - 1) >> (all - 1 - round)).div_ceil(2);
         let twice = round > 0 && round + 1 < all && !call.size.is_power_of_two();
         rounds.shift(distance, 1, call.bytes(), reduce * (1 + u64::from(twice)));
-    }
-    rounds.time()
-}
-
-/// Allreduce by recursive halving and doubling.
-pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let (levels, places) = Fold::power(call.size, 2);
-    // A way may cross to a node and back in each of the two.
-    let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
-    fold(&mut there, call, places, true);
-    halve(&mut there, places, call.bytes());
-    for level in (0..levels).rev() {
-        back.groups(places, 1 << level, 2, call.bytes() >> (level + 1), 0);
-    }
-    there.time().saturating_add(back.time())
-}
-
-/// Reduce by recursive halving and a gather: in each round half of those that are left send.
-pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let (levels, places) = Fold::power(call.size, 2);
-    let apart = call.size / places;
-    let mut rounds = Rounds::new(model);
-    fold(&mut rounds, call, places, false);
-    halve(&mut rounds, places, call.bytes());
-    for level in (0..levels).rev() {
-        let distance = apart << level;
-        let active = u64::from(model.place.per_node()).min(u64::from(distance));
-        let leave = model.parting(distance).min(active);
-        let bytes = call.bytes() >> (level + 1);
-        let way = if cuts(model, places, 2 << level) {
-            Way::Network
-        } else {
-            Way::Node
-        };
-        let load = leave * model.load(bytes);
-        rounds.work(model.hop(way, bytes).max(load));
     }
     rounds.time()
 }

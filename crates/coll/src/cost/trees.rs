@@ -310,6 +310,25 @@ fn with_length(call: &Call) -> u64 {
     }
 }
 
+/// When the root of [`scatter`] has sent what it sends, and its adapter has carried it.
+pub(super) fn scattered_by_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (radix, size) = (u64::from(radix(parameters)), u64::from(call.size));
+    let (mut sent, mut carried) = (0_u64, 0_u64);
+    for level in 0..levels_of(call.size, radix as u32) {
+        let weight = radix.pow(level);
+        for child in (weight..size.min(weight * radix)).step_by(weight as usize) {
+            let bytes = with_length(call).saturating_mul(weight.min(size - child));
+            let way = model.way(child);
+            sent = sent.saturating_add(model.send(way, bytes));
+            carried = carried.saturating_add(match way {
+                Way::Network => model.load(bytes),
+                Way::Node => 0,
+            });
+        }
+    }
+    sent.max(carried)
+}
+
 /// Bcast by a scatter down a binomial tree and an allgather of the pieces.
 pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let tree = Tree {

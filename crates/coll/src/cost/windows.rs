@@ -52,29 +52,45 @@ fn short(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64
     after(waves).max(after(waves.min(1)))
 }
 
-/// A bcast in short pieces, so many turns of one for each of so many others: what the rank waits for that
-/// gets the last one of each turn.
-pub(super) fn in_pieces(model: &Model, bytes: u64, others: u64, turns: u64, ahead: u64) -> u64 {
+/// A bcast in short pieces, so many turns of one for each of so many others, and some that are left, which the
+/// root sends to all: what the rank waits for that gets the last one of each turn.
+pub(super) fn in_pieces(
+    model: &Model,
+    bytes: u64,
+    others: u64,
+    turns: [u32; 2],
+    ahead: u64,
+) -> u64 {
+    let [turns, left] = turns.map(u64::from);
     let (send, receive) = (
         model.send(Way::Node, bytes),
         model.receive(Way::Node, bytes),
     );
     let hop = model.hop(Way::Node, bytes);
     let given = |pieces: u64| ((pieces - 1) * send).saturating_add(hop);
-    if turns == 1 {
+    if turns == 1 && left == 0 {
         return given(others).saturating_add(handed_on(model, bytes, others - 1, ahead));
     }
-    let (all, exchanges) = (turns * others, turns * (others - 1));
+    let (all, exchanges) = (turns * others + left, turns * (others - 1));
     let busy = given(others).saturating_add((all - 1) * receive + exchanges * send);
-    let last = given(all).saturating_add(given(others - 1));
+    let last = given(turns * others).saturating_add(given(others - 1));
+    let last = last.max(given((turns + left) * others));
     if all <= SHORT_AT_A_TIME {
-        return last.max(busy);
+        // Pieces of others that came before the last one of the root keep it waiting.
+        let spread = (turns - 1) * others * send;
+        let others_came = match (spread + send).checked_sub(hop) {
+            Some(after) => 1 + after / (others * send).max(1),
+            None => 0,
+        };
+        let work =
+            (turns - 1) * (receive + (others - 1) * send) + others_came * (others - 1) * receive;
+        return last.saturating_add(work.saturating_sub(spread)).max(busy);
     }
     // Until the first piece of another rank comes those of the root make room for what is asked for.
     let first = given(others).saturating_add(hop - receive);
     let come = turns.min(1 + (hop - receive) / (others * send).max(1));
     let sent = (SHORT_AT_A_TIME - ahead + come).saturating_sub(turns);
-    let left = (all - come) * receive + exchanges.saturating_sub(sent) * send;
+    let more = (all - come) * receive + exchanges.saturating_sub(sent) * send;
     // Or each exchange waits for the one whose place it takes.
     let places = others * (SHORT_AT_A_TIME - ahead);
     let in_waves = match all.checked_sub(SHORT_AT_A_TIME + turns + 1) {
@@ -83,7 +99,7 @@ pub(super) fn in_pieces(model: &Model, bytes: u64, others: u64, turns: u64, ahea
             .saturating_add(2 * hop + ahead * send),
         None => 0,
     };
-    last.max(busy).max(first.saturating_add(left)).max(in_waves)
+    last.max(busy).max(first.saturating_add(more)).max(in_waves)
 }
 
 /// From when a rank has got its short piece of a bcast, and all the others have, each in its turn, until it
@@ -112,25 +128,30 @@ fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
         .max(in_turn.max(in_waves).saturating_add(last))
 }
 
-/// The same of long pieces. What is asked for before leaves room for so many exchanges at a time, of which the
-/// last ask for nothing more. Of several turns each begins when some of a wave is left: half of it in the mean.
+/// The same of long pieces, of which the root sends so many early and others ask for as many ahead: that leaves room for
+/// so many at a time, sent or received.
 pub(super) fn in_long_pieces(
     model: &Model,
     bytes: u64,
     others: u64,
     turns: u64,
-    ahead: u64,
+    [early, ahead]: [u64; 2],
 ) -> u64 {
     let node = model.machine.node;
     let hop = model.hop(Way::Node, bytes);
     let under_way = hop.saturating_mul(others) / IN_FLIGHT as u64;
     let given = under_way.max((others * node.send).saturating_add(hop));
     let (exchanges, room) = (turns * (others - 1), IN_FLIGHT as u64 - ahead);
-    let taken = (2 * exchanges + turns - 1).saturating_sub(ahead);
+    // A piece of the root that comes in between leaves no room for an exchange, where its turn takes all of it.
+    let between = if 2 * (others - 1) < room { 1 } else { 2 };
+    let taken = 2 * exchanges + turns.saturating_sub(early) * between;
+    let taken = taken.saturating_sub(ahead);
+    // Ranks are in step for about half as many waves as they have room for: each of these is a whole one.
+    let in_step = taken.div_ceil(room).max(1);
     let wave = long_wave(model, bytes);
-    let waves = match turns {
-        1 => wave.saturating_mul(taken.div_ceil(room).max(1)),
-        _ => wave.saturating_mul(taken + room / 2) / room,
+    let waves = match in_step > room / 2 {
+        true => wave.saturating_mul(taken) / room,
+        false => wave.saturating_mul(in_step),
     };
     let busy = (node.send + 2 * node.recv).saturating_mul(exchanges);
     let announced = room / 2 * node.send + node.recv;

@@ -1,0 +1,269 @@
+//! Algorithms between places onto which ranks are folded.
+
+use super::rounds::{Round, Rounds};
+use super::{Model, Way};
+use crate::catalog::{Call, Parameters};
+use crate::fold::Fold;
+use crate::placement::Order;
+use crate::tree::{levels, levels_of};
+
+/// Places onto which ranks are folded.
+#[derive(Clone, Copy)]
+struct Places {
+    count: u32,
+    /// Whether only that counts for which the first ones wait: more ranks are folded onto these.
+    front: bool,
+}
+
+/// The first rank of the second node, and of the last one.
+fn starts(model: &Model) -> [u32; 2] {
+    let place = model.place;
+    [1, place.nodes() - 1].map(|node| node * place.per_node())
+}
+
+impl Places {
+    /// Of a group of so many places, those that the end of a node cuts off from as many others or more: of the
+    /// first node or the last but one, where more are cut off. Where ranks are dealt in turn half of them.
+    fn cut_off(self, model: &Model, group: u32) -> u32 {
+        let place = model.place;
+        let across = |start: u32| {
+            let fold = Fold::new(start, place.size(), self.count, 0);
+            let first = fold.place() - fold.place() % group;
+            let end = first.saturating_add(group).min(self.count);
+            // The first place whose leader is on the later node.
+            let beyond = fold.place() + u32::from(!fold.leads());
+            match self.front && first > 0 {
+                true => 0,
+                false => (beyond - first).min(end - beyond),
+            }
+        };
+        match place.order() {
+            _ if place.nodes() == 1 => 0,
+            Order::Block => starts(model).map(across).into_iter().max().unwrap_or(0),
+            Order::Cyclic => group / 2,
+        }
+    }
+
+    /// The most ranks besides the leader that share a place, on one node and where a node ends among them.
+    fn followers(self, model: &Model) -> [(Way, u32); 2] {
+        let place = model.place;
+        let most = Fold::most(place.size(), self.count) - 1;
+        let across = |start: u32| {
+            let fold = |rank| Fold::new(rank, place.size(), self.count, 0);
+            match fold(start).leads() {
+                true => 0,
+                false => fold(fold(start).leader(fold(start).place())).followers(),
+            }
+        };
+        let afar = match place.order() {
+            _ if place.nodes() == 1 => 0,
+            Order::Block => starts(model).map(across).into_iter().max().unwrap_or(0),
+            Order::Cyclic => most,
+        };
+        [(Way::Node, most), (Way::Network, afar)]
+    }
+
+    /// Adds a round of groups of `radix` places, which are so many places apart. Nodes may end within groups.
+    fn exchange(self, rounds: &mut Rounds<'_>, groups: (u32, u32), bytes: u64, work: u64) {
+        let (model, size, (apart, radix)) = (rounds.model, rounds.model.place.size(), groups);
+        let folded = u64::from(size / self.count);
+        let ranks = folded * u64::from(apart);
+        let cut_off = self.cut_off(model, apart.saturating_mul(radix));
+        let leaving = |times: u32| {
+            let all = model.leaving((ranks * u64::from(times)).min(u64::from(size) - 1) as u32);
+            all.div_ceil(folded).max(1)
+        };
+        let on_node = u64::from(model.place.per_node().min(size)).div_ceil(folded);
+        let far = match cut_off {
+            0 => 0,
+            _ => (1..radix)
+                .map(leaving)
+                .sum::<u64>()
+                .min(parted(on_node, groups)),
+        };
+        rounds.add(Round {
+            distance: size,
+            span: ranks * u64::from(radix - 1),
+            far,
+            messages: radix - 1,
+            bytes,
+            ends: [bytes; 2],
+            work,
+        });
+        if cut_off == 1 {
+            rounds.cross_twice();
+        }
+    }
+}
+
+/// The messages that leave a node of so many places in a round of groups of `radix` places so far apart, if no
+/// whole groups are on it: each place sends to those of its group that are elsewhere.
+fn parted(on_node: u64, (apart, radix): (u32, u32)) -> u64 {
+    let (apart, radix) = (u64::from(apart), u64::from(radix));
+    if on_node >= apart * radix {
+        return u64::MAX;
+    }
+    let (each, more) = (on_node / apart, on_node % apart);
+    let stay = more * (each + 1) * (each + 1) + (apart - more) * each * each;
+    radix * on_node - stay
+}
+
+/// One whole vector after another between a leader and those who share its place.
+fn passed(call: &Call, model: &Model, (way, followers): (Way, u32)) -> u64 {
+    match followers.checked_sub(1) {
+        None => 0,
+        Some(more) => {
+            let gap = model.gap(way, call.bytes());
+            (model.hop(way, call.bytes())).saturating_add(gap.saturating_mul(more.into()))
+        }
+    }
+}
+
+/// Ranks folded onto places: whole vectors to the leaders, which reduce them.
+fn fold(rounds: &mut Rounds<'_>, call: &Call, places: Places) {
+    let model = rounds.model;
+    let [near, afar] = places.followers(model).map(|followers| {
+        let reduced = model
+            .reduce(call.bytes())
+            .saturating_mul(followers.1.into());
+        passed(call, model, followers).saturating_add(reduced)
+    });
+    rounds.work(near);
+    rounds.start(afar.saturating_sub(near));
+}
+
+/// The result back from the leaders.
+fn hand_back(call: &Call, places: Places, model: &Model) -> u64 {
+    let [near, afar] = places.followers(model);
+    passed(call, model, near).max(passed(call, model, afar))
+}
+
+/// Allreduce by recursive doubling.
+pub(crate) fn allreduce_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let [done, handed] = multiply(call, 2, model);
+    done.max(handed)
+}
+
+/// Allreduce by recursive multiplying.
+pub(crate) fn allreduce_multiplying(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [done, handed] = multiply(call, parameters.radix, model);
+    done.max(handed)
+}
+
+/// Allreduce by recursive doubling among the leaders of nodes: when the last one is done, and when all others are.
+/// If a single one is folded onto others, only the last one waits in every round for those that are late.
+pub(super) fn among_leaders(call: &Call, model: &Model) -> [u64; 2] {
+    let [done, handed] = multiply(call, 2, model);
+    let (bytes, is_single) = (call.bytes(), (call.size - 1).is_power_of_two());
+    let waited = match is_single && bytes <= model.machine.eager {
+        true => model.hop(Way::Network, bytes) - model.send(Way::Network, bytes),
+        false => 0,
+    };
+    [done.max(handed), done.saturating_sub(waited).max(handed)]
+}
+
+/// Whole vectors among groups, larger from phase to phase. Leaders with more followers than others are late: they
+/// wait for one another only, and hand a short result back while the others wait for them. When the others are
+/// done, and when it is handed back.
+fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
+    let (phases, count) = Fold::power(call.size, radix);
+    let places = Places {
+        count,
+        front: false,
+    };
+    let late = match call.size / count {
+        1 if call.bytes() <= model.machine.eager => call.size % count,
+        _ => count,
+    };
+    let among_late = levels_of(late.max(1), radix);
+    let way = match model.place.nodes() {
+        1 => Way::Node,
+        _ => Way::Network,
+    };
+    let messages = u64::from(radix - 1);
+    let work = model.reduce(call.bytes()).saturating_mul(messages);
+    let busy = (model.send(way, call.bytes()).saturating_mul(messages)).saturating_add(work);
+    let mut rounds = Rounds::new(model);
+    fold(&mut rounds, call, places);
+    let mut ready = rounds.latest();
+    for phase in 0..phases {
+        places.exchange(&mut rounds, (radix.pow(phase), radix), call.bytes(), work);
+        ready = match phase < among_late {
+            true => rounds.latest(),
+            false => ready.saturating_add(busy),
+        };
+    }
+    let handed = ready.saturating_add(hand_back(call, places, model));
+    [rounds.latest(), handed]
+}
+
+/// What it takes to copy a message that one of the first places finds, which are late where ranks are folded
+/// onto them.
+fn found(places: Places, bytes: u64, model: &Model) -> u64 {
+    let are_late = places.front && model.place.size() > places.count;
+    match are_late && bytes <= model.machine.eager {
+        true => model.copy(bytes),
+        false => 0,
+    }
+}
+
+/// The later of the ways over the first places and over those at the ends of nodes.
+fn later(count: u32, time: impl Fn(Places) -> u64) -> u64 {
+    let [first, others] = [true, false].map(|front| time(Places { count, front }));
+    first.max(others)
+}
+
+/// Ranks folded onto places, and recursive halving, nearest first.
+fn halve(call: &Call, count: u32, model: &Model) -> u64 {
+    later(count, |places| {
+        let mut rounds = Rounds::new(model);
+        if places.front {
+            fold(&mut rounds, call, places);
+        }
+        for level in 0..levels(count) {
+            let half = call.bytes() >> (level + 1);
+            let work = model
+                .reduce(half)
+                .saturating_add(found(places, half, model));
+            places.exchange(&mut rounds, (1 << level, 2), half, work);
+        }
+        rounds.latest()
+    })
+}
+
+/// Allreduce by recursive halving and doubling.
+pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (levels, count) = Fold::power(call.size, 2);
+    let gathered = later(count, |places| {
+        let mut rounds = Rounds::new(model);
+        for level in (0..levels).rev() {
+            let bytes = call.bytes() >> (level + 1);
+            let work = found(places, bytes, model);
+            places.exchange(&mut rounds, (1 << level, 2), bytes, work);
+        }
+        if places.front {
+            rounds.work(hand_back(call, places, model));
+        }
+        rounds.latest()
+    });
+    halve(call, count, model).saturating_add(gathered)
+}
+
+/// Reduce by recursive halving and a gather: in each round half of those that are left send.
+pub(crate) fn reduce_rabenseifner(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let (levels, count) = Fold::power(call.size, 2);
+    let first = Places { count, front: true };
+    let gather = |level: u32| {
+        let distance = (call.size / count) << level;
+        let active = u64::from(model.place.per_node()).min(u64::from(distance));
+        let leave = model.parting(distance).min(active);
+        let bytes = call.bytes() >> (level + 1);
+        let way = match first.cut_off(model, 2 << level) {
+            0 => Way::Node,
+            _ => Way::Network,
+        };
+        (model.hop(way, bytes)).max(model.load(bytes).saturating_mul(leave))
+    };
+    let gathered = (0..levels).map(gather);
+    gathered.fold(halve(call, count, model), u64::saturating_add)
+}
