@@ -296,9 +296,14 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
             0
         }
     };
+    // There is room for so many; short messages come without it.
+    let window = match bytes > model.machine.eager {
+        true => parameters.window.clamp(1, IN_FLIGHT as u32),
+        false => parameters.window.max(1),
+    };
     let flight = match peers.far {
         // All that begin together end together.
-        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(parameters.window.max(1).into())),
+        0 => turn(Way::Node).saturating_mul(peers.near.div_ceil(window.into())),
         _ => peers.flight(parameters.window, turn(Way::Node), turn(Way::Network)),
     };
     let load = model.load(bytes).saturating_mul(peers.far);
