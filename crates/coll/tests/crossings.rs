@@ -106,7 +106,7 @@ fn few_short_messages_go_from_node_to_node() {
         (Collective::Reduce, [3, 6, 6]),
         (Collective::Allreduce, [12, 16, 24]),
         (Collective::Gather, [3, 6, 6]),
-        (Collective::Scatter, [3, 6, 6]),
+        (Collective::Scatter, [3, 6, 5]),
         (Collective::Allgather, [16, 24, 28]),
         (Collective::Alltoall, [12, 24, 28]),
     ];

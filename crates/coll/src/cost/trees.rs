@@ -17,6 +17,8 @@ struct Tree<'a> {
     work: u64,
     /// Whether messages go up.
     up: bool,
+    /// Whether the nearest of the children of a level goes first; else the farthest does.
+    nearest_first: bool,
 }
 
 impl Tree<'_> {
@@ -34,12 +36,16 @@ impl Tree<'_> {
     }
 
     /// The same of a root with so many children, each with `weight` ranks but the farthest, which
-    /// has `last` of them. The farthest goes first; so much of what it takes is hidden.
+    /// has `last` of them; so much of what it takes is hidden.
     fn level(&self, weight: u64, children: u64, last: u64, below: [u64; 2], hidden: u64) -> u64 {
         let [below, cut] = below;
         // Until when the processor and the adapter are busy.
         let (mut turn, mut adapter, mut time) = (0_u64, 0_u64, 0_u64);
-        for child in (1..=children).rev() {
+        for turned in 0..children {
+            let child = match self.nearest_first {
+                true => turned + 1,
+                false => children - turned,
+            };
             let (ranks, rest, less) = if child == children {
                 (last, cut, hidden)
             } else {
@@ -221,6 +227,7 @@ pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 
         fixed: call.bytes(),
         work: 0,
         up: false,
+        nearest_first: false,
     };
     tree.time()
 }
@@ -234,6 +241,7 @@ pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64
         fixed: call.bytes(),
         work: model.reduce(call.bytes()),
         up: true,
+        nearest_first: false,
     };
     tree.time()
 }
@@ -248,6 +256,7 @@ pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) 
             fixed: 0,
             work: 0,
             up,
+            nearest_first: false,
         };
         tree.time()
     };
@@ -297,6 +306,7 @@ fn blocks(call: &Call, parameters: &Parameters, model: &Model, up: bool) -> u64 
         fixed: 0,
         work: 0,
         up,
+        nearest_first: !up,
     };
     tree.time()
 }
@@ -338,6 +348,7 @@ pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u
         fixed: 0,
         work: 0,
         up: false,
+        nearest_first: false,
     };
     tree.time().saturating_add(regather(call, model))
 }
