@@ -54,6 +54,43 @@ fn a_longer_vector_never_costs_less() {
     }
 }
 
+/// A table does not ask all candidates at all sizes.
+#[test]
+fn nothing_costs_less_than_what_is_chosen() {
+    for tuning in machines().flat_map(|one| {
+        [false, true].map(|serial_copies| Tuning {
+            serial_copies,
+            ..one.clone()
+        })
+    }) {
+        for collective in Collective::ALL {
+            for size in [2, 3, 5, 8, 17, 33, 66, 128, 1000] {
+                let call = call(collective, size);
+                let Ok(table) = Table::new(&call, &tuning) else {
+                    continue;
+                };
+                if !collective.has_known_length() {
+                    continue;
+                }
+                for bytes in (0..27).map(|at| 1 << at) {
+                    let call = Call {
+                        count: bytes,
+                        ..call
+                    };
+                    let choice = table.choice(bytes);
+                    let cost =
+                        choice
+                            .algorithm
+                            .cost(&call, &choice.parameters, &tuning.model(size));
+                    let all = super::expected(&call, &tuning).expect("there is one");
+                    let least = all.map(|one| one.1).min();
+                    assert_eq!(Some(cost), least, "{collective}, {size} ranks, {bytes} B");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn only_what_suits_is_chosen() {
     for tuning in machines() {
