@@ -21,26 +21,48 @@ pub const MAX_SIZE: u32 = 128;
 const AHEAD: u32 = 4;
 const WINDOW: u32 = 8;
 
-/// Exchanges with so many peers that ask before the first one sends. In a single turn of short pieces there are
-/// more, so that all that comes early is asked for; but none where a turn is far more than there is room for: then
-/// as many pieces travel as possible, and what comes was sent when it was asked for.
-pub(crate) const fn asked_ahead(peers: u32, turns: u32, short: bool) -> u32 {
-    match (short, turns) {
-        (true, 1) if peers >= 3 * IN_FLIGHT as u32 / 2 => 0,
-        (true, 1) if peers > 1 => 2 * AHEAD,
-        _ => AHEAD,
-    }
+/// What a rank asks for before it sends depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asking {
+    /// Ranks to which a piece is handed on.
+    pub(crate) peers: u32,
+    /// Pieces of each rank but the root.
+    pub(crate) turns: u32,
+    /// Whether pieces are sent at once.
+    pub(crate) is_short: bool,
+    /// Whether all ranks are on one node: from elsewhere what is asked for comes later.
+    pub(crate) on_one_node: bool,
 }
 
-/// Pieces that a rank asks the root for before it hands one on to so many peers: so far ahead of those of the
-/// others that a step which needs one of them needs no more of theirs than a window allows, if there is room.
-pub(crate) const fn asked_of_root(peers: u32, turns: u32, short: bool) -> u32 {
-    let window = WINDOW << short as u32;
-    let before =
-        (asked_ahead(peers, turns, short) + window).div_ceil(if peers > 0 { peers } else { 1 });
-    let room = IN_FLIGHT as u32 - AHEAD;
-    let most = if turns < room { turns } else { room };
-    if before < most { before } else { most }
+impl Asking {
+    /// Exchanges that ask before the first one sends. In a single turn of short pieces there are more, so that all
+    /// that comes early is asked for; but none where a turn is far more than there is room for: then as many pieces
+    /// travel as possible, and what comes was sent when it was asked for.
+    pub(crate) const fn ahead(self) -> u32 {
+        if !self.is_short {
+            return AHEAD;
+        }
+        match self.turns {
+            1 if self.peers >= 3 * IN_FLIGHT as u32 / 2 => 0,
+            1 if self.peers > 1 => 2 * AHEAD,
+            _ if self.peers > 1 && !self.on_one_node => 2 * AHEAD,
+            _ => AHEAD,
+        }
+    }
+
+    /// Pieces that a rank asks the root for before it hands one on: so far ahead of those of the others that a step
+    /// which needs one of them needs no more of theirs than a window allows, if there is room.
+    pub(crate) const fn of_root(self) -> u32 {
+        let window = WINDOW << self.is_short as u32;
+        let peers = if self.peers > 0 { self.peers } else { 1 };
+        let before = (self.ahead() + window).div_ceil(peers);
+        let room = match self.on_one_node {
+            true => IN_FLIGHT as u32 - AHEAD,
+            false => WINDOW,
+        };
+        let most = if self.turns < room { self.turns } else { room };
+        if before < most { before } else { most }
+    }
 }
 
 /// What comes to a rank at a time: between what it asks for ahead and the window.
@@ -63,6 +85,7 @@ pub struct LinearLinear {
     size: u32,
     from_root: u32,
     turns: Turns,
+    on_one_node: bool,
     cut: Cut,
     short: Short,
 }
@@ -77,14 +100,16 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// So many blocks; more of them where what is left would be many pieces, or long ones, and fewer where these would be
-    /// empty.
-    pub(crate) fn of(call: &Call, blocks: u32) -> Self {
+    /// So many blocks; more of them where what is left would be many pieces, or long ones, or would go to other nodes,
+    /// and fewer where these would be empty.
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let blocks = parameters.blocks;
         let others = call.size.max(2) - 1;
         let most = call.count.min(u64::from(others) << 16) as u32;
         let is_short = longest(call.count, blocks.max(1)) <= Short::of(call).elements();
         let (each, left) = (blocks / others, blocks % others);
-        if is_short && (1..=most).contains(&blocks) && left <= each {
+        let on_one_node = is_on_one_node(call, parameters);
+        if on_one_node && is_short && (1..=most).contains(&blocks) && left <= each {
             return Turns { each, left };
         }
         Turns {
@@ -98,14 +123,19 @@ impl Turns {
     }
 }
 
+const fn is_on_one_node(call: &Call, parameters: &Parameters) -> bool {
+    parameters.per_node >= call.size
+}
+
 impl LinearLinear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let turns = Turns::of(call, parameters.blocks);
+        let turns = Turns::of(call, parameters);
         LinearLinear {
             root: call.root,
             size: call.size,
             from_root: call.from_root(),
             turns,
+            on_one_node: is_on_one_node(call, parameters),
             cut: Cut::new(call.count, turns.pieces(call.size)),
             short: Short::of(call),
         }
@@ -113,7 +143,7 @@ impl LinearLinear {
 
     /// The rounds at most.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let turns = Turns::of(call, parameters.blocks).each;
+        let turns = Turns::of(call, parameters).each;
         4 * u64::from(turns) * u64::from(call.size - 1)
     }
 
@@ -130,9 +160,18 @@ impl LinearLinear {
         self.cut.longest() <= self.short.elements()
     }
 
+    const fn asking(&self) -> Asking {
+        Asking {
+            peers: self.peers(),
+            turns: self.turns.each,
+            is_short: self.is_short(),
+            on_one_node: self.on_one_node,
+        }
+    }
+
     /// Exchanges that ask before the first one sends.
     const fn ahead(&self) -> u32 {
-        asked_ahead(self.peers(), self.turns.each, self.is_short())
+        self.asking().ahead()
     }
 
     const fn window(&self) -> u32 {
@@ -141,7 +180,7 @@ impl LinearLinear {
 
     /// Pieces of the root that are asked for before the first turn.
     const fn early(&self) -> u32 {
-        asked_of_root(self.peers(), self.turns.each, self.is_short())
+        self.asking().of_root()
     }
 
     /// Exchanges of this rank, of which the first ask for what comes before the first turn.

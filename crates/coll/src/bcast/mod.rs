@@ -19,6 +19,6 @@ pub use composed::{
     LinearBruck, LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
 pub use knomial::Knomial;
+pub(crate) use linear_linear::{Asking, Turns, under_way};
 pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
-pub(crate) use linear_linear::{Turns, asked_ahead, asked_of_root, under_way};
 pub use scatter_allgather::ScatterAllgather;

@@ -223,7 +223,7 @@ table! {
         name: "linear-linear",
         about: "pieces straight from the root, each from who got it to all: for the ranks of a node",
         needs: Needs { max_size: bcast::LINEAR_LINEAR_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { blocks: 16, ..Parameters::NONE },
+        parameters: Parameters { blocks: 16, per_node: 1, ..Parameters::NONE },
         rounds: bcast::LinearLinear::rounds,
         cost: cost::bcast_linear_linear,
     };

@@ -133,15 +133,21 @@ pub(crate) fn alltoall_linear(call: &Call, parameters: &Parameters, model: &Mode
 /// Bcast in pieces straight from the root to each rank in turn, and from each to all others: the later
 /// of the root and the others sets the pace.
 pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let dealt = bcast::Turns::of(call, parameters.blocks);
+    let dealt = bcast::Turns::of(call, parameters);
     let bcast::Turns { each: turns, left } = dealt;
     let others = u64::from(call.size) - 1;
     let piece = call.bytes().div_ceil(dealt.pieces(call.size).into());
     let is_short = piece <= model.machine.eager;
-    let alone = model.place.nodes() == 1 && !model.serial_copies;
     let peers = call.size.max(2) - 2;
-    let ahead = bcast::asked_ahead(peers, turns, is_short).into();
-    let early = bcast::asked_of_root(peers, turns, is_short).into();
+    let on_one_node = model.place.nodes() == 1;
+    let asking = bcast::Asking {
+        peers,
+        turns,
+        is_short,
+        on_one_node,
+    };
+    let (ahead, early) = (asking.ahead().into(), asking.of_root().into());
+    let alone = on_one_node && !model.serial_copies;
     let least = match alone && is_short && call.size > 2 {
         true => in_pieces(model, piece, others, [turns, left], ahead),
         false => 0,
@@ -152,7 +158,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     if alone && !is_short && call.size > 2 {
         return in_long_pieces(model, piece, others, turns.into(), [early, ahead]);
     }
-    if model.place.nodes() == 1 && model.serial_copies && !is_short && call.size > 2 {
+    if on_one_node && model.serial_copies && !is_short && call.size > 2 {
         return copied_in_turn(model, piece, others, turns.into());
     }
     let first = model.hop(model.way(1), piece);
@@ -175,13 +181,20 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     };
     // Who gets the last piece sends it to all others, and gets theirs at the same time.
     let to_all = |each: u64| each.saturating_mul(others - 1);
-    let handed = to_all(model.send(last, piece)).saturating_add(far);
+    let afar = u64::from(model.place.size() - model.place.on_last_node());
+    let carried = model.load(piece).saturating_mul(afar.saturating_sub(1));
+    let handed = to_all(model.send(last, piece))
+        .max(carried)
+        .saturating_add(far);
     let both = to_all(model.both(last, piece));
     let from_root = given.saturating_add(handed.max(both));
     let from_root = from_root.max(by_root(turns + left));
     // The root sends short pieces faster than they are handed on: when it has made up for those that are asked for
     // early, they come before they are asked for and are copied once more, as what is left is.
     let before = match is_short && !model.serial_copies && call.size > 2 {
+        true if !on_one_node => {
+            u64::from(turns.saturating_sub(window)).saturating_mul(model.copy(piece))
+        }
         true => {
             let (send, receive) = (model.send(last, piece), model.receive(last, piece));
             let made_up = (others * receive).saturating_sub(send);

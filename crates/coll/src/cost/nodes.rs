@@ -2,7 +2,9 @@
 
 use super::direct::everyone;
 use super::folded::among_leaders;
-use super::rounds::{Round, Rounds, allgather_bruck};
+use super::rounds::{
+    Round, Rounds, allgather_bruck, allreduce_circulant_in_lanes, reduce_scatter_circulant_in_lanes,
+};
 use super::trees::gather_in_place;
 use super::{
     Model, Way, allreduce_circulant, barrier_knomial, bcast, chain, dissemination, exscan_doubling,
@@ -308,9 +310,7 @@ pub(crate) fn reduce_scatter_lane_circulant(
     }
     let node = among(call, ranks, call.count.saturating_mul(nodes.into()));
     let lane = among(call, nodes, call.count);
-    let between = lanes(&lane, place, model, |lane, model| {
-        reduce_scatter_circulant(lane, parameters, model)
-    });
+    let between = lanes(&lane, place, model, reduce_scatter_circulant_in_lanes);
     reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
 }
 
@@ -324,9 +324,7 @@ pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, mod
     }
     let share = call.count.div_ceil(ranks.into());
     let lane = among(call, nodes, share);
-    let between = lanes(&lane, place, model, |lane, model| {
-        allreduce_circulant(lane, parameters, model)
-    });
+    let between = lanes(&lane, place, model, allreduce_circulant_in_lanes);
     // In the node shares go around once to be reduced, and once to be gathered.
     let near = allreduce_circulant(
         &among(call, ranks, call.count),

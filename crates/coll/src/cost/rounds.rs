@@ -380,12 +380,30 @@ pub(crate) fn reduce_scatter_circulant(call: &Call, _: &Parameters, model: &Mode
 
 /// Allreduce over the circulant graph.
 pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    let [there, back] = there_and_back(call, model);
+    there.latest().saturating_add(back.latest())
+}
+
+/// The same in lanes, all of whose messages wait at the adapter for one another.
+pub(super) fn allreduce_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
+    let [there, back] = there_and_back(call, model);
+    there.time().saturating_add(back.time())
+}
+
+/// Each of the two goes around all ranks once.
+fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
     let block = share(call, call.size);
-    // Each of the two goes around all ranks once.
     let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
     scatter_around(&mut there, call.size, block);
     gather_around(&mut back, call.size, block);
-    there.latest().saturating_add(back.latest())
+    [there, back]
+}
+
+/// Reduce-scatter over the circulant graph in lanes, all of whose messages wait at the adapter for one another.
+pub(super) fn reduce_scatter_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
+    let mut rounds = Rounds::new(model);
+    scatter_around(&mut rounds, call.size, block_of(call));
+    rounds.time()
 }
 
 /// Reduce-scatter by recursive halving, farthest first, so that blocks keep their order.
