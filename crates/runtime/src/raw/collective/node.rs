@@ -85,25 +85,30 @@ impl<A: Access> Communicator<A> {
             return Ok(());
         }
         if let Some(mut team) = team.map(Box::new) {
-            if !self.all_do(team.can_read())? {
+            let (all_can_read, processors) = self.surroundings(team.can_read())?;
+            if !all_can_read {
                 team.read_no_memory();
             }
-            team.know_processors(&self.processors()?);
+            team.know_processors(&processors);
             self.access().with(|lane| lane.keep_team(context, team));
         }
         Ok(())
     }
 
-    /// The processor of each rank, if all have one, maybe with others; else none.
-    fn processors(&self) -> Result<Vec<u32>> {
+    /// Whether all ranks can read the others' memory, of which this one can or not; and the processor of each, if all have
+    /// one, maybe with others, else none.
+    fn surroundings(&self, can_read: bool) -> Result<(bool, Vec<u32>)> {
         let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
         let mut all = vec![0_u32; size];
-        all[me] = own_processor().map_or(0, |own| own + 1);
+        let processor = own_processor().map_or(0, |own| own + 1);
+        all[me] = processor << 1 | u32::from(can_read);
         self.allreduce_in_place(&mut all, Op::MAX)?;
-        if all.contains(&0) {
-            all.clear();
+        let all_can_read = all.iter().all(|one| one & 1 == 1);
+        let mut processors: Vec<_> = all.into_iter().map(|one| one >> 1).collect();
+        if processors.contains(&0) {
+            processors.clear();
         }
-        Ok(all)
+        Ok((all_can_read, processors))
     }
 
     /// Whether all ranks do, of which this one does or not.

@@ -44,7 +44,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_all(block, 1);
-        let mut run = Run::for_all(self, driver, (Kind::Allgather, 0, block), pieces);
+        let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.through);
         run.exchange(
             pieces,
             |run, step| {

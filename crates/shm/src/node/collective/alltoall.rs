@@ -43,7 +43,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let mut run = Run::for_each(self, driver, (Kind::Alltoall, 0, block), pieces);
+        let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.through);
         run.exchange(
             pieces,
             |run, step| {

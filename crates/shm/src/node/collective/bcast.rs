@@ -23,7 +23,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
-        let mut run = Run::for_all(self, driver, (Kind::Bcast, root, len), pieces);
+        let mut run = Run::new(self, driver, (Kind::Bcast, root, len), pieces.through);
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {

@@ -21,8 +21,9 @@ use oxmpi_os::RawBytes;
 use oxmpi_os::vm::{self, Denied};
 use oxmpi_wire::Bytes;
 
+use super::pieces::Through;
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run, Through};
+use super::run::{Kind, Run};
 use super::team::{Driver, ROOM, Team};
 use crate::transport::{Afar, Entry};
 

@@ -13,9 +13,9 @@ use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::{Pieces, share_of};
+use super::pieces::{Pieces, Through, share_of};
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run, Through};
+use super::run::{Kind, Run};
 use super::team::{Driver, ROOM, Team};
 
 /// Who shares a processor with a rank, and who else has its part in what goes between processors.

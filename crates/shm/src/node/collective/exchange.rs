@@ -1,8 +1,8 @@
 //! Who writes in which step of a collective, which all ranks count alike; and calls in which all write for all.
 
 use super::arena::SLOTS;
-use super::pieces::Pieces;
-use super::run::{Run, Through};
+use super::pieces::{Pieces, Through};
+use super::run::Run;
 use super::team::Driver;
 
 impl<D: Driver> Run<'_, D> {

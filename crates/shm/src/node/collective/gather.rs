@@ -8,8 +8,9 @@ use oxmpi_os::vm::Denied;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::direct::MOST;
+use super::pieces::Through;
 use super::roads::Road;
-use super::run::{Kind, Run, Through};
+use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 use crate::transport::Afar;
 
@@ -56,8 +57,8 @@ impl Team {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
-        let (pieces, through) = self.pieces_for_one(block, 1);
-        let mut run = Run::new(self, driver, (Kind::Gather, root, block), through);
+        let pieces = self.pieces_for_one(block, 1);
+        let mut run = Run::new(self, driver, (Kind::Gather, root, block), pieces.through);
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
             run.others_write(step, root);

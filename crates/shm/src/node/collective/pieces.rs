@@ -4,6 +4,17 @@ use std::ops::Range;
 
 use super::arena::{LONG_PIECE, Slots};
 
+/// Where what a rank writes in a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Through {
+    /// In its slot.
+    Slots,
+    /// In the cell of its slot, for all others to read.
+    Cells,
+    /// In a cell of its dialogue with each reader.
+    Dialogues,
+}
+
 /// The steps of a call, in each of which a rank writes up to a cell, and of one vector up to [`LONG_PIECE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
@@ -11,8 +22,8 @@ pub(super) struct Pieces {
     len: u64,
     /// Bytes of it that go in one step.
     piece: usize,
-    /// Whether what a rank writes in a step fits its slot.
-    pub(super) inline: bool,
+    /// Where they go: in slots, if what a rank writes in a step fits one.
+    pub(super) through: Through,
 }
 
 /// Bytes of payload in a slot.
@@ -25,13 +36,22 @@ impl Pieces {
     /// For `parts` vectors of `len` bytes, each of which goes through cells of `cell` bytes of its own, cut
     /// between elements of `element` bytes; where they are short all go side by side in a slot.
     #[inline]
-    pub(super) fn new(len: u64, parts: usize, cell: usize, element: usize) -> Self {
-        let inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
-        let piece = match inline {
-            true => len as usize,
-            false => longest(cell.min(LONG_PIECE), element),
+    pub(super) fn new(
+        len: u64,
+        parts: usize,
+        (cell, through): (usize, Through),
+        element: usize,
+    ) -> Self {
+        let is_inline = len <= INLINE as u64 && len as usize * parts <= INLINE;
+        let (piece, through) = match is_inline {
+            true => (len as usize, Through::Slots),
+            false => (longest(cell.min(LONG_PIECE), element), through),
         };
-        Self { len, piece, inline }
+        Self {
+            len,
+            piece,
+            through,
+        }
     }
 
     /// For a vector of which each of `ranks` ranks gives every other one a share, through cells of `cell` bytes, in
@@ -44,8 +64,12 @@ impl Pieces {
     ) -> Self {
         let shares = (cell / element).saturating_mul(ranks * element);
         let piece = longest(whole.min(shares), element);
-        let inline = false;
-        Self { len, piece, inline }
+        let through = Through::Dialogues;
+        Self {
+            len,
+            piece,
+            through,
+        }
     }
 
     /// Steps that it takes.
@@ -68,7 +92,10 @@ impl Pieces {
 
     /// Where in a slot vector number `part` stands, or in its cell.
     pub(super) const fn place(&self, part: usize) -> usize {
-        if self.inline { part * self.piece } else { 0 }
+        match self.through {
+            Through::Slots => part * self.piece,
+            _ => 0,
+        }
     }
 }
 
@@ -112,7 +139,7 @@ mod tests {
             let cell = 1usize << cell;
             prop_assume!(holds(element as u64, cell / parts));
             let len = count * element as u64;
-            let pieces = Pieces::new(len, parts, cell, element);
+            let pieces = Pieces::new(len, parts, (cell, Through::Cells), element);
             let in_shares = Pieces::in_shares(len, parts, (cell / parts, cell), element);
             let share = (in_shares.piece / element).div_ceil(parts) * element;
             prop_assert!(share <= cell / parts && in_shares.piece <= cell);
@@ -122,7 +149,7 @@ mod tests {
                 prop_assert_eq!(at, end);
                 prop_assert!(piece > 0 && piece.is_multiple_of(element));
                 let last = pieces.place(parts - 1) + piece;
-                let room = if pieces.inline { INLINE } else { cell };
+                let room = if pieces.through == Through::Slots { INLINE } else { cell };
                 prop_assert!(last <= room);
                 end += piece as u64;
             }

@@ -70,8 +70,8 @@ impl Team {
             return self.reduce_by_shares(driver, Some(root), operands);
         }
         let me = self.me;
-        let (pieces, through) = self.pieces_for_one(len, operands.element);
-        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), through);
+        let pieces = self.pieces_for_one(len, operands.element);
+        let mut run = Run::new(self, driver, (Kind::Reduce, root, len), pieces.through);
         for step in 0..pieces.steps() {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
@@ -112,7 +112,7 @@ impl Team {
             return self.reduce_by_shares(driver, None, operands);
         }
         let pieces = self.pieces_for_all(len, operands.element);
-        let mut run = Run::for_all(self, driver, (Kind::Allreduce, 0, len), pieces);
+        let mut run = Run::new(self, driver, (Kind::Allreduce, 0, len), pieces.through);
         run.exchange(
             pieces,
             |run, step| run.write(step, operands.input, pieces.part(step)),
@@ -156,7 +156,7 @@ impl Team {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let pieces = self.pieces_for_each(block, size - 1, operands.element);
         let call = (Kind::ReduceScatter, 0, block);
-        let mut run = Run::for_each(self, driver, call, pieces);
+        let mut run = Run::new(self, driver, call, pieces.through);
         run.exchange(
             pieces,
             |run, step| {

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use oxmpi_wire::{Put, Take};
 
-use super::run::{KINDS, Kind, Run, Through};
+use super::pieces::Through;
+use super::run::{KINDS, Kind, Run};
 use super::team::{Driver, Team};
 
 /// A way of a long call.

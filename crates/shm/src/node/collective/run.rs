@@ -7,7 +7,7 @@ use oxmpi_wire::{Bytes, Put, Take};
 
 use super::arena::{SLOTS, Slots};
 use super::awaited::Awaited;
-use super::pieces::Pieces;
+use super::pieces::Through;
 use super::streams::{self, Way};
 use super::team::{Driver, Team};
 use crate::ring::Mapped;
@@ -25,17 +25,6 @@ pub(super) struct Run<'a, D> {
     bytes: u64,
     /// Where payload goes.
     pub(super) through: Through,
-}
-
-/// Where what a rank writes in a step is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Through {
-    /// In its slot.
-    Slots,
-    /// In the cell of its slot, for all others to read.
-    Cells,
-    /// In a cell of its dialogue with each reader.
-    Dialogues,
 }
 
 /// What a call is, so that ranks find out when theirs differ.
@@ -80,37 +69,6 @@ impl<'a, D: Driver> Run<'a, D> {
             mark: mark(kind, root, len),
             through,
         }
-    }
-
-    /// As [`Run::new`], of a vector in `pieces` that a rank gives all others.
-    #[inline]
-    pub(super) fn for_all(
-        team: &'a mut Team,
-        driver: &'a mut D,
-        call: (Kind, usize, u64),
-        pieces: Pieces,
-    ) -> Self {
-        let through = match &team.pair {
-            _ if pieces.inline => Through::Slots,
-            None => Through::Cells,
-            Some(_) => Through::Dialogues,
-        };
-        Self::new(team, driver, call, through)
-    }
-
-    /// As [`Run::new`], of vectors in `pieces` that a rank gives others, a vector each.
-    #[inline]
-    pub(super) fn for_each(
-        team: &'a mut Team,
-        driver: &'a mut D,
-        call: (Kind, usize, u64),
-        pieces: Pieces,
-    ) -> Self {
-        let through = match pieces.inline {
-            true => Through::Slots,
-            false => Through::Dialogues,
-        };
-        Self::new(team, driver, call, through)
     }
 
     /// From now on payload goes here.

@@ -4,9 +4,9 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::pieces::vector;
+use super::pieces::{Through, vector};
 use super::roads::Road;
-use super::run::{Kind, Run, Through};
+use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 
 impl Team {
@@ -51,7 +51,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let mut run = Run::for_each(self, driver, (Kind::Scatter, root, block), pieces);
+        let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.through);
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);

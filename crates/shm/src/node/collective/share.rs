@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use super::arena::LONG_PIECE;
-use super::pieces::{Pieces, share_of};
+use super::pieces::{Pieces, Through, share_of};
 use super::reduce::{Operands, contiguous};
-use super::run::{Kind, Run, Through};
+use super::run::{Kind, Run};
 use super::team::{Driver, RESULT, ROOM, Team};
 
 /// Pieces in a row that go through each of the two halves of the way: so a rank that shares its

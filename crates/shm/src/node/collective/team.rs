@@ -9,9 +9,8 @@ use super::arena::{self, LONG_PIECE, PLACES, SLOTS, Slots};
 use super::awaited::Awaited;
 use super::dialogues::Dialogues;
 use super::domains::Domains;
-use super::pieces::Pieces;
+use super::pieces::{Pieces, Through};
 use super::roads::Roads;
-use super::run::Through;
 use super::streams::Streams;
 use super::turns::Turns;
 use crate::ring::Mapped;
@@ -179,37 +178,34 @@ impl Team {
         self.members.len()
     }
 
-    /// How a vector is cut that a rank gives all others, in elements of `element` bytes.
+    /// How a vector goes that a rank gives all others, in elements of `element` bytes.
     #[inline]
     pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
-        let cell = match &self.pair {
-            None => self.cell,
-            Some(_) => self.dialogues.cell,
+        let through = match &self.pair {
+            None => (self.cell, Through::Cells),
+            Some(_) => (self.dialogues.cell, Through::Dialogues),
         };
-        Pieces::new(len, 1, cell, element)
+        Pieces::new(len, 1, through, element)
     }
 
-    /// How a vector is cut that a rank gives one other, and what it goes through: of many ranks any two have little room.
+    /// How a vector goes that a rank gives one other: of many ranks any two have little room.
     #[inline]
-    pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> (Pieces, Through) {
-        let whole = self.cell.min(LONG_PIECE);
-        let (cell, through) = match self.pair.is_some() || self.dialogues.is_roomy(whole) {
-            true => (self.dialogues.cell, Through::Dialogues),
-            false => (whole, Through::Cells),
-        };
-        let pieces = Pieces::new(len, 1, cell, element);
-        let through = if pieces.inline {
-            Through::Slots
-        } else {
-            through
-        };
-        (pieces, through)
+    pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {
+        match self.dialogues.is_roomy(self.cell.min(LONG_PIECE)) {
+            true => self.pieces_for_each(len, 1, element),
+            false => self.pieces_for_all(len, element),
+        }
     }
 
-    /// How each of the vectors is cut that a rank gives so many others.
+    /// How each of the vectors goes that a rank gives so many others.
     #[inline]
     pub(super) fn pieces_for_each(&self, len: u64, others: usize, element: usize) -> Pieces {
-        Pieces::new(len, others, self.dialogues.cell, element)
+        Pieces::new(
+            len,
+            others,
+            (self.dialogues.cell, Through::Dialogues),
+            element,
+        )
     }
 
     /// Bytes of a block for each.
