@@ -260,10 +260,19 @@ impl<A: Access> Comm<A> {
 
     /// Runs the operation to its end.
     fn run<B: Buffer, C: Combine>(&self, operation: impl Collective<B, C>) -> Result<()> {
-        let described = operation.describe(self.place())?;
-        let combine = described.combine.map(on_bytes);
-        let combine = combine.as_ref().map(|combine| combine as Operation<'_>);
-        self.raw
-            .collective(&described.call, &described.buffers, combine)
+        // What is known of a call stays where it is made: to move it takes longer than a short call.
+        match operation.describe(self.place()) {
+            Ok(Described {
+                ref call,
+                ref buffers,
+                combine,
+                held: ref _held,
+            }) => {
+                let combine = combine.map(on_bytes);
+                let combine = combine.as_ref().map(|combine| combine as Operation<'_>);
+                self.raw.collective(call, buffers, combine)
+            }
+            Err(why) => Err(why),
+        }
     }
 }

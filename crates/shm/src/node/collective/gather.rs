@@ -48,6 +48,7 @@ impl Team {
         })
     }
 
+    #[inline(always)]
     fn gather_by_cells<D: Driver>(
         &mut self,
         driver: &mut D,

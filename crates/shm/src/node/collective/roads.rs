@@ -163,6 +163,8 @@ impl Team {
     ///
     /// # Errors
     /// As `go`, or when a rank never comes.
+    // Not inlined, so that a short call, which does not come here, has the registers.
+    #[inline(never)]
     pub(super) fn by_best_road<D: Driver>(
         &mut self,
         driver: &mut D,

@@ -41,6 +41,7 @@ impl Team {
         })
     }
 
+    #[inline(always)]
     fn scatter_by_cells<D: Driver>(
         &mut self,
         driver: &mut D,
