@@ -13,7 +13,8 @@ use std::time::Duration;
 /// yields.
 ///
 /// So what each way loses is added up over a row of waits, and the way is changed when it has lost
-/// more than the other one did. Old losses of the other way are forgotten by and by.
+/// more than the other one did. Old losses of the other way are forgotten by and by: soon when ranks have met
+/// somebody once, as where one of them started late, and later each time that they meet somebody again.
 #[derive(Debug, Default)]
 pub(crate) struct Wariness {
     /// Whether waits sleep at once.
@@ -24,6 +25,10 @@ pub(crate) struct Wariness {
     lost: Cell<Duration>,
     /// What a row of the other way loses.
     other: Cell<Duration>,
+    /// Rows since the way was changed.
+    rows: Cell<u32>,
+    /// How often the way was changed with few rows between, up to the last of [`FORGOTTEN`].
+    changes: Cell<usize>,
 }
 
 /// Waits in a row.
@@ -33,8 +38,11 @@ const ROW: u32 = 64;
 /// that compute.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// The part of the other way's losses that is forgotten in a row.
-const FORGOTTEN: u32 = 8;
+/// The part of the other way's losses that is forgotten in a row, after so many changes.
+const FORGOTTEN: [u32; 4] = [2, 2, 4, 8];
+
+/// Few rows: some ten milliseconds of short waits.
+const FEW: u32 = 64;
 
 impl Wariness {
     /// Whether the wait that begins sleeps at once.
@@ -43,8 +51,10 @@ impl Wariness {
         self.waits.set(waits % ROW);
         if waits == ROW {
             let other = self.other.get();
-            self.other.set(other - other / FORGOTTEN);
+            self.other
+                .set(other - other / FORGOTTEN[self.changes.get()]);
             self.lost.set(Duration::ZERO);
+            self.rows.set(self.rows.get().saturating_add(1));
         }
         self.is_wary.get()
     }
@@ -58,6 +68,11 @@ impl Wariness {
             self.other.set(lost);
             self.lost.set(Duration::ZERO);
             self.waits.set(0);
+            let changes = match self.rows.replace(0) < FEW {
+                true => self.changes.get() + 1,
+                false => 0,
+            };
+            self.changes.set(changes.min(FORGOTTEN.len() - 1));
         }
     }
 }
@@ -100,6 +115,25 @@ mod tests {
         assert!(wariness.begin_wait());
         let slept = run(&wariness, 100, Duration::from_micros(60), Duration::ZERO);
         assert!(slept <= 2 * ROW, "{slept}");
+    }
+
+    /// Beside somebody who comes again and again ranks sleep for most of the time, and yield soon after the last time.
+    #[test]
+    fn who_is_met_once_is_forgotten_sooner_than_who_comes_again() {
+        let (sleep, slice) = (Duration::from_micros(15), Duration::from_millis(4));
+        let wariness = Wariness::default();
+        let until_it_yields = || {
+            wariness.lose(slice);
+            let rows = (1_u32..).find(|_| run(&wariness, 1, sleep, Duration::ZERO) < ROW);
+            rows.expect("it yields at last")
+        };
+        let [once, again, still] = std::array::from_fn(|_| until_it_yields());
+        assert!(
+            once < 6 && again >= 2 * once && still == again,
+            "{once} {again} {still}"
+        );
+        assert_eq!(run(&wariness, FEW, sleep, Duration::ZERO), 0);
+        assert_eq!(until_it_yields(), once);
     }
 
     #[test]
