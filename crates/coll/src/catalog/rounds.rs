@@ -18,13 +18,6 @@ pub(super) fn knomial(size: u32, radix: u32) -> u64 {
     u64::from(radix - 1) * u64::from(levels_of(size, radix))
 }
 
-/// The rounds in which one rank receives so many messages, those beyond the first window each after
-/// it has asked for it.
-pub(super) fn asked(messages: u32, window: u32) -> u64 {
-    let beyond = messages.saturating_sub(window);
-    u64::from(messages) + u64::from(if window > 1 { beyond.min(1) } else { beyond })
-}
-
 /// The rounds in which each two ranks exchange; in place each rank rests in one.
 pub(super) fn exchanges(call: &Call) -> u64 {
     u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)

@@ -1,11 +1,11 @@
 //! The rows of algorithms that serve several collectives alike: blocks of one length, and blocks of any;
 //! all neighbourhoods.
 
-use super::rounds::{asked, exchanges};
+use super::rounds::exchanges;
 use super::{Collective, Needs, Parameters, Row};
 use crate::digits::Digits;
 use crate::tree::levels;
-use crate::{cost, reduce_scatter};
+use crate::{cost, gather, reduce_scatter};
 
 pub(super) const fn gather_linear(collective: Collective) -> Row {
     Row {
@@ -17,7 +17,7 @@ pub(super) const fn gather_linear(collective: Collective) -> Row {
             window: 8,
             ..Parameters::NONE
         },
-        rounds: |call, parameters| asked(call.size - 1, parameters.window),
+        rounds: gather::Linear::rounds,
         cost: cost::gather_linear,
     }
 }

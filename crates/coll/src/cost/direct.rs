@@ -335,7 +335,27 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
 
 /// Gather and gatherv straight to the root.
 pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    rooted(call, parameters, model, true)
+    let (peers, bytes) = (Peers::of(model), call.bytes());
+    if bytes <= model.machine.eager || model.place.order() == Order::Cyclic {
+        return rooted(call, parameters, model, true);
+    }
+    let window = parameters.window;
+    let waits = peers.near + peers.far > window.into();
+    let asked = [Way::Node, Way::Network].map(|way| u64::from(waits) * model.hop(way, 0));
+    let received = peers.processor(|way| model.receive(way, bytes));
+    let busy = received.saturating_add(model.bare(peers.last(), 0));
+    if !model.serial_copies {
+        return in_windows(peers, bytes, (window, asked), model).max(busy);
+    }
+    // What asks for blocks from other nodes waits while the processor copies those of its own.
+    let one = model.receive(Way::Node, bytes);
+    let copied = match peers.near {
+        0 => 0,
+        near => one.saturating_mul(near).saturating_add(model.copy(bytes)),
+    };
+    let first = model.bare(Way::Node, 0).saturating_add(copied);
+    let across = across(copied, peers.far, bytes, window, model);
+    first.max(across).max(busy)
 }
 
 /// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node.
@@ -345,7 +365,12 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
         return rooted(call, parameters, model, false);
     }
     let given = match bytes > model.machine.eager {
-        true => in_windows(peers, bytes, parameters.window, model),
+        true => in_windows(
+            peers,
+            bytes,
+            (parameters.window, [model.machine.node.latency, 0]),
+            model,
+        ),
         false => at_once(peers, bytes, model),
     };
     let sent = peers.processor(|way| model.send(way, bytes));
@@ -383,43 +408,56 @@ fn at_once(peers: Peers, bytes: u64, model: &Model) -> u64 {
     one_way(Way::Node, peers.near).max(far)
 }
 
-/// Long messages to the ranks of a node, then to others, a window at a time. Those inside the node that begin
-/// together end together, and some of the others begin with the last of them. Between nodes what asks for the
-/// messages of one window waits at the adapter for those of the window before.
-fn in_windows(peers: Peers, bytes: u64, window: u32, model: &Model) -> u64 {
-    let window = u64::from(window.clamp(1, IN_FLIGHT as u32));
-    let known = model.machine.node.latency;
-    let turn = model.hop(Way::Node, bytes).saturating_add(known);
+/// Long messages to or from the ranks of a node, then others, a window at a time, where so much time passes between one
+/// and the next, inside the node and between nodes. Those inside the node that begin together end together, and some of the others begin with the last of
+/// them.
+fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
+    let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
+    let turn = model.hop(Way::Node, bytes).saturating_add(between[0]);
     let turns = |of: u64| turn.saturating_mul(of);
-    let last = peers.near % window;
-    let beside = if last == 0 {
-        0
-    } else {
-        peers.far.min(window - last)
-    };
-    let (load, hop) = (model.load(bytes), model.hop(Way::Network, bytes));
-    let alone = hop - bytes.saturating_mul(model.machine.network.byte);
-    let asked = alone.saturating_sub(model.end(Way::Network) + model.send(Way::Network, bytes));
-    let across = |start: u64, messages: u64| match messages.checked_sub(1) {
-        None => 0,
-        Some(more) => {
-            let waits = asked.saturating_mul(more / window);
-            start
-                .saturating_add(load.saturating_mul(more))
-                .saturating_add(hop + waits)
-        }
+    let last = peers.near % room;
+    let beside = match last {
+        0 => 0,
+        // Each of the others begins with the end of one of them.
+        _ if window > IN_FLIGHT as u32 => peers.far,
+        _ => peers.far.min(room - last),
     };
     // Of those that begin together the last one begins when the others have been sent.
     let together = if last == 0 {
-        window.min(peers.near)
+        room.min(peers.near)
     } else {
         last
     };
     let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
-    let inside = turns(peers.near.div_ceil(window)).saturating_sub(known) + others;
-    let with_last = across(turns(peers.near / window), beside);
-    let after = across(turns(peers.near.div_ceil(window)), peers.far - beside);
+    let inside = turns(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
+    let begun = turns(peers.near / room);
+    let carried = begun.saturating_add(model.load(bytes).saturating_mul(beside));
+    let ended = turns(peers.near.div_ceil(room)).max(carried);
+    let across = |start, messages| across(start, messages, bytes, window, model);
+    let with_last = across(begun, beside);
+    let after = across(ended.saturating_add(between[1]), peers.far - beside);
     inside.max(with_last).max(after)
+}
+
+/// When so many long messages from node to node have come that begin at a time, a window at a time: what asks for those
+/// of one window waits at the adapter for those of the window before. Or as many as there is room for, each of which
+/// makes room for another one.
+fn across(start: u64, messages: u64, bytes: u64, window: u32, model: &Model) -> u64 {
+    let Some(more) = messages.checked_sub(1) else {
+        return 0;
+    };
+    let (load, hop) = (model.load(bytes), model.hop(Way::Network, bytes));
+    let (room, window) = (IN_FLIGHT as u64, u64::from(window.max(1)));
+    let carried = match window > room {
+        true => load.max(hop / room).saturating_mul(more),
+        false => {
+            let alone = hop - bytes.saturating_mul(model.machine.network.byte);
+            let known = model.end(Way::Network) + model.send(Way::Network, bytes);
+            let asked = alone.saturating_sub(known).saturating_mul(more / window);
+            load.saturating_mul(more).saturating_add(asked)
+        }
+    };
+    start.saturating_add(carried).saturating_add(hop)
 }
 
 /// A message for each neighbour.

@@ -4,19 +4,24 @@
 //! `p - 1` rounds. The root sets the pace: it has at most a window's worth of receives open, and of
 //! the ranks beyond the first window each waits for a signal, which it gets when its turn comes. So
 //! however many ranks there are, no more messages than that reach the root unasked.
+//!
+//! The root copies its own block while others come. So that it has asked for those by then, who comes next after the
+//! root tells when it has announced its block, if that is a long one.
+
+use core::cmp::Ordering;
 
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{Window, copy};
+use crate::window::{Short, Window, copy};
 
 const DATA: u32 = 0;
 const SIGNAL: u32 = 1;
 
-/// One rank's part in a linear gather. The root has one step for each other rank, in the order of
-/// their distance above it, and one that copies its own block; another rank waits for its signal,
-/// if it is to, and sends.
+/// One rank's part in a linear gather. The root may hear first that a block is announced; it has one step for each
+/// other rank, in the order of their distance above it, and one that copies its own block. Another rank waits for its
+/// signal, if it is to, and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
     place: Circle,
@@ -27,6 +32,7 @@ pub struct Linear {
     /// How far this rank lies above the root.
     distance: u32,
     window: Window,
+    short: Short,
     in_place: bool,
 }
 
@@ -39,6 +45,7 @@ impl Linear {
             blocks: Blocks::of(call),
             distance: call.from_root(),
             window: Window::new(parameters.window),
+            short: Short::of(call),
             in_place: call.in_place,
         }
     }
@@ -51,13 +58,44 @@ impl Linear {
     const fn waits(&self, distance: u32) -> bool {
         distance > self.window.get()
     }
+
+    /// Whether a rank so far above the root, with a block of so many elements, tells when it has announced it.
+    const fn tells(&self, distance: u32, block: u64) -> bool {
+        distance == 1 && block > self.short.elements()
+    }
+
+    /// Steps of the root before it receives blocks: it hears of the next rank's, if there is one.
+    fn hears(&self) -> u32 {
+        u32::from(self.place.size() > 1)
+    }
+
+    /// Receives of the root before it copies its own block: those that nobody waits for.
+    fn first(&self) -> u32 {
+        self.window.get().min(self.place.size() - 1)
+    }
+
+    /// The rounds of blocks of one length: the root receives a message from each other rank, from those beyond the first
+    /// window after it has asked for it, and hears of a long block.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let messages = call.size - 1;
+        let beyond = messages.saturating_sub(parameters.window);
+        let asks = if parameters.window > 1 {
+            beyond.min(1)
+        } else {
+            beyond
+        };
+        let hears = messages > 0 && Linear::of(call, parameters).tells(1, call.count);
+        u64::from(messages) + u64::from(asks) + u64::from(hears)
+    }
 }
 
 impl Plan for Linear {
     fn steps(&self) -> u32 {
         match () {
             () if self.is_root() && self.blocks.are_empty() => 0,
-            () if self.is_root() => self.place.size() - 1 + u32::from(!self.in_place),
+            () if self.is_root() => {
+                self.place.size() - 1 + self.hears() + u32::from(!self.in_place)
+            }
             () if self.own == 0 => 0,
             () => 1 + u32::from(self.waits(self.distance)),
         }
@@ -74,14 +112,30 @@ impl Plan for Linear {
                 acts.recv(self.root, SIGNAL, Part::EMPTY);
             } else {
                 acts.send(self.root, DATA, input);
+                if self.tells(self.distance, self.own) {
+                    acts.send(self.root, SIGNAL, Part::EMPTY);
+                }
             }
             return Some(i);
         }
-        let distance = i + 1;
-        if distance == self.place.size() {
-            copy(acts, input, self.blocks.output(known, self.root));
+        let hears = self.hears();
+        let Some(before) = i.checked_sub(hears) else {
+            let next = self.place.above(1);
+            if self.tells(1, self.blocks.output(known, next).len()) {
+                acts.recv(next, SIGNAL, Part::EMPTY);
+            }
             return Some(0);
-        }
+        };
+        let first = self.first();
+        let receives = match before.cmp(&first) {
+            Ordering::Equal if !self.in_place => {
+                copy(acts, input, self.blocks.output(known, self.root));
+                return Some(hears);
+            }
+            Ordering::Greater if !self.in_place => before - 1,
+            _ => before,
+        };
+        let distance = receives + 1;
         let peer = self.place.above(distance);
         let block = self.blocks.output(known, peer);
         if !block.is_empty() {
@@ -90,6 +144,10 @@ impl Plan for Linear {
                 acts.send(peer, SIGNAL, Part::EMPTY);
             }
         }
-        Some(self.window.needs(i))
+        Some(match self.window.needs(receives) {
+            0 => 0,
+            needs if needs > first && !self.in_place => hears + needs + 1,
+            needs => hears + needs,
+        })
     }
 }
