@@ -39,7 +39,7 @@ pub(crate) use nodes::{
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_neighbor_exchange, bcast_knomial_ring,
     bcast_linear_all, bcast_linear_bruck, bcast_linear_neighbor_exchange, bcast_linear_ring,
-    reduce_bcast,
+    staged,
 };
 pub(crate) use pipeline::pipeline;
 pub(crate) use rounds::{
