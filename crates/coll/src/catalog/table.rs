@@ -355,6 +355,16 @@ table! {
         rounds: circulant::Pipeline::rounds_of,
         cost: cost::pipeline,
     };
+    ReduceGuest(reduce::Guest): Row {
+        collective: Collective::Reduce,
+        name: "guest",
+        about: "as circulant, but the root gets one rank's vector straight: for short vectors and \
+                powers of two; the operation must commute",
+        needs: Needs { commutative: true, power_of_two: true, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 1, ..Parameters::NONE },
+        rounds: reduce::Guest::rounds,
+        cost: cost::reduce_with_guest,
+    };
     ReduceRabenseifner(reduce::Rabenseifner): Row {
         collective: Collective::Reduce,
         name: "rabenseifner",

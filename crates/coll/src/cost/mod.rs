@@ -41,7 +41,7 @@ pub(crate) use phases::{
     bcast_linear_all, bcast_linear_bruck, bcast_linear_neighbor_exchange, bcast_linear_ring,
     staged,
 };
-pub(crate) use pipeline::pipeline;
+pub(crate) use pipeline::{pipeline, reduce_with_guest};
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
     allreduce_gather_reduce, allreduce_splitting, alltoall_bruck, census, dissemination,

@@ -44,6 +44,7 @@ any! {
     ReduceBinomial(reduce::Binomial),
     ReduceKnomial(reduce::Knomial),
     ReduceCirculant(reduce::Circulant),
+    ReduceGuest(reduce::Guest),
     ReduceRabenseifner(reduce::Rabenseifner),
     ReduceChain(reduce::Chain),
     ReduceNodeAware(hierarchy::Reduce),
