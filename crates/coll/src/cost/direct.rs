@@ -443,8 +443,11 @@ fn in_windows(peers: Peers, bytes: u64, window: u32, model: &Model) -> u64 {
     };
     let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
     let inside = turns(peers.near.div_ceil(window)).saturating_sub(known) + others;
-    let with_last = across(turns(peers.near / window), beside);
-    let after = across(turns(peers.near.div_ceil(window)), peers.far - beside);
+    // The adapter carries the others after those.
+    let left = peers.far - beside;
+    let carried = load.saturating_mul(left);
+    let with_last = across(turns(peers.near / window), beside).saturating_add(carried);
+    let after = across(turns(peers.near.div_ceil(window)), left);
     inside.max(with_last).max(after)
 }
 
