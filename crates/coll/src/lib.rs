@@ -29,7 +29,7 @@
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
 //! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`],
-//! [`neighbor`]; the [`circulant`] graph serves several. [`catalog`] lists them, [`choice`] chooses,
+//! [`neighbor`]; the [`circulant`] graph and collectives in [`stages`] serve several. [`catalog`] lists them, [`choice`] chooses,
 //! [`settings`] is what a user can say about it. [`exec`] runs a plan through a driver that the
 //! caller writes. `check` (feature `std`) proves plans.
 //!
@@ -72,6 +72,7 @@ pub mod scatterv;
 pub mod settings;
 #[cfg(feature = "sim")]
 pub mod sim;
+pub mod stages;
 
 mod accumulate;
 mod blocks;

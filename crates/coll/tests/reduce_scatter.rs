@@ -3,10 +3,12 @@
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::Case;
 
+/// But what goes by way of one rank, which gets whole vectors.
 #[test]
 fn every_algorithm_sends_the_least_volume() {
     let collectives = [Collective::ReduceScatter, Collective::ReduceScatterBlock];
-    for algorithm in collectives.into_iter().flat_map(Collective::algorithms) {
+    let all = collectives.into_iter().flat_map(Collective::algorithms);
+    for algorithm in all.filter(|one| one.row().parameters.stages[0].is_none()) {
         for size in 1..=33 {
             let case = Case::new(algorithm.collective(), size, 7);
             let call = case.call(0, &case.arrays());

@@ -11,9 +11,7 @@ mod rabenseifner;
 mod recursive_doubling;
 mod recursive_multiplying;
 mod recursive_splitting;
-mod reduce_bcast;
 mod ring;
-mod stages;
 
 pub use census::Census;
 pub use circulant::Circulant;
@@ -25,7 +23,4 @@ pub use recursive_multiplying::{
 };
 pub(crate) use recursive_splitting::begins_group;
 pub use recursive_splitting::{MAX_RADIX as RECURSIVE_SPLITTING_MAX_RADIX, RecursiveSplitting};
-pub use reduce_bcast::ReduceBcast;
-pub(crate) use reduce_bcast::{TREES, calls, runs};
 pub use ring::{MAX_SIZE as RING_MAX_SIZE, Ring};
-pub use stages::{Down, Up};

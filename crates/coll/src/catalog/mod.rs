@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_small() {
-        // An allreduce by stages holds any reduction and any broadcast.
+        // What goes by stages holds any reduction, and any broadcast or scatter.
         assert!(size_of::<AnyPlan>() <= 328);
     }
 

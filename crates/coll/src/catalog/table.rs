@@ -12,7 +12,7 @@ use crate::plan::any_plan;
 use crate::tree::levels;
 use crate::{
     allgather, allreduce, alltoall, barrier, bcast, circulant, cost, direct, exscan, gather,
-    gatherv, hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv,
+    gatherv, hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv, stages,
 };
 
 /// Makes [`Algorithm`], [`AnyPlan`] and what depends on them out of the rows.
@@ -54,6 +54,18 @@ macro_rules! table {
 
         any_plan!(AnyPlan: $($name),*);
     };
+}
+
+/// The parameters of what reduces first and then does another collective: by which algorithms.
+const fn in_stages(after: Collective) -> Parameters {
+    Parameters {
+        per_node: 1,
+        stages: [
+            Some(stages::tree(Collective::Reduce)),
+            Some(stages::tree(after)),
+        ],
+        ..Parameters::NONE
+    }
 }
 
 table! {
@@ -343,6 +355,16 @@ table! {
         rounds: circulant::Pipeline::rounds_of,
         cost: cost::pipeline,
     };
+    ReduceGuest(reduce::Guest): Row {
+        collective: Collective::Reduce,
+        name: "guest",
+        about: "as circulant, but the root gets one rank's vector straight: for short vectors and \
+                powers of two; the operation must commute",
+        needs: Needs { commutative: true, power_of_two: true, ..Needs::NOTHING },
+        parameters: Parameters { blocks: 1, ..Parameters::NONE },
+        rounds: reduce::Guest::rounds,
+        cost: cost::reduce_with_guest,
+    };
     ReduceRabenseifner(reduce::Rabenseifner): Row {
         collective: Collective::Reduce,
         name: "rabenseifner",
@@ -458,18 +480,14 @@ table! {
         rounds: |call, _| 2 * u64::from(call.size - 1),
         cost: cost::allreduce_ring,
     };
-    AllreduceReduceBcast(allreduce::ReduceBcast): Row {
+    AllreduceReduceBcast(stages::ReduceBcast): Row {
         collective: Collective::Allreduce,
         name: "reduce-bcast",
         about: "a reduction and a broadcast of the catalog: not slower than these",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            per_node: 1,
-            stages: [Some(allreduce::TREES[0]), Some(allreduce::TREES[1])],
-            ..Parameters::NONE
-        },
-        rounds: allreduce::ReduceBcast::rounds,
-        cost: cost::reduce_bcast,
+        parameters: in_stages(Collective::Bcast),
+        rounds: stages::rounds,
+        cost: cost::staged,
     };
     AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
     AllreduceLaneCirculant(hierarchy::LaneAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
@@ -485,6 +503,15 @@ table! {
         twins::reduce_scatter_halving(Collective::ReduceScatterBlock);
     ReduceScatterBlockPairwise(reduce_scatter::Pairwise):
         twins::reduce_scatter_pairwise(Collective::ReduceScatterBlock);
+    ReduceScatterBlockReduceScatter(stages::ReduceScatter): Row {
+        collective: Collective::ReduceScatterBlock,
+        name: "reduce-scatter",
+        about: "a reduction and a scatter of the catalog, in the order of the ranks: for short blocks",
+        needs: Needs::NOTHING,
+        parameters: in_stages(Collective::Scatter),
+        rounds: stages::rounds,
+        cost: cost::staged,
+    };
     ReduceScatterBlockLaneCirculant(hierarchy::LaneReduceScatter): nodes::REDUCE_SCATTER_LANE_CIRCULANT;
     ScanDoubling(scan::Doubling): Row {
         collective: Collective::Scan,

@@ -2,9 +2,9 @@
 
 use super::table::{Table, pattern};
 use super::{Choice, Tuning};
-use crate::allreduce;
 use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
 use crate::exec::IN_FLIGHT;
+use crate::stages;
 
 /// The most candidates of a collective.
 pub(super) const MOST: usize = 160;
@@ -107,15 +107,27 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     }
 }
 
-/// Adds an allreduce of two stages, with what would serve these alone at any size: so what is chosen
+/// Adds a collective of two stages, with what would serve these alone at any size: so what is chosen
 /// is not expected to take longer than they.
 fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
     let base = tuning.choice(algorithm, call.size).parameters;
-    let tables = allreduce::calls(&pattern(call)).map(|stage| Table::by_cost(&stage, tuning));
+    let calls = |bytes| {
+        let whole = Call {
+            count: bytes,
+            ..pattern(call)
+        };
+        stages::calls(&whole)
+    };
+    let tables = calls(0).map(|stage| Table::by_cost(&stage, tuning));
     let [Ok(up), Ok(down)] = &tables else { return };
-    let sizes = up.steps().iter().chain(down.steps());
-    for step in sizes {
-        let stages = [up, down].map(|table| Some(table.choice(step.from).as_stage()));
+    // How many bytes each has for one of the whole.
+    let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
+    let steps = up.steps().iter().map(|step| step.from.div_ceil(up_bytes));
+    let more = down.steps().iter();
+    let more = more.map(|step| step.from.div_ceil(down_bytes));
+    for [to_root, from_root] in steps.chain(more).map(calls) {
+        let stages = [(up, to_root), (down, from_root)];
+        let stages = stages.map(|(table, stage)| Some(table.choice(stage.bytes()).as_stage()));
         let choice = Choice {
             algorithm,
             parameters: Parameters { stages, ..base },

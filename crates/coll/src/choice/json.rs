@@ -98,6 +98,7 @@ struct Told {
     cutoff: Option<String>,
     reduce: Option<ToldStage>,
     bcast: Option<ToldStage>,
+    scatter: Option<ToldStage>,
 }
 
 /// A stage of an algorithm as it is told.
@@ -111,27 +112,25 @@ struct ToldStage {
     window: Option<u32>,
 }
 
-impl ToldStage {
-    /// The stage that an algorithm has for the collective, unless nothing is told of it.
-    fn read(
-        told: Option<&ToldStage>,
-        of: Algorithm,
-        collective: Collective,
-    ) -> Result<Option<Stage>, String> {
-        let is_one = |own: &Stage| own.algorithm.collective() == collective;
-        let own = of
-            .row()
-            .parameters
-            .stages
-            .into_iter()
-            .flatten()
-            .find(is_one);
-        let Some(told) = told else { return Ok(own) };
+/// The stages of an algorithm, of which some collectives' are told.
+fn stages(
+    of: Algorithm,
+    told: [(Collective, Option<ToldStage>); 3],
+) -> Result<[Option<Stage>; 2], String> {
+    let mut stages = of.row().parameters.stages;
+    let told = told
+        .into_iter()
+        .filter_map(|(one, told)| Some((one, told?)));
+    for (collective, told) in told {
+        let mut all = stages.iter_mut().flatten();
+        let own = all.find(|own| own.algorithm.collective() == collective);
         takes(of, collective.name(), own.is_some())?;
         let by = algorithm(collective, &told.algorithm)?;
         let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
-        Ok(Some(Stage::with(by, &self::numbers(by, numbers)?)))
+        let stage = Stage::with(by, &self::numbers(by, numbers)?);
+        own.into_iter().for_each(|own| *own = stage);
     }
+    Ok(stages)
 }
 
 /// The numbers that are told of an algorithm, which it takes.
@@ -181,13 +180,16 @@ impl TryFrom<Told> for Checked {
                 bytes => Ok(bytes),
             }
         };
-        let up = ToldStage::read(told.reduce.as_ref(), algorithm, Collective::Reduce)?;
-        let down = ToldStage::read(told.bcast.as_ref(), algorithm, Collective::Bcast)?;
+        let stages = [
+            (Collective::Reduce, told.reduce),
+            (Collective::Bcast, told.bcast),
+            (Collective::Scatter, told.scatter),
+        ];
         let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
         let parameters = Parameters {
             segment: length("segment", told.segment.as_ref(), own.segment)?,
             cutoff: length("cutoff", told.cutoff.as_ref(), own.cutoff)?,
-            stages: [up, down],
+            stages: self::stages(algorithm, stages)?,
             ..self::numbers(algorithm, numbers)?
         };
         let all = |text: &Option<String>| text.clone().unwrap_or_else(|| "..".into());
@@ -250,14 +252,11 @@ fn takes(algorithm: Algorithm, name: &str, does: bool) -> Result<(), String> {
         ("window", own.window > 0),
         ("segment", own.segment > 0),
         ("cutoff", own.cutoff > 0),
-        ("reduce", own.stages[0].is_some()),
-        ("bcast", own.stages[1].is_some()),
     ];
-    let taken: Vec<_> = all
-        .into_iter()
-        .filter(|one| one.1)
-        .map(|one| one.0)
-        .collect();
+    let numbers = all.into_iter().filter(|one| one.1).map(|one| one.0);
+    let stages = own.stages.into_iter().flatten();
+    let stages = stages.map(|stage| stage.algorithm.collective().name());
+    let taken: Vec<_> = numbers.chain(stages).collect();
     let taken = match taken[..] {
         [] => "nothing".into(),
         _ => taken.join(", "),
@@ -329,7 +328,9 @@ mod tests {
                 {"collective": "allreduce", "algorithm": "reduce-bcast",
                  "reduce": {"algorithm": "chain", "blocks": 64}},
                 {"collective": "allreduce", "algorithm": "reduce-bcast",
-                 "bcast": {"algorithm": "linear-bruck", "radix": 8}}
+                 "bcast": {"algorithm": "linear-bruck", "radix": 8}},
+                {"collective": "reduce_scatter_block", "algorithm": "reduce-scatter",
+                 "scatter": {"algorithm": "linear"}}
             ]}"#,
         )
         .expect("the rules are right");
@@ -346,6 +347,7 @@ mod tests {
             stages(1),
             [trees.0, Some((Algorithm::BcastLinearBruck, 8, 0))]
         );
+        assert_eq!(stages(2), [trees.0, Some((Algorithm::ScatterLinear, 0, 0))]);
     }
 
     #[test]
@@ -368,6 +370,12 @@ mod tests {
             (
                 rule(&format!("{ring}, \"reduce\": {{\"algorithm\": \"chain\"}}")),
                 "reduce: allreduce ring takes none",
+            ),
+            (
+                rule(
+                    r#""collective": "allreduce", "algorithm": "reduce-bcast", "scatter": {"algorithm": "linear"}"#,
+                ),
+                "scatter: allreduce reduce-bcast takes none; it takes reduce, bcast",
             ),
             (
                 rule(

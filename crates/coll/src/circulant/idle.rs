@@ -15,17 +15,30 @@ struct Late {
 
 /// The distances of the rounds in which the rank that is latest sits idle. Who has a block hands it on
 /// whenever it may, until two phases after the first one each rank receives in every round: where the number
-/// of ranks is no power of two, not every round waits for the one before. The latest may be the one that
-/// receives, or the one that sends to it and waits for another one: the two latest are followed.
+/// of ranks is no power of two, not every round waits for the one before.
 ///
 /// # Cost
 ///
-/// At most four schedules for each distance.
+/// At most four schedules for each distance; none where one more rank would make a power of two.
 pub(crate) fn idle(size: u32, blocks: u32) -> impl Iterator<Item = u32> {
     let skips = Skips::new(size);
     let rounds = skips.rounds();
     let skipped = skipped(rounds.max(1), blocks);
     let end = (2 * rounds).min((blocks - 1).saturating_add(skipped + rounds));
+    let idle = match size & size.wrapping_add(1) {
+        // Only the rank that is missing would get the first block over all distances: in the last of these rounds.
+        0 => 1 << (skipped + rounds).saturating_sub(1),
+        _ => latest(size, skipped, end),
+    };
+    let idle = (skipped..end).filter(move |at| idle >> at & 1 == 1);
+    idle.map(move |at| skips.skip(at % rounds))
+}
+
+/// The rounds in which the rank that is latest sat idle, a bit for each. The latest may be the one that receives, or
+/// the one that sends to it and waits for another one: the two latest are followed.
+fn latest(size: u32, skipped: u32, end: u32) -> u64 {
+    let skips = Skips::new(size);
+    let rounds = skips.rounds();
     let mut latest = heapless::Vec::<Late, 4>::new();
     let root = Late {
         rank: 0,
@@ -59,9 +72,7 @@ pub(crate) fn idle(size: u32, blocks: u32) -> impl Iterator<Item = u32> {
         next.truncate(2);
         latest = next;
     }
-    let idle = latest.first().map_or(0, |late| late.idle);
-    let idle = (skipped..end).filter(move |at| idle >> at & 1 == 1);
-    idle.map(move |at| skips.skip(at % rounds))
+    latest.first().map_or(0, |late| late.idle)
 }
 
 #[cfg(test)]

@@ -254,6 +254,27 @@ pub(crate) fn linear(call: &Call, parameters: &Parameters, model: &Model) -> u64
     exchanged(model, block, parameters.window, true)
 }
 
+/// Short blocks that each rank exchanges with others, all on its node or all on other nodes, two at a time: two rows of
+/// exchanges, of which each waits for the message and the reduction of the one before, or the processor is always busy.
+fn in_two_rows(model: &Model, way: Way, bytes: u64, others: u64) -> u64 {
+    let (send, work) = (model.send(way, bytes), model.reduce(bytes));
+    let busy = model.both(way, bytes).saturating_add(work);
+    // The second row begins when its message can follow the first one's, and goes on after a turn of the first.
+    let behind = match others {
+        2 => model.gap(way, bytes),
+        _ if others.is_multiple_of(2) => busy,
+        _ => 0,
+    };
+    let hop = model.hop(way, bytes);
+    let row = hop.saturating_add(work);
+    let rows = row
+        .saturating_mul(others.div_ceil(2))
+        .saturating_add(behind);
+    // Until the first message comes the processor has sent two, and nothing else.
+    let idle = hop.saturating_sub(model.receive(way, bytes).saturating_add(2 * send));
+    rows.max(busy.saturating_mul(others).saturating_add(idle))
+}
+
 /// Reduce-scatter with a message from each rank to every other one, two at a time, each reduced while the next ones
 /// travel; the sums of what comes from below and from above are joined in the end.
 pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
@@ -263,8 +284,19 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
         true => 0,
         false => work.saturating_add(model.copy(block)),
     };
-    // A long message is asked for when its receiver has reduced the one before.
+    let peers = Peers::of(model);
+    let load = model
+        .load_both_ways(block)
+        .saturating_mul(peers.far * u64::from(place.per_node()));
+    let after = model.end(peers.last()).saturating_add(work);
     let is_long = block > model.machine.eager;
+    if !is_long && (peers.near == 0 || peers.far == 0) {
+        let exchanged = in_two_rows(model, peers.last(), block, peers.near + peers.far);
+        return exchanged
+            .max(load.saturating_add(after))
+            .saturating_add(joined);
+    }
+    // A long message is asked for when its receiver has reduced the one before.
     let turn = |way| {
         let busy = model.both(way, block).saturating_add(work);
         let half = model.hop(way, block) / 2;
@@ -274,10 +306,6 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
             half
         })
     };
-    let peers = Peers::of(model);
-    let load = model
-        .load_both_ways(block)
-        .saturating_mul(peers.far * u64::from(place.per_node()));
     let last = Peers::on(model, place.on_last_node());
     let processor = peers.processor(turn).max(last.processor(turn));
     // Ranks on nodes filled in part fall out of step, the more the more nodes there are: of the shorter time about a
@@ -287,9 +315,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
         true => more,
         false => more.saturating_add(less / 4 * u64::from(place.nodes() - 1).min(3)),
     };
-    all.saturating_add(model.end(peers.last()))
-        .saturating_add(work)
-        .saturating_add(joined)
+    all.saturating_add(after).saturating_add(joined)
 }
 
 /// One rank and all others, a window at a time: who waits is asked.
@@ -431,6 +457,7 @@ fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), mode
     let others = together.saturating_sub(1) * model.send(Way::Node, bytes);
     let inside = turns(peers.near.div_ceil(room)).saturating_sub(between[0]) + others;
     let begun = turns(peers.near / room);
+    // The adapter carries the others after those.
     let carried = begun.saturating_add(model.load(bytes).saturating_mul(beside));
     let ended = turns(peers.near.div_ceil(room)).max(carried);
     let across = |start, messages| across(start, messages, bytes, window, model);

@@ -39,9 +39,9 @@ pub(crate) use nodes::{
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_neighbor_exchange, bcast_knomial_ring,
     bcast_linear_all, bcast_linear_bruck, bcast_linear_neighbor_exchange, bcast_linear_ring,
-    reduce_bcast,
+    staged,
 };
-pub(crate) use pipeline::pipeline;
+pub(crate) use pipeline::{pipeline, reduce_with_guest};
 pub(crate) use rounds::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
     allreduce_gather_reduce, allreduce_splitting, alltoall_bruck, census, dissemination,

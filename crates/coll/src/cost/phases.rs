@@ -2,8 +2,8 @@
 
 use super::{Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear};
 use super::{direct, lines, trees};
-use crate::allreduce;
-use crate::catalog::{Algorithm, Call, Parameters};
+use crate::catalog::{Call, Parameters};
+use crate::stages;
 
 type Cost = fn(&Call, &Parameters, &Model) -> u64;
 
@@ -109,10 +109,9 @@ pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &M
     }
 }
 
-/// Allreduce by a reduction to one rank and a broadcast from there.
-pub(crate) fn reduce_bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [up, down] = allreduce::runs(call, parameters);
-    let cost =
-        |(algorithm, call, by): (Algorithm, Call, Parameters)| algorithm.cost(&call, &by, model);
+/// A reduction to one rank, and another collective from there.
+pub(crate) fn staged(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let [up, down] = stages::runs(call, parameters);
+    let cost = |(algorithm, call, by): stages::Run| algorithm.cost(&call, &by, model);
     cost(up).saturating_add(cost(down))
 }

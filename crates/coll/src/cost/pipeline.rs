@@ -4,6 +4,7 @@ use super::Model;
 use super::rounds::Rounds;
 use crate::catalog::{Call, Parameters};
 use crate::circulant::{Pipeline, Skips, idle};
+use crate::reduce::without_guest;
 
 /// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
 pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
@@ -44,6 +45,31 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
         .saturating_add(crossings)
         .saturating_add(rounds.tail)
         .saturating_sub(spared(call, parameters, model, bytes, work))
+}
+
+/// A reduction over the circulant graph of all ranks but one, whose vector the root takes first: meanwhile what is short
+/// comes from the others, and is copied once more; what is long waits until it is asked for.
+pub(crate) fn reduce_with_guest(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let others = without_guest(call);
+    let taken = |way, bytes| model.hop(way, bytes).saturating_add(model.reduce(bytes));
+    let welcomed = taken(model.way(others.size.into()), call.bytes());
+    if others.size == 1 {
+        return welcomed;
+    }
+    let rounds = Pipeline::rounds_of(&others, parameters);
+    let block = call
+        .bytes()
+        .div_ceil(Pipeline::blocks_of(call, parameters).into());
+    let way = model.way(1);
+    let each = match block > model.machine.eager {
+        true => taken(way, block),
+        false => model
+            .receive(way, block)
+            .saturating_add(model.reduce(block))
+            .saturating_add(model.copy(block)),
+    };
+    let by_root = welcomed.saturating_add(each.saturating_mul(rounds));
+    pipeline(&others, parameters, model).max(by_root)
 }
 
 /// What is not waited for in the rounds in which the rank that is latest is idle. A root goes on with what

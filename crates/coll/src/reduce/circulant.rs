@@ -33,6 +33,11 @@ impl Circulant {
         }
     }
 
+    /// Elements of the vector.
+    pub(super) const fn count(&self) -> u64 {
+        self.pipeline.count()
+    }
+
     /// The round of the broadcast that step `i` reverses.
     fn round(&self, i: u32) -> u32 {
         self.pipeline.rounds() - 1 - i / 2

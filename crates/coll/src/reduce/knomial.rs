@@ -15,7 +15,6 @@ use crate::tree::Knomial as Tree;
 pub struct Knomial {
     rank: u32,
     place: Tree,
-    count: u64,
     sum: Accumulator,
     /// The first place with a child; beyond all places where there is none.
     first: u32,
@@ -26,7 +25,6 @@ impl Knomial {
         let mut knomial = Knomial {
             rank: call.rank,
             place: Tree::new(call.rank, call.size, call.root, parameters.radix),
-            count: call.count,
             sum: if call.rank == call.root {
                 Accumulator::in_out(call.count, call.in_place)
             } else {
@@ -53,7 +51,7 @@ impl Knomial {
 
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
-        if self.count == 0 {
+        if self.sum.value(false).is_empty() {
             0
         } else {
             2 * self.places() + 1

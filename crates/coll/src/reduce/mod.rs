@@ -6,11 +6,14 @@
 mod binomial;
 mod chain;
 mod circulant;
+mod guest;
 mod knomial;
 mod rabenseifner;
 
 pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
+pub use guest::Guest;
+pub(crate) use guest::without_guest;
 pub use knomial::Knomial;
 pub use rabenseifner::Rabenseifner;

@@ -1,0 +1,100 @@
+//! Any algorithm of the catalog for a collective, as a stage of another collective.
+
+use crate::catalog::{Algorithm, Call, Parameters};
+use crate::plan::{Plan, any_plan};
+use crate::{bcast, hierarchy, reduce, scatter};
+
+/// The plan of whichever algorithm of one collective.
+pub trait Any: Plan {
+    /// One rank's plan by one of the collective's algorithms; another one is taken for its tree.
+    fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self;
+}
+
+/// Makes the plan of any algorithm of one collective, and says which one is its tree.
+macro_rules! any {
+    ($(#[$doc:meta])* $any:ident or $tree:ident: $($name:ident($plan:ty),)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "each variant is named as its algorithm")]
+        pub enum $any {
+            $($name($plan),)*
+        }
+
+        impl $any {
+            #[cfg(test)]
+            const ALL: &[Algorithm] = &[$(Algorithm::$name),*];
+        }
+
+        impl Any for $any {
+            fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self {
+                match algorithm {
+                    $(Algorithm::$name => $any::$name(<$plan>::of(call, parameters)),)*
+                    _ => Self::of(Algorithm::$tree, call, parameters),
+                }
+            }
+        }
+
+        any_plan!($any: $($name),*);
+    };
+}
+
+any! {
+    /// A reduction.
+    Reduce or ReduceKnomial:
+    ReduceBinomial(reduce::Binomial),
+    ReduceKnomial(reduce::Knomial),
+    ReduceCirculant(reduce::Circulant),
+    ReduceGuest(reduce::Guest),
+    ReduceRabenseifner(reduce::Rabenseifner),
+    ReduceChain(reduce::Chain),
+    ReduceNodeAware(hierarchy::Reduce),
+}
+
+any! {
+    /// A broadcast.
+    Bcast or BcastKnomial:
+    BcastBinomial(bcast::Binomial),
+    BcastKnomial(bcast::Knomial),
+    BcastCirculant(bcast::Circulant),
+    BcastScatterAllgather(bcast::ScatterAllgather),
+    BcastLinearLinear(bcast::LinearLinear),
+    BcastLinearAll(bcast::LinearAll),
+    BcastLinearBruck(bcast::LinearBruck),
+    BcastKnomialLinear(bcast::KnomialLinear),
+    BcastKnomialBruck(bcast::KnomialBruck),
+    BcastLinearNeighborExchange(bcast::LinearNeighborExchange),
+    BcastKnomialNeighborExchange(bcast::KnomialNeighborExchange),
+    BcastLinearRing(bcast::LinearRing),
+    BcastKnomialRing(bcast::KnomialRing),
+    BcastChain(bcast::Chain),
+    BcastNodeAware(hierarchy::Bcast),
+    BcastLaneKnomial(hierarchy::LaneKnomial),
+    BcastLaneChain(hierarchy::LaneChain),
+    BcastLaneCirculant(hierarchy::LaneCirculant),
+}
+
+any! {
+    /// A scatter.
+    Scatter or ScatterKnomial:
+    ScatterBinomial(scatter::Knomial),
+    ScatterKnomial(scatter::Knomial),
+    ScatterLinear(scatter::Linear),
+    ScatterNodeAware(hierarchy::Scatter),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bcast, Reduce, Scatter};
+    use crate::catalog::Collective;
+
+    #[test]
+    fn every_algorithm_is_there() {
+        for (collective, all) in [
+            (Collective::Reduce, Reduce::ALL),
+            (Collective::Bcast, Bcast::ALL),
+            (Collective::Scatter, Scatter::ALL),
+        ] {
+            assert!(collective.algorithms().eq(all.iter().copied()));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A collective as a reduction of the catalog to rank 0, and then another collective of the catalog
+//! from there.
+//!
+//! Which algorithms they are, and what numbers they take, the parameters say. So an allreduce need not
+//! be slower than a reduce and a bcast, whatever serves these, nor a reduce-scatter than a reduce and a
+//! scatter: Hunold and Carpen-Amarie, "Autotuning MPI collectives using performance guidelines", 2018.
+//! All ranks get what one rank has reduced, and the order of the ranks is kept where the reduction keeps
+//! it.
+
+mod any;
+
+pub use any::{Any, Bcast, Reduce, Scatter};
+
+use crate::catalog::{Algorithm, Call, Collective, Parameters, Stage};
+use crate::hierarchy::renamed;
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+
+/// Allreduce by a reduction and a broadcast.
+pub type ReduceBcast = Staged<Bcast>;
+
+/// Reduce-scatter of blocks of one length by a reduction and a scatter.
+pub type ReduceScatter = Staged<Scatter>;
+
+/// One rank's part in a reduction and what comes after it: the steps of the one, then those of the
+/// other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Staged<D> {
+    up: Reduce,
+    down: D,
+    in_place: bool,
+    /// Elements at the start of scratch that hold what is reduced; 0: the output does.
+    kept: u64,
+}
+
+/// One of the two: the algorithm, its call, and the parameters that it runs with.
+pub(crate) type Run = (Algorithm, Call, Parameters);
+
+/// The tree that serves a collective where another algorithm does not suit.
+pub(crate) const fn tree(collective: Collective) -> Stage {
+    let algorithm = match collective {
+        Collective::Reduce => Algorithm::ReduceKnomial,
+        Collective::Scatter => Algorithm::ScatterKnomial,
+        _ => Algorithm::BcastKnomial,
+    };
+    Stage {
+        radix: 4,
+        ..Stage::of(algorithm)
+    }
+}
+
+/// The calls of the reduction and of what comes after it.
+pub(crate) fn calls(call: &Call) -> [Call; 2] {
+    let &Call {
+        rank,
+        size,
+        count,
+        element_bytes,
+        ..
+    } = call;
+    let in_place = call.in_place && rank == 0;
+    let (vector, down) = match call.collective {
+        Collective::ReduceScatterBlock => (
+            count.saturating_mul(size.into()),
+            Call::scatter(rank, size, 0, count).with_in_place(in_place),
+        ),
+        _ => (count, Call::bcast(rank, size, 0, count)),
+    };
+    let up = Call::reduce(rank, size, 0, vector, element_bytes);
+    let up = up.with_commutative(call.commutative);
+    let down = Call {
+        element_bytes,
+        ..down
+    };
+    [up.with_in_place(in_place), down]
+}
+
+/// What is run: the stages that the parameters name, or trees in place of those that do not suit.
+pub(crate) fn runs(call: &Call, parameters: &Parameters) -> [Run; 2] {
+    let [up, down] = calls(call);
+    [(0, up), (1, down)].map(|(at, call)| {
+        let named = parameters.stages[at];
+        let suiting = named.filter(|stage| stage.algorithm.suits(&call).is_ok());
+        let stage = suiting.unwrap_or(tree(call.collective));
+        (stage.algorithm, call, stage.within(parameters))
+    })
+}
+
+/// The rounds of both.
+pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+    let runs = runs(call, parameters);
+    let rounds = runs.map(|(algorithm, call, by)| algorithm.rounds(&call, &by));
+    rounds.iter().sum()
+}
+
+impl<D: Any> Staged<D> {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let [(up, to_root, up_by), (down, from_root, down_by)] = runs(call, parameters);
+        let is_wider = call.collective == Collective::ReduceScatterBlock && !call.in_place;
+        Staged {
+            up: Reduce::of(up, &to_root, &up_by),
+            down: D::of(down, &from_root, &down_by),
+            in_place: call.in_place,
+            kept: if is_wider && call.rank == 0 {
+                to_root.count
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Where a part of the reduction is.
+    fn reduced(&self, part: Part) -> Part {
+        match part.buf {
+            Buf::In if self.in_place => part.moved(Buf::In, Buf::Out, 0),
+            Buf::Out if self.kept > 0 => part.moved(Buf::Out, Buf::Scratch, 0),
+            _ => part.moved(Buf::Scratch, Buf::Scratch, self.kept),
+        }
+    }
+
+    /// Where a part of what comes after it is.
+    fn handed_out(&self, part: Part) -> Part {
+        match part.buf {
+            Buf::In if self.kept > 0 => part.moved(Buf::In, Buf::Scratch, 0),
+            Buf::In => part.moved(Buf::In, Buf::Out, 0),
+            _ => part.moved(Buf::Scratch, Buf::Scratch, self.kept),
+        }
+    }
+}
+
+impl<D: Any> Plan for Staged<D> {
+    fn steps(&self) -> u32 {
+        self.up.steps() + self.down.steps()
+    }
+
+    fn scratch(&self, known: &Known<'_>) -> u64 {
+        self.kept + self.up.scratch(known).max(self.down.scratch(known))
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let before = self.up.steps();
+        let Some(i) = i.checked_sub(before) else {
+            return renamed(&self.up, i, known, acts, |act| {
+                act.with_parts(|part| self.reduced(part))
+            });
+        };
+        let needs = renamed(&self.down, i, known, acts, |act| {
+            act.with_parts(|part| self.handed_out(part))
+        });
+        Some(before + needs?)
+    }
+}
