@@ -1,5 +1,6 @@
 //! Algorithms in which a rank talks to every other one directly, or to its neighbours in a graph.
 
+use super::around::Root;
 use super::rounds::block_of;
 use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
 use super::{Model, Way};
@@ -352,14 +353,23 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
     given.max(sent.saturating_add(model.copy(bytes)))
 }
 
-/// When the root of [`scatter_linear`] has sent short messages, and its adapter has carried them; and the first rank has
-/// copied its one, where it does that itself.
-pub(super) fn scattered_by_root(call: &Call, _: &Parameters, model: &Model) -> u64 {
+/// The root of [`scatter_linear`] of short blocks.
+pub(super) fn scattering(
+    call: &Call,
+    _: &Parameters,
+    model: &Model,
+    _: &mut dyn FnMut(u32, u64),
+) -> Root {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     let sent = peers.processor(|way| model.send(way, bytes));
-    let copied = model.receive(model.way(1), bytes);
-    sent.max(model.load(bytes).saturating_mul(peers.far))
-        .saturating_add(copied)
+    let near = model.send(Way::Node, bytes).saturating_mul(peers.near);
+    let load = model.load(bytes).saturating_mul(peers.far);
+    Root {
+        sent,
+        carried: near.saturating_add(load),
+        done: sent,
+        last_child: call.size - 1,
+    }
 }
 
 /// Short messages to the ranks of a node, then to others: each is sent at once.

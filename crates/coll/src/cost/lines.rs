@@ -19,7 +19,7 @@ enum Course {
 }
 
 /// Steps along a line: of each rank's messages, one way.
-struct Line {
+pub(super) struct Line {
     course: Course,
     /// Edges that lead to another node, and those that do not, of every `size - 1` the most of them.
     far: u64,
@@ -47,13 +47,29 @@ impl Line {
         }
     }
 
+    /// From rank 0 to a rank above.
+    pub(super) fn down(model: &Model, rank: u32) -> Self {
+        let place = model.place;
+        let far = match place.order() {
+            _ if place.nodes() == 1 => 0,
+            Order::Block => rank / place.per_node(),
+            Order::Cyclic => rank,
+        };
+        Line {
+            course: Course::Down,
+            far: far.into(),
+            near: (rank - far).into(),
+            pieces: 1,
+        }
+    }
+
     /// The bytes of a piece.
     const fn piece(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.pieces)
     }
 
     /// One message of so many bytes, with so much work at each stop, from one end to the other.
-    fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+    pub(super) fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let piece = self.piece(bytes);
         // What announces a piece, and what asks for it, waits at an adapter behind one that goes the same way.
         let waits = match piece > model.machine.eager {
@@ -77,7 +93,7 @@ impl Line {
     /// What each message after the first one adds: the slowest place on the line. At the edge of a node one
     /// message of a rank goes over the network, and the other one only where it is alone there.
     /// Unless they go around, of two ranks one sends only, and the other one receives.
-    fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+    pub(super) fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let (place, course) = (model.place, self.course);
         let each = |way, time: &dyn Fn(u64) -> u64| match way {
             Way::Node => time(bytes),
@@ -115,6 +131,11 @@ impl Line {
                 .max(each(Way::Network, &|bytes| model.load(bytes)).saturating_mul(lanes)),
         };
         busy.max(self.wait(model, bytes, work))
+    }
+
+    /// What each message adds where none leaves its node.
+    pub(super) fn inside(self, model: &Model, bytes: u64) -> u64 {
+        Line { far: 0, ..self }.pace(model, bytes, 0)
     }
 
     /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
