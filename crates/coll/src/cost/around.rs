@@ -64,6 +64,7 @@ pub(super) fn passed_on(
     let (pace, inside) = (line.pace(model, block, 0), line.inside(model, block));
     let all = |pace: u64| pace.saturating_mul(last.into());
     let along = |rank| Line::down(model, rank).along(model, block, 0);
+    let tail = |way| model.hop(way, block) - model.send(way, block);
     // Who is late has much to pass on before the root's own block, which then goes on to the end.
     let mut late = 0;
     let mut comes_late = |rank: u32, time: u64| {
@@ -72,10 +73,21 @@ pub(super) fn passed_on(
     };
     let scatter_call = Call::scatter(0, call.size, 0, block);
     let root = root(&scatter_call, parameters, model, &mut comes_late);
-    // The last rank of the root's node passes on blocks that its adapter carries in between those of the root.
+    let (edge, before_last_node) = match place.order() {
+        Order::Block => (
+            place.per_node().min(call.size) - 1,
+            (place.nodes() - 1) * place.per_node(),
+        ),
+        Order::Cyclic => (0, call.size),
+    };
+    // Until the root has sent everything the last rank of its node passes on some blocks, which go in between.
+    let meanwhile = |each: u64| {
+        let passed = each.saturating_mul(root.sent) / pace.max(1);
+        passed.min(each.saturating_mul(edge.into()))
+    };
     let between = match place.nodes() {
         1 => 0,
-        _ => model.load(block).saturating_mul(root.sent) / pace.max(1),
+        _ => meanwhile(model.load(block)),
     };
     let carried = root.carried.saturating_add(between);
     let behind = carried.max(root.sent) - root.carried.max(root.sent);
@@ -84,16 +96,15 @@ pub(super) fn passed_on(
         let call = Call::scatter(0, ranks, 0, block);
         scatter(&call, parameters, &Model { place, ..*model }).saturating_add(behind)
     };
-    let (edge, before_last_node) = match place.order() {
-        Order::Block => (
-            place.per_node().min(call.size) - 1,
-            (place.nodes() - 1) * place.per_node(),
-        ),
-        Order::Cyclic => (0, call.size),
+    // The root's own block goes all the way as soon as everything is sent. The first rank of the next node gets what comes
+    // before it when the adapter has carried that, and passes it on.
+    let own = root.sent.saturating_add(along(last));
+    let queued = match place.nodes() {
+        1 => 0,
+        _ => (carried.saturating_add(tail(Way::Network)))
+            .saturating_add(inside.saturating_mul((edge + 1).into()) - meanwhile(inside))
+            .saturating_add(along(last) - along(edge + 1)),
     };
-    // The root's own block goes all the way as soon as everything is sent, but leaves the node behind what is carried.
-    let own = (root.sent.saturating_add(along(edge)).max(carried))
-        .saturating_add(along(last) - along(edge));
     // The others follow when nobody needs anything of the root any more: those below its last child go to that one only.
     let below = u64::from(call.size - root.last_child);
     let others = (root.done)
@@ -103,10 +114,11 @@ pub(super) fn passed_on(
     // of a node.
     let passes = |ranks, pace, [from, to]: [Way; 2]| {
         let sent = scattered(ranks).saturating_add(all(pace) - model.receive(from, block));
-        sent.saturating_add(model.hop(to, block) - model.send(to, block))
+        sent.saturating_add(tail(to))
     };
     let near = model.way(1);
     let latest = passes(call.size, inside, [near, near]);
     let at_edge = passes(before_last_node, pace, [near, Way::Network]);
-    own.max(late).max(others).max(latest).max(at_edge)
+    let ends = [own, queued, late, others, latest, at_edge];
+    ends.into_iter().fold(0, u64::max)
 }
