@@ -64,15 +64,6 @@ pub(super) fn passed_on(
     let (pace, inside) = (line.pace(model, block, 0), line.inside(model, block));
     let all = |pace: u64| pace.saturating_mul(last.into());
     let along = |rank| Line::down(model, rank).along(model, block, 0);
-    let tail = |way| model.hop(way, block) - model.send(way, block);
-    // Who is late has much to pass on before the root's own block, which then goes on to the end.
-    let mut late = 0;
-    let mut comes_late = |rank: u32, time: u64| {
-        let passed = time.saturating_add(inside.saturating_mul(rank.into()));
-        late = late.max(passed.saturating_add(along(last) - along(rank)));
-    };
-    let scatter_call = Call::scatter(0, call.size, 0, block);
-    let root = root(&scatter_call, parameters, model, &mut comes_late);
     let (edge, before_last_node) = match place.order() {
         Order::Block => (
             place.per_node().min(call.size) - 1,
@@ -80,6 +71,16 @@ pub(super) fn passed_on(
         ),
         Order::Cyclic => (0, call.size),
     };
+    let tail = |way| model.hop(way, block) - model.send(way, block);
+    // Who is late has much to pass on before the root's own block, which then goes on to the end.
+    let mut late = 0;
+    let mut comes_late = |rank: u32, time: u64| {
+        let pace = if rank < before_last_node { pace } else { inside };
+        let passed = time.saturating_add(pace.saturating_mul(rank.into()));
+        late = late.max(passed.saturating_add(along(last) - along(rank)));
+    };
+    let scatter_call = Call::scatter(0, call.size, 0, block);
+    let root = root(&scatter_call, parameters, model, &mut comes_late);
     // Until the root has sent everything the last rank of its node passes on some blocks, which go in between.
     let meanwhile = |each: u64| {
         let passed = each.saturating_mul(root.sent) / pace.max(1);
