@@ -75,7 +75,11 @@ pub(super) fn passed_on(
     // Who is late has much to pass on before the root's own block, which then goes on to the end.
     let mut late = 0;
     let mut comes_late = |rank: u32, time: u64| {
-        let pace = if rank < before_last_node { pace } else { inside };
+        let pace = if rank < before_last_node {
+            pace
+        } else {
+            inside
+        };
         let passed = time.saturating_add(pace.saturating_mul(rank.into()));
         late = late.max(passed.saturating_add(along(last) - along(rank)));
     };

@@ -1,5 +1,6 @@
 //! Algorithms that go from rank to rank: down a chain, up, around a ring, or between neighbours.
 
+use super::askew::across;
 use super::direct::got_by_last;
 use super::rounds::block_of;
 use super::{Model, Way};
@@ -249,7 +250,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let bytes = block.saturating_mul(if is_odd { 3 } else { 2 });
     let is_long = bytes > model.machine.eager;
     let inside = 2 * model.hop(Way::Node, bytes);
-    let across = match place.order() {
+    let way_across = match place.order() {
         _ if place.nodes() == 1 => 0,
         // Who gets its blocks from each is on the other node.
         Order::Block if call.size - u32::from(is_odd) <= place.per_node() => 0,
@@ -262,11 +263,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
                 .saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
                 .saturating_add(model.hop(Way::Node, bytes))
         }
-        // The neighbour on the node has sent meanwhile what it has.
-        Order::Block => {
-            let copied = bytes.saturating_mul(model.machine.node.byte);
-            model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
-        }
+        Order::Block => across(model, bytes),
         Order::Cyclic => {
             let load = model
                 .load_both_ways(bytes)
@@ -275,7 +272,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
         }
     };
     let pairs = u64::from(call.size / 2).saturating_sub(1);
-    let pace = inside.max(across).saturating_mul(pairs) / 2;
+    let pace = inside.max(way_across).saturating_mul(pairs) / 2;
     let first = model.hop(model.way(1), block);
     let (given, got) = match is_odd {
         true => (model.hop(to_last(model), block), got_by_last(model, block)),
@@ -285,7 +282,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
 }
 
 /// The way to the last rank from the one below it.
-fn to_last(model: &Model) -> Way {
+pub(super) fn to_last(model: &Model) -> Way {
     match model.place.order() {
         Order::Block if model.place.on_last_node() > 1 => Way::Node,
         Order::Cyclic if model.place.nodes() == 1 => Way::Node,

@@ -12,6 +12,7 @@
 //! model", 1995.
 
 mod around;
+mod askew;
 mod direct;
 mod folded;
 mod latest;

@@ -1,14 +1,23 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
 use super::around::passed_on;
-use super::{Cost, Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear};
+use super::askew::exchanged;
+use super::{
+    Cost, Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear,
+};
 use super::{direct, lines, trees};
 use crate::allreduce;
 use crate::catalog::{Algorithm, Call, Parameters};
+use crate::placement::Order;
+
+/// The bytes of one of as many blocks as there are ranks.
+fn block_of(call: &Call) -> u64 {
+    call.bytes().div_ceil(call.size.into())
+}
 
 /// Bcast by a scatter of blocks, one for each rank, and an allgather of them.
 fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let block = call.bytes().div_ceil(call.size.into());
+    let block = block_of(call);
     let scatter = Call::scatter(0, call.size, 0, block);
     let gather = Call::allgather(0, call.size, block);
     let scattered = phases[0](&scatter, parameters, model);
@@ -60,27 +69,38 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    in_blocks([scatter, neighbor_exchange], call, parameters, model)
+    // Of an odd number of ranks the last one's block goes with two others.
+    let most = block_of(call).saturating_mul(2 + u64::from(call.size % 2));
+    match most <= model.machine.eager && model.place.order() == Order::Block {
+        true => exchanged((scatter, trees::scattering), call, parameters, model),
+        false => in_blocks([scatter, neighbor_exchange], call, parameters, model),
+    }
 }
 
 /// Blocks straight from the root, and around a ring.
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    match is_in_short_blocks(call, model) {
-        true => passed_on((scatter_linear, direct::scattering), call, parameters, model),
-        false => in_blocks([scatter_linear, lines::ring_from_root], call, parameters, model),
+    match block_of(call) <= model.machine.eager {
+        true => passed_on(
+            (scatter_linear, direct::scattering),
+            call,
+            parameters,
+            model,
+        ),
+        false => in_blocks(
+            [scatter_linear, lines::ring_from_root],
+            call,
+            parameters,
+            model,
+        ),
     }
 }
 
 /// Blocks down a tree, and around a ring.
 pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    match is_in_short_blocks(call, model) {
+    match block_of(call) <= model.machine.eager {
         true => passed_on((scatter, trees::scattering), call, parameters, model),
         false => in_blocks([scatter, ring], call, parameters, model),
     }
-}
-
-fn is_in_short_blocks(call: &Call, model: &Model) -> bool {
-    call.bytes().div_ceil(call.size.into()) <= model.machine.eager
 }
 
 /// Allreduce by a reduction to one rank and a broadcast from there.

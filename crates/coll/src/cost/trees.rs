@@ -329,7 +329,10 @@ pub(super) fn scattering(
     late: &mut dyn FnMut(u32, u64),
 ) -> Root {
     let (radix, size, block) = (radix(parameters), call.size, with_length(call));
-    let (send, hop) = (model.send(model.way(1), block), model.hop(model.way(1), block));
+    let (send, hop) = (
+        model.send(model.way(1), block),
+        model.hop(model.way(1), block),
+    );
     let mut root = Root::default();
     for level in (0..levels_of(size, radix)).rev() {
         let weight = radix.pow(level);
@@ -337,7 +340,11 @@ pub(super) fn scattering(
         let before = u64::from(level.saturating_sub(1) * (radix - 1));
         for child in (weight..size.min(weight.saturating_mul(radix))).step_by(weight as usize) {
             let ranks = weight.min(size - child);
-            let come = root.send(model, model.way(child.into()), block.saturating_mul(ranks.into()));
+            let come = root.send(
+                model,
+                model.way(child.into()),
+                block.saturating_mul(ranks.into()),
+            );
             match ranks {
                 1 => late(child, come),
                 _ => late(child + 1, come.saturating_add(before * send + hop)),
