@@ -123,7 +123,10 @@ pub(super) fn passed_on(
     };
     let near = model.way(1);
     let latest = passes(call.size, inside, [near, near]);
-    let at_edge = passes(before_last_node, pace, [near, Way::Network]);
+    let at_edge = match place.nodes() {
+        1 => 0,
+        _ => passes(before_last_node, pace, [near, Way::Network]),
+    };
     let ends = [own, queued, late, others, latest, at_edge];
     ends.into_iter().fold(0, u64::max)
 }

@@ -1,7 +1,7 @@
 //! Bcast by a scatter and exchanges between neighbours of blocks that are short: the root has all of them and waits for
 //! nobody, so neighbours begin when they have their own ones.
 
-use super::around::{AtRoot, Root};
+use super::around::AtRoot;
 use super::direct::got_by_last;
 use super::lines::to_last;
 use super::{Cost, Model, Way};
@@ -26,28 +26,39 @@ pub(super) fn exchanged(
     };
     let first = model.hop(model.way(1), block);
     let inside = model.hop(Way::Node, 2 * block);
-    let latest =
-        (scattered(call.size).saturating_add(first)).saturating_add(inside.saturating_mul(rounds));
+    let (begun, last) = match rounds {
+        0 => (0, first),
+        _ => (
+            first.saturating_add(inside.saturating_mul(rounds - 1)),
+            inside,
+        ),
+    };
+    let begun = scattered(call.size).saturating_add(begun);
+    let root = root(
+        &Call::scatter(0, call.size, 0, block),
+        parameters,
+        model,
+        &mut |_, _| (),
+    );
     // The last node begins when its first rank has its block: not before the adapter has carried what the root sends.
     let before = (members.div_ceil(per_node) - 1) * per_node;
     let at_edge = match before {
         0 => 0,
         _ => {
-            let call = Call::scatter(0, call.size, 0, block);
-            let Root { carried, .. } = root(&call, parameters, model, &mut |_, _| ());
-            let come = carried.saturating_add(model.hop(Way::Network, block));
+            let come = (root.carried).saturating_add(model.hop(Way::Network, block));
             let pace = across(model, 2 * block).saturating_mul(rounds) / 2;
             (scattered(before + 1).max(come))
                 .saturating_add(first)
                 .saturating_add(pace)
         }
     };
-    let got = got_by_last(model, block);
     match call.size % 2 {
-        0 => latest.max(at_edge),
-        _ => (latest.saturating_add(with_guest(model, block, rounds)))
+        0 => begun.saturating_add(last).max(at_edge),
+        // To the guest the last pair sends its blocks in the last round.
+        _ => (begun.saturating_add(with_guest(model, block, root.last_child)))
+            .saturating_add(last.max(model.hop(to_last(model), block)))
             .max(at_edge)
-            .max(got),
+            .max(got_by_last(model, block)),
     }
 }
 
@@ -57,15 +68,24 @@ pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
 }
 
-/// What a guest adds to so many rounds. In each of them those to whom its block has come hand it on with theirs, and at the
-/// same time it is their turn to send it theirs; who is latest is in step with these for half of the rounds. The last one
-/// sends when all rounds are over.
-fn with_guest(model: &Model, block: u64, rounds: u64) -> u64 {
-    let way = match model.place.nodes() {
+/// What a guest adds. Its block goes with two others from rank to rank, down to the middle; the root's last child has it with
+/// those of the others below it. And in each round two ranks, one above the other, send the guest their blocks: who is
+/// latest is in step with these for half of the rounds.
+fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
+    let place = model.place;
+    let (middle, top) = (place.size() / 2 - 1, (place.size() & !1) - 1);
+    let from = last_child.clamp(middle, top);
+    let three = |way| model.hop(way, 3 * block);
+    let crossed = u64::from(place.node(from) - place.node(middle));
+    let longer = crossed.saturating_mul(three(Way::Network).saturating_sub(three(Way::Node)));
+    let copied = block.saturating_mul(model.machine.node.byte);
+    let carried = copied
+        .saturating_mul((from - middle).into())
+        .saturating_add(longer);
+    let way = match place.nodes() {
         1 => Way::Node,
         _ => Way::Network,
     };
-    let more = block.saturating_mul(model.machine.node.byte);
-    let each = model.send(way, block).saturating_add(more);
-    (each.saturating_mul(rounds) / 2).saturating_add(model.hop(to_last(model), block))
+    let sent = model.send(way, block).saturating_mul(middle.into()) / 2;
+    carried.max(sent)
 }
