@@ -73,7 +73,7 @@ pub(super) fn across(model: &Model, bytes: u64) -> u64 {
 /// latest is in step with these for half of the rounds.
 fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
     let place = model.place;
-    let (middle, top) = (place.size() / 2 - 1, (place.size() & !1) - 1);
+    let (middle, top) = (place.size() / 2 - 1, (place.size() & !1) - 2);
     let from = last_child.clamp(middle, top);
     let three = |way| model.hop(way, 3 * block);
     let crossed = u64::from(place.node(from) - place.node(middle));
