@@ -85,29 +85,18 @@ pub(super) fn passed_on(
     };
     let scatter_call = Call::scatter(0, call.size, 0, block);
     let root = root(&scatter_call, parameters, model, &mut comes_late);
-    // Until the root has sent everything the last rank of its node passes on some blocks, which go in between.
-    let meanwhile = |each: u64| {
-        let passed = each.saturating_mul(root.sent) / pace.max(1);
-        passed.min(each.saturating_mul(edge.into()))
-    };
-    let between = match place.nodes() {
-        1 => 0,
-        _ => meanwhile(model.load(block)),
-    };
-    let carried = root.carried.saturating_add(between);
-    let behind = carried.max(root.sent) - root.carried.max(root.sent);
     let scattered = |ranks| {
         let place = Placement::new(place.order(), ranks, place.per_node());
         let call = Call::scatter(0, ranks, 0, block);
-        scatter(&call, parameters, &Model { place, ..*model }).saturating_add(behind)
+        scatter(&call, parameters, &Model { place, ..*model })
     };
     // The root's own block goes all the way as soon as everything is sent. The first rank of the next node gets what comes
     // before it when the adapter has carried that, and passes it on.
     let own = root.sent.saturating_add(along(last));
     let queued = match place.nodes() {
         1 => 0,
-        _ => (carried.saturating_add(tail(Way::Network)))
-            .saturating_add(inside.saturating_mul((edge + 1).into()) - meanwhile(inside))
+        _ => (root.carried.saturating_add(tail(Way::Network)))
+            .saturating_add(inside.saturating_mul((edge + 1).into()))
             .saturating_add(along(last) - along(edge + 1)),
     };
     // The others follow when nobody needs anything of the root any more: those below its last child go to that one only.
@@ -116,16 +105,19 @@ pub(super) fn passed_on(
         .saturating_add(pace.saturating_mul(below - 1))
         .saturating_add(along(root.last_child - 1));
     // The latest rank is busy with all that it passes on after its own block; and so is, for longer, the latest at the end
-    // of a node.
-    let passes = |ranks, pace, [from, to]: [Way; 2]| {
-        let sent = scattered(ranks).saturating_add(all(pace) - model.receive(from, block));
+    // of a node: of the one before the last, or of the root's.
+    let near = model.way(1);
+    let passes = |scattered: u64, pace, to| {
+        let sent = scattered.saturating_add(all(pace) - model.receive(near, block));
         sent.saturating_add(tail(to))
     };
-    let near = model.way(1);
-    let latest = passes(call.size, inside, [near, near]);
+    let latest = passes(scattered(call.size), inside, near);
     let at_edge = match place.nodes() {
         1 => 0,
-        _ => passes(before_last_node, pace, [near, Way::Network]),
+        _ => {
+            let of_root = root.sent.saturating_add(tail(near));
+            passes(scattered(before_last_node).max(of_root), pace, Way::Network)
+        }
     };
     let ends = [own, queued, late, others, latest, at_edge];
     ends.into_iter().fold(0, u64::max)

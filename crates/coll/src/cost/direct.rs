@@ -339,15 +339,18 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
     rooted(call, parameters, model, true)
 }
 
-/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node.
+/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
+/// where it is told which ones these are.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     if model.place.order() == Order::Cyclic {
         return rooted(call, parameters, model, false);
     }
+    let (near, far) = ((Way::Node, peers.near), (Way::Network, peers.far));
     let given = match bytes > model.machine.eager {
         true => in_windows(peers, bytes, parameters.window, model),
-        false => at_once(peers, bytes, model),
+        false if parameters.per_node > 0 => at_once([far, near], bytes, model),
+        false => at_once([near, far], bytes, model),
     };
     let sent = peers.processor(|way| model.send(way, bytes));
     given.max(sent.saturating_add(model.copy(bytes)))
@@ -362,35 +365,30 @@ pub(super) fn scattering(
 ) -> Root {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     let sent = peers.processor(|way| model.send(way, bytes));
-    let near = model.send(Way::Node, bytes).saturating_mul(peers.near);
-    let load = model.load(bytes).saturating_mul(peers.far);
     Root {
         sent,
-        carried: near.saturating_add(load),
+        carried: model.load(bytes).saturating_mul(peers.far),
         done: sent,
         last_child: call.size - 1,
     }
 }
 
-/// Short messages to the ranks of a node, then to others: each is sent at once.
-fn at_once(peers: Peers, bytes: u64, model: &Model) -> u64 {
-    let one_way = |way, messages: u64| match messages.checked_sub(1) {
+/// So many short messages one way, then so many the other way: each is sent at once.
+fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
+    let one_way = |start: u64, (way, messages): (Way, u64)| match messages.checked_sub(1) {
         None => 0,
         Some(before) => {
             let pace = match way {
                 Way::Node => model.send(way, bytes),
                 Way::Network => model.send(way, bytes).max(model.load(bytes)),
             };
-            pace.saturating_mul(before)
+            start
+                .saturating_add(pace.saturating_mul(before))
                 .saturating_add(model.hop(way, bytes))
         }
     };
-    let sent = model.send(Way::Node, bytes).saturating_mul(peers.near);
-    let far = match peers.far {
-        0 => 0,
-        far => sent.saturating_add(one_way(Way::Network, far)),
-    };
-    one_way(Way::Node, peers.near).max(far)
+    let sent = model.send(first.0, bytes).saturating_mul(first.1);
+    one_way(0, first).max(one_way(sent, last))
 }
 
 /// Long messages to the ranks of a node, then to others, a window at a time. Those inside the node that begin
