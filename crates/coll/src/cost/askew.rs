@@ -68,7 +68,7 @@ pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
 }
 
-/// What a guest adds. Its block goes with two others from rank to rank, down to the middle; the root's last child has it with
+/// What a guest adds. Its hosts take its block, which goes with two others from rank to rank, down to the middle; the root's last child has it with
 /// those of the others below it. And in each round two ranks, one above the other, send the guest their blocks: who is
 /// latest is in step with these for half of the rounds.
 fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
@@ -81,6 +81,7 @@ fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
     let copied = block.saturating_mul(model.machine.node.byte);
     let carried = copied
         .saturating_mul((from - middle).into())
+        .saturating_add(model.receive(to_last(model), block))
         .saturating_add(longer);
     let way = match place.nodes() {
         1 => Way::Node,

@@ -205,6 +205,13 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         }
         false => 0,
     };
+    // Of a node the last rank, which has another node's next to it, sends first beyond it: the root first sends to all before.
+    let edge = match (model.place.order(), Peers::of(model)) {
+        (Order::Block, Peers { near, far: 1.. }) => {
+            near.saturating_sub(1) * model.send(Way::Node, piece)
+        }
+        _ => 0,
+    };
     let onward = |ranks: u32| {
         let peers = Peers::on(model, ranks).each(turns);
         let come = peers.processor(|way| model.receive(way, piece));
@@ -214,7 +221,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         let flight = peers.flight(window, hop(Way::Node), hop(Way::Network));
         let load = model
             .load(piece)
-            .saturating_mul(peers.far * u64::from(ranks));
+            .saturating_mul(peers.far * u64::from(ranks))
+            .saturating_add(edge);
         let left = u64::from(left) * model.receive(last, piece);
         let busy = load.max(
             come.saturating_add(gone)
