@@ -105,18 +105,22 @@ pub(super) fn passed_on(
         .saturating_add(pace.saturating_mul(below - 1))
         .saturating_add(along(root.last_child - 1));
     // The latest rank is busy with all that it passes on after its own block; and so is, for longer, the latest at the end
-    // of a node: of the one before the last, or of the root's.
+    // of a node: of the one before the last, or of the root's, from where the last message has farther to go.
     let near = model.way(1);
-    let passes = |scattered: u64, pace, to| {
-        let sent = scattered.saturating_add(all(pace) - model.receive(near, block));
-        sent.saturating_add(tail(to))
-    };
-    let latest = passes(scattered(call.size), inside, near);
+    let passed =
+        |scattered: u64, pace| scattered.saturating_add(all(pace) - model.receive(near, block));
+    let latest = passed(scattered(call.size), inside).saturating_add(tail(near));
     let at_edge = match place.nodes() {
         1 => 0,
         _ => {
+            let at_last =
+                passed(scattered(before_last_node), pace).saturating_add(tail(Way::Network));
+            let behind = pace.saturating_mul((last - edge - 1).into());
+            let beyond = (along(last) - along(edge))
+                .saturating_sub(behind + model.send(Way::Network, block))
+                .max(tail(Way::Network));
             let of_root = root.sent.saturating_add(tail(near));
-            passes(scattered(before_last_node).max(of_root), pace, Way::Network)
+            at_last.max(passed(of_root, pace).saturating_add(beyond))
         }
     };
     let ends = [own, queued, late, others, latest, at_edge];

@@ -68,9 +68,9 @@ pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
 }
 
-/// What a guest adds. Its hosts take its block, which goes with two others from rank to rank, down to the middle; the root's last child has it with
-/// those of the others below it. And in each round two ranks, one above the other, send the guest their blocks: who is
-/// latest is in step with these for half of the rounds.
+/// What a guest adds. Its hosts take its block, which goes with two others from rank to rank, down to the middle, unless the
+/// root's last child has it with those of others below it. And in each round two ranks, one above the other, send the
+/// guest their blocks: who is latest is in step with these for half of the rounds.
 fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
     let place = model.place;
     let (middle, top) = (place.size() / 2 - 1, (place.size() & !1) - 2);
@@ -79,9 +79,13 @@ fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
     let crossed = u64::from(place.node(from) - place.node(middle));
     let longer = crossed.saturating_mul(three(Way::Network).saturating_sub(three(Way::Node)));
     let copied = block.saturating_mul(model.machine.node.byte);
+    let taken = match from == top {
+        true => model.receive(to_last(model), block),
+        false => 0,
+    };
     let carried = copied
         .saturating_mul((from - middle).into())
-        .saturating_add(model.receive(to_last(model), block))
+        .saturating_add(taken)
         .saturating_add(longer);
     let way = match place.nodes() {
         1 => Way::Node,
