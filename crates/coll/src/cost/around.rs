@@ -63,7 +63,11 @@ pub(super) fn passed_on(
     let line = Line::down(model, last);
     let (pace, inside) = (line.pace(model, block, 0), line.inside(model, block));
     let all = |pace: u64| pace.saturating_mul(last.into());
-    let along = |rank| Line::down(model, rank).along(model, block, 0);
+    let [near_hop, far_hop] = [Way::Node, Way::Network].map(|way| model.hop(way, block));
+    let along = |rank| {
+        let Line { near, far, .. } = Line::down(model, rank);
+        (near_hop.saturating_mul(near)).saturating_add(far_hop.saturating_mul(far))
+    };
     let (edge, before_last_node) = match place.order() {
         Order::Block => (
             place.per_node().min(call.size) - 1,
@@ -109,20 +113,24 @@ pub(super) fn passed_on(
     let near = model.way(1);
     let passed =
         |scattered: u64, pace| scattered.saturating_add(all(pace) - model.receive(near, block));
-    let latest = passed(scattered(call.size), inside).saturating_add(tail(near));
-    let at_edge = match place.nodes() {
-        1 => 0,
-        _ => {
-            let at_last =
-                passed(scattered(before_last_node), pace).saturating_add(tail(Way::Network));
-            let behind = pace.saturating_mul((last - edge - 1).into());
-            let beyond = (along(last) - along(edge))
-                .saturating_sub(behind + model.send(Way::Network, block))
-                .max(tail(Way::Network));
-            let of_root = root.sent.saturating_add(tail(near));
-            at_last.max(passed(of_root, pace).saturating_add(beyond))
-        }
-    };
-    let ends = [own, queued, late, others, latest, at_edge];
-    ends.into_iter().fold(0, u64::max)
+    let all_scattered = scattered(call.size);
+    let latest = passed(all_scattered, inside).saturating_add(tail(near));
+    let least = [own, queued, late, others, latest]
+        .into_iter()
+        .fold(0, u64::max);
+    if place.nodes() == 1 {
+        return least;
+    }
+    let behind = pace.saturating_mul((last - edge - 1).into());
+    let beyond = (along(last) - along(edge))
+        .saturating_sub(behind + model.send(Way::Network, block))
+        .max(tail(Way::Network));
+    let of_root = root.sent.saturating_add(tail(near));
+    let least = least.max(passed(of_root, pace).saturating_add(beyond));
+    // The ranks before the last node are not later than all are: so often it need not be asked how late they are.
+    let at_last = |scattered| passed(scattered, pace).saturating_add(tail(Way::Network));
+    match at_last(all_scattered) > least {
+        true => least.max(at_last(scattered(before_last_node).min(all_scattered))),
+        false => least,
+    }
 }

@@ -33,32 +33,26 @@ pub(super) fn exchanged(
             inside,
         ),
     };
-    let begun = scattered(call.size).saturating_add(begun);
-    let root = root(
-        &Call::scatter(0, call.size, 0, block),
-        parameters,
-        model,
-        &mut |_, _| (),
-    );
-    // The last node begins when its first rank has its block: not before the adapter has carried what the root sends.
-    let before = (members.div_ceil(per_node) - 1) * per_node;
-    let at_edge = match before {
-        0 => 0,
-        _ => {
-            let come = (root.carried).saturating_add(model.hop(Way::Network, block));
-            let pace = across(model, 2 * block).saturating_mul(rounds) / 2;
-            (scattered(before + 1).max(come))
-                .saturating_add(first)
-                .saturating_add(pace)
-        }
-    };
-    match call.size % 2 {
-        0 => begun.saturating_add(last).max(at_edge),
+    let all_scattered = scattered(call.size);
+    let begun = all_scattered.saturating_add(begun);
+    let scatter_call = Call::scatter(0, call.size, 0, block);
+    let root = root(&scatter_call, parameters, model, &mut |_, _| ());
+    let least = match call.size % 2 {
+        0 => begun.saturating_add(last),
         // To the guest the last pair sends its blocks in the last round.
         _ => (begun.saturating_add(with_guest(model, block, root.last_child)))
             .saturating_add(last.max(model.hop(to_last(model), block)))
-            .max(at_edge)
             .max(got_by_last(model, block)),
+    };
+    // The last node begins when its first rank has its block: not before the adapter has carried what the root sends, and not
+    // after all have theirs.
+    let before = (members.div_ceil(per_node) - 1) * per_node;
+    let come = (root.carried).saturating_add(model.hop(Way::Network, block));
+    let pace = across(model, 2 * block).saturating_mul(rounds) / 2;
+    let at_edge = |begun: u64| begun.max(come).saturating_add(first).saturating_add(pace);
+    match before > 0 && at_edge(all_scattered) > least {
+        true => least.max(at_edge(scattered(before + 1).min(all_scattered))),
+        false => least,
     }
 }
 

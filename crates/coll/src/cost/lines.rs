@@ -23,8 +23,8 @@ enum Course {
 pub(super) struct Line {
     course: Course,
     /// Edges that lead to another node, and those that do not, of every `size - 1` the most of them.
-    far: u64,
-    near: u64,
+    pub(super) far: u64,
+    pub(super) near: u64,
     /// The pieces in which a message goes to another node.
     pieces: u64,
 }
@@ -70,7 +70,7 @@ impl Line {
     }
 
     /// One message of so many bytes, with so much work at each stop, from one end to the other.
-    pub(super) fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+    fn along(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let piece = self.piece(bytes);
         // What announces a piece, and what asks for it, waits at an adapter behind one that goes the same way.
         let waits = match piece > model.machine.eager {
