@@ -111,8 +111,9 @@ pub(super) fn passed_on(
     // The latest rank is busy with all that it passes on after its own block; and so is, for longer, the latest at the end
     // of a node: of the one before the last, or of the root's, from where the last message has farther to go.
     let near = model.way(1);
-    let passed =
-        |scattered: u64, pace| scattered.saturating_add(all(pace) - model.receive(near, block));
+    let passed = |scattered: u64, pace| {
+        scattered.saturating_add(all(pace).saturating_sub(model.receive(near, block)))
+    };
     let all_scattered = scattered(call.size);
     let latest = passed(all_scattered, inside).saturating_add(tail(near));
     let least = [own, queued, late, others, latest]

@@ -56,10 +56,17 @@ pub(super) fn exchanged(
     }
 }
 
-/// Two exchanges of a rank, one of which is with another node: the neighbour on its own has sent meanwhile what it has.
+/// Two exchanges of a rank at the end of a node, one of which is with another node: the neighbour on its own has sent
+/// meanwhile what it has. A rank that is alone on its node has none there.
 pub(super) fn across(model: &Model, bytes: u64) -> u64 {
-    let copied = bytes.saturating_mul(model.machine.node.byte);
-    model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
+    let far = model.hop(Way::Network, bytes);
+    match model.place.per_node() {
+        1 => far.saturating_mul(2),
+        _ => {
+            let copied = bytes.saturating_mul(model.machine.node.byte);
+            far + model.send(Way::Node, bytes) + copied
+        }
+    }
 }
 
 /// What a guest adds. Its hosts take its block, which goes with two others from rank to rank, down to the middle, unless the
