@@ -4,10 +4,10 @@
 //! `p - 1` rounds. The root has at most a window's worth of sends open, so that it asks no more of
 //! its memory and of the network than that.
 //!
-//! Short blocks, which are sent at once, go to other nodes first where it is told which these are, so that the network carries them while the root sends to
-//! the ranks of its own; and to the farthest of these before the others, as who is behind them in a ring waits longest for
-//! what they pass on. Long ones go to the ranks of the root's node first: while these copy theirs it asks whether others
-//! are ready.
+//! Short blocks, which are sent at once, go to other nodes first where it is told which these are, so that the network
+//! carries them while the root sends to the ranks of its own; and to the farthest of these before the others, as who is
+//! behind them in a ring waits longest for what they pass on. Long ones go to the ranks of the root's node first: while
+//! these copy theirs it asks whether others are ready.
 
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
