@@ -119,7 +119,7 @@ fn few_short_messages_go_from_node_to_node() {
 #[test]
 fn few_bytes_go_from_node_to_node() {
     let expected = [
-        (Collective::Bcast, [216, 192, 384]),
+        (Collective::Bcast, [192, 192, 384]),
         (Collective::Reduce, [192, 272, 364]),
         (Collective::Allreduce, [768, 384, 832]),
         (Collective::Gather, [384, 384, 512]),

@@ -30,6 +30,8 @@ pub(super) const fn scatter_linear(collective: Collective) -> Row {
         needs: Needs::NOTHING,
         parameters: Parameters {
             window: 8,
+            // Where blocks have lengths of their own nobody but the root knows whether they are short.
+            per_node: matches!(collective, Collective::Scatter) as u32,
             ..Parameters::NONE
         },
         rounds: |call, _| u64::from(call.size - 1),

@@ -1,5 +1,6 @@
 //! Algorithms in which a rank talks to every other one directly, or to its neighbours in a graph.
 
+use super::around::Root;
 use super::rounds::block_of;
 use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
 use super::{Model, Way};
@@ -204,6 +205,13 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         }
         false => 0,
     };
+    // Of a node the last rank, which has another node's next to it, sends first beyond it: the root first sends to all before.
+    let edge = match (model.place.order(), Peers::of(model)) {
+        (Order::Block, Peers { near, far: 1.. }) => {
+            near.saturating_sub(1) * model.send(Way::Node, piece)
+        }
+        _ => 0,
+    };
     let onward = |ranks: u32| {
         let peers = Peers::on(model, ranks).each(turns);
         let come = peers.processor(|way| model.receive(way, piece));
@@ -213,7 +221,8 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
         let flight = peers.flight(window, hop(Way::Node), hop(Way::Network));
         let load = model
             .load(piece)
-            .saturating_mul(peers.far * u64::from(ranks));
+            .saturating_mul(peers.far * u64::from(ranks))
+            .saturating_add(edge);
         let left = u64::from(left) * model.receive(last, piece);
         let busy = load.max(
             come.saturating_add(gone)
@@ -384,12 +393,14 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
     first.max(across).max(busy)
 }
 
-/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node.
+/// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
+/// where it is told which ones these are.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     if model.place.order() == Order::Cyclic {
         return rooted(call, parameters, model, false);
     }
+    let (near, far) = ((Way::Node, peers.near), (Way::Network, peers.far));
     let given = match bytes > model.machine.eager {
         true => in_windows(
             peers,
@@ -397,41 +408,46 @@ pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model
             (parameters.window, [model.machine.node.latency, 0]),
             model,
         ),
-        false => at_once(peers, bytes, model),
+        false if parameters.per_node > 0 => at_once([far, near], bytes, model),
+        false => at_once([near, far], bytes, model),
     };
     let sent = peers.processor(|way| model.send(way, bytes));
     given.max(sent.saturating_add(model.copy(bytes)))
 }
 
-/// When the root of [`scatter_linear`] has sent short messages, and its adapter has carried them; and the first rank has
-/// copied its one, where it does that itself.
-pub(super) fn scattered_by_root(call: &Call, _: &Parameters, model: &Model) -> u64 {
+/// The root of [`scatter_linear`] of short blocks.
+pub(super) fn scattering(
+    call: &Call,
+    _: &Parameters,
+    model: &Model,
+    _: &mut dyn FnMut(u32, u64),
+) -> Root {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     let sent = peers.processor(|way| model.send(way, bytes));
-    let copied = model.receive(model.way(1), bytes);
-    sent.max(model.load(bytes).saturating_mul(peers.far))
-        .saturating_add(copied)
+    Root {
+        sent,
+        carried: model.load(bytes).saturating_mul(peers.far),
+        done: sent,
+        last_child: call.size - 1,
+    }
 }
 
-/// Short messages to the ranks of a node, then to others: each is sent at once.
-fn at_once(peers: Peers, bytes: u64, model: &Model) -> u64 {
-    let one_way = |way, messages: u64| match messages.checked_sub(1) {
+/// So many short messages one way, then so many the other way: each is sent at once.
+fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
+    let one_way = |start: u64, (way, messages): (Way, u64)| match messages.checked_sub(1) {
         None => 0,
         Some(before) => {
             let pace = match way {
                 Way::Node => model.send(way, bytes),
                 Way::Network => model.send(way, bytes).max(model.load(bytes)),
             };
-            pace.saturating_mul(before)
+            start
+                .saturating_add(pace.saturating_mul(before))
                 .saturating_add(model.hop(way, bytes))
         }
     };
-    let sent = model.send(Way::Node, bytes).saturating_mul(peers.near);
-    let far = match peers.far {
-        0 => 0,
-        far => sent.saturating_add(one_way(Way::Network, far)),
-    };
-    one_way(Way::Node, peers.near).max(far)
+    let sent = model.send(first.0, bytes).saturating_mul(first.1);
+    one_way(0, first).max(one_way(sent, last))
 }
 
 /// Long messages to or from the ranks of a node, then others, a window at a time, where so much time passes between one

@@ -1,5 +1,6 @@
 //! Algorithms that go from rank to rank: down a chain, up, around a ring, or between neighbours.
 
+use super::askew::across;
 use super::direct::got_by_last;
 use super::rounds::block_of;
 use super::{Model, Way};
@@ -19,11 +20,11 @@ enum Course {
 }
 
 /// Steps along a line: of each rank's messages, one way.
-struct Line {
+pub(super) struct Line {
     course: Course,
     /// Edges that lead to another node, and those that do not, of every `size - 1` the most of them.
-    far: u64,
-    near: u64,
+    pub(super) far: u64,
+    pub(super) near: u64,
     /// The pieces in which a message goes to another node.
     pieces: u64,
 }
@@ -43,6 +44,22 @@ impl Line {
             course,
             far,
             near: edges - far,
+            pieces: 1,
+        }
+    }
+
+    /// From rank 0 to a rank above.
+    pub(super) fn down(model: &Model, rank: u32) -> Self {
+        let place = model.place;
+        let far = match place.order() {
+            _ if place.nodes() == 1 => 0,
+            Order::Block => rank / place.per_node(),
+            Order::Cyclic => rank,
+        };
+        Line {
+            course: Course::Down,
+            far: far.into(),
+            near: (rank - far).into(),
             pieces: 1,
         }
     }
@@ -77,7 +94,7 @@ impl Line {
     /// What each message after the first one adds: the slowest place on the line. At the edge of a node one
     /// message of a rank goes over the network, and the other one only where it is alone there.
     /// Unless they go around, of two ranks one sends only, and the other one receives.
-    fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
+    pub(super) fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let (place, course) = (model.place, self.course);
         let each = |way, time: &dyn Fn(u64) -> u64| match way {
             Way::Node => time(bytes),
@@ -115,6 +132,11 @@ impl Line {
                 .max(each(Way::Network, &|bytes| model.load(bytes)).saturating_mul(lanes)),
         };
         busy.max(self.wait(model, bytes, work))
+    }
+
+    /// What each message adds where none leaves its node.
+    pub(super) fn inside(self, model: &Model, bytes: u64) -> u64 {
+        Line { far: 0, ..self }.pace(model, bytes, 0)
     }
 
     /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
@@ -228,7 +250,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let bytes = block.saturating_mul(if is_odd { 3 } else { 2 });
     let is_long = bytes > model.machine.eager;
     let inside = 2 * model.hop(Way::Node, bytes);
-    let across = match place.order() {
+    let way_across = match place.order() {
         _ if place.nodes() == 1 => 0,
         // Who gets its blocks from each is on the other node.
         Order::Block if call.size - u32::from(is_odd) <= place.per_node() => 0,
@@ -241,11 +263,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
                 .saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
                 .saturating_add(model.hop(Way::Node, bytes))
         }
-        // The neighbour on the node has sent meanwhile what it has.
-        Order::Block => {
-            let copied = bytes.saturating_mul(model.machine.node.byte);
-            model.hop(Way::Network, bytes) + model.send(Way::Node, bytes) + copied
-        }
+        Order::Block => across(model, bytes),
         Order::Cyclic => {
             let load = model
                 .load_both_ways(bytes)
@@ -254,7 +272,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
         }
     };
     let pairs = u64::from(call.size / 2).saturating_sub(1);
-    let pace = inside.max(across).saturating_mul(pairs) / 2;
+    let pace = inside.max(way_across).saturating_mul(pairs) / 2;
     let first = model.hop(model.way(1), block);
     let (given, got) = match is_odd {
         true => (model.hop(to_last(model), block), got_by_last(model, block)),
@@ -264,7 +282,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
 }
 
 /// The way to the last rank from the one below it.
-fn to_last(model: &Model) -> Way {
+pub(super) fn to_last(model: &Model) -> Way {
     match model.place.order() {
         Order::Block if model.place.on_last_node() > 1 => Way::Node,
         Order::Cyclic if model.place.nodes() == 1 => Way::Node,

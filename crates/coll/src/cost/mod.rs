@@ -11,6 +11,8 @@
 //! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
 //! model", 1995.
 
+mod around;
+mod askew;
 mod direct;
 mod folded;
 mod latest;
@@ -49,6 +51,7 @@ pub(crate) use rounds::{
 };
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
+use crate::catalog::{Call, Parameters};
 use crate::machine::{Machine, Path};
 use crate::placement::{Order, Placement};
 
@@ -66,6 +69,9 @@ pub struct Model {
     /// processors pay what they pay inside a node.
     pub flags: bool,
 }
+
+/// The form of an algorithm.
+type Cost = fn(&Call, &Parameters, &Model) -> u64;
 
 /// The way of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,39 +1,29 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
-use super::{Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear};
+use super::around::passed_on;
+use super::askew::exchanged;
+use super::{
+    Cost, Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear,
+};
 use super::{direct, lines, trees};
 use crate::catalog::{Call, Parameters};
+use crate::placement::Order;
 use crate::stages;
 
-type Cost = fn(&Call, &Parameters, &Model) -> u64;
+/// The bytes of one of as many blocks as there are ranks.
+fn block_of(call: &Call) -> u64 {
+    call.bytes().div_ceil(call.size.into())
+}
 
 /// Bcast by a scatter of blocks, one for each rank, and an allgather of them.
 fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let block = call.bytes().div_ceil(call.size.into());
+    let block = block_of(call);
     let scatter = Call::scatter(0, call.size, 0, block);
     let gather = Call::allgather(0, call.size, block);
     let scattered = phases[0](&scatter, parameters, model);
     let gathered = phases[1](&gather, parameters, model);
     // An allgather has a rank's own block copied, which here lies where it belongs.
     scattered.saturating_add(gathered - model.copy(block))
-}
-
-/// The same around a ring. The root, which has all blocks, starts what goes farthest when it has sent the others their
-/// blocks: short ones come to these before what is passed on.
-fn around(
-    phases: [Cost; 2],
-    by_root: Cost,
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    let block = call.bytes().div_ceil(call.size.into());
-    let [scattered, gathered] = phases;
-    let first = match block <= model.machine.eager {
-        true => by_root,
-        false => scattered,
-    };
-    in_blocks([first, gathered], call, parameters, model)
 }
 
 /// Blocks straight from the root, and from every rank to every other one.
@@ -79,33 +69,37 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    in_blocks([scatter, neighbor_exchange], call, parameters, model)
+    // Of an odd number of ranks the last one's block goes with two others.
+    let most = block_of(call).saturating_mul(2 + u64::from(call.size % 2));
+    match most <= model.machine.eager && model.place.order() == Order::Block {
+        true => exchanged((scatter, trees::scattering), call, parameters, model),
+        false => in_blocks([scatter, neighbor_exchange], call, parameters, model),
+    }
 }
 
 /// Blocks straight from the root, and around a ring.
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    around(
-        [scatter_linear, lines::ring_from_root],
-        direct::scattered_by_root,
-        call,
-        parameters,
-        model,
-    )
-}
-
-/// Blocks down a tree, and around a ring.
-pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    // A rank that copies one after another has what it hands on before it passes on anything. Else about an edge between
-    // nodes more than the farthest block takes makes up for what comes before it is asked for.
-    match model.serial_copies {
-        true => in_blocks([scatter, ring], call, parameters, model),
-        false => around(
-            [scatter, ring],
-            trees::scattered_by_root,
+    match block_of(call) <= model.machine.eager {
+        true => passed_on(
+            (scatter_linear, direct::scattering),
             call,
             parameters,
             model,
         ),
+        false => in_blocks(
+            [scatter_linear, lines::ring_from_root],
+            call,
+            parameters,
+            model,
+        ),
+    }
+}
+
+/// Blocks down a tree, and around a ring.
+pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    match block_of(call) <= model.machine.eager {
+        true => passed_on((scatter, trees::scattering), call, parameters, model),
+        false => in_blocks([scatter, ring], call, parameters, model),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
 
+use super::around::Root;
 use super::rounds::regather;
 use super::{Model, Way};
 use crate::catalog::{Call, Collective, Parameters};
@@ -320,23 +321,38 @@ fn with_length(call: &Call) -> u64 {
     }
 }
 
-/// When the root of [`scatter`] has sent what it sends, and its adapter has carried it.
-pub(super) fn scattered_by_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let (radix, size) = (u64::from(radix(parameters)), u64::from(call.size));
-    let (mut sent, mut carried) = (0_u64, 0_u64);
-    for level in 0..levels_of(call.size, radix as u32) {
+/// The root of [`scatter`]. Late is the first rank below each of its children, or a child without one.
+pub(super) fn scattering(
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+    late: &mut dyn FnMut(u32, u64),
+) -> Root {
+    let (radix, size, block) = (radix(parameters), call.size, with_length(call));
+    let (send, hop) = (
+        model.send(model.way(1), block),
+        model.hop(model.way(1), block),
+    );
+    let mut root = Root::default();
+    for level in (0..levels_of(size, radix)).rev() {
         let weight = radix.pow(level);
-        for child in (weight..size.min(weight * radix)).step_by(weight as usize) {
-            let bytes = with_length(call).saturating_mul(weight.min(size - child));
-            let way = model.way(child);
-            sent = sent.saturating_add(model.send(way, bytes));
-            carried = carried.saturating_add(match way {
-                Way::Network => model.load(bytes),
-                Way::Node => 0,
-            });
+        // To the first rank below a child goes the first message after those of higher levels.
+        let before = u64::from(level.saturating_sub(1) * (radix - 1));
+        for child in (weight..size.min(weight.saturating_mul(radix))).step_by(weight as usize) {
+            let ranks = weight.min(size - child);
+            let come = root.send(
+                model,
+                model.way(child.into()),
+                block.saturating_mul(ranks.into()),
+            );
+            match ranks {
+                1 => late(child, come),
+                _ => late(child + 1, come.saturating_add(before * send + hop)),
+            }
+            root.last_child = root.last_child.max(child);
         }
     }
-    sent.max(carried)
+    root
 }
 
 /// Bcast by a scatter down a binomial tree and an allgather of the pieces.

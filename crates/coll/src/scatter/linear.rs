@@ -3,15 +3,21 @@
 //!
 //! `p - 1` rounds. The root has at most a window's worth of sends open, so that it asks no more of
 //! its memory and of the network than that.
+//!
+//! Short blocks, which are sent at once, go to other nodes first where it is told which these are, so that the network
+//! carries them while the root sends to the ranks of its own; and to the farthest of these before the others, as who is
+//! behind them in a ring waits longest for what they pass on. Long ones go to the ranks of the root's node first: while
+//! these copy theirs it asks whether others are ready.
 
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
+use crate::placement::Order;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{Window, copy};
+use crate::window::{Short, Window, copy};
 
-/// One rank's part in a linear scatter. The root has one step for each other rank, in the order of
-/// their distance above it, and one that copies its own block; another rank receives.
+/// One rank's part in a linear scatter. The root has one step for each other rank, and one that copies its own block;
+/// another rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
     place: Circle,
@@ -21,10 +27,17 @@ pub struct Linear {
     blocks: Blocks,
     window: Window,
     in_place: bool,
+    /// How many ranks come last, the nearest above the root.
+    near: u32,
 }
 
 impl Linear {
-    pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let (is_short, others) = (call.count <= Short::of(call).elements(), call.size - 1);
+        let near = match (parameters.order, parameters.per_node.checked_sub(1)) {
+            (Order::Block, Some(near)) if is_short => others.min(near),
+            _ => others,
+        };
         Linear {
             place: Circle::of(call),
             root: call.root,
@@ -32,6 +45,16 @@ impl Linear {
             blocks: Blocks::of(call),
             window: Window::new(parameters.window),
             in_place: call.in_place,
+            near,
+        }
+    }
+
+    /// How far above the root the rank is that gets its block in a step.
+    const fn distance(&self, i: u32) -> u32 {
+        let others = self.place.size() - 1;
+        match (others - self.near).checked_sub(i + 1) {
+            Some(_) => others - i,
+            None => i + 1 - (others - self.near),
         }
     }
 
@@ -57,8 +80,8 @@ impl Plan for Linear {
         let output = Part::new(Buf::Out, 0, self.own);
         match i + 1 {
             _ if !self.is_root() => acts.recv(self.root, 0, output),
-            distance if distance < self.place.size() => {
-                let peer = self.place.above(distance);
+            sent if sent < self.place.size() => {
+                let peer = self.place.above(self.distance(i));
                 let block = self.blocks.input(known, peer);
                 if !block.is_empty() {
                     acts.send(peer, 0, block);

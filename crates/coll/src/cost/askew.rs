@@ -1,0 +1,97 @@
+//! Bcast by a scatter and exchanges between neighbours of blocks that are short: the root has all of them and waits for
+//! nobody, so neighbours begin when they have their own ones.
+
+use super::around::AtRoot;
+use super::direct::got_by_last;
+use super::lines::to_last;
+use super::{Cost, Model, Way};
+use crate::catalog::{Call, Parameters};
+use crate::placement::{Order, Placement};
+
+/// A scatter and what its root does in it, and exchanges between neighbours, on nodes that are filled one after another.
+pub(super) fn exchanged(
+    (scatter, root): (Cost, AtRoot),
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    let per_node = model.place.per_node();
+    let block = call.bytes().div_ceil(call.size.into());
+    let members = call.size & !1;
+    let rounds = u64::from(members / 2).saturating_sub(1);
+    let scattered = |ranks| {
+        let place = Placement::new(Order::Block, ranks, per_node);
+        let call = Call::scatter(0, ranks, 0, block);
+        scatter(&call, parameters, &Model { place, ..*model })
+    };
+    let first = model.hop(model.way(1), block);
+    let inside = model.hop(Way::Node, 2 * block);
+    let (begun, last) = match rounds {
+        0 => (0, first),
+        _ => (
+            first.saturating_add(inside.saturating_mul(rounds - 1)),
+            inside,
+        ),
+    };
+    let all_scattered = scattered(call.size);
+    let begun = all_scattered.saturating_add(begun);
+    let scatter_call = Call::scatter(0, call.size, 0, block);
+    let root = root(&scatter_call, parameters, model, &mut |_, _| ());
+    let least = match call.size % 2 {
+        0 => begun.saturating_add(last),
+        // To the guest the last pair sends its blocks in the last round.
+        _ => (begun.saturating_add(with_guest(model, block, root.last_child)))
+            .saturating_add(last.max(model.hop(to_last(model), block)))
+            .max(got_by_last(model, block)),
+    };
+    // The last node begins when its first rank has its block: not before the adapter has carried what the root sends, and not
+    // after all have theirs.
+    let before = (members.div_ceil(per_node) - 1) * per_node;
+    let come = (root.carried).saturating_add(model.hop(Way::Network, block));
+    let pace = across(model, 2 * block).saturating_mul(rounds) / 2;
+    let at_edge = |begun: u64| begun.max(come).saturating_add(first).saturating_add(pace);
+    match before > 0 && at_edge(all_scattered) > least {
+        true => least.max(at_edge(scattered(before + 1).min(all_scattered))),
+        false => least,
+    }
+}
+
+/// Two exchanges of a rank at the end of a node, one of which is with another node: the neighbour on its own has sent
+/// meanwhile what it has. A rank that is alone on its node has none there.
+pub(super) fn across(model: &Model, bytes: u64) -> u64 {
+    let far = model.hop(Way::Network, bytes);
+    match model.place.per_node() {
+        1 => far.saturating_mul(2),
+        _ => {
+            let copied = bytes.saturating_mul(model.machine.node.byte);
+            far + model.send(Way::Node, bytes) + copied
+        }
+    }
+}
+
+/// What a guest adds. Its hosts take its block, which goes with two others from rank to rank, down to the middle, unless the
+/// root's last child has it with those of others below it. And in each round two ranks, one above the other, send the
+/// guest their blocks: who is latest is in step with these for half of the rounds.
+fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
+    let place = model.place;
+    let (middle, top) = (place.size() / 2 - 1, (place.size() & !1) - 2);
+    let from = last_child.clamp(middle, top);
+    let three = |way| model.hop(way, 3 * block);
+    let crossed = u64::from(place.node(from) - place.node(middle));
+    let longer = crossed.saturating_mul(three(Way::Network).saturating_sub(three(Way::Node)));
+    let copied = block.saturating_mul(model.machine.node.byte);
+    let taken = match from == top {
+        true => model.receive(to_last(model), block),
+        false => 0,
+    };
+    let carried = copied
+        .saturating_mul((from - middle).into())
+        .saturating_add(taken)
+        .saturating_add(longer);
+    let way = match place.nodes() {
+        1 => Way::Node,
+        _ => Way::Network,
+    };
+    let sent = model.send(way, block).saturating_mul(middle.into()) / 2;
+    carried.max(sent)
+}
