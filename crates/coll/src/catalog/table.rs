@@ -474,7 +474,7 @@ table! {
         cost: cost::reduce_bcast,
     };
     AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
-    AllreduceLaneCirculant(hierarchy::LaneAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
+    AllreduceLaneCirculant(hierarchy::GuestAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
     ReduceScatterCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatter);
     ReduceScatterHalving(reduce_scatter::Halving):
