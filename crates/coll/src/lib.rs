@@ -84,6 +84,7 @@ mod fold;
 mod halves;
 mod halving;
 mod phase;
+mod pieces;
 mod split;
 mod tree;
 mod vector;

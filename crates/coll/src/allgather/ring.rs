@@ -18,7 +18,7 @@ use super::Board;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
-use crate::placement::Placement;
+use crate::pieces::Pieces;
 
 /// One rank's part in a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
@@ -31,29 +31,16 @@ pub struct Rounds {
     board: Board,
     /// The blocks that are asked for before the last one is offered.
     ahead: u32,
-    /// The pieces of a block that comes from another node or goes there; the steps in which a block passes.
-    pieces: u32,
-    /// Whether blocks come, and go, in pieces.
-    cut: [bool; 2],
+    pieces: Pieces,
 }
 
 impl Ring {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let circle = Circle::of(call);
-        let [below, above] = parameters.edges(circle);
-        let asks = |circle| parameters.asks_ahead(circle, call.bytes());
-        let ahead = asks(circle);
-        let place = Placement::new(parameters.order, call.size, parameters.per_node);
-        let pieces = parameters.pieces_between_nodes(place, call.bytes());
-        let cut = match pieces {
-            1 => [false; 2],
-            _ => [below && ahead > 0, above && asks(circle.turned(1)) > 0],
-        };
         let rounds = Rounds {
             board: Board::of(call),
-            ahead,
-            pieces: if cut == [false; 2] { 1 } else { pieces },
-            cut,
+            ahead: parameters.asks_ahead(circle, call.bytes()),
+            pieces: Pieces::of(circle, parameters, call.bytes()),
         };
         Placed::new(circle, rounds)
     }
@@ -64,21 +51,10 @@ impl Ring {
     }
 }
 
-impl Rounds {
-    /// What of a block comes or goes in a step: one of its pieces; all of it with the first, if it is not cut.
-    fn part(&self, is_cut: bool, step: u32, block: Spot) -> Spot {
-        match (is_cut, step % self.pieces) {
-            (true, piece) => block.cut(self.pieces, piece),
-            (false, 0) => block,
-            (false, _) => Spot::EMPTY,
-        }
-    }
-}
-
 impl Circular for Rounds {
     fn steps(&self, size: u32) -> u32 {
         self.board
-            .steps(size, (size - 1) * self.pieces + self.ahead)
+            .steps(size, (size - 1) * self.pieces.number + self.ahead)
     }
 
     fn scratch(&self, _: &Around<'_>) -> u64 {
@@ -86,29 +62,25 @@ impl Circular for Rounds {
     }
 
     fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
-        let others = (around.size() - 1) * self.pieces;
+        let turns = self.pieces.number;
+        let others = (around.size() - 1) * turns;
         let sent = i.checked_sub(self.ahead).filter(|_| others > 0);
-        let [comes_cut, goes_cut] = self.cut;
         let block = |n| self.board.block(around, around.back(n));
         let incoming = match i < others {
-            true => self.part(comes_cut, i, block(i / self.pieces + 1)),
+            true => self.pieces.coming(i, block(i / turns + 1)),
             false => Spot::EMPTY,
         };
         let outgoing = sent.map_or(Spot::EMPTY, |sent| {
-            let block = match sent / self.pieces {
+            let block = match sent / turns {
                 0 => self.board.own(around),
                 passed => block(passed),
             };
-            self.part(goes_cut, sent, block)
+            self.pieces.going(sent, block)
         });
         acts.exchange(1, 0, incoming, outgoing);
         if i == self.ahead.min(others) {
             self.board.take_own(around, acts);
         }
-        let sent = sent.unwrap_or(0);
-        match goes_cut {
-            true => (sent + 1).saturating_sub(self.pieces),
-            false => sent,
-        }
+        self.pieces.behind(sent.unwrap_or(0))
     }
 }

@@ -7,11 +7,13 @@
 //! optimal all-reduce algorithms", 2009.
 //!
 //! A chunk may be cut into segments, each a message of its own. Then one segment is reduced while
-//! the next one travels, and a segment that fits into a near cache is reduced there.
+//! the next one travels, and a segment that fits into a near cache is reduced there. From node to node
+//! a chunk that is not cut so may go in pieces, as in an [allgather](crate::allgather::Ring) around a ring.
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::pieces::Pieces;
 use crate::plan::{Buf, Side, TAGS};
 use crate::split::{Cut, longest};
 use crate::window::Short;
@@ -31,7 +33,9 @@ pub struct Rounds {
     count: u64,
     /// The chunks, one for each rank.
     chunks: Cut,
-    segments: u32,
+    /// In which messages a chunk passes: in segments on every rank, or in pieces from node to node.
+    pieces: Pieces,
+    is_segmented: bool,
     in_place: bool,
     short: Short,
     /// As in an [allgather](crate::allgather::Ring) around a ring.
@@ -47,123 +51,153 @@ impl Ring {
             in_place,
             ..
         } = call;
+        let circle = Circle::of(call);
         let segment = parameters.segment / call.element_bytes.max(1);
         let segments = longest(count, size)
             .div_ceil(segment.max(1))
-            .clamp(1, MAX_SEGMENTS);
-        let chunk = longest(longest(count, size), segments as u32);
+            .clamp(1, MAX_SEGMENTS) as u32;
+        let bytes = longest(longest(count, size), segments) * call.element_bytes;
         let rounds = Rounds {
             count,
             chunks: Cut::new(count, size),
-            segments: segments as u32,
+            pieces: match segments {
+                1 => Pieces::of(circle, parameters, bytes),
+                segments => Pieces::all(segments),
+            },
+            is_segmented: segments > 1,
             in_place,
             short: Short::of(call),
-            ahead: parameters.asks_ahead(Circle::of(call), chunk * call.element_bytes),
+            ahead: parameters.asks_ahead(circle, bytes),
         };
-        Placed::new(Circle::of(call), rounds)
+        Placed::new(circle, rounds)
     }
 }
 
 impl Rounds {
-    /// Messages that a rank sends in each of the two phases.
-    const fn messages(&self, size: u32) -> u32 {
-        (size - 1) * self.segments
+    /// The turns in which a rank sends in each of the two phases.
+    const fn turns(&self, size: u32) -> u32 {
+        (size - 1) * self.pieces.number
     }
 
-    /// Steps of the reduce-scatter. Segmented, message `i` travels while message `i - 1` is
+    /// Steps of the reduce-scatter. Segmented, what comes in turn `i` travels while that of turn `i - 1` is
     /// reduced; a whole chunk must be reduced before it can travel on.
     const fn scatter_steps(&self, size: u32) -> u32 {
-        if self.segments > 1 {
-            self.messages(size) + 1
+        if self.is_segmented {
+            self.turns(size) + 1
         } else {
-            2 * self.messages(size)
+            self.turns(size) + size - 1
         }
     }
 
-    /// The segment of message `message` in `buf`, in the chunk that starts its way `behind` ranks
-    /// below this one.
-    fn segment(&self, buf: Buf, message: u32, behind: u32, around: &Around<'_>) -> Spot {
-        let back = u64::from(behind) + u64::from(message / self.segments);
+    /// The chunk in `buf` that passes in a turn and starts its way `behind` ranks below this one.
+    fn chunk(&self, buf: Buf, turn: u32, behind: u32, around: &Around<'_>) -> Spot {
+        let back = u64::from(behind) + u64::from(turn / self.pieces.number);
         let size = u64::from(around.size());
         let back = if back < size { back } else { back - size };
-        let chunk = around.piece(buf, self.chunks, around.back(back as u32));
-        match self.segments {
-            1 => chunk,
-            segments => chunk.cut(segments, message % segments),
-        }
+        around.piece(buf, self.chunks, around.back(back as u32))
     }
 
-    /// Where message `message` of the reduce-scatter arrives: where its result belongs or, in
+    /// Where arrives what comes in a turn of the reduce-scatter: where its result belongs or, in
     /// place, in scratch.
-    fn room(&self, message: u32, around: &Around<'_>) -> Spot {
-        let result = self.segment(Buf::Out, message, 1, around);
-        if !self.in_place {
-            return result;
+    fn room(&self, turn: u32, around: &Around<'_>) -> Spot {
+        let chunk = self.chunk(Buf::Out, turn, 1, around);
+        let result = self.pieces.coming(turn, chunk);
+        match (self.in_place, self.is_segmented) {
+            (false, _) => result,
+            (true, false) => {
+                let whole = Spot::fixed(Buf::Scratch, 0, chunk.len());
+                self.pieces.coming(turn, whole)
+            }
+            (true, true) => {
+                let slot = u64::from(turn % 2);
+                Spot::fixed(Buf::Scratch, slot * self.longest_segment(), result.len())
+            }
         }
-        let slot = u64::from(message % 2 * u32::from(self.segments > 1));
-        Spot::fixed(Buf::Scratch, slot * self.longest_segment(), result.len())
     }
 
     fn longest_segment(&self) -> u64 {
-        longest(self.chunks.longest(), self.segments)
+        longest(self.chunks.longest(), self.pieces.number)
     }
 
-    /// Starts message `message` of the reduce-scatter.
-    fn pass(&self, message: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
-        let first_round = message < self.segments;
+    /// The tag of what passes in a turn: the pieces of a chunk share one, as of two neighbours one may have it in
+    /// other turns.
+    const fn tag(&self, turn: u32) -> u32 {
+        match self.is_segmented {
+            true => turn % TAGS,
+            false => turn / self.pieces.number % TAGS,
+        }
+    }
+
+    /// Starts what passes in a turn of the reduce-scatter.
+    fn pass(&self, turn: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let first_round = turn < self.pieces.number;
         let buf = if first_round && !self.in_place {
             Buf::In
         } else {
             Buf::Out
         };
-        let (room, segment) = (
-            self.room(message, around),
-            self.segment(buf, message, 0, around),
-        );
-        acts.exchange_of(self.short, (1, message % TAGS), room, segment);
+        let sent = self.pieces.going(turn, self.chunk(buf, turn, 0, around));
+        let room = self.room(turn, around);
+        acts.exchange_of(self.short, (1, self.tag(turn)), room, sent);
     }
 
-    /// Reduces what message `message` of the reduce-scatter brought.
-    fn merge(&self, message: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
-        let into = self.segment(Buf::Out, message, 1, around);
+    /// Reduces what came: where it is and where its result belongs.
+    fn merge(&self, room: Spot, result: Spot, acts: &mut CircularActs<'_>) {
         let from = if self.in_place {
-            self.room(message, around)
+            room
         } else {
-            into.within(Buf::In)
+            result.within(Buf::In)
         };
-        acts.reduce(from, into, Side::Right);
+        acts.reduce(from, result, Side::Right);
     }
 
-    fn reduce_scatter(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
-        if self.segments == 1 {
-            return if i.is_multiple_of(2) {
-                self.pass(i / 2, around, acts)
-            } else {
-                self.merge(i / 2, around, acts)
-            };
-        }
-        if i < self.messages(around.size()) {
+    /// Step `i` of the reduce-scatter of segments.
+    fn segmented(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        if i < self.turns(around.size()) {
             self.pass(i, around, acts);
         }
-        if let Some(arrived) = i.checked_sub(1) {
-            self.merge(arrived, around, acts);
+        if let Some(came) = i.checked_sub(1) {
+            let chunk = self.chunk(Buf::Out, came, 1, around);
+            let result = self.pieces.coming(came, chunk);
+            self.merge(self.room(came, around), result, acts);
         }
     }
 
-    /// Step `i` of the allgather, and how many steps of it that needs: a segment is passed on when
+    /// Step `i` of the reduce-scatter, and how many steps that needs: pieces of a chunk pass at the same time,
+    /// and are reduced together when all have come.
+    fn reduce_scatter(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        let pieces = self.pieces.number;
+        if self.is_segmented {
+            self.segmented(i, around, acts);
+            return i;
+        }
+        let (round, piece) = (i / (pieces + 1), i % (pieces + 1));
+        let first = round * pieces;
+        if piece < pieces {
+            self.pass(first + piece, around, acts);
+            return i - piece;
+        }
+        let chunk = self.chunk(Buf::Out, first, 1, around);
+        let room = Spot::fixed(Buf::Scratch, 0, chunk.len());
+        self.merge(room, chunk, acts);
+        i
+    }
+
+    /// Step `i` of the allgather, and how many steps of it that needs: a message is passed on when
     /// it has come.
     fn allgather(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
         // After the reduce-scatter this rank has the chunk of the rank above it.
         let mine = around.size() - 1;
         let sent = i.checked_sub(self.ahead);
         if let Some(sent) = sent {
-            let from = self.segment(Buf::Out, sent, mine, around);
-            acts.send(1, sent % TAGS, from);
+            let chunk = self.chunk(Buf::Out, sent, mine, around);
+            acts.send(1, self.tag(sent), self.pieces.going(sent, chunk));
         }
-        if i < self.messages(around.size()) {
-            acts.recv(1, i % TAGS, self.segment(Buf::Out, i, 0, around));
+        if i < self.turns(around.size()) {
+            let chunk = self.chunk(Buf::Out, i, 0, around);
+            acts.recv(1, self.tag(i), self.pieces.coming(i, chunk));
         }
-        sent.map_or(0, |sent| (sent + 1).saturating_sub(self.segments))
+        self.pieces.behind(sent.unwrap_or(0))
     }
 }
 
@@ -172,16 +206,15 @@ impl Circular for Rounds {
         match size {
             _ if self.count == 0 => 0,
             1 => 1,
-            _ => self.scatter_steps(size) + self.messages(size) + self.ahead,
+            _ => self.scatter_steps(size) + self.turns(size) + self.ahead,
         }
     }
 
     fn scratch(&self, around: &Around<'_>) -> u64 {
-        let slots = if self.segments > 1 { 2 } else { 1 };
-        if self.in_place && around.size() > 1 {
-            slots * self.longest_segment()
-        } else {
-            0
+        match (self.in_place && around.size() > 1, self.is_segmented) {
+            (false, _) => 0,
+            (true, false) => self.chunks.longest(),
+            (true, true) => 2 * self.longest_segment(),
         }
     }
 
@@ -195,8 +228,7 @@ impl Circular for Rounds {
             return 0;
         }
         let Some(gather) = i.checked_sub(self.scatter_steps(size)) else {
-            self.reduce_scatter(i, around, acts);
-            return i;
+            return self.reduce_scatter(i, around, acts);
         };
         self.scatter_steps(size) + self.allgather(gather, around, acts)
     }

@@ -1,8 +1,8 @@
 //! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
 
 use super::rounds::{chain, in_lanes, scattered_in_lanes, trees_of_nodes};
-use super::{Collective, Needs, Parameters, Row};
-use crate::hierarchy::full_nodes;
+use super::{Call, Collective, Needs, Parameters, Row};
+use crate::hierarchy::{full_nodes, hosts};
 use crate::tree::levels;
 use crate::{bcast, circulant, cost, hierarchy};
 
@@ -195,8 +195,10 @@ pub(super) const ALLREDUCE_LANE_CIRCULANT: Row = Row {
         ..Parameters::NONE
     },
     rounds: |call, parameters| {
-        let place = full_nodes(call, parameters);
-        2 * u64::from(levels(place.nodes())) + 2 * u64::from(levels(place.per_node()))
+        let size = hosts(call, parameters);
+        let place = full_nodes(&Call { size, ..*call }, parameters);
+        let visits = 2 * u64::from(size < call.size);
+        visits + 2 * u64::from(levels(place.nodes())) + 2 * u64::from(levels(place.per_node()))
     },
     cost: cost::allreduce_lane_circulant,
 };

@@ -476,8 +476,10 @@ table! {
             max_size: allreduce::RING_MAX_SIZE,
             ..Needs::NOTHING
         },
-        parameters: Parameters { segment: 1 << 20, per_node: 1, ..Parameters::NONE },
-        rounds: |call, _| 2 * u64::from(call.size - 1),
+        parameters: Parameters { segment: 1 << 20, blocks: 1, per_node: 1, ..Parameters::NONE },
+        rounds: |call, parameters| {
+            2 * u64::from(call.size - 1) * u64::from(parameters.blocks.max(1))
+        },
         cost: cost::allreduce_ring,
     };
     AllreduceReduceBcast(stages::ReduceBcast): Row {
@@ -490,7 +492,7 @@ table! {
         cost: cost::staged,
     };
     AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
-    AllreduceLaneCirculant(hierarchy::LaneAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
+    AllreduceLaneCirculant(hierarchy::GuestAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
     ReduceScatterCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatter);
     ReduceScatterHalving(reduce_scatter::Halving):

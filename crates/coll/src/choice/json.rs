@@ -365,7 +365,7 @@ mod tests {
             ),
             (
                 rule(&format!("{ring}, \"radix\": 4")),
-                "allreduce ring takes none; it takes segment",
+                "allreduce ring takes none; it takes blocks, segment",
             ),
             (
                 rule(&format!("{ring}, \"reduce\": {{\"algorithm\": \"chain\"}}")),

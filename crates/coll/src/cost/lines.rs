@@ -81,14 +81,21 @@ impl Line {
             .hop(Way::Network, piece)
             .saturating_add(work.saturating_add(waits));
         let inside = model.hop(Way::Node, bytes).saturating_add(work);
-        // What comes in pieces goes on in pieces, or when the last has come.
-        let gathered = if self.near > 0 { self.far } else { 1 };
-        let others = model
-            .gap(Way::Network, piece)
-            .saturating_mul((self.pieces - 1) * gathered);
+        // What comes in pieces goes on in pieces, or when the last has come and all are worked on.
+        let gathered = if self.near > 0 || work > 0 {
+            self.far
+        } else {
+            1
+        };
         (across.saturating_mul(self.far))
             .saturating_add(inside.saturating_mul(self.near))
-            .saturating_add(others)
+            .saturating_add(self.others(model, bytes).saturating_mul(gathered))
+    }
+
+    /// From the first piece of a message that goes to another node to the last one.
+    fn others(&self, model: &Model, bytes: u64) -> u64 {
+        let gap = model.gap(Way::Network, self.piece(bytes));
+        gap.saturating_mul(self.pieces - 1)
     }
 
     /// What each message after the first one adds: the slowest place on the line. At the edge of a node one
@@ -112,7 +119,13 @@ impl Line {
             0 => 0,
             _ => stop(Way::Node, Way::Node),
         };
-        let (leaves, enters) = (stop(Way::Node, Way::Network), stop(Way::Network, Way::Node));
+        // What is long and then worked on is copied when the one before has been sent.
+        let copied = match work > 0 && bytes > model.machine.eager && !model.serial_copies {
+            true => bytes.saturating_mul(model.machine.node.byte),
+            false => 0,
+        };
+        let leaves = stop(Way::Node, Way::Network).saturating_add(copied);
+        let enters = stop(Way::Network, Way::Node);
         // A rank that is alone on the second of two nodes is the end of the line.
         let ends = place.size() - 1 <= place.per_node();
         let edge = match course {
@@ -142,7 +155,7 @@ impl Line {
     /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
     /// one when they have offered the one before: on its node a rank waits until it is seen that the message has been
     /// copied. Between nodes it waits until the message has left or, going up, has come; but where nothing is worked
-    /// on the ranks at the edges [ask ahead](Parameters::asks_ahead). If a rank is alone on the last of several
+    /// on the ranks at the edges [ask ahead](Parameters::asks_ahead). If there a rank is alone on the last of several
     /// nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
     fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         if bytes <= model.machine.eager {
@@ -160,7 +173,9 @@ impl Line {
         let far = match self.course {
             _ if self.far == 0 || piece <= model.machine.eager => 0,
             Course::Up => hop.saturating_add(work),
-            _ if work > 0 => hop - model.end(Way::Network),
+            _ if work > 0 => (hop - model.end(Way::Network))
+                .saturating_add(self.others(model, bytes))
+                .saturating_add(work),
             Course::Around if is_pair && bytes > Parameters::ASKED_BY_PAIRS => {
                 hop - model.end(Way::Network)
             }
@@ -171,7 +186,8 @@ impl Line {
         };
         match self.course {
             Course::Around
-                if last == 1
+                if work == 0
+                    && last == 1
                     && place.nodes() > 2
                     && place.per_node() > 1
                     && piece > model.machine.eager =>
@@ -298,8 +314,11 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let segments = chunk.div_ceil(longest).clamp(1, 64);
     let segment = chunk.div_ceil(segments);
     let reduce = model.reduce(segment);
+    // No piece is less than an element.
+    let elements = call.count.div_ceil(call.size.into()).max(1);
     let whole = |bytes| {
-        let once = |work| around(model, bytes, work, 1, Course::Around);
+        let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
+        let once = |work| around(model, bytes, work, pieces, Course::Around);
         once(model.reduce(bytes)).saturating_add(once(0))
     };
     if segments == 1 {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{Nodes, full_blocks, full_nodes, of_lane, one_after_another};
+use crate::hierarchy::{Nodes, full_blocks, full_nodes, hosts, of_lane, one_after_another};
 use crate::placement::{Order, Placement};
 
 /// One rank of each node, which has the adapter to itself.
@@ -314,9 +314,31 @@ pub(crate) fn reduce_scatter_lane_circulant(
     reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
 }
 
+/// Allreduce in lanes, before and after which the ranks of a last node that is filled in part visit those of another.
+/// A host is late: there and back the halves of a vector, quarters and so on have come before it asks for them, if
+/// they are short, and are copied once more.
+pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let hosts = hosts(call, parameters);
+    let others = allreduce_in_lanes(&among(call, hosts, call.count), parameters, model);
+    match (call.size - hosts).checked_sub(1) {
+        None => others,
+        Some(more) => {
+            let bytes = call.bytes();
+            let visit = model
+                .hop(Way::Network, bytes)
+                .saturating_add(model.load(bytes).saturating_mul(more.into()));
+            let found = model.copy(bytes.min(model.machine.eager.saturating_mul(2)));
+            let late = visit
+                .saturating_add(model.reduce(bytes))
+                .saturating_add(found.saturating_mul(2));
+            late.saturating_add(others).saturating_add(visit)
+        }
+    }
+}
+
 /// Allreduce in lanes: a reduce-scatter inside the nodes, an allreduce of each lane's share, and an allgather
 /// inside, all over circulant graphs.
-pub(crate) fn allreduce_lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let place = full_nodes(call, parameters);
     let (nodes, ranks) = (place.nodes(), place.per_node());
     if ranks == 1 {
