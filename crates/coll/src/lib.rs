@@ -29,9 +29,9 @@
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
 //! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`],
-//! [`neighbor`]; the [`circulant`] graph and collectives in [`stages`] serve several. [`catalog`] lists them, [`choice`] chooses,
-//! [`settings`] is what a user can say about it. [`exec`] runs a plan through a driver that the
-//! caller writes. `check` (feature `std`) proves plans.
+//! [`neighbor`]; [`stages`] does one collective after another; the [`circulant`] graph serves several.
+//! [`catalog`] lists them, [`choice`] chooses, [`settings`] is what a user can say about it. [`exec`] runs a
+//! plan through a driver that the caller writes. `check` (feature `std`) proves plans.
 //!
 //! It does not send anything, does not wait, allocates nothing (but in `check`), and knows no
 //! datatype: it counts elements.

@@ -195,3 +195,34 @@ proptest! {
         }
     }
 }
+
+/// What is just beyond the eager limit, and what is longer still, costs no less to or from a root, also where a last node
+/// has a few ranks.
+#[test]
+fn a_long_message_of_a_root_costs_no_less_than_a_short_one() {
+    const EDGES: [u64; 5] = [4 << 10, 8 << 10, (8 << 10) + 8, 16 << 10, 64 << 10];
+    let rooted = [Collective::Gather, Collective::Scatter, Collective::Bcast];
+    let placed = [1, 2, 4, 16, 24, 64].map(|per_node| {
+        let ranks = [2, 3, 5, 9, 17, 18, 25, 33, 65, 67, 100];
+        ranks.map(|ranks| Placement::new(Order::Block, ranks, per_node))
+    });
+    let models = Machine::NAMED.into_iter().flat_map(|(_, _, machine)| {
+        let placed = placed.into_iter().flatten();
+        placed.map(move |placement| Model::new(machine, placement))
+    });
+    let each = models.flat_map(|model| [false, true].map(|all| model.with_serial_copies(all)));
+    for (model, collective) in each.flat_map(|model| rooted.map(|one| (model, one))) {
+        for algorithm in collective.algorithms() {
+            for parameters in variants(algorithm, model.place).filter(|by| by.blocks < 64) {
+                let costs = EDGES.map(|bytes| {
+                    let call = Workload::new(collective, model.place.size(), bytes).call(0);
+                    algorithm.cost(&call.expect("a call"), &parameters, &model)
+                });
+                assert!(
+                    costs.is_sorted(),
+                    "{algorithm} {parameters:?} {model:?}: {costs:?}"
+                );
+            }
+        }
+    }
+}

@@ -136,8 +136,8 @@ impl Parameters {
     /// nobody waits, and where the first of two ranks of the last node does not ask ahead: who gets many pieces at a
     /// time there hands them on in bursts.
     pub(crate) fn pieces_between_nodes(&self, place: Placement, block: u64) -> u32 {
-        // So many that a rank's steps can be counted.
-        let pieces = self.blocks.min(u32::MAX / 2 / place.size()).max(1);
+        // So many that a rank's steps can be counted, who may pass everything on twice.
+        let pieces = self.blocks.min(u32::MAX / 4 / place.size()).max(1);
         let are_long = block.div_ceil(pieces.into()) > SHORT;
         match (place.on_last_node(), place.nodes()) {
             (1, 2) if are_long && place.per_node() > 1 => 1,

@@ -128,7 +128,9 @@ fn stages(
         let by = algorithm(collective, &told.algorithm)?;
         let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
         let stage = Stage::with(by, &self::numbers(by, numbers)?);
-        own.into_iter().for_each(|own| *own = stage);
+        if let Some(own) = own {
+            *own = stage;
+        }
     }
     Ok(stages)
 }

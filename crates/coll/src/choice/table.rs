@@ -45,7 +45,8 @@ impl Table {
     /// # Cost
     ///
     /// Of an allreduce, which has the most candidates, about 1 ms among 17 ranks, 2 ms among 1,000 and 3 ms among a
-    /// million; of a reduce_scatter_block half of that, and of an allgather a twentieth. 50 KiB of stack. Nothing is allocated.
+    /// million; of a reduce_scatter_block half of that, and of an allgather a twentieth. 50 KiB of stack. Nothing is
+    /// allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
         let call = &pattern(call);
         let tuning = &tuning.of(call);

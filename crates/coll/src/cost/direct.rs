@@ -370,15 +370,25 @@ fn rooted(call: &Call, parameters: &Parameters, model: &Model, asked: bool) -> u
 
 /// Gather and gatherv straight to the root.
 pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let (peers, bytes) = (Peers::of(model), call.bytes());
-    if bytes <= model.machine.eager || model.place.order() == Order::Cyclic {
+    let (bytes, eager) = (call.bytes(), model.machine.eager);
+    if bytes <= eager || model.place.order() == Order::Cyclic {
         return rooted(call, parameters, model, true);
     }
-    let window = parameters.window;
-    let waits = peers.near + peers.far > window.into();
-    let asked = [Way::Node, Way::Network].map(|way| u64::from(waits) * model.hop(way, 0));
+    let short = Call {
+        count: eager / call.element_bytes.max(1),
+        ..*call
+    };
+    gathered_long(bytes, parameters.window, model).max(rooted(&short, parameters, model, true))
+}
+
+/// Long blocks to the root.
+fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
+    let peers = Peers::of(model);
+    let beyond = (peers.near + peers.far).saturating_sub(window.into());
+    let asked = [Way::Node, Way::Network].map(|way| beyond.min(1) * model.hop(way, 0));
     let received = peers.processor(|way| model.receive(way, bytes));
-    let busy = received.saturating_add(model.bare(peers.last(), 0));
+    let signals = beyond * model.path(peers.last()).send;
+    let busy = received.saturating_add(model.bare(peers.last(), 0) + signals);
     if !model.serial_copies {
         return in_windows(peers, bytes, (window, asked), model).max(busy);
     }
@@ -389,8 +399,8 @@ pub(crate) fn gather_linear(call: &Call, parameters: &Parameters, model: &Model)
         near => one.saturating_mul(near).saturating_add(model.copy(bytes)),
     };
     let first = model.bare(Way::Node, 0).saturating_add(copied);
-    let across = across(copied, peers.far, bytes, window, model);
-    first.max(across).max(busy)
+    let others = across(copied, peers.far, bytes, window, model);
+    first.max(others).max(busy)
 }
 
 /// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
@@ -451,8 +461,8 @@ fn at_once([first, last]: [(Way, u64); 2], bytes: u64, model: &Model) -> u64 {
 }
 
 /// Long messages to or from the ranks of a node, then others, a window at a time, where so much time passes between one
-/// and the next, inside the node and between nodes. Those inside the node that begin together end together, and some of the others begin with the last of
-/// them.
+/// and the next, inside the node and between nodes. Those inside the node that begin together end together, and some of
+/// the others begin with the last of them.
 fn in_windows(peers: Peers, bytes: u64, (window, between): (u32, [u64; 2]), model: &Model) -> u64 {
     let room = u64::from(window.clamp(1, IN_FLIGHT as u32));
     let turn = model.hop(Way::Node, bytes).saturating_add(between[0]);

@@ -69,11 +69,17 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
+    let long = |call: &Call| in_blocks([scatter, neighbor_exchange], call, parameters, model);
+    if model.place.order() != Order::Block {
+        return long(call);
+    }
+    let short = |call: &Call| exchanged((scatter, trees::scattering), call, parameters, model);
     // Of an odd number of ranks the last one's block goes with two others.
-    let most = block_of(call).saturating_mul(2 + u64::from(call.size % 2));
-    match most <= model.machine.eager && model.place.order() == Order::Block {
-        true => exchanged((scatter, trees::scattering), call, parameters, model),
-        false => in_blocks([scatter, neighbor_exchange], call, parameters, model),
+    let most = model.machine.eager / (2 + u64::from(call.size % 2));
+    let longest = most.saturating_mul(call.size.into());
+    match block_of(call) <= most {
+        true => short(call),
+        false => long(call).max(short(&Call::bcast(0, call.size, 0, longest))),
     }
 }
 

@@ -12,7 +12,7 @@
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
-use crate::placement::Order;
+use crate::placement::{Order, Placement};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::window::{Short, Window, copy};
 
@@ -27,16 +27,21 @@ pub struct Linear {
     blocks: Blocks,
     window: Window,
     in_place: bool,
-    /// How many ranks come last, the nearest above the root.
-    near: u32,
+    /// How many ranks come last, who are the nearest above the root and below it.
+    near: [u32; 2],
 }
 
 impl Linear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let (is_short, others) = (call.count <= Short::of(call).elements(), call.size - 1);
-        let near = match (parameters.order, parameters.per_node.checked_sub(1)) {
-            (Order::Block, Some(near)) if is_short => others.min(near),
-            _ => others,
+        let is_short = call.count <= Short::of(call).elements();
+        let near = match parameters.order {
+            Order::Block if is_short && parameters.per_node > 0 => {
+                let place = Placement::new(Order::Block, call.size, parameters.per_node);
+                let below = place.local(call.root);
+                let above = place.per_node().min(call.size - (call.root - below)) - 1 - below;
+                [above, below]
+            }
+            _ => [call.size - 1, 0],
         };
         Linear {
             place: Circle::of(call),
@@ -51,10 +56,12 @@ impl Linear {
 
     /// How far above the root the rank is that gets its block in a step.
     const fn distance(&self, i: u32) -> u32 {
-        let others = self.place.size() - 1;
-        match (others - self.near).checked_sub(i + 1) {
-            Some(_) => others - i,
-            None => i + 1 - (others - self.near),
+        let (others, [above, below]) = (self.place.size() - 1, self.near);
+        let far = others - above - below;
+        match i.checked_sub(far) {
+            None => others - below - i,
+            Some(near) if near < above => near + 1,
+            Some(near) => far + near + 1,
         }
     }
 
@@ -93,5 +100,29 @@ impl Plan for Linear {
             }
         }
         Some(self.window.needs(i))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Linear;
+    use crate::catalog::{Call, Parameters};
+
+    #[test]
+    fn short_blocks_go_to_other_nodes_first() {
+        let parameters = Parameters {
+            per_node: 4,
+            window: 8,
+            ..Parameters::NONE
+        };
+        let ranks = |root, block| {
+            let plan = Linear::of(&Call::scatter(root, 10, root, block), &parameters);
+            let ranks = (0..9).map(|i| plan.place.above(plan.distance(i)));
+            ranks.collect::<heapless::Vec<_, 9>>()
+        };
+        assert_eq!(ranks(0, 8), [9, 8, 7, 6, 5, 4, 1, 2, 3]);
+        assert_eq!(ranks(5, 8), [3, 2, 1, 0, 9, 8, 6, 7, 4]);
+        assert_eq!(ranks(9, 8), [7, 6, 5, 4, 3, 2, 1, 0, 8]);
+        assert_eq!(ranks(5, 1 << 20), [6, 7, 8, 9, 0, 1, 2, 3, 4]);
     }
 }

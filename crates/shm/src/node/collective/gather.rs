@@ -48,6 +48,7 @@ impl Team {
         })
     }
 
+    // Inlined, as a short call takes no longer than a call of it.
     #[inline(always)]
     fn gather_by_cells<D: Driver>(
         &mut self,

@@ -41,6 +41,7 @@ impl Team {
         })
     }
 
+    // Inlined, as a short call takes no longer than a call of it.
     #[inline(always)]
     fn scatter_by_cells<D: Driver>(
         &mut self,
