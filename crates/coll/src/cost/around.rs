@@ -2,6 +2,7 @@
 //! still waits for the scatter.
 
 use super::lines::Line;
+use super::rounds::share;
 use super::{Cost, Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::placement::{Order, Placement};
@@ -51,6 +52,18 @@ impl Root {
 /// which they are, and when that is.
 pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
 
+/// A scatter among so many ranks, the first ones of all, of blocks of so many bytes.
+pub(super) fn scattered(
+    scatter: Cost,
+    (ranks, block): (u32, u64),
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    let place = Placement::new(model.place.order(), ranks, model.place.per_node());
+    let call = Call::scatter(0, ranks, 0, block);
+    scatter(&call, parameters, &Model { place, ..*model })
+}
+
 /// A scatter and what its root does in it, and a ring.
 pub(super) fn passed_on(
     (scatter, root): (Cost, AtRoot),
@@ -59,7 +72,7 @@ pub(super) fn passed_on(
     model: &Model,
 ) -> u64 {
     let (place, last) = (model.place, call.size - 1);
-    let block = call.bytes().div_ceil(call.size.into());
+    let block = share(call, call.size);
     let line = Line::down(model, last);
     let (pace, inside) = (line.pace(model, block, 0), line.inside(model, block));
     let all = |pace: u64| pace.saturating_mul(last.into());
@@ -89,11 +102,7 @@ pub(super) fn passed_on(
     };
     let scatter_call = Call::scatter(0, call.size, 0, block);
     let root = root(&scatter_call, parameters, model, &mut comes_late);
-    let scattered = |ranks| {
-        let place = Placement::new(place.order(), ranks, place.per_node());
-        let call = Call::scatter(0, ranks, 0, block);
-        scatter(&call, parameters, &Model { place, ..*model })
-    };
+    let scattered = |ranks| scattered(scatter, (ranks, block), parameters, model);
     // The root's own block goes all the way as soon as everything is sent. The first rank of the next node gets what comes
     // before it when the adapter has carried that, and passes it on.
     let own = root.sent.saturating_add(along(last));

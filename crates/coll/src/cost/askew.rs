@@ -1,12 +1,12 @@
 //! Bcast by a scatter and exchanges between neighbours of blocks that are short: the root has all of them and waits for
 //! nobody, so neighbours begin when they have their own ones.
 
-use super::around::AtRoot;
+use super::around::{AtRoot, scattered};
 use super::direct::got_by_last;
 use super::lines::to_last;
+use super::rounds::share;
 use super::{Cost, Model, Way};
 use crate::catalog::{Call, Parameters};
-use crate::placement::{Order, Placement};
 
 /// A scatter and what its root does in it, and exchanges between neighbours, on nodes that are filled one after another.
 pub(super) fn exchanged(
@@ -16,14 +16,10 @@ pub(super) fn exchanged(
     model: &Model,
 ) -> u64 {
     let per_node = model.place.per_node();
-    let block = call.bytes().div_ceil(call.size.into());
+    let block = share(call, call.size);
     let members = call.size & !1;
     let rounds = u64::from(members / 2).saturating_sub(1);
-    let scattered = |ranks| {
-        let place = Placement::new(Order::Block, ranks, per_node);
-        let call = Call::scatter(0, ranks, 0, block);
-        scatter(&call, parameters, &Model { place, ..*model })
-    };
+    let scattered = |ranks| scattered(scatter, (ranks, block), parameters, model);
     let first = model.hop(model.way(1), block);
     let inside = model.hop(Way::Node, 2 * block);
     let (begun, last) = match rounds {

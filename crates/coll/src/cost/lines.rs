@@ -2,7 +2,7 @@
 
 use super::askew::across;
 use super::direct::got_by_last;
-use super::rounds::block_of;
+use super::rounds::{block_of, share};
 use super::{Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -309,7 +309,7 @@ pub(super) fn to_last(model: &Model) -> Way {
 /// Allreduce around a ring: once with reductions, once without. Of a chunk in segments one is
 /// reduced while the next one travels.
 pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let chunk = call.bytes().div_ceil(call.size.into());
+    let chunk = share(call, call.size);
     let longest = parameters.segment.max(1);
     let segments = chunk.div_ceil(longest).clamp(1, 64);
     let segment = chunk.div_ceil(segments);

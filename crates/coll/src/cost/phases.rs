@@ -2,6 +2,7 @@
 
 use super::around::passed_on;
 use super::askew::exchanged;
+use super::rounds::share;
 use super::{
     Cost, Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear,
 };
@@ -10,14 +11,9 @@ use crate::catalog::{Call, Parameters};
 use crate::placement::Order;
 use crate::stages;
 
-/// The bytes of one of as many blocks as there are ranks.
-fn block_of(call: &Call) -> u64 {
-    call.bytes().div_ceil(call.size.into())
-}
-
 /// Bcast by a scatter of blocks, one for each rank, and an allgather of them.
 fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let block = block_of(call);
+    let block = share(call, call.size);
     let scatter = Call::scatter(0, call.size, 0, block);
     let gather = Call::allgather(0, call.size, block);
     let scattered = phases[0](&scatter, parameters, model);
@@ -77,7 +73,7 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
     // Of an odd number of ranks the last one's block goes with two others.
     let most = model.machine.eager / (2 + u64::from(call.size % 2));
     let longest = most.saturating_mul(call.size.into());
-    match block_of(call) <= most {
+    match share(call, call.size) <= most {
         true => short(call),
         false => long(call).max(short(&Call::bcast(0, call.size, 0, longest))),
     }
@@ -85,7 +81,7 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
 
 /// Blocks straight from the root, and around a ring.
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    match block_of(call) <= model.machine.eager {
+    match share(call, call.size) <= model.machine.eager {
         true => passed_on(
             (scatter_linear, direct::scattering),
             call,
@@ -103,7 +99,7 @@ pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Mo
 
 /// Blocks down a tree, and around a ring.
 pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    match block_of(call) <= model.machine.eager {
+    match share(call, call.size) <= model.machine.eager {
         true => passed_on((scatter, trees::scattering), call, parameters, model),
         false => in_blocks([scatter, ring], call, parameters, model),
     }

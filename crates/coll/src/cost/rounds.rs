@@ -273,7 +273,7 @@ impl<'a> Rounds<'a> {
 }
 
 /// The size of one of `parts` parts of a vector.
-fn share(call: &Call, parts: u32) -> u64 {
+pub(super) fn share(call: &Call, parts: u32) -> u64 {
     call.bytes().div_ceil(parts.max(1).into())
 }
 

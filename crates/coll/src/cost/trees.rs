@@ -1,7 +1,7 @@
 //! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
 
 use super::around::Root;
-use super::rounds::regather;
+use super::rounds::{regather, share};
 use super::{Model, Way};
 use crate::catalog::{Call, Collective, Parameters};
 use crate::placement::Order;
@@ -360,7 +360,7 @@ pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u
     let tree = Tree {
         model,
         radix: 2,
-        each: call.bytes().div_ceil(call.size.into()),
+        each: share(call, call.size),
         fixed: 0,
         work: 0,
         up: false,
