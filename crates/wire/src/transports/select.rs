@@ -64,8 +64,8 @@ pub fn select(
     let mut over = network_of(host, network, devices, &mut warnings);
     let mut verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
     if wanted.tcp && !verdicts.iter().any(|verdict| verdict.taken) {
-        let (listed, told) = wanted.devices.opened(host, &verdicts);
-        wanted.devices = listed;
+        let (opened, told) = wanted.opened(host, &verdicts);
+        wanted = opened;
         warnings.extend(told);
         let (listed, told) = over.opened(host, &verdicts);
         over = listed;
@@ -118,6 +118,8 @@ struct Wanted<'a> {
     devices: Listed<'a>,
     by: &'a str,
     excludes: bool,
+    /// The list names transports that are here.
+    names_some: bool,
     /// The list does not decide.
     open: bool,
 }
@@ -145,6 +147,7 @@ impl<'a> Wanted<'a> {
             return Self {
                 shared: !shared,
                 tcp: !tcp,
+                names_some: shared || tcp,
                 open: !shared && !tcp,
                 devices: named,
                 by,
@@ -155,11 +158,26 @@ impl<'a> Wanted<'a> {
         Self {
             shared: shared || open,
             tcp: tcp || open || absent.is_some() || !named.is_empty(),
+            names_some: shared || tcp,
             open,
             devices: named,
             by,
             excludes,
         }
+    }
+
+    /// The same where none of the devices that alone were wanted can be used, which is told: a list that names nothing
+    /// else counts as not set.
+    fn opened(self, host: &str, verdicts: &[Verdict]) -> (Self, Option<String>) {
+        let is_lost = self.devices.includes() && !self.names_some;
+        let (devices, told) = self.devices.opened(host, verdicts);
+        let opened = Self {
+            shared: self.shared || is_lost,
+            open: self.open || is_lost,
+            devices,
+            ..self
+        };
+        (opened, told)
     }
 
     fn verdict(&self, transport: Transport, has_network: bool) -> Verdict {
