@@ -21,6 +21,7 @@ pub mod adapter;
 pub mod affinity;
 pub mod bytes;
 mod cgroup;
+pub mod clock;
 pub mod copy;
 pub mod cpu;
 pub mod cpuid;

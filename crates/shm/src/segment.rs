@@ -7,9 +7,9 @@
 //! ```text
 //! control 0 | control 1 | .. | board | slots 0 | slots 1 | .. | ring 0>0 | ring 0>1 | .. | buffers 0>0 | ..
 //!
-//! control: a line each for the process number and whether it has left, for the barriers entered,
-//!          and for the counter of opened links; then a word per sender: whether it has opened its
-//!          link to this rank
+//! control: a line each for the process number, whether it has left and when it worked, for the
+//!          barriers entered, and for the counter of opened links; then a word per sender: whether
+//!          it has opened its link to this rank
 //! board:   a word per rank: whether it sleeps, and where it runs
 //! slots:   those of the rank's collectives
 //! ring:    a link's slots | its credits (word 0 slots, word 1 buffers) | the slot that the pair's
@@ -35,13 +35,14 @@ use crate::heap::Reach;
 use crate::node::Doorbells;
 use crate::node::collective::arena::{self, Cells, Slots};
 use crate::ring::{
-    Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, TURNS, Words, dialogue_at, words_for,
+    Bell, Board, Doors, Exit, Gate, Knock, Mapped, STRIDE, Stint, TURNS, Words, dialogue_at,
+    words_for,
 };
 
 pub(crate) const PAGE: usize = 4096;
 
 /// Version of the segment's form and of what is written in it.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 
 /// Bytes by which the ring of one direction of a pair stands behind its page. Slots take every
 /// second line, so the two directions use different sets of a first-level cache; with both in the
@@ -50,6 +51,7 @@ const SKEW: usize = 64;
 
 const PID: usize = 0;
 const LEFT: usize = 1;
+const STINT: usize = 2;
 const GATES: usize = STRIDE;
 const OPENED: usize = 2 * STRIDE;
 const TABLE: usize = 3 * STRIDE;
@@ -423,6 +425,11 @@ impl Segment {
     pub(crate) fn gate(&self, rank: u32, gate: usize) -> Gate<Mapped<'_>> {
         assert!(gate < GATES_LEN);
         Gate::new(self.control(rank), GATES + gate)
+    }
+
+    /// When `rank` worked.
+    pub(crate) fn stint(&self, rank: u32) -> Stint<Mapped<'_>> {
+        Stint::new(self.control(rank), STINT)
     }
 
     /// Where senders knock at `rank`.

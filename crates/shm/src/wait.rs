@@ -12,8 +12,9 @@ pub(crate) use wariness::Wariness;
 
 use std::hint::spin_loop;
 use std::thread::yield_now;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use oxmpi_os::clock;
 use oxmpi_wire::{Bytes, Sleeper};
 
 use crate::transport::{Company, Gates, ShmRx};
@@ -123,7 +124,8 @@ pub struct Waiter {
     patience: Patience,
     empty: u32,
     turns: u32,
-    since: Option<Instant>,
+    /// When it gave the processor away first.
+    since: Option<u64>,
     /// This wait sleeps at once.
     wary: bool,
     /// Others were awake on this processor at the last poll that brought nothing.
@@ -200,15 +202,15 @@ impl Waiter {
     #[inline(never)]
     fn give_way(&mut self, gates: &Gates) -> Rest {
         let Some(since) = self.since else {
-            if self.wary || (self.learns(gates) && gates.wariness.begin_wait()) {
+            if self.wary || (self.patience.shared && gates.wariness.begin_wait()) {
                 self.wary = true;
                 return Rest::Sleep;
             }
-            self.since = Some(Instant::now());
+            self.since = Some(clock::now());
             self.turns = 1;
             return Rest::Yield;
         };
-        let waited = since.elapsed();
+        let waited = clock::since(since);
         if waited < self.patience.yields || (self.turns < TURNS && waited < FOREIGN) {
             self.turns += 1;
             Rest::Yield
@@ -217,19 +219,29 @@ impl Waiter {
         }
     }
 
-    /// Whether this wait tells of somebody foreign: in a long call the ranks beside this one run as long.
-    fn learns(&self, gates: &Gates) -> bool {
-        self.patience.shared && !gates.awaits_long_work()
+    /// Yields. On a shared processor the others see when this rank works, and it learns of somebody foreign.
+    fn give_turn(&mut self, gates: &Gates) {
+        if !self.patience.shared {
+            return yield_now();
+        }
+        gates.rests(clock::now());
+        yield_now();
+        let now = clock::now();
+        gates.works(now);
+        self.learn(gates, now);
     }
 
-    /// Yields, and finds out whether somebody foreign ran meanwhile.
-    fn give_turn(&mut self, gates: &Gates) {
-        yield_now();
-        if self.learns(gates) && self.turns < TURNS {
-            let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
-            if waited >= FOREIGN {
+    /// Learns that somebody foreign ran, where one of the first yields ends late, at `now`, and ranks beside worked
+    /// for less than half of that time.
+    fn learn(&mut self, gates: &Gates, now: u64) {
+        let Some(since) = self.since.filter(|_| self.turns < TURNS) else {
+            return;
+        };
+        let waited = clock::between(since, now);
+        if waited >= FOREIGN {
+            self.turns = TURNS;
+            if gates.worked_beside(since, now) < waited / 2 {
                 gates.wariness.lose(waited);
-                self.turns = TURNS;
             }
         }
     }
@@ -247,7 +259,7 @@ impl Waiter {
 
     /// How long a short sleep is, which prolongs the wait by a part of its time so far.
     fn short_nap(&self) -> Duration {
-        let waited = self.since.map_or(Duration::ZERO, |since| since.elapsed());
+        let waited = self.since.map_or(Duration::ZERO, clock::since);
         let [least, longest] = SHORT_NAPS;
         (waited / PROLONGED).clamp(least, longest)
     }
@@ -275,7 +287,8 @@ impl Waiter {
         gates: &Gates,
         nap: impl FnOnce(&mut ShmRx<B>),
     ) {
-        let start = self.wary.then(Instant::now);
+        let start = clock::now();
+        gates.rests(start);
         if rx.arm() {
             if gates.something() {
                 rx.disarm();
@@ -283,8 +296,10 @@ impl Waiter {
                 nap(rx);
             }
         }
-        if let Some(start) = start {
-            gates.wariness.lose(start.elapsed());
+        let end = clock::now();
+        gates.works(end);
+        if self.wary {
+            gates.wariness.lose(clock::between(start, end));
         }
     }
 }
@@ -292,8 +307,12 @@ impl Waiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
+
+    use oxmpi_os::affinity;
+
     use crate::segment::Layout;
-    use crate::{Gates, Node, ShmRx};
+    use crate::{Gates, Node, ShmRx, ShmTx};
 
     fn gates() -> Gates {
         let (_, rx): (_, ShmRx) = Node::alone(Layout::new(1)).unwrap().ends().unwrap();
@@ -345,6 +364,34 @@ mod tests {
         assert!(!waiter.gives_way());
         gates.wariness.lose(2 * FOREIGN);
         assert_eq!(waiter.next(&gates), Rest::Yield);
+    }
+
+    /// A late yield makes wary, unless a rank beside worked meanwhile.
+    #[test]
+    fn who_worked_beside_is_not_foreign() {
+        let allowed = affinity::current().unwrap();
+        let here = affinity::cpus(&allowed).next().unwrap();
+        affinity::set_current(&affinity::mask([here])).unwrap();
+        let nodes = Node::together(Layout::new(2)).unwrap();
+        let ends = nodes.into_iter().map(|node| node.ends().unwrap());
+        let ranks: Vec<Gates> = ends.map(|(_, rx): (ShmTx, ShmRx)| rx.gates()).collect();
+        let [me, other] = ranks.as_slice() else {
+            unreachable!("two ranks")
+        };
+        other.company();
+        let learns = |now| {
+            let mut waiter = Waiter::new(Patience::crowded());
+            (waiter.since, waiter.turns) = (Some(1), 1);
+            waiter.learn(me, now);
+            (waiter.turns == TURNS, me.wariness.begin_wait())
+        };
+        let late = 3 * FOREIGN.as_nanos() as u64;
+        other.works(late / 4);
+        assert_eq!(learns(1000), (false, false), "it was soon back");
+        assert_eq!(learns(late), (true, false), "the other one works");
+        other.rests(late);
+        assert_eq!(learns(late), (true, false), "the other one has worked");
+        assert_eq!(learns(3 * late), (true, true), "mostly somebody else has");
     }
 
     /// Alone on its node, a rank has its processor for itself, whatever it was told.

@@ -54,10 +54,25 @@ impl<W: Words> Board<W> {
     #[inline]
     #[must_use]
     pub fn beside(&self, me: usize, cpu: u32) -> u64 {
-        let word = awake_on(cpu);
-        let known = (0..self.words.len().min(64)).filter(|&rank| rank != me);
-        let awake = known.filter(|&rank| self.word(rank) == word);
-        awake.fold(0, |all, rank| all | 1 << rank)
+        let awake = awake_on(cpu);
+        self.others(me, |word| word == awake)
+    }
+
+    /// The ranks other than `me`, bit by bit of the first 64, that ran last on processor `cpu`, whether they sleep
+    /// or not.
+    #[must_use]
+    pub fn on(&self, me: usize, cpu: u32) -> u64 {
+        let place = awake_on(cpu) >> 32;
+        self.others(me, |word| word >> 32 == place)
+    }
+
+    /// The ranks of the first 64 other than `me` whose words are such, bit by bit.
+    #[inline]
+    fn others(&self, me: usize, are_such: impl Fn(u64) -> bool) -> u64 {
+        let others = (0..self.words.len().min(64)).filter(|&rank| rank != me);
+        others
+            .filter(|&rank| are_such(self.word(rank)))
+            .fold(0, |all, rank| all | 1 << rank)
     }
 
     #[inline(always)]

@@ -31,6 +31,7 @@ mod pipe;
 mod queue;
 mod sleep;
 mod steps;
+mod stint;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,7 @@ pub use queue::{
 };
 pub use sleep::{Barrier, Bell, Full};
 pub use steps::{Miss, Steps};
+pub use stint::Stint;
 pub use storage::Storage;
 pub use turn::{TURNS, Turns};
 pub use words::{Mapped, Words};

@@ -1,6 +1,7 @@
 //! Barriers among ranks of a node, without messages.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use oxmpi_wire::Bytes;
 
@@ -169,9 +170,23 @@ impl Gates {
         })
     }
 
-    /// Whether what this rank waits for in a collective may take the ranks beside it a millisecond of work.
-    pub(crate) fn awaits_long_work(&self) -> bool {
-        self.awaited.as_ref().is_some_and(Awaited::is_long)
+    /// This rank gives its processor away at `now`, by the [clock](oxmpi_os::clock).
+    pub(crate) fn rests(&self, now: u64) {
+        self.segment.stint(self.me).end(now);
+    }
+
+    /// This rank has its processor again at `now`.
+    pub(crate) fn works(&self, now: u64) {
+        self.segment.stint(self.me).begin(now);
+    }
+
+    /// For how long other ranks worked on this one's processor between two times: longer than was between them, where
+    /// they took turns at it.
+    pub(crate) fn worked_beside(&self, from: u64, to: u64) -> Duration {
+        let cpu = oxmpi_os::cpu::current();
+        let beside = self.segment.board().on(self.me as usize, cpu);
+        let worked = ranks(beside).map(|rank| self.segment.stint(rank).within(from, to));
+        Duration::from_nanos(worked.fold(0, u64::saturating_add))
     }
 
     /// Who else is awake on this rank's processor. Tells the others where it runs, and for what it

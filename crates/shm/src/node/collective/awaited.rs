@@ -4,18 +4,12 @@ use super::arena::{SLOTS, Slots};
 use crate::ring::{Corrupt, Miss};
 use crate::segment::Segment;
 
-/// Bytes of all ranks, from which on a call keeps a processor busy for about a millisecond: eight ranks on two
-/// processors of a Cascade Lake reduce 256 KiB in 0.6 ms, and gather 1 MiB of each in 3.
-const LONG: u64 = 2 << 20;
-
 /// Steps of other ranks that one waits for.
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     place: usize,
     what: What,
     missing: u64,
-    /// Whether ranks work as long before it as another program runs at a time.
-    long: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +44,6 @@ impl Awaited {
             place,
             what,
             missing,
-            long: false,
         }
     }
 
@@ -71,7 +64,6 @@ impl Awaited {
             place,
             what,
             missing: 1 << both[other],
-            long: false,
         }
     }
 
@@ -82,19 +74,7 @@ impl Awaited {
             place,
             what,
             missing,
-            long: false,
         }
-    }
-
-    /// The same, in a call of so many bytes of all ranks.
-    pub(super) const fn among(mut self, bytes: u64) -> Self {
-        self.long = bytes >= LONG;
-        self
-    }
-
-    /// Whether a turn of a millisecond may be the work of the ranks themselves.
-    pub(crate) const fn is_long(&self) -> bool {
-        self.long
     }
 
     /// The ranks that were missing at the last look, bit by bit.

@@ -21,8 +21,6 @@ pub(super) struct Run<'a, D> {
     mark: u16,
     /// The number of step 0.
     first: u64,
-    /// Bytes of the vectors of all ranks.
-    bytes: u64,
     /// Where payload goes.
     pub(super) through: Through,
 }
@@ -63,7 +61,6 @@ impl<'a, D: Driver> Run<'a, D> {
     ) -> Self {
         Self {
             first: team.step + 1,
-            bytes: len.saturating_mul(team.members.len() as u64),
             team,
             driver,
             mark: mark(kind, root, len),
@@ -227,7 +224,7 @@ impl<'a, D: Driver> Run<'a, D> {
         let oldest = self.number(step) - SLOTS as u64;
         let team = &self.team;
         let awaited = Awaited::finished(team.place, oldest, team.step, team.others);
-        self.driver.wait(awaited.among(self.bytes))?;
+        self.driver.wait(awaited)?;
         self.team.finished = self.team.finished.max(oldest);
         self.team.learn();
         Ok(())
@@ -389,7 +386,7 @@ impl<'a, D: Driver> Run<'a, D> {
         } else {
             Awaited::published(place, number, self.mark, missing)
         };
-        self.driver.wait(awaited.among(self.bytes))
+        self.driver.wait(awaited)
     }
 
     /// Waits for what all others publish in `step`. Each of them has then finished all calls before

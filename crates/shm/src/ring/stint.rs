@@ -1,0 +1,135 @@
+//! When a rank worked, for those that share its processor.
+//!
+//! Three words of each rank: since when it has worked, or 0 while it gives its processor away; and the last long
+//! stint before, from when to when. Like the [`Board`](super::Board) they are a hint: who reads them between two stores
+//! takes a stint for a shorter or longer one, once.
+
+use core::sync::atomic::Ordering;
+
+use super::Words;
+
+/// Shorter stints are not kept, in nanoseconds: between two yields that bring nothing there is one of a microsecond.
+const LONG: u64 = 100_000;
+
+const SINCE: usize = 0;
+const FROM: usize = 1;
+const TO: usize = 2;
+
+/// One rank's words. Times are nanoseconds of a clock that all ranks share, never 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Stint<W> {
+    words: W,
+    at: usize,
+}
+
+impl<W: Words> Stint<W> {
+    /// How many words it takes.
+    pub const LEN: usize = 3;
+
+    /// The words of `words` from `at` on.
+    ///
+    /// # Panics
+    /// If there are no such words.
+    #[must_use]
+    pub fn new(words: W, at: usize) -> Self {
+        assert!(at + Self::LEN <= words.len());
+        Self { words, at }
+    }
+
+    /// The caller has its processor from `now` on.
+    ///
+    /// # Cost
+    /// A store to a line that others read seldom.
+    #[inline]
+    pub fn begin(&self, now: u64) {
+        self.store(SINCE, now);
+    }
+
+    /// The caller gives its processor away at `now`.
+    ///
+    /// # Cost
+    /// As [`Stint::begin`], and two stores after a long stint.
+    #[inline]
+    pub fn end(&self, now: u64) {
+        let since = self.load(SINCE);
+        if since != 0 && now.saturating_sub(since) >= LONG {
+            self.store(FROM, since);
+            self.store(TO, now);
+        }
+        self.store(SINCE, 0);
+    }
+
+    /// For how long the rank worked between two times, of which the second is now: in the present stint and the last
+    /// long one before.
+    #[must_use]
+    pub fn within(&self, from: u64, now: u64) -> u64 {
+        let within = |begin: u64, end: u64| end.min(now).saturating_sub(begin.max(from));
+        let present = match self.load(SINCE) {
+            0 => 0,
+            since => within(since, now),
+        };
+        present + within(self.load(FROM), self.load(TO))
+    }
+
+    #[inline(always)]
+    fn load(&self, word: usize) -> u64 {
+        // SAFETY: `new` checked that there are so many words.
+        unsafe { self.words.load(self.at + word, Ordering::Relaxed) }
+    }
+
+    #[inline(always)]
+    fn store(&self, word: usize, value: u64) {
+        // SAFETY: `new` checked that there are so many words.
+        unsafe { self.words.store(self.at + word, value, Ordering::Relaxed) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ptr::NonNull;
+    use core::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::ring::Mapped;
+
+    fn tested(test: impl FnOnce(Stint<Mapped<'_>>)) {
+        let memory = [const { AtomicU64::new(0) }; 1 + Stint::<Mapped<'_>>::LEN];
+        // SAFETY: atomics that outlive the words.
+        let words = unsafe { Mapped::new(NonNull::from(&memory).cast(), memory.len()) };
+        test(Stint::new(words, 1));
+        assert_eq!(memory[0].load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn the_present_stint_and_the_last_long_one_are_told() {
+        tested(|stint| {
+            stint.begin(10);
+            assert_eq!(stint.within(0, 50), 40);
+            assert_eq!(stint.within(30, 50), 20);
+            stint.end(60);
+            assert_eq!(stint.within(0, 100), 0, "a short one that is over");
+            stint.begin(1000);
+            stint.end(1000 + LONG);
+            let later = 3 * LONG;
+            assert_eq!(stint.within(0, later), LONG);
+            assert_eq!(stint.within(1000 + LONG / 4, later), LONG - LONG / 4);
+            assert_eq!(stint.within(2 * LONG, later), 0);
+            stint.begin(later);
+            assert_eq!(stint.within(0, later + 7), LONG + 7);
+            stint.end(later + 7);
+            assert_eq!(stint.within(0, later + 7), LONG);
+            stint.begin(2 * later);
+            stint.end(2 * later + LONG + 1);
+            assert_eq!(stint.within(0, 3 * later), LONG + 1, "the last one only");
+        });
+    }
+
+    #[test]
+    fn nothing_is_told_of_who_never_rested() {
+        tested(|stint| {
+            assert_eq!(stint.within(0, u64::MAX), 0);
+            stint.end(u64::MAX);
+            assert_eq!(stint.within(0, u64::MAX), 0);
+        });
+    }
+}
