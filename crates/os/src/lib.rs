@@ -12,7 +12,7 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
-//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`]), starting
+//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`], [`clock`]), starting
 //! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.

@@ -35,12 +35,12 @@ pub(crate) struct Wariness {
 const ROW: u32 = 64;
 
 /// What one wait loses to another program at most: a slice of the processor. A longer one has waited for ranks
-/// that compute.
+/// that compute on other processors.
 const SLICE: Duration = Duration::from_millis(4);
 
 /// The part of the other way's losses that is forgotten in a row, after so many changes: with 2 a slice is forgotten in
-/// about four rows of sleeps, with 8 in twelve. Beside one busy program eight ranks on two processors of Zen 3 lost
-/// nothing by it, and without one a scatter of 8 B after long calls took half of the time.
+/// about four rows of sleeps, with 8 in twelve. Beside one busy program on two processors of Zen 3, always 8 made a bcast
+/// of 8 B of eight ranks take twice as long.
 const FORGOTTEN: [u32; 4] = [2, 2, 4, 8];
 
 /// Few rows: some ten milliseconds of short waits that yield, some eighty of such that sleep.
