@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// Source: clock_gettime(2), CLOCK_MONOTONIC; time_namespaces(7).
 ///
 /// # Cost
-/// No system call: some 25 ns.
+/// Some 25 ns, and no system call where the kernel lets processes read its clock source.
 #[inline]
 #[must_use]
 pub fn now() -> u64 {
@@ -34,17 +34,18 @@ pub fn since(then: u64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
-    fn it_goes_on_in_every_process_alike() {
+    fn it_goes_on_while_a_thread_waits() {
         let before = now();
-        let text = std::fs::read_to_string("/proc/uptime").unwrap();
-        let uptime: f64 = text.split_whitespace().next().unwrap().parse().unwrap();
-        assert!(before > 0 && now() >= before);
-        // The machine's time also runs while it is suspended, so it is the later one.
-        assert!(uptime * 1e9 + 1e8 > before as f64, "{uptime} {before}");
+        let start = Instant::now();
+        Command::new("true").status().unwrap();
+        let waited = start.elapsed();
+        assert!(since(before) >= waited);
         assert_eq!(between(5, 3), Duration::ZERO);
-        assert!(since(before) <= Duration::from_nanos(now()));
     }
 }

@@ -124,8 +124,10 @@ pub struct Waiter {
     patience: Patience,
     empty: u32,
     turns: u32,
-    /// When it gave the processor away first.
+    /// When it gave the processor away first, by the [clock].
     since: Option<u64>,
+    /// When it gave the processor away last.
+    gave_way: u64,
     /// This wait sleeps at once.
     wary: bool,
     /// Others were awake on this processor at the last poll that brought nothing.
@@ -141,6 +143,7 @@ impl Waiter {
             empty: 0,
             turns: 0,
             since: None,
+            gave_way: 0,
             wary: false,
             beside: false,
         }
@@ -201,16 +204,20 @@ impl Waiter {
 
     #[inline(never)]
     fn give_way(&mut self, gates: &Gates) -> Rest {
+        self.gave_way = clock::now();
+        if self.patience.shared {
+            gates.rests(self.gave_way);
+        }
         let Some(since) = self.since else {
             if self.wary || (self.patience.shared && gates.wariness.begin_wait()) {
                 self.wary = true;
                 return Rest::Sleep;
             }
-            self.since = Some(clock::now());
+            self.since = Some(self.gave_way);
             self.turns = 1;
             return Rest::Yield;
         };
-        let waited = clock::since(since);
+        let waited = clock::between(since, self.gave_way);
         if waited < self.patience.yields || (self.turns < TURNS && waited < FOREIGN) {
             self.turns += 1;
             Rest::Yield
@@ -219,30 +226,21 @@ impl Waiter {
         }
     }
 
-    /// Yields. On a shared processor the others see when this rank works, and it learns of somebody foreign.
+    /// Yields. On a shared processor it learns of somebody foreign, where one of the first yields ends late.
     fn give_turn(&mut self, gates: &Gates) {
-        if !self.patience.shared {
-            return yield_now();
-        }
-        gates.rests(clock::now());
         yield_now();
-        let now = clock::now();
-        gates.works(now);
-        self.learn(gates, now);
+        if self.patience.shared {
+            let now = clock::now();
+            gates.works(now);
+            self.learn(gates, now);
+        }
     }
 
-    /// Learns that somebody foreign ran, where one of the first yields ends late, at `now`, and ranks beside worked
-    /// for less than half of that time.
     fn learn(&mut self, gates: &Gates, now: u64) {
-        let Some(since) = self.since.filter(|_| self.turns < TURNS) else {
-            return;
-        };
-        let waited = clock::between(since, now);
-        if waited >= FOREIGN {
+        let first = self.since.filter(|_| self.turns < TURNS);
+        if let Some(since) = first.filter(|&since| clock::between(since, now) >= FOREIGN) {
             self.turns = TURNS;
-            if gates.worked_beside(since, now) < waited / 2 {
-                gates.wariness.lose(waited);
-            }
+            gates.lose(since, now);
         }
     }
 
@@ -287,8 +285,6 @@ impl Waiter {
         gates: &Gates,
         nap: impl FnOnce(&mut ShmRx<B>),
     ) {
-        let start = clock::now();
-        gates.rests(start);
         if rx.arm() {
             if gates.something() {
                 rx.disarm();
@@ -296,10 +292,12 @@ impl Waiter {
                 nap(rx);
             }
         }
-        let end = clock::now();
-        gates.works(end);
-        if self.wary {
-            gates.wariness.lose(clock::between(start, end));
+        if self.patience.shared {
+            let now = clock::now();
+            gates.works(now);
+            if self.wary {
+                gates.lose(self.gave_way, now);
+            }
         }
     }
 }
@@ -378,7 +376,6 @@ mod tests {
         let [me, other] = ranks.as_slice() else {
             unreachable!("two ranks")
         };
-        other.company();
         let learns = |now| {
             let mut waiter = Waiter::new(Patience::crowded());
             (waiter.since, waiter.turns) = (Some(1), 1);
@@ -386,12 +383,36 @@ mod tests {
             (waiter.turns == TURNS, me.wariness.begin_wait())
         };
         let late = 3 * FOREIGN.as_nanos() as u64;
+        let see_where_they_are = || (me.company(), other.company());
+        see_where_they_are();
         other.works(late / 4);
         assert_eq!(learns(1000), (false, false), "it was soon back");
         assert_eq!(learns(late), (true, false), "the other one works");
         other.rests(late);
         assert_eq!(learns(late), (true, false), "the other one has worked");
         assert_eq!(learns(3 * late), (true, true), "mostly somebody else has");
+    }
+
+    /// Whoever waits tells when it works.
+    #[test]
+    fn a_wait_tells_of_work_before_and_after_it() {
+        let (_, mut rx): (_, ShmRx) = Node::alone(Layout::new(1)).unwrap().ends().unwrap();
+        let gates = rx.gates();
+        let mut waiter = Waiter::new(Patience {
+            spin: 0,
+            ..Patience::crowded()
+        });
+        let works = || gates.is_seen_at_work();
+        assert!(!works());
+        waiter.idle(&mut rx, &gates);
+        assert!(works(), "after a yield");
+        assert_eq!(waiter.next(&gates), Rest::Yield);
+        assert!(!works(), "before a yield");
+        waiter.sleep(&mut rx, &gates, |rx| {
+            assert!(!works());
+            rx.disarm();
+        });
+        assert!(works(), "after a sleep");
     }
 
     /// Alone on its node, a rank has its processor for itself, whatever it was told.

@@ -58,11 +58,10 @@ impl<W: Words> Board<W> {
         self.others(me, |word| word == awake)
     }
 
-    /// The ranks other than `me`, bit by bit of the first 64, that ran last on processor `cpu`, whether they sleep
-    /// or not.
+    /// The ranks other than `me`, bit by bit of the first 64, that ran last where `me` did, whether they sleep or not.
     #[must_use]
-    pub fn on(&self, me: usize, cpu: u32) -> u64 {
-        let place = awake_on(cpu) >> 32;
+    pub(crate) fn placed_beside(&self, me: usize) -> u64 {
+        let place = self.word(me) >> 32;
         self.others(me, |word| word >> 32 == place)
     }
 

@@ -51,7 +51,7 @@ pub use queue::{
 };
 pub use sleep::{Barrier, Bell, Full};
 pub use steps::{Miss, Steps};
-pub use stint::Stint;
+pub(crate) use stint::Stint;
 pub use storage::Storage;
 pub use turn::{TURNS, Turns};
 pub use words::{Mapped, Words};

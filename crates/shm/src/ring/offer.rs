@@ -109,7 +109,12 @@ impl<W: Words> Offer<W> {
     /// If `words` has no such words.
     #[must_use]
     pub fn new(words: W, at: usize) -> Self {
-        assert!(at + OFFER <= words.len());
+        assert!(
+            words
+                .len()
+                .checked_sub(OFFER)
+                .is_some_and(|last| at <= last)
+        );
         Self { words, at }
     }
 

@@ -1,8 +1,9 @@
 //! When a rank worked, for those that share its processor.
 //!
 //! Three words of each rank: since when it has worked, or 0 while it gives its processor away; and the last long
-//! stint before, from when to when. Like the [`Board`](super::Board) they are a hint: who reads them between two stores
-//! takes a stint for a shorter or longer one, once.
+//! stint before, from when to when. To work is not to give way: who blocks in the user's code, or is interrupted by
+//! another program, counts as working, and who has not waited yet tells nothing. So the words are a hint, like the
+//! [`Board`](super::Board).
 
 use core::sync::atomic::Ordering;
 
@@ -17,22 +18,26 @@ const TO: usize = 2;
 
 /// One rank's words. Times are nanoseconds of a clock that all ranks share, never 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Stint<W> {
+pub(crate) struct Stint<W> {
     words: W,
     at: usize,
 }
 
 impl<W: Words> Stint<W> {
     /// How many words it takes.
-    pub const LEN: usize = 3;
+    const LEN: usize = 3;
 
     /// The words of `words` from `at` on.
     ///
     /// # Panics
     /// If there are no such words.
-    #[must_use]
-    pub fn new(words: W, at: usize) -> Self {
-        assert!(at + Self::LEN <= words.len());
+    pub(crate) fn new(words: W, at: usize) -> Self {
+        assert!(
+            words
+                .len()
+                .checked_sub(Self::LEN)
+                .is_some_and(|last| at <= last)
+        );
         Self { words, at }
     }
 
@@ -41,7 +46,7 @@ impl<W: Words> Stint<W> {
     /// # Cost
     /// A store to a line that others read seldom.
     #[inline]
-    pub fn begin(&self, now: u64) {
+    pub(crate) fn begin(&self, now: u64) {
         self.store(SINCE, now);
     }
 
@@ -50,7 +55,7 @@ impl<W: Words> Stint<W> {
     /// # Cost
     /// As [`Stint::begin`], and two stores after a long stint.
     #[inline]
-    pub fn end(&self, now: u64) {
+    pub(crate) fn end(&self, now: u64) {
         let since = self.load(SINCE);
         if since != 0 && now.saturating_sub(since) >= LONG {
             self.store(FROM, since);
@@ -60,15 +65,15 @@ impl<W: Words> Stint<W> {
     }
 
     /// For how long the rank worked between two times, of which the second is now: in the present stint and the last
-    /// long one before.
+    /// long one before, which may overlap where the words were read between two stores.
     #[must_use]
-    pub fn within(&self, from: u64, now: u64) -> u64 {
+    pub(crate) fn within(&self, from: u64, now: u64) -> u64 {
         let within = |begin: u64, end: u64| end.min(now).saturating_sub(begin.max(from));
         let present = match self.load(SINCE) {
             0 => 0,
             since => within(since, now),
         };
-        present + within(self.load(FROM), self.load(TO))
+        present.saturating_add(within(self.load(FROM), self.load(TO)))
     }
 
     #[inline(always)]
@@ -88,6 +93,8 @@ impl<W: Words> Stint<W> {
 mod tests {
     use core::ptr::NonNull;
     use core::sync::atomic::AtomicU64;
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::ring::Mapped;
@@ -122,6 +129,20 @@ mod tests {
             stint.end(2 * later + LONG + 1);
             assert_eq!(stint.within(0, 3 * later), LONG + 1, "the last one only");
         });
+    }
+
+    proptest! {
+        /// Whatever a rank has written, it worked for no more than both stints may last.
+        #[test]
+        fn any_words_tell_some_time(words: [u64; 3], from: u64, now: u64) {
+            tested(|stint| {
+                for (word, value) in words.into_iter().enumerate() {
+                    stint.store(word, value);
+                }
+                let longest = now.saturating_sub(from).saturating_mul(2);
+                assert!(stint.within(from, now) <= longest);
+            });
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
 use super::tx::ShmTx;
@@ -170,7 +171,7 @@ impl Gates {
         })
     }
 
-    /// This rank gives its processor away at `now`, by the [clock](oxmpi_os::clock).
+    /// This rank gives its processor away at `now`, by the [clock].
     pub(crate) fn rests(&self, now: u64) {
         self.segment.stint(self.me).end(now);
     }
@@ -180,13 +181,28 @@ impl Gates {
         self.segment.stint(self.me).begin(now);
     }
 
-    /// For how long other ranks worked on this one's processor between two times: longer than was between them, where
-    /// they took turns at it.
-    pub(crate) fn worked_beside(&self, from: u64, to: u64) -> Duration {
-        let cpu = oxmpi_os::cpu::current();
-        let beside = self.segment.board().on(self.me as usize, cpu);
-        let worked = ranks(beside).map(|rank| self.segment.stint(rank).within(from, to));
+    /// A wait of this rank has lost the time between two readings of the clock by its way, unless ranks beside
+    /// worked for half of it.
+    pub(crate) fn lose(&self, from: u64, now: u64) {
+        let lost = clock::between(from, now);
+        if self.worked_beside(from, now) < lost / 2 {
+            self.wariness.lose(lost);
+        }
+    }
+
+    /// For how long other ranks, of the node's first 64, worked on this one's processor: longer than the time itself,
+    /// where they took turns at it.
+    fn worked_beside(&self, from: u64, now: u64) -> Duration {
+        let beside = self.segment.board().placed_beside(self.me as usize);
+        let worked = ranks(beside).map(|rank| self.segment.stint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
+    }
+
+    /// Whether others see this rank work.
+    #[cfg(test)]
+    pub(crate) fn is_seen_at_work(&self) -> bool {
+        let now = clock::now();
+        self.segment.stint(self.me).within(now, now + 1) > 0
     }
 
     /// Who else is awake on this rank's processor. Tells the others where it runs, and for what it

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
-use oxmpi_os::RawBytes;
+use oxmpi_os::{RawBytes, clock};
 use oxmpi_wire::{
     Busy, Bytes, Fault, Header, Holds, Limits, Peer, Put, Scarce, Sink, Slot, Token, Tx,
 };
@@ -319,6 +319,7 @@ impl<B: Bytes> ShmTx<B> {
     /// taken in what was sent. Nothing may be sent afterwards.
     pub fn depart(&mut self) {
         self.segment.exit(self.me).leave();
+        self.segment.stint(self.me).end(clock::now());
         for peer in 0..self.out.len() as u32 {
             self.wake_if_asleep(peer);
         }

@@ -35,7 +35,7 @@ pub(crate) struct Wariness {
 const ROW: u32 = 64;
 
 /// What one wait loses to another program at most: a slice of the processor. A longer one has waited for ranks
-/// that compute on other processors.
+/// that compute elsewhere.
 const SLICE: Duration = Duration::from_millis(4);
 
 /// The part of the other way's losses that is forgotten in a row, after so many changes: with 2 a slice is forgotten in

@@ -55,7 +55,7 @@ impl<'a> Listed<'a> {
         let why = |v: &Verdict| format!("{}: {}", v.name, v.why);
         let reasons: Vec<String> = verdicts.iter().filter(of_ours).map(why).collect();
         let told = format!(
-            "{host}: {}: none of these devices can be used ({}); the others are",
+            "{host}: {}: none of these devices can be used ({}), so the list counts as not set",
             self.by,
             reasons.join("; ")
         );

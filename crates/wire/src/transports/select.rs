@@ -166,8 +166,8 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The same where none of the devices that alone were wanted can be used, which is told: a list that names nothing
-    /// else counts as not set.
+    /// The same where none of the devices that alone were wanted can be used, which is told: a list that names no
+    /// transport counts as not set. One that excludes stays as it is.
     fn opened(self, host: &str, verdicts: &[Verdict]) -> (Self, Option<String>) {
         let is_lost = self.devices.includes() && !self.names_some;
         let (devices, told) = self.devices.opened(host, verdicts);

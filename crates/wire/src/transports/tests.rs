@@ -146,7 +146,7 @@ fn what_is_not_here_is_told_once_and_the_next_is_used() {
         (
             "auto",
             "eth1",
-            "none of these devices can be used (eth1: it is down); the others are",
+            "none of these devices can be used (eth1: it is down), so the list counts as not set",
         ),
         (
             "sm,docker0",
