@@ -181,9 +181,9 @@ impl Gates {
         self.segment.stint(self.me).begin(now);
     }
 
-    /// A wait of this rank has lost the time between two readings of the clock by its way, unless ranks beside
-    /// worked for half of it.
-    pub(crate) fn lose(&self, from: u64, now: u64) {
+    /// A late yield of this rank has lost the time between two readings of the clock to somebody foreign, unless ranks
+    /// beside worked for half of it.
+    pub(crate) fn lose_turn(&self, from: u64, now: u64) {
         let lost = clock::between(from, now);
         if self.worked_beside(from, now) < lost / 2 {
             self.wariness.lose(lost);
