@@ -8,6 +8,7 @@ use super::{
 };
 use super::{direct, lines, trees};
 use crate::catalog::{Call, Parameters};
+use crate::digits::Digits;
 use crate::placement::Order;
 use crate::stages;
 
@@ -48,6 +49,30 @@ pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &
         allgather_bruck(gather, &parameters, model)
     };
     in_blocks([scatter, regather], call, parameters, model)
+        .saturating_add(early_from_root(call, parameters, model))
+}
+
+/// What the first phase of Bruck's algorithm takes longer at the rank that gets its block last. The root has all blocks and
+/// sends those of later phases as soon as those of the first one: what of that goes to this rank comes while it is busy
+/// with the first phase, and before it asks for it.
+fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let (size, block) = (call.size, share(call, call.size));
+    let digits = Digits::new(size, parameters.gather_radix);
+    let Some(above) = trees::last_served(size, parameters).map(|last| size - last) else {
+        return 0;
+    };
+    let is_later = |weight: &u32| above.is_multiple_of(*weight) && above / weight < digits.radix();
+    let mut weights = (1..digits.phases()).map(|phase| digits.weight(phase));
+    let Some(weight) = weights.find(is_later) else {
+        return 0;
+    };
+    let bytes = block.saturating_mul(weight.min(size - above).into());
+    let way = model.way(above.into());
+    let taken = (model.path(way).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
+    // Until its last message of the first phase comes the processor may be idle.
+    let (near, first) = (model.way(1), u64::from(digits.values(0)));
+    let idle = model.hop(near, block) + (first - 1) * model.gap(near, block);
+    taken.saturating_sub(idle.saturating_sub(first * model.both(near, block)))
 }
 
 /// Blocks straight from the root, and between neighbours.

@@ -355,6 +355,15 @@ pub(super) fn scattering(
     root
 }
 
+/// The last rank below the last child of the root of a [`scatter`] that has as many below it as there is room for, if
+/// there is one: but for those below a child that is cut short nobody gets its block later.
+pub(super) fn last_served(size: u32, parameters: &Parameters) -> Option<u32> {
+    let radix = radix(parameters);
+    let weight = radix.pow(levels_of(size, radix).saturating_sub(1));
+    let whole = size - size % weight;
+    (whole > weight).then(|| whole - 1)
+}
+
 /// Bcast by a scatter down a binomial tree and an allgather of the pieces.
 pub(crate) fn scatter_allgather(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let tree = Tree {
