@@ -123,7 +123,38 @@ pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
 
 /// Alltoall, one exchange at a time.
 pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    everyone(model, call.bytes(), 1).saturating_add(model.copy(call.bytes()))
+    let (block, longest) = (call.bytes(), model.machine.eager);
+    let at_once = |bytes| everyone(model, bytes, 1);
+    let meet = model.place.nodes() > 1 && model.is_even();
+    let exchanged = match meet && block > longest {
+        true => in_turn(model, block).max(at_once(longest)),
+        false => at_once(block),
+    };
+    exchanged.saturating_add(model.copy(block))
+}
+
+/// Long exchanges of all ranks with all others, each rank's one after another. What announces a message and what asks for
+/// it waits at the adapter behind the messages of others of the node: while these are carried, a rank gets no further with
+/// its next exchange than its processor is busy with it.
+fn in_turn(model: &Model, bytes: u64) -> u64 {
+    let (place, peers) = (model.place, Peers::of(model));
+    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
+    let ranks = peers.near + 1;
+    let (own, leaving) = (model.load_both_ways(bytes), peers.far * ranks);
+    let network = model.machine.network;
+    let behind = own.saturating_sub(network.send + network.recv);
+    let alone = far.saturating_sub(behind);
+    let in_pairs = place.size().is_power_of_two() && ranks.is_power_of_two();
+    let nearest = match place.order() {
+        // Some of the nearest ranks are on the next node, and the others wait for those that exchange with them.
+        Order::Block if !in_pairs => alone,
+        _ => near,
+    };
+    let paced = (alone.saturating_mul(peers.far))
+        .saturating_add(behind.saturating_mul(leaving))
+        .saturating_add(nearest.saturating_mul(peers.near));
+    let load = own.saturating_mul(leaving);
+    paced.max(load.saturating_add(model.end(Way::Network)))
 }
 
 /// Alltoall with a window of exchanges.
