@@ -21,8 +21,8 @@ pub(super) struct Rounds<'a> {
     /// What is left to do when the last message of a round has been sent.
     pub(super) tail: u64,
     latest: Latest,
-    /// Whether nobody waits for a rank above it.
-    upwards: bool,
+    /// Where nobody waits for a rank above it: the nodes that a way from rank to rank may still go down.
+    down: Option<u64>,
 }
 
 /// What every rank does in a round.
@@ -53,14 +53,14 @@ impl<'a> Rounds<'a> {
             covered: 0,
             tail: 0,
             latest: Latest::NONE,
-            upwards: false,
+            down: None,
         }
     }
 
     /// Rounds in which nobody waits for a rank above it.
     const fn upwards(model: &'a Model) -> Self {
         Rounds {
-            upwards: true,
+            down: Some(model.place.nodes() as u64 - 1),
             ..Rounds::new(model)
         }
     }
@@ -110,6 +110,7 @@ impl<'a> Rounds<'a> {
         let all = u64::from(messages) * node;
         // With several messages the way is that of most; or no rank has all its peers on its node.
         let is_far = match (messages, span) {
+            _ if self.down.is_some() => model.way(distance.into()) == Way::Network,
             (0 | 1, _) => far >= all,
             (_, 0) => far >= all * 3 / 4,
             _ => span >= node,
@@ -121,9 +122,9 @@ impl<'a> Rounds<'a> {
         let own = model.load_both_ways(bytes);
         let load = far.saturating_mul(own);
         let alone = along(way, messages, 0).saturating_add(work);
-        let added = match self.upwards {
-            true => alone.max(load),
-            false => model.uneven(bytes, alone, load),
+        let added = match self.down {
+            Some(_) => alone.max(load),
+            None => model.uneven(bytes, alone, load),
         };
         self.time = self.time.saturating_add(added);
         self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
@@ -156,7 +157,8 @@ impl<'a> Rounds<'a> {
             });
             self.covered += u64::from(distance) * u64::from(messages);
         }
-        if self.upwards {
+        if let Some(down) = &mut self.down {
+            *down = down.saturating_sub((distance / model.place.per_node()).into());
             self.cross_twice();
         }
     }
@@ -195,7 +197,7 @@ impl<'a> Rounds<'a> {
         // A single peer more than half way around is nearer the other way.
         let size = self.model.place.size();
         let distance = match messages {
-            1 => distance.min(size - distance),
+            1 if self.down.is_none() => distance.min(size - distance),
             _ => distance,
         };
         self.add(Round {
@@ -239,7 +241,8 @@ impl<'a> Rounds<'a> {
         let place = self.model.place;
         let around = self.covered.saturating_mul(place.nodes().into());
         let times = around.div_ceil(place.size().into());
-        self.crossing.most(times)
+        self.crossing
+            .most(self.down.map_or(times, |down| times.min(down)))
     }
 
     pub(super) fn time(&self) -> u64 {
@@ -488,21 +491,53 @@ pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
     rounds.time()
 }
 
-/// Sums of the ranks below, each round reaching twice as far.
-fn prefix(call: &Call, count: u32, model: &Model) -> u64 {
-    let mut rounds = Rounds::upwards(model);
-    let reduce = model.reduce(call.bytes());
-    rounds.work(model.copy(call.bytes()));
-    for round in 0..count {
-        let distance = (1_u32 << round.min(31)).min(call.size - 1);
-        rounds.shift(distance, 1, call.bytes(), reduce);
+/// Sums of the ranks below in rounds over these distances. In the last one not all ranks receive: where those that send to
+/// them have had few rounds, a short message of theirs has come before, and is copied once more.
+fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model) -> u64 {
+    let (bytes, reduce) = (call.bytes(), model.reduce(call.bytes()));
+    let is_short = bytes <= model.machine.eager;
+    let after = |rounds: u32, last: Option<u32>| {
+        // Who sends what is long waits until it is asked for by a rank above.
+        let mut all = match is_short {
+            true => Rounds::upwards(model),
+            false => Rounds::new(model),
+        };
+        all.work(model.copy(bytes));
+        for round in (0..rounds).chain(last) {
+            all.shift(distance(round).min(call.size - 1), 1, bytes, reduce);
+        }
+        all.time()
+    };
+    let Some(last) = count.checked_sub(1).filter(|_| is_short) else {
+        return after(count, None);
+    };
+    let apart = distance(last);
+    let mut below = call.size - 1 - apart.min(call.size - 1);
+    let had = |&round: &u32| {
+        let reached = distance(round) <= below;
+        below = below.saturating_sub(distance(round));
+        reached
+    };
+    let had = (0..last).take_while(had).count() as u32;
+    let way = model.way(apart.into());
+    let found = model.ends(way, bytes).recv + model.copy(bytes) + reduce;
+    let latest = match had == last {
+        true => after(count, None),
+        false => after(had, Some(last)).max(after(last, None).saturating_add(found)),
+    };
+    // The first ranks wait for few, and the adapter of their node for nobody.
+    let leaving = |round| model.leaving(distance(round).min(call.size - 1));
+    match (0..count).map(leaving).sum::<u64>() {
+        0 => latest,
+        messages => (model.load(bytes).saturating_mul(messages))
+            .saturating_add(model.end(Way::Network) + reduce)
+            .max(latest),
     }
-    rounds.time()
 }
 
 /// Scan by doubling.
 pub(crate) fn scan(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    prefix(call, levels(call.size), model)
+    prefix(call, levels(call.size), |round| 1 << round.min(31), model)
 }
 
 /// Exscan by 123-doubling: beyond two rounds, one of them reduces twice.
@@ -513,13 +548,15 @@ pub(crate) fn exscan_doubling(call: &Call, _: &Parameters, model: &Model) -> u64
     } else {
         0
     };
-    prefix(call, rounds, model).saturating_add(twice)
+    let distance = |round: u32| exscan::distance(round).min(u32::MAX.into()) as u32;
+    prefix(call, rounds, distance, model).saturating_add(twice)
 }
 
 /// Exscan by a shift and a scan.
 pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let first = model.both(Way::Node, 0);
-    prefix(call, exscan::Shift::rounds(call.size), model).saturating_add(first)
+    let distance = |round: u32| 1 << round.saturating_sub(1).min(31);
+    prefix(call, exscan::Shift::rounds(call.size), distance, model).saturating_add(first)
 }
 
 /// Alltoall by Bruck's algorithm: blocks are packed before each phase and unpacked after it.

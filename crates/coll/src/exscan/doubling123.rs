@@ -24,7 +24,7 @@ pub struct Doubling123 {
 }
 
 /// The distance of a round.
-const fn distance(round: u32) -> u64 {
+pub(crate) const fn distance(round: u32) -> u64 {
     match round {
         0 => 1,
         1 => 2,
