@@ -71,8 +71,10 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let taken = (model.path(way).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
     // Until its last message of the first phase comes the processor may be idle.
     let (near, first) = (model.way(1), u64::from(digits.values(0)));
-    let idle = model.hop(near, block) + (first - 1) * model.gap(near, block);
-    taken.saturating_sub(idle.saturating_sub(first * model.both(near, block)))
+    let arrived =
+        (model.hop(near, block)).saturating_add((first - 1).saturating_mul(model.gap(near, block)));
+    let busy = first.saturating_mul(model.both(near, block));
+    taken.saturating_sub(arrived.saturating_sub(busy))
 }
 
 /// Blocks straight from the root, and between neighbours.

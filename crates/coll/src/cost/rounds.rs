@@ -520,7 +520,9 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
     };
     let had = (0..last).take_while(had).count() as u32;
     let way = model.way(apart.into());
-    let found = model.ends(way, bytes).recv + model.copy(bytes) + reduce;
+    let found = (model.ends(way, bytes).recv)
+        .saturating_add(model.copy(bytes))
+        .saturating_add(reduce);
     let latest = match had == last {
         true => after(count, None),
         false => after(had, Some(last)).max(after(last, None).saturating_add(found)),
@@ -530,7 +532,8 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
     match (0..count).map(leaving).sum::<u64>() {
         0 => latest,
         messages => (model.load(bytes).saturating_mul(messages))
-            .saturating_add(model.end(Way::Network) + reduce)
+            .saturating_add(model.end(Way::Network))
+            .saturating_add(reduce)
             .max(latest),
     }
 }
