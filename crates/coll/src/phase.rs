@@ -57,6 +57,16 @@ impl Phase for allgather::Ring {
     }
 }
 
+impl Phase for scatter::Linear {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        // Of the others it is not known that messages leave the node.
+        match (1..call.size).contains(&parameters.per_node) {
+            true => scatter::Linear::before_more(call, parameters),
+            false => scatter::Linear::of(call, parameters),
+        }
+    }
+}
+
 impl Phase for scatter::Knomial {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         scatter::Knomial::of(call, parameters)
@@ -85,7 +95,6 @@ macro_rules! phases {
 
 phases! {
     allgather::NeighborExchange,
-    scatter::Linear,
     bcast::Knomial,
     bcast::Chain,
     bcast::Circulant,

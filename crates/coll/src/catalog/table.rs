@@ -244,7 +244,7 @@ table! {
         name: "linear-all",
         about: "blocks straight from the root, then from each rank to all: for the ranks of a node",
         needs: Needs { max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { window: 8, ..Parameters::NONE },
+        parameters: Parameters { window: 8, per_node: 1, ..Parameters::NONE },
         rounds: |call, _| 4 * u64::from(call.size - 1),
         cost: cost::bcast_linear_all,
     };
@@ -284,7 +284,7 @@ table! {
         name: "linear-neighbor-exchange",
         about: "blocks straight from the root, then between neighbours; even numbers of ranks",
         needs: Needs { even: true, max_size: bcast::COMPOSED_MAX_SIZE, ..Needs::NOTHING },
-        parameters: Parameters { window: 8, ..Parameters::NONE },
+        parameters: Parameters { window: 8, per_node: 1, ..Parameters::NONE },
         rounds: |call, parameters| u64::from(call.size - 1) + 2 * exchanged(call, parameters),
         cost: cost::bcast_linear_neighbor_exchange,
     };

@@ -72,7 +72,10 @@ impl<B: Phase> LaneBcast<B> {
     /// The scatter, on the root's node.
     fn scatter(&self) -> Option<scatter::Linear> {
         let call = self.share.scatter();
-        self.share.root.map(|_| Phase::of(&call, &inside()))
+        self.share.root.map(|_| match self.place.nodes() {
+            1 => scatter::Linear::of(&call, &inside()),
+            _ => scatter::Linear::before_more(&call, &inside()),
+        })
     }
 
     fn gather(&self) -> allgather::Linear {

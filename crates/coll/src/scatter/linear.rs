@@ -8,6 +8,10 @@
 //! carries them while the root sends to the ranks of its own; and to the farthest of these before the others, as who is
 //! behind them in a ring waits longest for what they pass on. Long ones go to the ranks of the root's node first: while
 //! these copy theirs it asks whether others are ready.
+//!
+//! Before another collective, in which ranks send to those above them, all go from the farthest down to the root. The last
+//! rank of a node, which has the next one above it, then begins first, so that the adapter does; and what ranks send that
+//! begin one after another comes to those above them one after another, not together.
 
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
@@ -29,19 +33,16 @@ pub struct Linear {
     in_place: bool,
     /// How many ranks come last, who are the nearest above the root and below it.
     near: [u32; 2],
+    /// Whether those above come from the farthest on.
+    downwards: bool,
 }
 
 impl Linear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let is_short = call.count <= Short::of(call).elements();
-        let near = match parameters.order {
-            Order::Block if is_short && parameters.per_node > 0 => {
-                let place = Placement::new(Order::Block, call.size, parameters.per_node);
-                let below = place.local(call.root);
-                let above = place.per_node().min(call.size - (call.root - below)) - 1 - below;
-                [above, below]
-            }
-            _ => [call.size - 1, 0],
+        let near = match is_short {
+            true => near(call, parameters),
+            false => [call.size - 1, 0],
         };
         Linear {
             place: Circle::of(call),
@@ -51,6 +52,16 @@ impl Linear {
             window: Window::new(parameters.window),
             in_place: call.in_place,
             near,
+            downwards: false,
+        }
+    }
+
+    /// The same before another collective, in which messages leave the node.
+    pub(crate) fn before_more(call: &Call, parameters: &Parameters) -> Self {
+        Linear {
+            near: near(call, parameters),
+            downwards: true,
+            ..Linear::of(call, parameters)
         }
     }
 
@@ -60,6 +71,7 @@ impl Linear {
         let far = others - above - below;
         match i.checked_sub(far) {
             None => others - below - i,
+            Some(near) if near < above && self.downwards => above - near,
             Some(near) if near < above => near + 1,
             Some(near) => far + near + 1,
         }
@@ -68,6 +80,17 @@ impl Linear {
     const fn is_root(&self) -> bool {
         self.place.rank() == self.root
     }
+}
+
+/// How many ranks of the root's node are above it and below it; all, where it is not told which these are.
+fn near(call: &Call, parameters: &Parameters) -> [u32; 2] {
+    if parameters.per_node == 0 || parameters.order != Order::Block {
+        return [call.size - 1, 0];
+    }
+    let place = Placement::new(Order::Block, call.size, parameters.per_node);
+    let below = place.local(call.root);
+    let above = place.per_node().min(call.size - (call.root - below)) - 1 - below;
+    [above, below]
 }
 
 impl Plan for Linear {
@@ -115,14 +138,17 @@ mod tests {
             window: 8,
             ..Parameters::NONE
         };
-        let ranks = |root, block| {
-            let plan = Linear::of(&Call::scatter(root, 10, root, block), &parameters);
+        let call = |root, block| Call::scatter(root, 10, root, block);
+        let ranks = |plan: Linear| {
             let ranks = (0..9).map(|i| plan.place.above(plan.distance(i)));
             ranks.collect::<heapless::Vec<_, 9>>()
         };
-        assert_eq!(ranks(0, 8), [9, 8, 7, 6, 5, 4, 1, 2, 3]);
-        assert_eq!(ranks(5, 8), [3, 2, 1, 0, 9, 8, 6, 7, 4]);
-        assert_eq!(ranks(9, 8), [7, 6, 5, 4, 3, 2, 1, 0, 8]);
-        assert_eq!(ranks(5, 1 << 20), [6, 7, 8, 9, 0, 1, 2, 3, 4]);
+        let alone = |root, block| ranks(Linear::of(&call(root, block), &parameters));
+        assert_eq!(alone(0, 8), [9, 8, 7, 6, 5, 4, 1, 2, 3]);
+        assert_eq!(alone(5, 8), [3, 2, 1, 0, 9, 8, 6, 7, 4]);
+        assert_eq!(alone(9, 8), [7, 6, 5, 4, 3, 2, 1, 0, 8]);
+        assert_eq!(alone(5, 1 << 20), [6, 7, 8, 9, 0, 1, 2, 3, 4]);
+        let before = |block| ranks(Linear::before_more(&call(0, block), &parameters));
+        assert_eq!([8, 1 << 20].map(before), [[9, 8, 7, 6, 5, 4, 3, 2, 1]; 2]);
     }
 }
