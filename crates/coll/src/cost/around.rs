@@ -1,8 +1,8 @@
 //! Bcast by a scatter and a ring of blocks that are short: a rank that has its own block passes on what comes, whoever
 //! still waits for the scatter.
 
+use super::exchanges::share;
 use super::lines::Line;
-use super::rounds::share;
 use super::{Cost, Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::placement::{Order, Placement};

@@ -3,8 +3,8 @@
 
 use super::around::{AtRoot, scattered};
 use super::direct::got_by_last;
+use super::exchanges::share;
 use super::lines::to_last;
-use super::rounds::share;
 use super::{Cost, Model, Way};
 use crate::catalog::{Call, Parameters};
 

@@ -1,7 +1,7 @@
 //! Algorithms in which a rank talks to every other one directly, or to its neighbours in a graph.
 
 use super::around::Root;
-use super::rounds::block_of;
+use super::exchanges::block_of;
 use super::windows::{SHORT_AT_A_TIME, in_long_pieces, in_pieces, inside};
 use super::{Model, Way};
 use crate::bcast;

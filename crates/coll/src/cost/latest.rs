@@ -61,6 +61,11 @@ impl Latest {
         }
     }
 
+    /// Lets all ranks wait for the latest.
+    pub(super) fn meet(&mut self) {
+        self.steady = self.steady.max(self.queued);
+    }
+
     /// Adds what a crossing from node to node adds to the round.
     pub(super) fn cross(&mut self, more: u64) {
         self.crossed.add(more);

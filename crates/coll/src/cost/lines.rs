@@ -2,7 +2,7 @@
 
 use super::askew::across;
 use super::direct::got_by_last;
-use super::rounds::{block_of, share};
+use super::exchanges::{block_of, share};
 use super::{Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;

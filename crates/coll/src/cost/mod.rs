@@ -14,6 +14,7 @@
 mod around;
 mod askew;
 mod direct;
+mod exchanges;
 mod folded;
 mod latest;
 mod lines;
@@ -27,6 +28,11 @@ mod windows;
 pub(crate) use direct::{
     alltoall_linear, alltoall_pairwise, bcast_linear_linear, gather_linear, linear, neighbors,
     reduce_scatter_pairwise, scatter_linear,
+};
+pub(crate) use exchanges::{
+    allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
+    allreduce_gather_reduce, allreduce_splitting, alltoall_bruck, census, dissemination,
+    exscan_doubling, exscan_shift, reduce_scatter_circulant, reduce_scatter_halving, scan,
 };
 pub(crate) use folded::{
     allreduce_doubling, allreduce_multiplying, allreduce_rabenseifner, reduce_rabenseifner,
@@ -44,11 +50,6 @@ pub(crate) use phases::{
     staged,
 };
 pub(crate) use pipeline::{pipeline, reduce_with_guest};
-pub(crate) use rounds::{
-    allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
-    allreduce_gather_reduce, allreduce_splitting, alltoall_bruck, census, dissemination,
-    exscan_doubling, exscan_shift, reduce_scatter_circulant, reduce_scatter_halving, scan,
-};
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
 use crate::catalog::{Call, Parameters};

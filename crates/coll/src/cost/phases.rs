@@ -2,10 +2,8 @@
 
 use super::around::passed_on;
 use super::askew::exchanged;
-use super::rounds::share;
-use super::{
-    Cost, Model, allgather_bruck, linear, neighbor_exchange, ring, scatter, scatter_linear,
-};
+use super::exchanges::{bruck_after_scatter, share};
+use super::{Cost, Model, linear, neighbor_exchange, ring, scatter, scatter_linear};
 use super::{direct, lines, trees};
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
@@ -30,7 +28,12 @@ pub(crate) fn bcast_linear_all(call: &Call, parameters: &Parameters, model: &Mod
 
 /// Blocks straight from the root, and Bruck's algorithm.
 pub(crate) fn bcast_linear_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    in_blocks([scatter_linear, allgather_bruck], call, parameters, model)
+    in_blocks(
+        [scatter_linear, bruck_after_scatter],
+        call,
+        parameters,
+        model,
+    )
 }
 
 /// Blocks down a tree, and from every rank to every other one.
@@ -46,7 +49,7 @@ pub(crate) fn bcast_knomial_bruck(call: &Call, parameters: &Parameters, model: &
             radix,
             ..*parameters
         };
-        allgather_bruck(gather, &parameters, model)
+        bruck_after_scatter(gather, &parameters, model)
     };
     in_blocks([scatter, regather], call, parameters, model)
         .saturating_add(early_from_root(call, parameters, model))

@@ -1,15 +1,9 @@
-//! Algorithms in rounds, in each of which every rank sends and receives.
+//! Rounds, in each of which every rank sends and receives.
 
 use super::latest::{Crossings, Latest, Turn};
 use super::{Model, Way};
-use crate::allreduce;
-use crate::catalog::{Call, Parameters};
-use crate::circulant::Skips;
-use crate::digits::Digits;
 use crate::exec::IN_FLIGHT;
-use crate::exscan;
 use crate::placement::Order;
-use crate::tree::{levels, levels_of};
 
 /// Rounds one after the other.
 pub(super) struct Rounds<'a> {
@@ -23,6 +17,10 @@ pub(super) struct Rounds<'a> {
     latest: Latest,
     /// Where nobody waits for a rank above it: the nodes that a way from rank to rank may still go down.
     down: Option<u64>,
+    /// Blocks that go the other way before a long one that is announced and asked for, as ranks are out of step.
+    behind: u64,
+    /// Whether ranks of a node had peers on two other nodes.
+    mixes_nodes: bool,
 }
 
 /// What every rank does in a round.
@@ -54,11 +52,22 @@ impl<'a> Rounds<'a> {
             tail: 0,
             latest: Latest::NONE,
             down: None,
+            behind: behind(model),
+            mixes_nodes: false,
         }
     }
 
+    /// Rounds that ranks begin at different times.
+    pub(super) const fn out_of_step(model: &'a Model) -> Self {
+        let mut rounds = Rounds::new(model);
+        if model.place.per_node() > 1 {
+            rounds.fall_out_of_step();
+        }
+        rounds
+    }
+
     /// Rounds in which nobody waits for a rank above it.
-    const fn upwards(model: &'a Model) -> Self {
+    pub(super) const fn upwards(model: &'a Model) -> Self {
         Rounds {
             down: Some(model.place.nodes() as u64 - 1),
             ..Rounds::new(model)
@@ -68,88 +77,72 @@ impl<'a> Rounds<'a> {
     /// Adds a round. An adapter that is busy longer than one message takes sets the pace; what it
     /// does last is waited for at the end only. Over short distances a way crosses from node to node
     /// as often as all of them together reach around.
+    ///
+    /// So it is where ranks wait for those of their own place on other nodes. Else all wait for the last message of
+    /// each node, if it is long.
     pub(super) fn add(&mut self, round: Round) {
         let Round {
             distance,
-            span,
             far,
             messages,
             bytes,
-            ends,
             work,
+            ..
         } = round;
         let model = self.model;
-        // A long message is under way as long as the one that is received.
-        let at_a_time = match bytes > model.machine.eager {
-            true => IN_FLIGHT as u32 / 2,
-            false => u32::MAX,
+        let way = match self.down {
+            Some(_) => model.way(distance.into()),
+            None => round.way(model),
         };
-        // So many messages, and others of its node that a rank is busy with besides.
-        let along = |way, messages: u32, others: u32| {
-            let (one, more) = (messages.min(1), messages.saturating_sub(1));
-            let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
-            // One after another is copied, or they are under way together as soon as they are announced.
-            let ([most, last], next) = match way {
-                Way::Node if model.serial_copies => ([bytes; 2], receive),
-                Way::Node => (ends, model.machine.node.recv),
-                Way::Network => (ends, receive),
-            };
-            let waves = u64::from(messages.div_ceil(at_a_time));
-            let after = |bytes, others: u32| {
-                waves * model.hop(way, bytes) + u64::from(others) * send.max(next)
-            };
-            let flight = match most > last {
-                true => after(most, more.saturating_sub(1)).max(after(last, more)),
-                false => after(last, more),
-            };
-            let busy = u64::from(messages) * (send + receive)
-                + u64::from(others) * model.both(Way::Node, bytes);
-            flight.max(busy) + u64::from(one) * model.told(way, bytes)
-        };
-        let node = u64::from(model.place.per_node().min(model.place.size()));
-        let all = u64::from(messages) * node;
-        // With several messages the way is that of most; or no rank has all its peers on its node.
-        let is_far = match (messages, span) {
-            _ if self.down.is_some() => model.way(distance.into()) == Way::Network,
-            (0 | 1, _) => far >= all,
-            (_, 0) => far >= all * 3 / 4,
-            _ => span >= node,
-        };
-        let way = match is_far && far > 0 {
-            true => Way::Network,
-            false => Way::Node,
-        };
+        let is_long = bytes > model.machine.eager;
+        let is_paced = messages == 1 && self.keeps_places(distance);
+        // Of two nodes the smaller one's adapter is busy while the others copy several messages.
+        let is_halved = messages > 1 && model.place.nodes() == 2;
         let own = model.load_both_ways(bytes);
         let load = far.saturating_mul(own);
-        let alone = along(way, messages, 0).saturating_add(work);
-        let added = match self.down {
-            Some(_) => alone.max(load),
-            None => model.uneven(bytes, alone, load),
+        let carried = load.saturating_add(self.kept_waiting(&round));
+        let alone = round.along(model, way, messages, 0).saturating_add(work);
+        let last = round
+            .along(model, way, messages.min(1), 0)
+            .saturating_add(work)
+            .min(alone);
+        let after_carried = match way {
+            Way::Network if round.span > 0 => last.saturating_sub(own),
+            _ => work,
+        };
+        let added = match is_long {
+            _ if self.down.is_some() => alone.max(load),
+            true if is_paced => alone.max(carried),
+            true if !is_halved => alone.max(carried.saturating_add(after_carried)),
+            _ => model.uneven(bytes, alone, load),
         };
         self.time = self.time.saturating_add(added);
         self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
-        let is_long = bytes > model.machine.eager;
-        self.latest.add(&match is_long {
-            // Who waits for what is long keeps those waiting that wait for it.
-            true => Turn {
-                alone: added,
-                load: if far > 0 { added } else { 0 },
-                last: self.tail,
-                own: 0,
-                copied: 0,
-            },
-            false => Turn {
-                alone,
-                load,
-                last: alone.min(along(way, messages.min(1), 0).saturating_add(work)),
-                own,
-                copied: model.copy(bytes).saturating_mul(messages.into()),
+        self.mixes_nodes |= distance > model.place.per_node() && !self.keeps_places(distance);
+        let all_wait = is_long && !is_paced;
+        if all_wait {
+            self.latest.meet();
+        }
+        self.latest.add(&Turn {
+            alone: if all_wait { added } else { alone },
+            load: if all_wait { 0 } else { carried },
+            last,
+            own,
+            copied: match is_long {
+                true => 0,
+                false => model.copy(bytes).saturating_mul(messages.into()),
             },
         });
         if way == Way::Node && far > 0 {
             let met = messages.min(self.on_next(distance));
-            let crossed = along(Way::Network, met, messages - met).saturating_add(work);
-            let beyond = crossed.max(load).saturating_sub(added);
+            let crossed = round
+                .along(model, Way::Network, met, messages - met)
+                .saturating_add(work);
+            let beyond = match is_long && !is_halved {
+                true => crossed.saturating_add(carried - own),
+                false => crossed.max(load),
+            }
+            .saturating_sub(added);
             self.crossing.add(beyond);
             self.latest.cross(match is_long {
                 true => beyond,
@@ -161,6 +154,25 @@ impl<'a> Rounds<'a> {
             *down = down.saturating_sub((distance / model.place.per_node()).into());
             self.cross_twice();
         }
+    }
+
+    /// Whether ranks so far apart have the same place on equal nodes.
+    fn keeps_places(&self, distance: u32) -> bool {
+        let place = self.model.place;
+        self.model.is_even() && distance.is_multiple_of(place.per_node())
+    }
+
+    /// How long an adapter carries blocks one way while nothing comes the other way, as what announces or asks for that
+    /// waits. A rank that works on what came asks for nothing meanwhile: a single block of its node is in the way.
+    fn kept_waiting(&self, round: &Round) -> u64 {
+        let model = self.model;
+        let behind = match round.work {
+            _ if round.bytes <= model.machine.eager => 0,
+            0 => self.behind,
+            _ => self.behind / ENDS,
+        };
+        let blocks = round.far.min(behind);
+        (round.bytes.saturating_mul(model.machine.network.byte)).saturating_mul(blocks)
     }
 
     /// The peers, so far apart, that a rank at the end of a node may have on the next one.
@@ -184,7 +196,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The same where only in the mean messages have so many bytes: the last one may be shorter than the others.
-    fn shift_unequal(
+    pub(super) fn shift_unequal(
         &mut self,
         distance: u32,
         messages: u32,
@@ -231,6 +243,17 @@ impl<'a> Rounds<'a> {
         self.latest.work(time);
     }
 
+    /// Lets ranks do what follows at different times.
+    pub(super) const fn fall_out_of_step(&mut self) {
+        self.behind = ENDS;
+    }
+
+    /// Whether messages of different nodes met at adapters: if their lengths differ too, not all nodes do the same at the
+    /// same time any more.
+    pub(super) const fn mixes_nodes(&self) -> bool {
+        self.mixes_nodes
+    }
+
     /// Lets a rank start late.
     pub(super) const fn start(&mut self, late: u64) {
         self.latest.start(late);
@@ -275,308 +298,62 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The size of one of `parts` parts of a vector.
-pub(super) fn share(call: &Call, parts: u32) -> u64 {
-    call.bytes().div_ceil(parts.max(1).into())
-}
+/// The ends of adapters that what announces a long message and what asks for it pass: at each it may wait behind a block.
+const ENDS: u64 = 4;
 
-/// Barrier by dissemination.
-pub(crate) fn dissemination(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let digits = Digits::new(call.size, parameters.radix);
-    let mut rounds = Rounds::new(model);
-    for phase in 0..digits.phases() {
-        let (weight, values) = (digits.weight(phase), digits.values(phase));
-        rounds.shift(weight, values, 0, 0);
-    }
-    rounds.time()
-}
-
-/// Allgather by Bruck's algorithm: in each phase what was there before comes once for each value of
-/// the digit.
-pub(crate) fn allgather_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let block = block_of(call);
-    let digits = Digits::new(call.size, parameters.radix);
-    let mut rounds = Rounds::new(model);
-    rounds.work(model.copy(block));
-    for phase in 0..digits.phases() {
-        let (weight, values) = (digits.weight(phase), digits.values(phase));
-        let missing = call.size - weight;
-        let blocks = |n: u32| block.saturating_mul(weight.min(n).into());
-        // The last message of a phase may be short where the others are long.
-        let least = match blocks(missing) > model.machine.eager {
-            true => model.machine.eager.saturating_add(1),
-            false => 0,
-        };
-        let all = block.saturating_mul(missing.into());
-        let mean = all.div_ceil(values.into()).min(blocks(missing)).max(least);
-        let last = blocks(missing - (values - 1) * weight);
-        rounds.shift_unequal(weight, values, mean, [blocks(missing), last], 0);
-    }
-    rounds.time()
-}
-
-/// The bytes of one rank's block; where lengths differ, their mean.
-pub(super) fn block_of(call: &Call) -> u64 {
-    use crate::catalog::Collective::{Allgatherv, ReduceScatter};
-    match call.collective {
-        Allgatherv | ReduceScatter => share(call, call.size),
-        _ => call.bytes(),
-    }
-}
-
-/// The rounds of the circulant allgather of blocks.
-fn gather_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
-    let skips = Skips::new(size);
-    for k in 0..skips.rounds() {
-        let (from, to) = (skips.skip(k), skips.skip(k + 1));
-        rounds.shift(from, 1, block.saturating_mul((to - from).into()), 0);
-    }
-}
-
-/// The rounds of the circulant reduce-scatter of blocks.
-fn scatter_around(rounds: &mut Rounds<'_>, size: u32, block: u64) {
-    let skips = Skips::new(size);
-    let model = rounds.model;
-    for k in (0..skips.rounds()).rev() {
-        let (from, to) = (skips.skip(k), skips.skip(k + 1));
-        let bytes = block.saturating_mul((to - from).into());
-        rounds.shift(from, 1, bytes, model.reduce(bytes));
-    }
-    if !size.is_multiple_of(2) {
-        rounds.work(model.copy(block));
-    }
-}
-
-/// Allgather over the circulant graph.
-pub(crate) fn allgather_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let block = block_of(call);
-    let mut rounds = Rounds::new(model);
-    rounds.work(model.copy(block));
-    gather_around(&mut rounds, call.size, block);
-    rounds.time()
-}
-
-/// The allgather of the pieces of a vector, after a scatter.
-pub(super) fn regather(call: &Call, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
-    gather_around(&mut rounds, call.size, share(call, call.size));
-    rounds.time()
-}
-
-/// Allgather by recursive doubling.
-pub(crate) fn allgather_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let block = call.bytes();
-    let mut rounds = Rounds::new(model);
-    rounds.work(model.copy(block));
-    for level in 0..levels(call.size) {
-        rounds.pairs(1 << level, block.saturating_mul(1 << level), 0);
-    }
-    rounds.time()
-}
-
-/// Reduce-scatter over the circulant graph.
-pub(crate) fn reduce_scatter_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
-    scatter_around(&mut rounds, call.size, block_of(call));
-    rounds.latest()
-}
-
-/// Allreduce over the circulant graph.
-pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let [there, back] = there_and_back(call, model);
-    there.latest().saturating_add(back.latest())
-}
-
-/// The same in lanes, all of whose messages wait at the adapter for one another.
-pub(super) fn allreduce_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
-    let [there, back] = there_and_back(call, model);
-    there.time().saturating_add(back.time())
-}
-
-/// Each of the two goes around all ranks once.
-fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
-    let block = share(call, call.size);
-    let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
-    scatter_around(&mut there, call.size, block);
-    gather_around(&mut back, call.size, block);
-    [there, back]
-}
-
-/// Reduce-scatter over the circulant graph in lanes, all of whose messages wait at the adapter for one another.
-pub(super) fn reduce_scatter_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
-    scatter_around(&mut rounds, call.size, block_of(call));
-    rounds.time()
-}
-
-/// Reduce-scatter by recursive halving, farthest first, so that blocks keep their order.
-pub(crate) fn reduce_scatter_halving(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
-    for level in (0..levels(call.size)).rev() {
-        let half = block_of(call).saturating_mul(1 << level);
-        rounds.pairs(1 << level, half, model.reduce(half));
-    }
-    rounds.latest()
-}
-
-/// Allreduce by recursive splitting: the largest groups of each phase, in which some ranks send to
-/// those that have no partner in a shorter part besides.
-pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let (radix, bytes) = (parameters.radix, call.bytes());
-    let mut rounds = Rounds::new(model);
-    for cuts in (0..levels_of(call.size, radix)).rev() {
-        let ranks = call.size.div_ceil(radix.pow(cuts));
-        let parts = radix.min(ranks);
-        let (length, longer) = (ranks / parts, ranks % parts);
-        let leaving = |times: u32| {
-            let distance = length * times;
-            model.leaving(distance.min(call.size - 1)).max(1)
-        };
-        let far = match is_within_nodes(model, radix, cuts) {
-            true => 0,
-            false => (1..parts).map(leaving).sum(),
-        };
-        // Shorter parts with a phase less have time for that.
-        let left_over = match levels_of(length, radix) < levels_of(length + 1, radix) {
-            true => 0,
-            false => longer.div_ceil(length).into(),
-        };
-        let work = u64::from(parts - 1) * model.reduce(bytes);
-        rounds.add(Round {
-            distance: call.size,
-            span: u64::from(length) * u64::from(parts - 1),
-            far,
-            messages: parts - 1,
-            bytes,
-            ends: [bytes; 2],
-            work: work.saturating_add(model.send(Way::Node, bytes).saturating_mul(left_over)),
-        });
-    }
-    rounds.latest()
-}
-
-/// Whether no node ends within a group of ranks that have been cut so often: neither the first node nor
-/// the last but one.
-fn is_within_nodes(model: &Model, radix: u32, cuts: u32) -> bool {
+/// The blocks behind which ranks of unequal nodes wait, who are done with rounds at different times. Two nodes stay in
+/// step; but a rank that is alone on the second one cannot send while another one receives.
+const fn behind(model: &Model) -> u64 {
     let place = model.place;
-    let starts = [1, place.nodes() - 1].map(|node| node * place.per_node());
-    let begins = |rank| allreduce::begins_group(rank, place.size(), radix, cuts);
-    match place.order() {
-        _ if place.nodes() == 1 => true,
-        Order::Block => starts.into_iter().all(begins),
-        Order::Cyclic => false,
+    match (place.nodes(), place.on_last_node()) {
+        _ if model.is_even() || matches!(place.order(), Order::Cyclic) => 0,
+        (2, 1) => 1,
+        (2, _) => 0,
+        _ => ENDS,
     }
 }
 
-/// Allreduce by an allgather of whole vectors, which each rank reduces.
-pub(crate) fn allreduce_gather_reduce(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
-    gather_around(&mut rounds, call.size, call.bytes());
-    let reduced = u64::from(call.size - 1) * model.reduce(call.bytes());
-    rounds.work(reduced + 2 * model.copy(call.bytes()));
-    rounds.latest()
-}
-
-/// Allreduce by the census algorithm.
-pub(crate) fn census(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let mut rounds = Rounds::new(model);
-    let reduce = model.reduce(call.bytes());
-    rounds.work(model.copy(call.bytes()));
-    let all = levels(call.size);
-    for round in 0..all {
-        let distance = ((call.size - 1) >> (all - 1 - round)).div_ceil(2);
-        let twice = round > 0 && round + 1 < all && !call.size.is_power_of_two();
-        rounds.shift(distance, 1, call.bytes(), reduce * (1 + u64::from(twice)));
-    }
-    rounds.time()
-}
-
-/// Sums of the ranks below in rounds over these distances. In the last one not all ranks receive: where those that send to
-/// them have had few rounds, a short message of theirs has come before, and is copied once more.
-fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model) -> u64 {
-    let (bytes, reduce) = (call.bytes(), model.reduce(call.bytes()));
-    let is_short = bytes <= model.machine.eager;
-    let after = |rounds: u32, last: Option<u32>| {
-        // Who sends what is long waits until it is asked for by a rank above.
-        let mut all = match is_short {
-            true => Rounds::upwards(model),
-            false => Rounds::new(model),
+impl Round {
+    /// The way on which a rank waits: with several messages that of most, or no rank has all its peers on its node.
+    fn way(&self, model: &Model) -> Way {
+        let node = u64::from(model.place.per_node().min(model.place.size()));
+        let all = u64::from(self.messages) * node;
+        let is_far = match (self.messages, self.span) {
+            (0 | 1, _) => self.far >= all,
+            (_, 0) => self.far >= all * 3 / 4,
+            (_, span) => span >= node,
         };
-        all.work(model.copy(bytes));
-        for round in (0..rounds).chain(last) {
-            all.shift(distance(round).min(call.size - 1), 1, bytes, reduce);
+        match is_far && self.far > 0 {
+            true => Way::Network,
+            false => Way::Node,
         }
-        all.time()
-    };
-    let Some(last) = count.checked_sub(1).filter(|_| is_short) else {
-        return after(count, None);
-    };
-    let apart = distance(last);
-    let mut below = call.size - 1 - apart.min(call.size - 1);
-    let had = |&round: &u32| {
-        let reached = distance(round) <= below;
-        below = below.saturating_sub(distance(round));
-        reached
-    };
-    let had = (0..last).take_while(had).count() as u32;
-    let way = model.way(apart.into());
-    let found = (model.ends(way, bytes).recv)
-        .saturating_add(model.copy(bytes))
-        .saturating_add(reduce);
-    let latest = match had == last {
-        true => after(count, None),
-        false => after(had, Some(last)).max(after(last, None).saturating_add(found)),
-    };
-    // The first ranks wait for few, and the adapter of their node for nobody.
-    let leaving = |round| model.leaving(distance(round).min(call.size - 1));
-    match (0..count).map(leaving).sum::<u64>() {
-        0 => latest,
-        messages => (model.load(bytes).saturating_mul(messages))
-            .saturating_add(model.end(Way::Network))
-            .saturating_add(reduce)
-            .max(latest),
     }
-}
 
-/// Scan by doubling.
-pub(crate) fn scan(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    prefix(call, levels(call.size), |round| 1 << round.min(31), model)
-}
-
-/// Exscan by 123-doubling: beyond two rounds, one of them reduces twice.
-pub(crate) fn exscan_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let rounds = exscan::Doubling123::rounds(call.size);
-    let twice = if rounds > 2 {
-        model.reduce(call.bytes())
-    } else {
-        0
-    };
-    let distance = |round: u32| exscan::distance(round).min(u32::MAX.into()) as u32;
-    prefix(call, rounds, distance, model).saturating_add(twice)
-}
-
-/// Exscan by a shift and a scan.
-pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let first = model.both(Way::Node, 0);
-    let distance = |round: u32| 1 << round.saturating_sub(1).min(31);
-    prefix(call, exscan::Shift::rounds(call.size), distance, model).saturating_add(first)
-}
-
-/// Alltoall by Bruck's algorithm: blocks are packed before each phase and unpacked after it.
-pub(crate) fn alltoall_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let (size, block) = (u64::from(call.size), call.bytes());
-    let digits = Digits::new(call.size, parameters.radix);
-    let mut rounds = Rounds::new(model);
-    rounds.work(model.copy(size.saturating_mul(2 * block)));
-    for phase in 0..digits.phases() {
-        let (weight, values) = (digits.weight(phase), digits.values(phase));
-        let weight64 = u64::from(weight);
-        let period = weight64 * u64::from(digits.radix());
-        let whole = size / period * weight64;
-        let rest = (size % period).saturating_sub(weight64).min(weight64);
-        let bytes = (whole + rest).saturating_mul(block);
-        let copied = model.copy(2 * bytes.saturating_mul(values.into()));
-        rounds.shift(weight, values, bytes, copied);
+    /// So many messages, and others of its node that a rank is busy with besides.
+    fn along(&self, model: &Model, way: Way, messages: u32, others: u32) -> u64 {
+        let &Round { bytes, ends, .. } = self;
+        // A long message is under way as long as the one that is received.
+        let at_a_time = match bytes > model.machine.eager {
+            true => IN_FLIGHT as u32 / 2,
+            false => u32::MAX,
+        };
+        let (one, more) = (messages.min(1), messages.saturating_sub(1));
+        let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
+        // One after another is copied, or they are under way together as soon as they are announced.
+        let ([most, last], next) = match way {
+            Way::Node if model.serial_copies => ([bytes; 2], receive),
+            Way::Node => (ends, model.machine.node.recv),
+            Way::Network => (ends, receive),
+        };
+        let waves = u64::from(messages.div_ceil(at_a_time));
+        let after =
+            |bytes, others: u32| waves * model.hop(way, bytes) + u64::from(others) * send.max(next);
+        let flight = match most > last {
+            true => after(most, more.saturating_sub(1)).max(after(last, more)),
+            false => after(last, more),
+        };
+        let busy = u64::from(messages) * (send + receive)
+            + u64::from(others) * model.both(Way::Node, bytes);
+        flight.max(busy) + u64::from(one) * model.told(way, bytes)
     }
-    rounds.time()
 }

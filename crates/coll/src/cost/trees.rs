@@ -1,7 +1,7 @@
 //! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
 
 use super::around::Root;
-use super::rounds::{regather, share};
+use super::exchanges::{regather, share};
 use super::{Model, Way};
 use crate::catalog::{Call, Collective, Parameters};
 use crate::placement::Order;
