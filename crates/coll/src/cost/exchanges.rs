@@ -250,7 +250,7 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
         // Who sends what is long waits until it is asked for by a rank above.
         let mut all = match is_short {
             true => Rounds::upwards(model),
-            false => Rounds::new(model),
+            false => Rounds::asked_from_above(model),
         };
         all.work(model.copy(bytes));
         for round in (0..rounds).chain(last) {

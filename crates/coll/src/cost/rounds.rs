@@ -74,6 +74,14 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// Rounds in which long messages go upwards only: what asks for them goes the other way, where no block is before it.
+    pub(super) const fn asked_from_above(model: &'a Model) -> Self {
+        Rounds {
+            behind: 0,
+            ..Rounds::new(model)
+        }
+    }
+
     /// Adds a round. An adapter that is busy longer than one message takes sets the pace; what it
     /// does last is waited for at the end only. Over short distances a way crosses from node to node
     /// as often as all of them together reach around.
