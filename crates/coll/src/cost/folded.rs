@@ -63,6 +63,27 @@ impl Places {
         [(Way::Node, most), (Way::Network, afar)]
     }
 
+    /// What a leader with followers on another node, who begins later than others, does not wait for in a first phase
+    /// of short messages that takes so long. It finds what the others of its group sent before it began, and only
+    /// copies that and sends; for its own messages only they wait. Not where a group spans more than a node: it may hold
+    /// another such leader then.
+    fn finds(self, call: &Call, radix: u32, model: &Model, phase: u64) -> u64 {
+        let group = Fold::most(model.place.size(), self.count).saturating_mul(radix);
+        if group > model.place.per_node() || call.bytes() > model.machine.eager {
+            return 0;
+        }
+        let [near, afar] = self.handed_back(call, model);
+        let each = (model.copy(call.bytes())).saturating_add(model.send(Way::Node, call.bytes()));
+        let found = each.saturating_mul(u64::from(radix) - 1);
+        phase.saturating_sub(found).min(afar.saturating_sub(near))
+    }
+
+    /// What the result takes to followers on a leader's node, and on another one.
+    fn handed_back(self, call: &Call, model: &Model) -> [u64; 2] {
+        let followers = self.followers(model);
+        followers.map(|followers| passed(call, model, followers))
+    }
+
     /// Adds a round of groups of `radix` places, which are so many places apart. Nodes may end within groups.
     fn exchange(self, rounds: &mut Rounds<'_>, groups: (u32, u32), bytes: u64, work: u64) {
         let (model, size, (apart, radix)) = (rounds.model, rounds.model.place.size(), groups);
@@ -132,12 +153,6 @@ fn fold(rounds: &mut Rounds<'_>, call: &Call, places: Places) {
     rounds.start(afar.saturating_sub(near));
 }
 
-/// The result back from the leaders.
-fn hand_back(call: &Call, places: Places, model: &Model) -> u64 {
-    let [near, afar] = places.followers(model);
-    passed(call, model, near).max(passed(call, model, afar))
-}
-
 /// Allreduce by recursive doubling.
 pub(crate) fn allreduce_doubling(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let [done, handed] = multiply(call, 2, model);
@@ -185,16 +200,22 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     let busy = (model.send(way, call.bytes()).saturating_mul(messages)).saturating_add(work);
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places);
-    let mut ready = rounds.latest();
+    let (mut ready, mut early, mut spared) = (rounds.latest(), rounds.latest(), 0);
     for phase in 0..phases {
+        let before = rounds.latest();
         places.exchange(&mut rounds, (radix.pow(phase), radix), call.bytes(), work);
-        ready = match phase < among_late {
-            true => rounds.latest(),
-            false => ready.saturating_add(busy),
+        if phase == 0 {
+            let taken = rounds.latest().saturating_sub(before);
+            spared = places.finds(call, radix, model, taken.saturating_sub(work));
+        }
+        [ready, early] = match phase < among_late {
+            true => [rounds.latest(), rounds.early(spared)],
+            false => [ready, early].map(|time| time.saturating_add(busy)),
         };
     }
-    let handed = ready.saturating_add(hand_back(call, places, model));
-    [rounds.latest(), handed]
+    let [near, afar] = places.handed_back(call, model);
+    let handed = ready.saturating_add(near);
+    [rounds.latest(), handed.max(early.saturating_add(afar))]
 }
 
 /// What it takes to copy a message that one of the first places finds, which are late where ranks are folded
@@ -242,7 +263,8 @@ pub(crate) fn allreduce_rabenseifner(call: &Call, _: &Parameters, model: &Model)
             places.exchange(&mut rounds, (1 << level, 2), bytes, work);
         }
         if places.front {
-            rounds.work(hand_back(call, places, model));
+            let [near, afar] = places.handed_back(call, model);
+            rounds.work(near.max(afar));
         }
         rounds.latest()
     });

@@ -95,6 +95,14 @@ impl Latest {
         let crossing = steady.saturating_add(self.crossed.most(times));
         crossing.max(self.queued.saturating_add(self.since.most(times)))
     }
+
+    /// When a rank is done that was spared some of what others waited for. As long as an adapter is busy after ranks are
+    /// done that never waited for it, all wait for that.
+    pub(super) fn early(&self, times: u64, spared: u64) -> u64 {
+        let waits = self.queue.saturating_sub(self.steady);
+        let ahead = spared.saturating_sub(waits);
+        self.time(times).saturating_sub(ahead)
+    }
 }
 
 /// What a crossing from one node to the next adds to a round in which some stay, where it adds most: so

@@ -287,6 +287,11 @@ impl<'a> Rounds<'a> {
         self.latest.time(self.times())
     }
 
+    /// When a rank is done that was spared some of what others waited for.
+    pub(super) fn early(&self, spared: u64) -> u64 {
+        self.latest.early(self.times(), spared)
+    }
+
     /// How often a way crosses at most that once around the group meets the ends of all nodes, those of a last,
     /// smaller node soon after one another.
     fn times(&self) -> u64 {
