@@ -306,11 +306,11 @@ impl Waiter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::vec::Vec;
 
     use oxmpi_os::affinity;
 
+    use super::*;
     use crate::segment::Layout;
     use crate::{Gates, Node, ShmRx, ShmTx};
 
@@ -385,8 +385,8 @@ mod tests {
             (waiter.turns == TURNS, me.wariness.begin_wait())
         };
         let late = 3 * FOREIGN.as_nanos() as u64;
-        let see_where_they_are = || (me.company(), other.company());
-        see_where_they_are();
+        // They tell where they are.
+        let _ = (me.company(), other.company());
         other.works(late / 4);
         assert_eq!(learns(1000), (false, false), "it was soon back");
         assert_eq!(learns(late), (true, false), "the other one works");

@@ -200,12 +200,12 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     let busy = (model.send(way, call.bytes()).saturating_mul(messages)).saturating_add(work);
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places);
-    let (mut ready, mut early, mut spared) = (rounds.latest(), rounds.latest(), 0);
+    let folded = rounds.latest();
+    let (mut ready, mut early, mut spared) = (folded, folded, 0);
     for phase in 0..phases {
-        let before = rounds.latest();
         places.exchange(&mut rounds, (radix.pow(phase), radix), call.bytes(), work);
         if phase == 0 {
-            let taken = rounds.latest().saturating_sub(before);
+            let taken = rounds.latest().saturating_sub(folded);
             spared = places.finds(call, radix, model, taken.saturating_sub(work));
         }
         [ready, early] = match phase < among_late {

@@ -16,6 +16,8 @@
 //! a pipe ([`Fill`], [`Drain`]), a window of bytes with a counter on either side. For collectives:
 //! [`Steps`], the slots of one rank that all others read.
 //!
+//! And hints for who shares a processor: who is awake and where, the [`Board`], and when a rank worked (`stint.rs`).
+//!
 //! Everything is generic over [`Words`], so the code that a model checker explores is the code that
 //! runs. Atomic orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in
 //! turn.

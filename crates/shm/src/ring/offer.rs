@@ -109,12 +109,7 @@ impl<W: Words> Offer<W> {
     /// If `words` has no such words.
     #[must_use]
     pub fn new(words: W, at: usize) -> Self {
-        assert!(
-            words
-                .len()
-                .checked_sub(OFFER)
-                .is_some_and(|last| at <= last)
-        );
+        assert!(words.holds(at, OFFER));
         Self { words, at }
     }
 

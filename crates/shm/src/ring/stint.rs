@@ -32,12 +32,7 @@ impl<W: Words> Stint<W> {
     /// # Panics
     /// If there are no such words.
     pub(crate) fn new(words: W, at: usize) -> Self {
-        assert!(
-            words
-                .len()
-                .checked_sub(Self::LEN)
-                .is_some_and(|last| at <= last)
-        );
+        assert!(words.holds(at, Self::LEN));
         Self { words, at }
     }
 

@@ -17,6 +17,11 @@ pub trait Words: Sized {
         self.len() == 0
     }
 
+    /// Whether there are `len` words from `at` on.
+    fn holds(&self, at: usize, len: usize) -> bool {
+        self.len().checked_sub(len).is_some_and(|last| at <= last)
+    }
+
     /// The `len` words from `at` on, as words of their own.
     ///
     /// # Safety
