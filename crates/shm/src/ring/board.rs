@@ -60,7 +60,7 @@ impl<W: Words> Board<W> {
 
     /// The ranks other than `me`, bit by bit of the first 64, that ran last where `me` did, whether they sleep or not.
     #[must_use]
-    pub(crate) fn placed_beside(&self, me: usize) -> u64 {
+    pub fn placed_beside(&self, me: usize) -> u64 {
         let place = self.word(me) >> 32;
         self.others(me, |word| word >> 32 == place)
     }

@@ -53,7 +53,7 @@ pub use queue::{
 };
 pub use sleep::{Barrier, Bell, Full};
 pub use steps::{Miss, Steps};
-pub(crate) use stint::Stint;
+pub use stint::Stint;
 pub use storage::Storage;
 pub use turn::{TURNS, Turns};
 pub use words::{Mapped, Words};

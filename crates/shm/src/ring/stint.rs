@@ -18,20 +18,20 @@ const TO: usize = 2;
 
 /// One rank's words. Times are nanoseconds of a clock that all ranks share, never 0.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stint<W> {
+pub struct Stint<W> {
     words: W,
     at: usize,
 }
 
 impl<W: Words> Stint<W> {
     /// How many words it takes.
-    const LEN: usize = 3;
+    pub const LEN: usize = 3;
 
     /// The words of `words` from `at` on.
     ///
     /// # Panics
     /// If there are no such words.
-    pub(crate) fn new(words: W, at: usize) -> Self {
+    pub fn new(words: W, at: usize) -> Self {
         assert!(words.holds(at, Self::LEN));
         Self { words, at }
     }
@@ -41,7 +41,7 @@ impl<W: Words> Stint<W> {
     /// # Cost
     /// A store to a line that others read seldom.
     #[inline]
-    pub(crate) fn begin(&self, now: u64) {
+    pub fn begin(&self, now: u64) {
         self.store(SINCE, now);
     }
 
@@ -50,7 +50,7 @@ impl<W: Words> Stint<W> {
     /// # Cost
     /// As [`Stint::begin`], and two stores after a long stint.
     #[inline]
-    pub(crate) fn end(&self, now: u64) {
+    pub fn end(&self, now: u64) {
         let since = self.load(SINCE);
         if since != 0 && now.saturating_sub(since) >= LONG {
             self.store(FROM, since);
@@ -62,7 +62,7 @@ impl<W: Words> Stint<W> {
     /// For how long the rank worked between two times, of which the second is now: in the present stint and the last
     /// long one before, which may overlap where the words were read between two stores.
     #[must_use]
-    pub(crate) fn within(&self, from: u64, now: u64) -> u64 {
+    pub fn within(&self, from: u64, now: u64) -> u64 {
         let within = |begin: u64, end: u64| end.min(now).saturating_sub(begin.max(from));
         let present = match self.load(SINCE) {
             0 => 0,
