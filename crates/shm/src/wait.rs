@@ -226,6 +226,20 @@ impl Waiter {
         }
     }
 
+    /// Lets the ranks that share this processor do their part of a long call, before this rank goes on to the next one.
+    /// Else it would go through one call after another while it may keep its processor, and whoever waits for those
+    /// beside would wait for all of that. Not where another program takes what a rank gives away.
+    ///
+    /// # Cost
+    /// A look at the other ranks; where one of them is awake here, a yield.
+    pub fn make_way(&mut self, gates: &Gates) {
+        let is_shared = self.patience.shared && gates.company() != Company::Alone;
+        if is_shared && !gates.wariness.has_met_others() {
+            self.give_way(gates);
+            self.give_turn(gates);
+        }
+    }
+
     /// Yields. On a shared processor it learns of somebody foreign, where one of the first yields ends late.
     fn give_turn(&mut self, gates: &Gates) {
         yield_now();
@@ -366,22 +380,42 @@ mod tests {
         assert_eq!(waiter.next(&gates), Rest::Yield);
     }
 
-    /// A late yield makes wary, unless a rank beside worked meanwhile.
-    #[test]
-    fn who_worked_beside_is_not_foreign() {
+    /// Two ranks on one processor; they have not told where they are.
+    fn mates() -> [Gates; 2] {
         let allowed = affinity::current().unwrap();
         let here = affinity::cpus(&allowed).next().unwrap();
         affinity::set_current(&affinity::mask([here])).unwrap();
         let nodes = Node::together(Layout::new(2)).unwrap();
         let ends = nodes.into_iter().map(|node| node.ends().unwrap());
         let ranks: Vec<Gates> = ends.map(|(_, rx): (ShmTx, ShmRx)| rx.gates()).collect();
-        let [me, other] = ranks.as_slice() else {
-            unreachable!("two ranks")
+        ranks.try_into().expect("two ranks")
+    }
+
+    /// Way is made for those beside, who must be there, and not for another program.
+    #[test]
+    fn who_has_done_its_part_makes_way_for_ranks_beside() {
+        let [me, other] = mates();
+        let makes_way = |patience| {
+            let mut waiter = Waiter::new(patience);
+            waiter.make_way(&me);
+            waiter.gives_way()
         };
+        assert!(!makes_way(Patience::crowded()), "nobody is beside");
+        let _ = other.company();
+        assert!(makes_way(Patience::crowded()));
+        assert!(!makes_way(Patience::active()));
+        me.wariness.lose(3 * FOREIGN);
+        assert!(!makes_way(Patience::crowded()), "somebody foreign is");
+    }
+
+    /// A late yield makes wary, unless a rank beside worked meanwhile.
+    #[test]
+    fn who_worked_beside_is_not_foreign() {
+        let [me, other] = mates();
         let learns = |now| {
             let mut waiter = Waiter::new(Patience::crowded());
             (waiter.since, waiter.turns) = (Some(1), 1);
-            waiter.learn(me, now);
+            waiter.learn(&me, now);
             (waiter.turns == TURNS, me.wariness.begin_wait())
         };
         let late = 3 * FOREIGN.as_nanos() as u64;

@@ -48,6 +48,10 @@ impl Driver for Caller<'_> {
         Ok(())
     }
 
+    fn make_way(&mut self) {
+        Waiter::new(self.patience).make_way(&self.rank.gates);
+    }
+
     fn unreadable(&mut self, rank: u32) -> (u32, Never) {
         unreachable!("rank {rank} is here")
     }
@@ -465,6 +469,10 @@ impl Driver for Told<'_> {
             }
             yield_now();
         }
+    }
+
+    fn make_way(&mut self) {
+        self.caller.make_way();
     }
 
     fn unreadable(&mut self, rank: u32) -> (u32, Never) {

@@ -534,6 +534,11 @@ impl Lane {
         self.learn(waiter);
     }
 
+    /// Lets ranks that share this processor go on, once.
+    pub(super) fn make_way(&mut self) {
+        self.waiter().make_way(&self.gates);
+    }
+
     /// Makes progress. After a turn that made none it says how to rest before the next one.
     pub(super) fn turn_briefly(&mut self, waiter: &mut Waiter) -> Option<Rest> {
         if self.progress() != 0 {

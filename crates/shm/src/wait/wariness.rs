@@ -46,6 +46,10 @@ const FORGOTTEN: [u32; 4] = [2, 2, 4, 8];
 /// Few rows: some ten milliseconds of short waits that yield, some eighty of such that sleep.
 const FEW: u32 = 64;
 
+/// Losses of a row above which another program counts as met of late: a few rows after it took a slice. With eight ranks
+/// and nobody else a quarter of it made scatters of 1 MiB take a fifth longer, for turns that only seemed lost.
+const REMEMBERED: Duration = Duration::from_millis(2);
+
 impl Wariness {
     /// Whether the wait that begins sleeps at once.
     pub(crate) fn begin_wait(&self) -> bool {
@@ -59,6 +63,11 @@ impl Wariness {
             self.rows.set(self.rows.get().saturating_add(1));
         }
         self.is_wary.get()
+    }
+
+    /// Whether another program took turns of late, so that the next one given away may be lost, too.
+    pub(crate) fn has_met_others(&self) -> bool {
+        self.is_wary.get() || self.lost.get().max(self.other.get()) > REMEMBERED
     }
 
     /// A wait has lost so much time by its way.
@@ -142,5 +151,20 @@ mod tests {
     fn who_meets_nobody_yields() {
         let wariness = Wariness::default();
         assert_eq!(run(&wariness, 10, Duration::ZERO, Duration::ZERO), 0);
+        assert!(!wariness.has_met_others());
+    }
+
+    /// Also while ranks yield again, another program is remembered for a few rows.
+    #[test]
+    fn who_was_met_is_remembered_for_some_rows() {
+        let wariness = Wariness::default();
+        let slice = Duration::from_millis(4);
+        wariness.lose(slice);
+        assert!(wariness.has_met_others(), "it sleeps");
+        wariness.lose(2 * slice);
+        wariness.lose(slice / 4);
+        assert!(!wariness.begin_wait() && wariness.has_met_others());
+        run(&wariness, 10, Duration::ZERO, Duration::ZERO);
+        assert!(!wariness.has_met_others());
     }
 }

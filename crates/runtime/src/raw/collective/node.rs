@@ -12,7 +12,7 @@ use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
 
 use super::super::access::Access;
 use super::super::communicator::Communicator;
-use super::super::lane::{Lent, Missed};
+use super::super::lane::{Lane, Lent, Missed};
 use super::trouble::{Cause, look};
 use super::{Area, Buffers, Operation};
 use crate::error::{Error, Result};
@@ -331,6 +331,13 @@ impl<A: Access> Driver for Caller<'_, A> {
             lane.looks
         });
         come.map_err(|stop| self.communicator.stopped(stop))
+    }
+
+    fn make_way(&mut self) {
+        // A yield that holds the lane would keep other threads from it.
+        if A::ALONE {
+            self.communicator.access().with(Lane::make_way);
+        }
     }
 
     #[cold]

@@ -10,6 +10,9 @@
 //! enters before: from then until it tells that it is done it waits for nobody. A root that fails takes
 //! back what it has shown, and then waits for those who have entered, unless they are dead.
 //!
+//! Nobody waits in the end of a scatter or gather but its root. A rank that shares its processor makes way there:
+//! it would else do its part of the next calls, too, while the roots of all of them wait for those beside.
+//!
 //! The kernel finds its way page by page, which takes up to three times as long as a copy from shared
 //! memory. It gains where the copy in costs more: with two ranks that both write at once, and with many
 //! that write more than their caches hold.

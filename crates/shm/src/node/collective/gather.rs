@@ -117,6 +117,9 @@ impl Team {
             run.deliver((root, 0, me as u64 * block), (input, 0, block))?;
         }
         run.finish(1);
+        if me != root {
+            run.driver.make_way();
+        }
         Ok(())
     }
 }

@@ -97,7 +97,9 @@ impl Team {
             run.wait_for(root, 0)?;
             run.fetch((root, 0, me as u64 * block), (output, 0, block))?;
             run.finish(0);
-            run.all_tell(root, 1)
+            run.all_tell(root, 1)?;
+            run.driver.make_way();
+            Ok(())
         }
     }
 }

@@ -31,6 +31,9 @@ pub trait Driver {
     /// When it never comes.
     fn wait(&mut self, awaited: Awaited) -> Result<(), Self::Error>;
 
+    /// This rank has done its part of a long call: those who share its processor may do theirs before it goes on.
+    fn make_way(&mut self);
+
     /// Why a collective ends when `rank`, a number on the node, cannot be read any more.
     fn unreadable(&mut self, rank: u32) -> Self::Error;
 
