@@ -124,11 +124,11 @@ pub(super) fn got_by_last(model: &Model, bytes: u64) -> u64 {
 /// Alltoall, one exchange at a time.
 pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (block, longest) = (call.bytes(), model.machine.eager);
-    let at_once = |bytes| everyone(model, bytes, 1);
+    let one_by_one = |bytes| everyone(model, bytes, 1);
     let meet = model.place.nodes() > 1 && model.is_even();
     let exchanged = match meet && block > longest {
-        true => in_turn(model, block).max(at_once(longest)),
-        false => at_once(block),
+        true => in_turn(model, block).max(one_by_one(longest)),
+        false => one_by_one(block),
     };
     exchanged.saturating_add(model.copy(block))
 }

@@ -141,8 +141,7 @@ fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
     let block = share(call, call.size);
     let (mut there, mut back) = (Rounds::new(model), Rounds::new(model));
     scatter_around(&mut there, call.size, block);
-    let are_equal = call.count.is_multiple_of(call.size.into());
-    if !model.is_even() || there.mixes_nodes() && !are_equal {
+    if !model.is_even() || there.mixes_nodes() {
         back.fall_out_of_step();
     }
     gather_around(&mut back, call.size, block);

@@ -66,10 +66,11 @@ impl Places {
     /// What a leader with followers on another node, who begins later than others, does not wait for in a first phase
     /// of short messages that takes so long. It finds what the others of its group sent before it began, and only
     /// copies that and sends; for its own messages only they wait. Not where a group spans more than a node: it may hold
-    /// another such leader then.
+    /// another such leader then, as where ranks are dealt in turn.
     fn finds(self, call: &Call, radix: u32, model: &Model, phase: u64) -> u64 {
         let group = Fold::most(model.place.size(), self.count).saturating_mul(radix);
-        if group > model.place.per_node() || call.bytes() > model.machine.eager {
+        let is_dealt = model.place.order() == Order::Cyclic && model.place.nodes() > 1;
+        if is_dealt || group > model.place.per_node() || call.bytes() > model.machine.eager {
             return 0;
         }
         let [near, afar] = self.handed_back(call, model);

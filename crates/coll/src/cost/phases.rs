@@ -70,7 +70,7 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         return 0;
     };
     let bytes = block.saturating_mul(weight.min(size - above).into());
-    let way = model.way(above.into());
+    let way = model.way((size - above).into());
     let taken = (model.path(way).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
     // Until its last message of the first phase comes the processor may be idle.
     let (near, first) = (model.way(1), u64::from(digits.values(0)));

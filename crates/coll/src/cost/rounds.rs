@@ -164,10 +164,14 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Whether ranks so far apart have the same place on equal nodes.
+    /// Whether the ranks of equal nodes have their peers, so far away, on one other node each.
     fn keeps_places(&self, distance: u32) -> bool {
         let place = self.model.place;
-        self.model.is_even() && distance.is_multiple_of(place.per_node())
+        let is_one = match place.order() {
+            Order::Block => distance.is_multiple_of(place.per_node()),
+            Order::Cyclic => true,
+        };
+        self.model.is_even() && is_one
     }
 
     /// How long an adapter carries blocks one way while nothing comes the other way, as what announces or asks for that
@@ -177,7 +181,7 @@ impl<'a> Rounds<'a> {
         let behind = match round.work {
             _ if round.bytes <= model.machine.eager => 0,
             0 => self.behind,
-            _ => self.behind / ENDS,
+            _ => self.behind.min(1),
         };
         let blocks = round.far.min(behind);
         (round.bytes.saturating_mul(model.machine.network.byte)).saturating_mul(blocks)
@@ -256,8 +260,8 @@ impl<'a> Rounds<'a> {
         self.behind = ENDS;
     }
 
-    /// Whether messages of different nodes met at adapters: if their lengths differ too, not all nodes do the same at the
-    /// same time any more.
+    /// Whether messages of different nodes met at adapters: as the parts of a vector may differ in length, not all nodes do
+    /// the same at the same time any more.
     pub(super) const fn mixes_nodes(&self) -> bool {
         self.mixes_nodes
     }
