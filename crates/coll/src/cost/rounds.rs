@@ -175,13 +175,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// How long an adapter carries blocks one way while nothing comes the other way, as what announces or asks for that
-    /// waits. A rank that works on what came asks for nothing meanwhile: a single block of its node is in the way.
+    /// waits. A rank that works on what came asks for nothing meanwhile: a single block of its node is in the way,
+    /// and none where the rank that all wait for is alone on its node.
     fn kept_waiting(&self, round: &Round) -> u64 {
         let model = self.model;
         let behind = match round.work {
             _ if round.bytes <= model.machine.eager => 0,
             0 => self.behind,
-            _ => self.behind.min(1),
+            _ => u64::from(self.behind == ENDS),
         };
         let blocks = round.far.min(behind);
         (round.bytes.saturating_mul(model.machine.network.byte)).saturating_mul(blocks)
