@@ -1,10 +1,11 @@
 //! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
 
+mod straddling;
+
 use super::around::Root;
 use super::exchanges::{regather, share};
 use super::{Model, Way};
 use crate::catalog::{Call, Collective, Parameters};
-use crate::placement::Order;
 use crate::tree::levels_of;
 
 /// What travels along the edges of a tree.
@@ -153,40 +154,6 @@ impl Tree<'_> {
             .saturating_add(self.told(size))
     }
 
-    /// What the children add that are on the next node, where a node ends inside a subtree that does not
-    /// begin with it: the most of the first nodes.
-    fn straddling(&self) -> u64 {
-        let place = self.model.place;
-        let (size, node, radix) = (
-            u64::from(place.size()),
-            u64::from(place.per_node()),
-            u64::from(self.radix),
-        );
-        if place.order() == Order::Cyclic {
-            return 0;
-        }
-        let nodes = u64::from(place.nodes()).min(1 + radix);
-        let levels = levels_of(place.per_node(), self.radix);
-        let weights = (0..levels).map(|level| radix.pow(level));
-        let added = |(end, weight): (u64, u64)| {
-            let before = end % (weight * radix);
-            let first = before.div_ceil(weight);
-            let child = end - before + first * weight;
-            if before % node == 0 || first == radix || child >= size {
-                return 0;
-            }
-            let children = (radix - first).min((size - child).div_ceil(weight));
-            let ranks = weight.min(size - child);
-            let more = |time: fn(&Self, Way, u64) -> u64| {
-                time(self, Way::Network, ranks).saturating_sub(time(self, Way::Node, ranks))
-            };
-            more(Self::edge).saturating_add(more(Self::gap).saturating_mul(children - 1))
-        };
-        let ends = (1..nodes).map(|count| count * node);
-        let all = ends.flat_map(|end| weights.clone().map(move |weight| (end, weight)));
-        all.map(added).max().unwrap_or(0)
-    }
-
     /// From when the root is done until the child whose long message came last sees that.
     fn told(&self, size: u32) -> u64 {
         let weight = u64::from(self.radix).pow(levels_of(size, self.radix).saturating_sub(1));
@@ -268,9 +235,16 @@ pub(crate) fn barrier_knomial(_: &Call, parameters: &Parameters, model: &Model) 
 /// goes straight.
 pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
-        true => blocks(call, parameters, model, false),
+        true => blocks(call, parameters, model, false).time(),
         false => super::scatter_linear(call, parameters, model),
     }
+}
+
+/// The same until the last rank of a few nodes has its block. Ranks that go on when they have theirs wait for that one
+/// only: what a subtree on two nodes takes longer counts where the last way leads through it.
+pub(super) fn scatter_to_last(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let tree = blocks(call, parameters, model, false);
+    tree.of(call.size).max(tree.straddled())
 }
 
 /// Gather up a tree: blocks of all ranks of a subtree. A block beyond the cutoff of gatherv goes
@@ -290,7 +264,7 @@ pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64
 
 /// Gather up a tree where the root's own block lies in its place.
 pub(super) fn gather_in_place(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    blocks(call, parameters, model, true)
+    blocks(call, parameters, model, true).time()
 }
 
 /// Whether a block goes through the tree.
@@ -298,9 +272,9 @@ fn is_short(call: &Call, parameters: &Parameters) -> bool {
     parameters.cutoff == 0 || call.bytes() <= parameters.cutoff
 }
 
-/// Blocks for or of all ranks of a subtree.
-fn blocks(call: &Call, parameters: &Parameters, model: &Model, up: bool) -> u64 {
-    let tree = Tree {
+/// A tree of blocks for or of all ranks of a subtree.
+fn blocks<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool) -> Tree<'a> {
+    Tree {
         model,
         radix: radix(parameters),
         each: with_length(call),
@@ -308,8 +282,7 @@ fn blocks(call: &Call, parameters: &Parameters, model: &Model, up: bool) -> u64 
         work: 0,
         up,
         nearest_first: !up,
-    };
-    tree.time()
+    }
 }
 
 /// The bytes of a block, and of its length where that travels with it: on the way up the message's
