@@ -1,6 +1,6 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
-use super::around::{AtRoot, passed_on};
+use super::around::passed_on;
 use super::askew::exchanged;
 use super::exchanges::{bruck_after_scatter, share};
 use super::{Cost, Model, linear, neighbor_exchange, ring, scatter, scatter_linear};
@@ -100,8 +100,12 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
         return long(call);
     }
     let short = |call: &Call| {
-        let scatter = (trees::scatter_to_last as Cost, trees::scattering as AtRoot);
-        exchanged(scatter, call, parameters, model)
+        exchanged(
+            (trees::scatter_to_last, trees::scattering),
+            call,
+            parameters,
+            model,
+        )
     };
     // Of an odd number of ranks the last one's block goes with two others.
     let most = model.machine.eager / (2 + u64::from(call.size % 2));
