@@ -3,6 +3,7 @@
 use super::askew::across;
 use super::direct::got_by_last;
 use super::exchanges::{block_of, share};
+use super::turns::in_turns;
 use super::{Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -193,6 +194,12 @@ impl Line {
                     && piece > model.machine.eager =>
             {
                 near.saturating_add(model.load(piece) / 4).max(far)
+            }
+            // Where all nodes have two ranks, all are in step.
+            Course::Around
+                if last == 2 && place.per_node() > 2 && self.pieces == 1 && self.far > 0 =>
+            {
+                (near.max(far)).max(in_turns(model, bytes).saturating_add(work))
             }
             _ => near.max(far),
         }

@@ -23,6 +23,7 @@ mod phases;
 mod pipeline;
 mod rounds;
 mod trees;
+mod turns;
 mod windows;
 
 pub(crate) use direct::{
