@@ -84,11 +84,15 @@ fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work:
     if bytes > model.machine.eager || call.size.is_power_of_two() {
         return 0;
     }
+    // What comes before the message that is waited for is received meanwhile, if that one crosses between nodes; else
+    // all come at once.
+    let is_mixed = model.place.nodes() > 1 && model.place.per_node() > 1;
     let round = |distance: u32| {
         let mut waited = Rounds::new(model);
         waited.shift(distance, 1, bytes, work);
         let ends = model.ends(model.way(distance.into()), bytes);
         let goes_on = match call.collective.reduces() {
+            true if is_mixed => model.copy(bytes) + work,
             true => ends.recv + model.copy(bytes) + work,
             false => ends.send,
         };
