@@ -195,12 +195,6 @@ impl Line {
             {
                 near.saturating_add(model.load(piece) / 4).max(far)
             }
-            // Where all nodes have two ranks, all are in step.
-            Course::Around
-                if last == 2 && place.per_node() > 2 && self.pieces == 1 && self.far > 0 =>
-            {
-                (near.max(far)).max(in_turns(model, bytes).saturating_add(work))
-            }
             _ => near.max(far),
         }
     }
@@ -250,10 +244,18 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 
 /// Allgather around a ring.
 pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    gathered(call, parameters, model, Course::Around)
+    let block = block_of(call);
+    let pieces = parameters.pieces_between_nodes(model.place, block);
+    let in_turns = in_turns(model, block, 0, pieces.into()).saturating_add(model.copy(block));
+    in_turns.max(ring_after_tree(call, parameters, model))
 }
 
 /// The same where rank 0 has all blocks and gets none.
+pub(super) fn ring_after_tree(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    gathered(call, parameters, model, Course::Around)
+}
+
+/// The same where the other ranks get theirs straight from it.
 pub(super) fn ring_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     gathered(call, parameters, model, Course::Down)
 }
@@ -325,7 +327,10 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     let elements = call.count.div_ceil(call.size.into()).max(1);
     let whole = |bytes| {
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
-        let once = |work| around(model, bytes, work, pieces, Course::Around);
+        let once = |work| {
+            around(model, bytes, work, pieces, Course::Around)
+                .max(in_turns(model, bytes, work, pieces))
+        };
         once(model.reduce(bytes)).saturating_add(once(0))
     };
     if segments == 1 {

@@ -3,7 +3,7 @@
 use super::around::passed_on;
 use super::askew::exchanged;
 use super::exchanges::{bruck_after_scatter, share};
-use super::{Cost, Model, linear, neighbor_exchange, ring, scatter, scatter_linear};
+use super::{Cost, Model, linear, neighbor_exchange, scatter, scatter_linear};
 use super::{direct, lines, trees};
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
@@ -138,7 +138,7 @@ pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Mo
 pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match share(call, call.size) <= model.machine.eager {
         true => passed_on((scatter, trees::scattering), call, parameters, model),
-        false => in_blocks([scatter, ring], call, parameters, model),
+        false => in_blocks([scatter, lines::ring_after_tree], call, parameters, model),
     }
 }
 
