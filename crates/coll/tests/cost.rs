@@ -240,3 +240,33 @@ fn a_long_message_of_a_root_costs_no_less_than_a_short_one() {
         }
     }
 }
+
+/// Of two ranks on the last node the second one's block waits behind another one, if both ways take about as long.
+#[test]
+fn a_ring_past_two_ranks_takes_turns_with_blocks_of_some_lengths() {
+    let machines = [
+        (Machine::GEMINI, [28_000, 29_000, 30_000]),
+        (Machine::SLINGSHOT, [76_000, 81_000, 82_000]),
+    ];
+    for (machine, blocks) in machines {
+        let placement = Placement::new(Order::Block, 18, 16);
+        let (setup, model) = (
+            Setup::new(machine, placement),
+            Model::new(machine, placement),
+        );
+        let parameters = Parameters {
+            blocks: 1,
+            per_node: 16,
+            ..Parameters::NONE
+        };
+        for block in blocks {
+            let work = Workload::new(Collective::Allreduce, 18, 18 * block);
+            let report = Simulation::new(&setup).work(&work, Algorithm::AllreduceRing, &parameters);
+            let time = report.expect("a time").last();
+            let call = work.call(0).expect("a call");
+            let form = Algorithm::AllreduceRing.cost(&call, &parameters, &model);
+            let ratio = form as f64 / time as f64;
+            assert!((0.95..1.03).contains(&ratio), "{block} B: {ratio}");
+        }
+    }
+}
