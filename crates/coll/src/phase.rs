@@ -59,7 +59,7 @@ impl Phase for allgather::Ring {
 
 impl Phase for scatter::Linear {
     fn of(call: &Call, parameters: &Parameters) -> Self {
-        // Of the others it is not known that messages leave the node.
+        // Else no message leaves the node, or it is not known which ones do.
         match (1..call.size).contains(&parameters.per_node) {
             true => scatter::Linear::before_more(call, parameters),
             false => scatter::Linear::of(call, parameters),

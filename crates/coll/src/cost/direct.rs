@@ -435,7 +435,7 @@ fn gathered_long(bytes: u64, window: u32, model: &Model) -> u64 {
 }
 
 /// Scatter and scatterv straight from the root: in blocks of ranks first to those of its node, but with short blocks last
-/// where it is told which ones these are.
+/// where it is told which ones these are. Before another collective long ones, too, go to other nodes first: not told.
 pub(crate) fn scatter_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (peers, bytes) = (Peers::of(model), call.bytes());
     if model.place.order() == Order::Cyclic {

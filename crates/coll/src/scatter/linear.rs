@@ -9,9 +9,10 @@
 //! behind them in a ring waits longest for what they pass on. Long ones go to the ranks of the root's node first: while
 //! these copy theirs it asks whether others are ready.
 //!
-//! Before another collective, in which ranks send to those above them, all go from the farthest down to the root. The last
-//! rank of a node, which has the next one above it, then begins first, so that the adapter does; and what ranks send that
-//! begin one after another comes to those above them one after another, not together.
+//! Before another collective, in which ranks send to those above them, blocks of any length go to other nodes first, and
+//! on each from the farthest rank above the root on. The last rank of a node, which has the next one above it, then begins
+//! first, so that the adapter does; and what ranks send that begin one after another comes to those above them one after
+//! another, not together.
 
 use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
@@ -33,7 +34,7 @@ pub struct Linear {
     in_place: bool,
     /// How many ranks come last, who are the nearest above the root and below it.
     near: [u32; 2],
-    /// Whether those above come from the farthest on.
+    /// Whether these, too, come from the farthest above on.
     downwards: bool,
 }
 
@@ -69,11 +70,12 @@ impl Linear {
     const fn distance(&self, i: u32) -> u32 {
         let (others, [above, below]) = (self.place.size() - 1, self.near);
         let far = others - above - below;
-        match i.checked_sub(far) {
-            None => others - below - i,
-            Some(near) if near < above && self.downwards => above - near,
-            Some(near) if near < above => near + 1,
-            Some(near) => far + near + 1,
+        match (i.checked_sub(far), self.downwards) {
+            (None, _) => others - below - i,
+            (Some(near), true) if near < above => above - near,
+            (Some(near), false) if near < above => near + 1,
+            (Some(near), true) => others + above - near,
+            (Some(near), false) => far + near + 1,
         }
     }
 
@@ -148,7 +150,12 @@ mod tests {
         assert_eq!(alone(5, 8), [3, 2, 1, 0, 9, 8, 6, 7, 4]);
         assert_eq!(alone(9, 8), [7, 6, 5, 4, 3, 2, 1, 0, 8]);
         assert_eq!(alone(5, 1 << 20), [6, 7, 8, 9, 0, 1, 2, 3, 4]);
-        let before = |block| ranks(Linear::before_more(&call(0, block), &parameters));
-        assert_eq!([8, 1 << 20].map(before), [[9, 8, 7, 6, 5, 4, 3, 2, 1]; 2]);
+        for block in [8, 1 << 20] {
+            let before = |root| ranks(Linear::before_more(&call(root, block), &parameters));
+            assert_eq!(before(0), [9, 8, 7, 6, 5, 4, 3, 2, 1]);
+            assert_eq!(before(5), [3, 2, 1, 0, 9, 8, 7, 6, 4]);
+            assert_eq!(before(7), [3, 2, 1, 0, 9, 8, 6, 5, 4]);
+            assert_eq!(before(9), [7, 6, 5, 4, 3, 2, 1, 0, 8]);
+        }
     }
 }
