@@ -122,6 +122,9 @@ impl<'a> Rounds<'a> {
             _ if self.down.is_some() => alone.max(load),
             true if is_paced => alone.max(carried),
             true if !is_halved => alone.max(carried.saturating_add(after_carried)),
+            true if self.is_behind_one_alone() => {
+                alone.max(self.given_by_one_alone(alone, load, bytes))
+            }
             _ => model.uneven(bytes, alone, load),
         };
         self.time = self.time.saturating_add(added);
@@ -162,6 +165,28 @@ impl<'a> Rounds<'a> {
             *down = down.saturating_sub((distance / model.place.per_node()).into());
             self.cross_twice();
         }
+    }
+
+    /// Whether ranks out of step, each of which copies what comes from its node, wait for one that is alone on the second of
+    /// two nodes.
+    const fn is_behind_one_alone(&self) -> bool {
+        let (place, is_out_of_step) = (self.model.place, self.behind == ENDS);
+        let is_alone = place.nodes() == 2 && place.on_last_node() == 1;
+        is_out_of_step
+            && is_alone
+            && matches!(place.order(), Order::Block)
+            && self.model.serial_copies
+    }
+
+    /// When all have got their long messages of the rank that is alone: each asks for its one when it has copied what came
+    /// from its node, and the adapter carries them one after another.
+    fn given_by_one_alone(&self, copied_all: u64, load: u64, bytes: u64) -> u64 {
+        let (model, network) = (self.model, self.model.machine.network);
+        let copied = copied_all.saturating_sub(model.receive(Way::Node, bytes));
+        let asked = copied.saturating_add(network.send + network.latency);
+        asked
+            .saturating_add(load)
+            .saturating_add(model.end(Way::Network))
     }
 
     /// Whether the ranks of equal nodes have their peers, so far away, on one other node each.
