@@ -122,9 +122,11 @@ impl<'a> Rounds<'a> {
             _ if self.down.is_some() => alone.max(load),
             true if is_paced => alone.max(carried),
             true if !is_halved => alone.max(carried.saturating_add(after_carried)),
-            true if self.is_behind_one_alone() => {
-                alone.max(self.given_by_one_alone(alone, load, bytes))
-            }
+            // It is not worse than with more ranks there.
+            true if self.is_behind_one_alone() => self
+                .given_by_one_alone(alone, load, bytes)
+                .min(model.uneven(bytes, alone, load))
+                .max(alone),
             _ => model.uneven(bytes, alone, load),
         };
         self.time = self.time.saturating_add(added);
