@@ -1,6 +1,7 @@
 //! Algorithms in rounds, in each of which every rank sends and receives.
 
-use super::rounds::{Round, Rounds};
+use super::round::Round;
+use super::rounds::Rounds;
 use super::{Model, Way};
 use crate::allreduce;
 use crate::catalog::{Call, Parameters};

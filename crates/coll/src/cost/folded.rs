@@ -1,6 +1,7 @@
 //! Algorithms between places onto which ranks are folded.
 
-use super::rounds::{Round, Rounds};
+use super::round::Round;
+use super::rounds::Rounds;
 use super::{Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::fold::Fold;

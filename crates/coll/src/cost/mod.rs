@@ -21,6 +21,7 @@ mod lines;
 mod nodes;
 mod phases;
 mod pipeline;
+mod round;
 mod rounds;
 mod trees;
 mod turns;

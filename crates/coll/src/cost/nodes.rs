@@ -5,7 +5,8 @@ use super::exchanges::{
     allgather_bruck, allreduce_circulant_in_lanes, reduce_scatter_circulant_in_lanes,
 };
 use super::folded::among_leaders;
-use super::rounds::{Round, Rounds};
+use super::round::Round;
+use super::rounds::Rounds;
 use super::trees::gather_in_place;
 use super::{
     Model, Way, allreduce_circulant, barrier_knomial, bcast, chain, dissemination, exscan_doubling,

@@ -1,8 +1,8 @@
 //! Rounds, in each of which every rank sends and receives.
 
 use super::latest::{Crossings, Latest, Turn};
+use super::round::Round;
 use super::{Model, Way};
-use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
 /// Rounds one after the other.
@@ -21,25 +21,6 @@ pub(super) struct Rounds<'a> {
     behind: u64,
     /// Whether ranks of a node had peers on two other nodes.
     mixes_nodes: bool,
-}
-
-/// What every rank does in a round.
-#[derive(Clone, Copy)]
-pub(super) struct Round {
-    /// How far away the peers are, or the nearest of several, which are multiples of that away.
-    pub(super) distance: u32,
-    /// How far the nearest and the farthest of several peers are apart, if a rank lies between them.
-    pub(super) span: u64,
-    /// Messages that leave a node.
-    pub(super) far: u64,
-    /// Messages of each rank that are under way together.
-    pub(super) messages: u32,
-    /// Bytes of each in the mean.
-    pub(super) bytes: u64,
-    /// Bytes of the first one, and of the last.
-    pub(super) ends: [u64; 2],
-    /// The processor's work on what came.
-    pub(super) work: u64,
 }
 
 impl<'a> Rounds<'a> {
@@ -355,50 +336,5 @@ const fn behind(model: &Model) -> u64 {
         (2, 1) => 1,
         (2, _) => 0,
         _ => ENDS,
-    }
-}
-
-impl Round {
-    /// The way on which a rank waits: with several messages that of most, or no rank has all its peers on its node.
-    fn way(&self, model: &Model) -> Way {
-        let node = u64::from(model.place.per_node().min(model.place.size()));
-        let all = u64::from(self.messages) * node;
-        let is_far = match (self.messages, self.span) {
-            (0 | 1, _) => self.far >= all,
-            (_, 0) => self.far >= all * 3 / 4,
-            (_, span) => span >= node,
-        };
-        match is_far && self.far > 0 {
-            true => Way::Network,
-            false => Way::Node,
-        }
-    }
-
-    /// So many messages, and others of its node that a rank is busy with besides.
-    fn along(&self, model: &Model, way: Way, messages: u32, others: u32) -> u64 {
-        let &Round { bytes, ends, .. } = self;
-        // A long message is under way as long as the one that is received.
-        let at_a_time = match bytes > model.machine.eager {
-            true => IN_FLIGHT as u32 / 2,
-            false => u32::MAX,
-        };
-        let (one, more) = (messages.min(1), messages.saturating_sub(1));
-        let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
-        // One after another is copied, or they are under way together as soon as they are announced.
-        let ([most, last], next) = match way {
-            Way::Node if model.serial_copies => ([bytes; 2], receive),
-            Way::Node => (ends, model.machine.node.recv),
-            Way::Network => (ends, receive),
-        };
-        let waves = u64::from(messages.div_ceil(at_a_time));
-        let after =
-            |bytes, others: u32| waves * model.hop(way, bytes) + u64::from(others) * send.max(next);
-        let flight = match most > last {
-            true => after(most, more.saturating_sub(1)).max(after(last, more)),
-            false => after(last, more),
-        };
-        let busy = u64::from(messages) * (send + receive)
-            + u64::from(others) * model.both(Way::Node, bytes);
-        flight.max(busy) + u64::from(one) * model.told(way, bytes)
     }
 }
