@@ -235,6 +235,7 @@ impl Waiter {
     pub fn make_way(&mut self, gates: &Gates) {
         let is_shared = self.patience.shared && gates.company() != Company::Alone;
         if is_shared && !gates.wariness.has_met_others() {
+            // It yields, as a rank that has met nobody is not wary.
             self.give_way(gates);
             self.give_turn(gates);
         }

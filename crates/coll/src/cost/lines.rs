@@ -3,7 +3,7 @@
 use super::askew::across;
 use super::direct::got_by_last;
 use super::exchanges::{block_of, share};
-use super::turns::in_turns;
+use super::turns::take_turns;
 use super::{Model, Way};
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -246,8 +246,9 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
-    let in_turns = in_turns(model, block, 0, pieces.into()).saturating_add(model.copy(block));
-    in_turns.max(ring_after_tree(call, parameters, model))
+    take_turns(model, block, 0, pieces.into())
+        .saturating_add(model.copy(block))
+        .max(ring_after_tree(call, parameters, model))
 }
 
 /// The same where rank 0 has all blocks and gets none.
@@ -329,7 +330,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
         let once = |work| {
             around(model, bytes, work, pieces, Course::Around)
-                .max(in_turns(model, bytes, work, pieces))
+                .max(take_turns(model, bytes, work, pieces))
         };
         once(model.reduce(bytes)).saturating_add(once(0))
     };

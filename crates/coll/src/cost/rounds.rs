@@ -153,12 +153,16 @@ impl<'a> Rounds<'a> {
     /// Whether ranks out of step, each of which copies what comes from its node, wait for one that is alone on the second of
     /// two nodes.
     const fn is_behind_one_alone(&self) -> bool {
-        let (place, is_out_of_step) = (self.model.place, self.behind == ENDS);
-        let is_alone = place.nodes() == 2 && place.on_last_node() == 1;
-        is_out_of_step
-            && is_alone
-            && matches!(place.order(), Order::Block)
-            && self.model.serial_copies
+        let model = self.model;
+        self.are_out_of_step()
+            && is_one_alone(model)
+            && matches!(model.place.order(), Order::Block)
+            && model.serial_copies
+    }
+
+    /// Whether ranks do the rounds at different times.
+    const fn are_out_of_step(&self) -> bool {
+        self.behind == ENDS
     }
 
     /// When all have got their long messages of the rank that is alone: each asks for its one when it has copied what came
@@ -190,7 +194,7 @@ impl<'a> Rounds<'a> {
         let behind = match round.work {
             _ if round.bytes <= model.machine.eager => 0,
             0 => self.behind,
-            _ => u64::from(self.behind == ENDS),
+            _ => u64::from(self.are_out_of_step()),
         };
         let blocks = round.far.min(behind);
         (round.bytes.saturating_mul(model.machine.network.byte)).saturating_mul(blocks)
@@ -331,10 +335,15 @@ const ENDS: u64 = 4;
 /// step; but a rank that is alone on the second one cannot send while another one receives.
 const fn behind(model: &Model) -> u64 {
     let place = model.place;
-    match (place.nodes(), place.on_last_node()) {
+    match place.nodes() {
         _ if model.is_even() || matches!(place.order(), Order::Cyclic) => 0,
-        (2, 1) => 1,
-        (2, _) => 0,
+        2 if is_one_alone(model) => 1,
+        2 => 0,
         _ => ENDS,
     }
+}
+
+/// Whether the second of two nodes has one rank only.
+const fn is_one_alone(model: &Model) -> bool {
+    model.place.nodes() == 2 && model.place.on_last_node() == 1
 }

@@ -14,7 +14,7 @@ use crate::placement::Order;
 /// take turns. Pieces don't, nor do ranks that are all in step, two on each node.
 ///
 /// As a longer block never costs less, one that is too long to take turns is taken for the longest that does.
-pub(super) fn in_turns(model: &Model, bytes: u64, work: u64, pieces: u64) -> u64 {
+pub(super) fn take_turns(model: &Model, bytes: u64, work: u64, pieces: u64) -> u64 {
     let place = model.place;
     let has_pair = place.nodes() > 1 && place.per_node() > 2 && place.on_last_node() == 2;
     if !has_pair || place.order() != Order::Block || pieces > 1 || bytes <= model.machine.eager {
