@@ -21,6 +21,11 @@ pub trait Phase: Plan {
         rank..rank + 1
     }
 
+    /// How many of so many ranks, the first ones, best have a block, in an allgather of a vector's blocks.
+    fn owners(size: u32) -> u32 {
+        size
+    }
+
     /// How many of the first steps need nothing, in an allgather.
     fn free(&self) -> u32 {
         1
@@ -54,6 +59,16 @@ impl Phase for allgather::Ring {
 
     fn free(&self) -> u32 {
         allgather::Ring::free(self)
+    }
+}
+
+impl Phase for allgather::NeighborExchange {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        allgather::NeighborExchange::of(call, parameters)
+    }
+
+    fn owners(size: u32) -> u32 {
+        allgather::NeighborExchange::members(size).max(1)
     }
 }
 
@@ -94,7 +109,6 @@ macro_rules! phases {
 }
 
 phases! {
-    allgather::NeighborExchange,
     bcast::Knomial,
     bcast::Chain,
     bcast::Circulant,

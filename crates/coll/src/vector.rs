@@ -1,4 +1,4 @@
-//! A vector in blocks, one for each rank, as a scatter brings them and an allgather completes them.
+//! A vector in blocks, one for each rank or for most, as a scatter brings them and an allgather completes them.
 
 use core::ops::Range;
 
@@ -11,15 +11,17 @@ use crate::window::SHORT;
 /// The tag of the allgather; the scatter has those below.
 const TAG: u32 = 64;
 
-/// A vector cut into one block for each rank of a group. All have the same length but the last ones,
-/// which are shorter or empty; so the plans of the two phases are those of equal blocks, cut where
-/// the vector ends.
+/// A vector cut into one block for each rank of a group, or for each of the first ones. All have the same length but
+/// the last ones, which are shorter or empty; so the plans of the two phases are those of equal blocks, cut where the
+/// vector ends.
 ///
 /// Blocks are received where they belong in the vector, and sent from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vector {
     pub(crate) rank: u32,
     pub(crate) size: u32,
+    /// How many of the ranks, the first ones, have a block; at least one.
+    pub(crate) owners: u32,
     /// Who has the vector in `In` and gets nothing; `None`: everyone has a block in `Out`.
     pub(crate) root: Option<u32>,
     /// Elements of the vector.
@@ -29,7 +31,7 @@ pub(crate) struct Vector {
 impl Vector {
     /// Elements of a block that is not shorter.
     fn block(&self) -> u64 {
-        self.count.div_ceil(self.size.into())
+        self.count.div_ceil(self.owners.into())
     }
 
     pub(crate) fn is_at_root(&self) -> bool {

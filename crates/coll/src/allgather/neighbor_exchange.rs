@@ -27,10 +27,15 @@ impl NeighborExchange {
         NeighborExchange(Blackboard::of(call))
     }
 
-    /// The rank among those that exchange, of which there is an even number.
+    /// How many of so many ranks exchange: an even number.
+    pub(crate) const fn members(size: u32) -> u32 {
+        size & !1
+    }
+
+    /// The rank among those that exchange.
     const fn member(&self) -> Circle {
         let place = self.0.place;
-        Circle::new(place.rank(), place.size() & !1)
+        Circle::new(place.rank(), Self::members(place.size()))
     }
 
     /// The last rank of an odd number of them.

@@ -1,7 +1,7 @@
 //! Broadcast by a scatter of the catalog and then an allgather of the catalog.
 //!
-//! The vector is cut into one block for each rank. The root has the vector and gets nothing in the
-//! allgather. A rank that hands nothing on in the scatter is ready for short blocks of the allgather
+//! The vector is cut into one block for each rank; if the allgather has a [guest](allgather::NeighborExchange), that one
+//! has none, and none of it travels with those of others. The root has the vector and gets nothing in the allgather. A rank that hands nothing on in the scatter is ready for short blocks of the allgather
 //! while it still waits for its own one: what comes early then needs no copy.
 //!
 //! So a broadcast need not be slower than a scatter and an allgather, whichever are best for the
@@ -66,6 +66,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
             vector: Vector {
                 rank,
                 size,
+                owners: G::owners(size),
                 root: Some(root),
                 count: call.count,
             },

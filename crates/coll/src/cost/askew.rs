@@ -6,6 +6,7 @@ use super::direct::got_by_last;
 use super::exchanges::share;
 use super::lines::to_last;
 use super::{Cost, Model, Way};
+use crate::allgather::NeighborExchange;
 use crate::catalog::{Call, Parameters};
 
 /// A scatter and what its root does in it, and exchanges between neighbours, on nodes that are filled one after another.
@@ -16,8 +17,8 @@ pub(super) fn exchanged(
     model: &Model,
 ) -> u64 {
     let per_node = model.place.per_node();
-    let block = share(call, call.size);
-    let members = call.size & !1;
+    let members = NeighborExchange::members(call.size);
+    let block = share(call, members);
     let rounds = u64::from(members / 2).saturating_sub(1);
     let scattered = |ranks| scattered(scatter, (ranks, block), parameters, model);
     let first = model.hop(model.way(1), block);
@@ -36,7 +37,7 @@ pub(super) fn exchanged(
     let least = match call.size % 2 {
         0 => begun.saturating_add(last),
         // To the guest the last pair sends its blocks in the last round.
-        _ => (begun.saturating_add(with_guest(model, block, root.last_child)))
+        _ => (begun.saturating_add(beside_guest(model, block)))
             .saturating_add(last.max(model.hop(to_last(model), block)))
             .max(got_by_last(model, block)),
     };
@@ -65,29 +66,14 @@ pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     }
 }
 
-/// What a guest adds. Its hosts take its block, which goes with two others from rank to rank, down to the middle, unless the
-/// root's last child has it with those of others below it. And in each round two ranks, one above the other, send the
-/// guest their blocks: who is latest is in step with these for half of the rounds.
-fn with_guest(model: &Model, block: u64, last_child: u32) -> u64 {
+/// What a guest adds, who has no block: in each round two ranks, one above the other, send it theirs. Who is latest is in
+/// step with these for half of the rounds.
+fn beside_guest(model: &Model, block: u64) -> u64 {
     let place = model.place;
-    let (middle, top) = (place.size() / 2 - 1, (place.size() & !1) - 2);
-    let from = last_child.clamp(middle, top);
-    let three = |way| model.hop(way, 3 * block);
-    let crossed = u64::from(place.node(from) - place.node(middle));
-    let longer = crossed.saturating_mul(three(Way::Network).saturating_sub(three(Way::Node)));
-    let copied = block.saturating_mul(model.machine.node.byte);
-    let taken = match from == top {
-        true => model.receive(to_last(model), block),
-        false => 0,
-    };
-    let carried = copied
-        .saturating_mul((from - middle).into())
-        .saturating_add(taken)
-        .saturating_add(longer);
     let way = match place.nodes() {
         1 => Way::Node,
         _ => Way::Network,
     };
-    let sent = model.send(way, block).saturating_mul(middle.into()) / 2;
-    carried.max(sent)
+    let middle = place.size() / 2 - 1;
+    model.send(way, block).saturating_mul(middle.into()) / 2
 }

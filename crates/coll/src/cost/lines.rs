@@ -268,12 +268,28 @@ fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course
 }
 
 /// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
-/// block has come, and it gets one from each other rank. Of the two neighbours of a rank at most one is on another
-/// node.
+/// block has come, and it gets one from each other rank.
 pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    match call.size % 2 {
+        1 => {
+            let given = model.hop(to_last(model), call.bytes());
+            between_neighbors(call, (3, given), model)
+        }
+        _ => between_neighbors(call, (2, 0), model),
+    }
+}
+
+/// The same after a scatter of a vector's blocks, of which the last of an odd number of ranks has none.
+pub(super) fn neighbor_exchange_after_scatter(call: &Call, _: &Parameters, model: &Model) -> u64 {
+    between_neighbors(call, (2, 0), model)
+}
+
+/// So many blocks at a time, after some time in which a guest gives its own one. Of the two neighbours of a rank at most
+/// one is on another node.
+fn between_neighbors(call: &Call, (together, given): (u64, u64), model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
     let is_odd = call.size % 2 == 1;
-    let bytes = block.saturating_mul(if is_odd { 3 } else { 2 });
+    let bytes = block.saturating_mul(together);
     let is_long = bytes > model.machine.eager;
     let inside = 2 * model.hop(Way::Node, bytes);
     let way_across = match place.order() {
@@ -300,9 +316,9 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let pairs = u64::from(call.size / 2).saturating_sub(1);
     let pace = inside.max(way_across).saturating_mul(pairs) / 2;
     let first = model.hop(model.way(1), block);
-    let (given, got) = match is_odd {
-        true => (model.hop(to_last(model), block), got_by_last(model, block)),
-        false => (0, 0),
+    let got = match is_odd {
+        true => got_by_last(model, block),
+        false => 0,
     };
     (given.max(first).saturating_add(pace).max(got)).saturating_add(model.copy(block))
 }

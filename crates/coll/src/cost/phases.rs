@@ -3,8 +3,10 @@
 use super::around::passed_on;
 use super::askew::exchanged;
 use super::exchanges::{bruck_after_scatter, share};
-use super::{Cost, Model, linear, neighbor_exchange, scatter, scatter_linear};
+use super::lines::neighbor_exchange_after_scatter;
+use super::{Cost, Model, linear, scatter, scatter_linear};
 use super::{direct, lines, trees};
+use crate::allgather::NeighborExchange;
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
 use crate::placement::Order;
@@ -12,7 +14,18 @@ use crate::stages;
 
 /// Bcast by a scatter of blocks, one for each rank, and an allgather of them.
 fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let block = share(call, call.size);
+    of_owners(call.size, phases, call, parameters, model)
+}
+
+/// The same, the blocks being those of so many ranks.
+fn of_owners(
+    owners: u32,
+    phases: [Cost; 2],
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    let block = share(call, owners);
     let scatter = Call::scatter(0, call.size, 0, block);
     let gather = Call::allgather(0, call.size, block);
     let scattered = phases[0](&scatter, parameters, model);
@@ -86,7 +99,12 @@ pub(crate) fn bcast_linear_neighbor_exchange(
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    in_blocks([scatter_linear, neighbor_exchange], call, parameters, model)
+    in_blocks(
+        [scatter_linear, neighbor_exchange_after_scatter],
+        call,
+        parameters,
+        model,
+    )
 }
 
 /// Blocks down a tree, and between neighbours.
@@ -95,7 +113,9 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    let long = |call: &Call| in_blocks([scatter, neighbor_exchange], call, parameters, model);
+    let members = NeighborExchange::members(call.size);
+    let phases: [Cost; 2] = [scatter, neighbor_exchange_after_scatter];
+    let long = |call: &Call| of_owners(members, phases, call, parameters, model);
     if model.place.order() != Order::Block {
         return long(call);
     }
@@ -107,10 +127,9 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
             model,
         )
     };
-    // Of an odd number of ranks the last one's block goes with two others.
-    let most = model.machine.eager / (2 + u64::from(call.size % 2));
-    let longest = most.saturating_mul(call.size.into());
-    match share(call, call.size) <= most {
+    let most = model.machine.eager / 2;
+    let longest = most.saturating_mul(members.into());
+    match share(call, members) <= most {
         true => short(call),
         false => long(call).max(short(&Call::bcast(0, call.size, 0, longest))),
     }

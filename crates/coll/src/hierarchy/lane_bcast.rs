@@ -54,6 +54,7 @@ impl<B: Phase> LaneBcast<B> {
         let share = Vector {
             rank: place.local(call.rank),
             size: place.per_node(),
+            owners: place.per_node(),
             root: at_home.then(|| place.local(call.root)),
             count: call.count,
         };
