@@ -7,9 +7,9 @@ mod binomial;
 mod chain;
 mod circulant;
 mod composed;
-mod knomial;
 mod linear_linear;
 mod scatter_allgather;
+mod tree;
 
 pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
@@ -18,7 +18,7 @@ pub use composed::{
     Composed, KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll,
     LinearBruck, LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
-pub use knomial::Knomial;
 pub(crate) use linear_linear::{Asking, Turns, under_way};
 pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
 pub use scatter_allgather::ScatterAllgather;
+pub use tree::{Knomial, Postal, Tree};

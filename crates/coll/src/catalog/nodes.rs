@@ -3,7 +3,7 @@
 use super::rounds::{chain, in_lanes, scattered_in_lanes, trees_of_nodes};
 use super::{Call, Collective, Needs, Parameters, Row};
 use crate::hierarchy::{full_nodes, hosts};
-use crate::tree::levels;
+use crate::tree::{self, Place, levels};
 use crate::{bcast, circulant, cost, hierarchy};
 
 pub(super) const BARRIER: Row = Row {
@@ -116,7 +116,7 @@ pub(super) const BCAST_LANE_KNOMIAL: Row = Row {
         per_node: 1,
         ..Parameters::NONE
     },
-    rounds: |call, parameters| in_lanes(call, parameters, bcast::Knomial::rounds),
+    rounds: |call, parameters| in_lanes(call, parameters, tree::Knomial::rounds),
     cost: cost::lane_knomial,
 };
 

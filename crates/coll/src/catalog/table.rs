@@ -9,7 +9,7 @@ use super::rounds::{chain as chain_rounds, exchanged, knomial, regathered};
 use super::{Call, Collective, Needs, Parameters, Row, nodes, twins};
 use crate::digits::Digits;
 use crate::plan::any_plan;
-use crate::tree::levels;
+use crate::tree::{self, Place, levels};
 use crate::{
     allgather, allreduce, alltoall, barrier, bcast, circulant, cost, direct, exscan, gather,
     gatherv, hierarchy, neighbor, reduce, reduce_scatter, scan, scatter, scatterv, stages,
@@ -209,8 +209,17 @@ table! {
         about: "few levels; whole vector in each message",
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: bcast::Knomial::rounds,
+        rounds: tree::Knomial::rounds,
         cost: cost::bcast,
+    };
+    BcastPostal(bcast::Postal): Row {
+        collective: Collective::Bcast,
+        name: "postal",
+        about: "nobody waits for a level to end: for short vectors",
+        needs: Needs { max_radix: tree::MAX_RADIX, ..Needs::NOTHING },
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: tree::Postal::rounds,
+        cost: cost::bcast_postal,
     };
     BcastCirculant(bcast::Circulant): Row {
         collective: Collective::Bcast,
@@ -343,8 +352,17 @@ table! {
         about: "few levels; whole vector in each message",
         needs: Needs::NOTHING,
         parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: bcast::Knomial::rounds,
+        rounds: tree::Knomial::rounds,
         cost: cost::reduce,
+    };
+    ReducePostal(reduce::Postal): Row {
+        collective: Collective::Reduce,
+        name: "postal",
+        about: "nobody waits for a level to end: for short vectors; the operation must commute",
+        needs: Needs { commutative: true, max_radix: tree::MAX_RADIX, ..Needs::NOTHING },
+        parameters: Parameters { radix: 4, ..Parameters::NONE },
+        rounds: tree::Postal::rounds,
+        cost: cost::reduce_postal,
     };
     ReduceCirculant(reduce::Circulant): Row {
         collective: Collective::Reduce,

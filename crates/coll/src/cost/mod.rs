@@ -52,7 +52,9 @@ pub(crate) use phases::{
     staged,
 };
 pub(crate) use pipeline::{pipeline, reduce_with_guest};
-pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
+pub(crate) use trees::{
+    barrier_knomial, bcast, bcast_postal, gather, reduce, reduce_postal, scatter, scatter_allgather,
+};
 
 use crate::catalog::{Call, Parameters};
 use crate::machine::{Machine, Path};

@@ -1,5 +1,6 @@
 //! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
 
+mod postal;
 mod straddling;
 
 use super::around::Root;
@@ -186,32 +187,38 @@ fn radix(parameters: &Parameters) -> u32 {
     parameters.radix.max(2)
 }
 
-/// Bcast down a tree: whole vectors.
-pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let tree = Tree {
+/// A tree of whole vectors: down, or up, where each is reduced.
+fn vectors<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool) -> Tree<'a> {
+    let bytes = call.bytes();
+    Tree {
         model,
         radix: radix(parameters),
         each: 0,
-        fixed: call.bytes(),
-        work: 0,
-        up: false,
+        fixed: bytes,
+        work: if up { model.reduce(bytes) } else { 0 },
+        up,
         nearest_first: false,
-    };
-    tree.time()
+    }
 }
 
-/// Reduce up a tree: whole vectors, each reduced.
+/// Bcast down a k-nomial tree.
+pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    vectors(call, parameters, model, false).time()
+}
+
+/// Bcast down a postal tree.
+pub(crate) fn bcast_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    vectors(call, parameters, model, false).postal()
+}
+
+/// Reduce up a k-nomial tree.
 pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let tree = Tree {
-        model,
-        radix: radix(parameters),
-        each: 0,
-        fixed: call.bytes(),
-        work: model.reduce(call.bytes()),
-        up: true,
-        nearest_first: false,
-    };
-    tree.time()
+    vectors(call, parameters, model, true).time()
+}
+
+/// Reduce up a postal tree.
+pub(crate) fn reduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    vectors(call, parameters, model, true).postal()
 }
 
 /// Barrier up and down a tree.

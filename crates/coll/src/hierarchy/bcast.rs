@@ -6,7 +6,7 @@ use super::{Nodes, renamed};
 use crate::bcast::Knomial;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Plan};
-use crate::tree::levels_of;
+use crate::tree::{self, Place, levels_of};
 
 /// One rank's part in a node-aware broadcast: at a leader the steps of the tree between the nodes;
 /// then those of the tree inside.
@@ -34,7 +34,7 @@ impl Bcast {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
-        Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
+        tree::Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
     }
 }
 

@@ -5,10 +5,10 @@
 
 use super::bcast::rounds_inside;
 use super::{Nodes, renamed};
-use crate::bcast;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::reduce::Knomial;
+use crate::tree::{self, Place};
 
 /// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
 /// alone there, and at a leader those of the tree between the nodes.
@@ -47,7 +47,7 @@ impl Reduce {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
-        bcast::Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
+        tree::Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
     }
 
     /// Where a part of a tree's plan is, whose buffer `sum` is the sum of the node.

@@ -7,13 +7,13 @@ mod binomial;
 mod chain;
 mod circulant;
 mod guest;
-mod knomial;
 mod rabenseifner;
+mod tree;
 
 pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
 pub use guest::Guest;
 pub(crate) use guest::without_guest;
-pub use knomial::Knomial;
 pub use rabenseifner::Rabenseifner;
+pub use tree::{Knomial, Postal, Tree};

@@ -43,6 +43,7 @@ any! {
     Reduce or ReduceKnomial:
     ReduceBinomial(reduce::Binomial),
     ReduceKnomial(reduce::Knomial),
+    ReducePostal(reduce::Postal),
     ReduceCirculant(reduce::Circulant),
     ReduceGuest(reduce::Guest),
     ReduceRabenseifner(reduce::Rabenseifner),
@@ -55,6 +56,7 @@ any! {
     Bcast or BcastKnomial:
     BcastBinomial(bcast::Binomial),
     BcastKnomial(bcast::Knomial),
+    BcastPostal(bcast::Postal),
     BcastCirculant(bcast::Circulant),
     BcastScatterAllgather(bcast::ScatterAllgather),
     BcastLinearLinear(bcast::LinearLinear),

@@ -1,5 +1,4 @@
-//! The trees over aligned blocks of ranks, which broadcast and scatter go down and reduction and
-//! gather go up.
+//! The trees over aligned blocks of ranks.
 //!
 //! At level `l` of the tree to radix `k` the ranks are cut into blocks of `k^l`. One rank holds
 //! each block: the root where the block contains it, else the block's lowest rank. `k` neighbouring
@@ -11,29 +10,12 @@
 
 use core::ops::Range;
 
-/// The number of levels below the root of a binomial tree: the rounds that any algorithm needs to
-/// reach `size` ranks, `ceil(log2 size)`.
-pub(crate) const fn levels(size: u32) -> u32 {
-    if size <= 1 {
-        0
-    } else {
-        32 - (size - 1).leading_zeros()
-    }
-}
-
-/// The number of levels below the root of a tree to `radix`, `ceil(log size)` to that radix, which
-/// is at least 2.
-pub(crate) const fn levels_of(size: u32, radix: u32) -> u32 {
-    if size <= 1 {
-        0
-    } else {
-        1 + (size - 1).ilog(radix)
-    }
-}
+use super::{Edge, Place, levels_of};
+use crate::catalog::{Call, Parameters};
 
 /// One rank's place in the tree to a radix of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Knomial {
+pub struct Knomial {
     rank: u32,
     size: u32,
     root: u32,
@@ -104,6 +86,27 @@ impl Knomial {
         self.ranks(self.top, self.block(self.rank, self.top))
     }
 
+    /// The rounds from when this rank has a message to when its whole subtree has it. Of the children's subtrees of one
+    /// level all but one are whole, and take as many rounds as each other.
+    fn rounds_below(&self) -> u32 {
+        let (mut sent, mut rounds) = (0, 0);
+        for level in (0..self.top()).rev() {
+            for n in (0..self.siblings()).rev() {
+                let Some(child) = self.child(level, n) else {
+                    continue;
+                };
+                sent += 1;
+                let below = if self.brought(level, n).len() as u64 == self.weight(level) {
+                    level * self.siblings()
+                } else {
+                    self.of(child).rounds_below()
+                };
+                rounds = rounds.max(sent + below);
+            }
+        }
+        rounds
+    }
+
     /// The block that stands beside this rank's own at `level` as number `n`.
     fn sibling(&self, level: u32, n: u32) -> u64 {
         let radix = u64::from(self.radix);
@@ -140,6 +143,31 @@ impl Knomial {
     }
 }
 
+impl Place for Knomial {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Knomial::new(call.rank, call.size, call.root, parameters.radix)
+    }
+
+    fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let root = Knomial::new(call.root, call.size, call.root, parameters.radix);
+        root.rounds_below().into()
+    }
+
+    fn up(&self) -> Option<Edge> {
+        let tag = self.top;
+        self.parent().map(|peer| Edge { peer, tag })
+    }
+
+    fn children(&self) -> u32 {
+        self.top * self.siblings()
+    }
+
+    fn down(&self, at: u32) -> Option<Edge> {
+        let (tag, n) = (at / self.siblings(), at % self.siblings());
+        self.child(tag, n).map(|peer| Edge { peer, tag })
+    }
+}
+
 /// One rank's place in the tree to radix 2: each level brings one child at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binomial(Knomial);
@@ -169,26 +197,7 @@ impl Binomial {
 
 #[cfg(test)]
 mod tests {
-    use super::{Binomial, Knomial, levels, levels_of};
-
-    #[test]
-    fn levels_are_the_logarithm_rounded_up() {
-        let expected = [
-            (1, 0),
-            (2, 1),
-            (3, 2),
-            (4, 2),
-            (5, 3),
-            (8, 3),
-            (9, 4),
-            (u32::MAX, 32),
-        ];
-        for (size, rounds) in expected {
-            assert_eq!(levels(size), rounds, "{size} ranks");
-            assert_eq!(levels_of(size, 2), rounds, "{size} ranks");
-        }
-        assert_eq!([9, 10, 27, 28].map(|size| levels_of(size, 3)), [2, 3, 3, 4]);
-    }
+    use super::{Binomial, Knomial};
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {

@@ -1,0 +1,61 @@
+//! Broadcast down a tree: each rank brings the whole vector to its children.
+//!
+//! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children: fewer levels than a binomial
+//! tree where the messages of one level travel together. In a [postal](crate::tree::Postal) tree nobody waits for a level
+//! to end.
+
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::tree::{self, Place};
+
+/// One rank's part in a broadcast down a tree. Step 0 receives; each further step sends to one child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree<T> {
+    place: T,
+    count: u64,
+}
+
+/// `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
+pub type Knomial = Tree<tree::Knomial>;
+
+/// The fewest times of sending a message until all have it, where one travels for `k - 1` of them.
+pub type Postal = Tree<tree::Postal>;
+
+impl<T: Place> Tree<T> {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        Tree {
+            place: T::of(call, parameters),
+            count: call.count,
+        }
+    }
+}
+
+impl<T: Place> Plan for Tree<T> {
+    fn steps(&self) -> u32 {
+        if self.count == 0 {
+            0
+        } else {
+            1 + self.place.children()
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let parent = self.place.up();
+        let Some(sent) = i.checked_sub(1) else {
+            if let Some(parent) = parent {
+                acts.recv(parent.peer, parent.tag, Part::new(Buf::Out, 0, self.count));
+            }
+            return Some(0);
+        };
+        // The largest blocks first, and of them the farthest: the reverse of a reduction.
+        if let Some(child) = self.place.down(self.place.children() - 1 - sent) {
+            let buf = if parent.is_some() { Buf::Out } else { Buf::In };
+            acts.send(child.peer, child.tag, Part::new(buf, 0, self.count));
+        }
+        Some(1)
+    }
+}

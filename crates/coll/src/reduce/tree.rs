@@ -1,0 +1,79 @@
+//! Reduction up a tree: each rank takes the whole vector of each of its children.
+//!
+//! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children. It keeps the order of the
+//! ranks under every root, so operations need not commute. In a [postal](crate::tree::Postal) tree ranks are counted from
+//! the root, so they must; there nobody waits for a level to end.
+
+use crate::accumulate::Accumulator;
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Known, Plan};
+use crate::tree::{self, Place};
+
+/// One rank's part in a reduction up a tree. Two steps for each place of a child: receive, then merge; below the root
+/// one more, which sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree<T> {
+    rank: u32,
+    place: T,
+    sum: Accumulator,
+    /// The first place with a child; beyond all places where there is none.
+    first: u32,
+}
+
+/// `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
+pub type Knomial = Tree<tree::Knomial>;
+
+/// The fewest times of taking a message until the root has all, where one travels for `k - 1` of them.
+pub type Postal = Tree<tree::Postal>;
+
+impl<T: Place> Tree<T> {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = T::of(call, parameters);
+        let first = (0..place.children()).find(|&at| place.down(at).is_some());
+        Tree {
+            rank: call.rank,
+            place,
+            sum: if call.rank == call.root {
+                Accumulator::in_out(call.count, call.in_place)
+            } else {
+                Accumulator::in_scratch(call.count)
+            },
+            first: first.unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl<T: Place> Plan for Tree<T> {
+    fn steps(&self) -> u32 {
+        if self.sum.value(false).is_empty() {
+            0
+        } else {
+            2 * self.place.children() + 1
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        let places = 0..self.place.children();
+        let children = places.filter(|&at| self.place.down(at).is_some());
+        self.sum.scratch(children.count() as u32)
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let at = i / 2;
+        let merged = at > self.first;
+        if at < self.place.children() {
+            match self.place.down(at) {
+                Some(child) if i.is_multiple_of(2) => {
+                    acts.recv(child.peer, child.tag, self.sum.room(merged));
+                }
+                Some(child) => self.sum.merge(merged, child.peer < self.rank, acts),
+                None => {}
+            }
+        } else if let Some(parent) = self.place.up() {
+            acts.send(parent.peer, parent.tag, self.sum.value(merged));
+        } else if !merged {
+            self.sum.take_input(acts);
+        }
+        Some(i)
+    }
+}

@@ -1,0 +1,81 @@
+//! Trees that broadcast and scatter go down and reduction and gather go up.
+
+mod knomial;
+mod postal;
+
+pub(crate) use knomial::{Binomial, Knomial};
+pub(crate) use postal::{MAX_RADIX, MOST_CHILDREN, Postal, children, rooms};
+
+use crate::catalog::{Call, Parameters};
+
+/// The number of levels below the root of a binomial tree: the rounds that any algorithm needs to
+/// reach `size` ranks, `ceil(log2 size)`.
+pub(crate) const fn levels(size: u32) -> u32 {
+    if size <= 1 {
+        0
+    } else {
+        32 - (size - 1).leading_zeros()
+    }
+}
+
+/// The number of levels below the root of a tree to `radix`, `ceil(log size)` to that radix, which
+/// is at least 2.
+pub(crate) const fn levels_of(size: u32, radix: u32) -> u32 {
+    if size <= 1 {
+        0
+    } else {
+        1 + (size - 1).ilog(radix)
+    }
+}
+
+/// A rank's message to or from a parent or a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The other end.
+    pub peer: u32,
+    /// The message's tag.
+    pub tag: u32,
+}
+
+/// One rank's place in a tree.
+pub trait Place: Copy {
+    /// The place of the caller of a collective with a root.
+    fn of(call: &Call, parameters: &Parameters) -> Self;
+
+    /// The rounds in which all get one message from the root, or it gets one of each.
+    fn rounds(call: &Call, parameters: &Parameters) -> u64;
+
+    /// The way to the parent; none at the root.
+    fn up(&self) -> Option<Edge>;
+
+    /// Where children may be.
+    fn children(&self) -> u32;
+
+    /// The way to the child in such a place, if there is one. A reduction goes through the places in order, a bcast
+    /// from the last to the first: there the children with the most below them are.
+    fn down(&self, at: u32) -> Option<Edge>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{levels, levels_of};
+
+    #[test]
+    fn levels_are_the_logarithm_rounded_up() {
+        let expected = [
+            (1, 0),
+            (2, 1),
+            (3, 2),
+            (4, 2),
+            (5, 3),
+            (8, 3),
+            (9, 4),
+            (u32::MAX, 32),
+        ];
+        for (size, rounds) in expected {
+            assert_eq!(levels(size), rounds, "{size} ranks");
+            assert_eq!(levels_of(size, 2), rounds, "{size} ranks");
+        }
+        assert_eq!([9, 10, 27, 28].map(|size| levels_of(size, 3)), [2, 3, 3, 4]);
+    }
+}

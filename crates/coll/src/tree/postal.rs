@@ -1,0 +1,211 @@
+//! The trees in which nobody rests: who has a message sends it on again and again, and does not wait for those that it
+//! has sent to, who do the same as soon as it has come.
+//!
+//! To radix `k` a message takes as long as sending `k - 1` does, its delay. So by the time `t`, in times of sending one,
+//! as many ranks are reached as by `t - 1` and by `t - delay` together: the tree of those that the root reaches in the
+//! rest of the time, and the tree of the one that it sends to now. No tree reaches more. With a delay of 1 it is the
+//! binomial tree, with 2 a Fibonacci tree; a k-nomial tree waits in each level for the last of its messages. Up the
+//! tree goes what goes down with time reversed.
+//!
+//! Ranks are counted from the root. Each child brings a range of ranks that begins where those of its parent and the
+//! children nearer to it end; the range of the farthest child is cut short.
+//!
+//! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing systems", 1994; Karp,
+//! Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP model", 1993.
+
+use super::{Edge, Place};
+use crate::catalog::{Call, Parameters};
+use crate::circle::Circle;
+
+/// The largest radix: with a larger one the children of the root of very many ranks could not be counted here.
+pub(crate) const MAX_RADIX: u32 = 16;
+
+/// The most children of a rank: there are at most 2^32 ranks, and the radix is at most [`MAX_RADIX`].
+pub(crate) const MOST_CHILDREN: usize = 192;
+
+/// How many ranks the root's part has without its children from number `n` on: itself without any, and at most so many
+/// until there are `size`. Child `n` brings the ranks from there on.
+pub(crate) fn rooms(size: u32, radix: u32) -> heapless::Vec<u32, MOST_CHILDREN> {
+    let delay = radix.clamp(2, MAX_RADIX) as usize - 1;
+    let mut rooms = heapless::Vec::new();
+    let mut room = 1_u32;
+    while room < size && rooms.push(room).is_ok() {
+        // Below child `n` there are as many as below a root with so many children less than a delay.
+        let below = rooms.len().checked_sub(delay).map_or(1, |n| rooms[n]);
+        room = room.saturating_add(below);
+    }
+    rooms
+}
+
+/// How many children a rank has that has so many ranks below it, itself among them.
+pub(crate) fn children(rooms: &[u32], ranks: u32) -> usize {
+    rooms.iter().take_while(|&&room| room < ranks).count()
+}
+
+/// One rank's place in a tree to a radix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Postal {
+    root: Circle,
+    radix: u32,
+    /// The rank and its parent, counted from the root.
+    rank: u32,
+    parent: Option<u32>,
+    /// Ranks of its subtree, and its children.
+    ranks: u32,
+    children: u32,
+}
+
+impl Postal {
+    /// The place of the rank so far above the root.
+    fn new(from_root: u32, root: Circle, radix: u32) -> Self {
+        let rooms = rooms(root.size(), radix);
+        let (mut first, mut ranks, mut parent) = (0, root.size(), None);
+        while first < from_root {
+            let farthest = rooms[children(&rooms, ranks) - 1];
+            if from_root - first < farthest {
+                ranks = farthest;
+            } else {
+                parent = Some(first);
+                (first, ranks) = (first + farthest, ranks - farthest);
+            }
+        }
+        Postal {
+            root,
+            radix,
+            rank: from_root,
+            parent,
+            ranks,
+            children: children(&rooms, ranks) as u32,
+        }
+    }
+
+    fn edge(&self, from_root: u32) -> Edge {
+        let peer = self.root.above(from_root);
+        Edge { peer, tag: 0 }
+    }
+}
+
+impl Place for Postal {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        let root = Circle::new(call.root, call.size);
+        Postal::new(call.from_root(), root, parameters.radix)
+    }
+
+    fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let rooms = rooms(call.size, parameters.radix);
+        let (mut ranks, mut before, mut rounds) = (call.size, 0, 0);
+        // The farthest child's subtree may be cut short; the other children's take less by one each.
+        while let Some(others) = children(&rooms, ranks).checked_sub(1) {
+            rounds = rounds.max(before + 1 + others);
+            ranks -= rooms[others];
+            before += 1;
+        }
+        rounds as u64
+    }
+
+    fn up(&self) -> Option<Edge> {
+        self.parent.map(|parent| self.edge(parent))
+    }
+
+    fn children(&self) -> u32 {
+        self.children
+    }
+
+    fn down(&self, at: u32) -> Option<Edge> {
+        let rooms = rooms(self.ranks, self.radix);
+        let room = rooms.get(at as usize);
+        room.map(|room| self.edge(self.rank + room))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::{MAX_RADIX, Place, Postal, rooms};
+    use crate::catalog::{Call, Parameters};
+    use crate::circle::Circle;
+
+    #[test]
+    fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {
+        for (size, radix) in (1..=70).flat_map(|size| [2, 3, 4, 8].map(|radix| (size, radix))) {
+            let place = |rank| Postal::new(rank, Circle::new(0, size), radix);
+            let mut children = 0;
+            for rank in 0..size {
+                let mut end = rank + 1;
+                for at in 0..place(rank).children() {
+                    let child = place(rank).down(at).expect("all places have one").peer;
+                    assert_eq!(place(child).up().expect("a parent").peer, rank);
+                    assert_eq!(child, end);
+                    end += place(child).ranks;
+                    children += 1;
+                }
+                assert_eq!(end, rank + place(rank).ranks);
+                assert_eq!(place(rank).down(place(rank).children()), None);
+            }
+            assert_eq!(children, size - 1);
+            assert_eq!(place(0).up(), None);
+        }
+    }
+
+    /// When the last rank has the message, if it takes `delay` from when its sender turns to it.
+    fn last(size: u32, radix: u32, delay: u32) -> u32 {
+        let mut times: Vec<u32> = (0..size).map(|_| 0).collect();
+        // A parent comes before its children.
+        for rank in 0..size {
+            let place = Postal::new(rank, Circle::new(0, size), radix);
+            let farthest_first = (0..place.children()).rev().filter_map(|at| place.down(at));
+            for (sent, child) in (0..).zip(farthest_first) {
+                times[child.peer as usize] = times[rank as usize] + sent + delay;
+            }
+        }
+        times.into_iter().max().expect("a rank")
+    }
+
+    /// Bar-Noy and Kipnis: so many ranks are reached at most.
+    #[test]
+    fn no_tree_is_faster() {
+        for delay in 1..MAX_RADIX {
+            let mut reached: Vec<u32> = Vec::new();
+            for time in 0..40 + delay as usize {
+                let one = reached.last().copied().unwrap_or(1);
+                let other = time
+                    .checked_sub(delay as usize)
+                    .map_or(0, |then| reached[then]);
+                reached.push(one + other);
+            }
+            for size in 1..=100 {
+                let least = reached.iter().position(|&ranks| ranks >= size);
+                let time = last(size, delay + 1, delay);
+                assert_eq!(Some(time as usize), least, "{size} ranks, delay {delay}");
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_are_those_of_one_message_at_a_time() {
+        for (size, radix) in (1..=200).flat_map(|size| [2, 3, 5, 16].map(|radix| (size, radix))) {
+            let parameters = Parameters {
+                radix,
+                ..Parameters::NONE
+            };
+            let rounds = Postal::rounds(&Call::bcast(0, size, 0, 1), &parameters);
+            assert_eq!(
+                rounds,
+                u64::from(last(size, radix, 1)),
+                "{size}, radix {radix}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_largest_group_has_room() {
+        for radix in 2..=MAX_RADIX {
+            let rooms = rooms(u32::MAX, radix);
+            let last = Postal::new(u32::MAX - 1, Circle::new(5, u32::MAX), radix);
+            assert!(rooms.len() < super::MOST_CHILDREN && last.up().is_some());
+        }
+    }
+}
