@@ -21,4 +21,4 @@ pub use composed::{
 pub(crate) use linear_linear::{Asking, Turns, under_way};
 pub use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
 pub use scatter_allgather::ScatterAllgather;
-pub use tree::{Knomial, Postal, Tree};
+pub use tree::{Knomial, Tree};

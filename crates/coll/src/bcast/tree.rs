@@ -18,9 +18,6 @@ pub struct Tree<T> {
 /// `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
 pub type Knomial = Tree<tree::Knomial>;
 
-/// The fewest times of sending a message until all have it, where one travels for `k - 1` of them.
-pub type Postal = Tree<tree::Postal>;
-
 impl<T: Place> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Tree {

@@ -102,8 +102,26 @@ pub(super) const BCAST: Row = Row {
         per_node: 1,
         ..Parameters::NONE
     },
-    rounds: hierarchy::Bcast::rounds,
+    rounds: hierarchy::KnomialBcast::rounds,
     cost: cost::bcast_node_aware,
+};
+
+pub(super) const BCAST_POSTAL: Row = Row {
+    collective: Collective::Bcast,
+    name: "postal",
+    about: "as node-aware, but nobody waits for a level of a tree to end: \
+            for short vectors",
+    needs: Needs {
+        max_radix: tree::MAX_RADIX,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::PostalBcast::rounds,
+    cost: cost::bcast_postal,
 };
 
 pub(super) const BCAST_LANE_KNOMIAL: Row = Row {
@@ -162,8 +180,27 @@ pub(super) const REDUCE: Row = Row {
         per_node: 1,
         ..Parameters::NONE
     },
-    rounds: hierarchy::Reduce::rounds,
+    rounds: hierarchy::KnomialReduce::rounds,
     cost: cost::reduce_node_aware,
+};
+
+pub(super) const REDUCE_POSTAL: Row = Row {
+    collective: Collective::Reduce,
+    name: "postal",
+    about: "as node-aware, but nobody waits for a level of a tree to end: \
+            for short vectors; the operation must commute",
+    needs: Needs {
+        commutative: true,
+        max_radix: tree::MAX_RADIX,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::PostalReduce::rounds,
+    cost: cost::reduce_postal,
 };
 
 pub(super) const ALLREDUCE: Row = Row {

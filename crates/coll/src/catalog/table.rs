@@ -212,15 +212,6 @@ table! {
         rounds: tree::Knomial::rounds,
         cost: cost::bcast,
     };
-    BcastPostal(bcast::Postal): Row {
-        collective: Collective::Bcast,
-        name: "postal",
-        about: "nobody waits for a level to end: for short vectors",
-        needs: Needs { max_radix: tree::MAX_RADIX, ..Needs::NOTHING },
-        parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: tree::Postal::rounds,
-        cost: cost::bcast_postal,
-    };
     BcastCirculant(bcast::Circulant): Row {
         collective: Collective::Bcast,
         name: "circulant",
@@ -333,7 +324,8 @@ table! {
         rounds: chain_rounds,
         cost: cost::chain,
     };
-    BcastNodeAware(hierarchy::Bcast): nodes::BCAST;
+    BcastNodeAware(hierarchy::KnomialBcast): nodes::BCAST;
+    BcastPostal(hierarchy::PostalBcast): nodes::BCAST_POSTAL;
     BcastLaneKnomial(hierarchy::LaneKnomial): nodes::BCAST_LANE_KNOMIAL;
     BcastLaneChain(hierarchy::LaneChain): nodes::BCAST_LANE_CHAIN;
     BcastLaneCirculant(hierarchy::LaneCirculant): nodes::BCAST_LANE_CIRCULANT;
@@ -354,15 +346,6 @@ table! {
         parameters: Parameters { radix: 4, ..Parameters::NONE },
         rounds: tree::Knomial::rounds,
         cost: cost::reduce,
-    };
-    ReducePostal(reduce::Postal): Row {
-        collective: Collective::Reduce,
-        name: "postal",
-        about: "nobody waits for a level to end: for short vectors; the operation must commute",
-        needs: Needs { commutative: true, max_radix: tree::MAX_RADIX, ..Needs::NOTHING },
-        parameters: Parameters { radix: 4, ..Parameters::NONE },
-        rounds: tree::Postal::rounds,
-        cost: cost::reduce_postal,
     };
     ReduceCirculant(reduce::Circulant): Row {
         collective: Collective::Reduce,
@@ -408,7 +391,8 @@ table! {
         rounds: chain_rounds,
         cost: cost::chain,
     };
-    ReduceNodeAware(hierarchy::Reduce): nodes::REDUCE;
+    ReduceNodeAware(hierarchy::KnomialReduce): nodes::REDUCE;
+    ReducePostal(hierarchy::PostalReduce): nodes::REDUCE_POSTAL;
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
         name: "recursive-doubling",

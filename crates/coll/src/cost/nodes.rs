@@ -7,11 +7,11 @@ use super::exchanges::{
 use super::folded::among_leaders;
 use super::round::Round;
 use super::rounds::Rounds;
-use super::trees::gather_in_place;
+use super::trees::{gather_in_place, postal_down, postal_up};
 use super::{
-    Model, Way, allreduce_circulant, barrier_knomial, bcast, chain, dissemination, exscan_doubling,
-    gather, linear, pipeline, reduce, reduce_scatter_circulant, reduce_scatter_pairwise, ring,
-    scan, scatter, scatter_linear,
+    Cost, Model, Way, allreduce_circulant, barrier_knomial, bcast, chain, dissemination,
+    exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
+    reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
 };
 use crate::catalog::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
@@ -110,24 +110,42 @@ pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &M
     }
 }
 
-/// Bcast to the leaders, and inside the nodes.
+/// Bcast to the leaders, and inside the nodes, down k-nomial trees.
 pub(crate) fn bcast_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    down_nodes(bcast, call, parameters, model)
+}
+
+/// The same down postal trees.
+pub(crate) fn bcast_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    down_nodes(postal_down, call, parameters, model)
+}
+
+fn down_nodes(tree: Cost, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let [(leaders, far), node, last] = phases(call, parameters, model);
-    let down = [node, last].map(|(call, near)| bcast(&call, parameters, &near));
+    let down = [node, last].map(|(call, near)| tree(&call, parameters, &near));
     let bytes = call.bytes();
     match leaders.size {
         2 => later(given(&far, bytes), down),
-        _ => bcast(&leaders, parameters, &far).saturating_add(down[0]),
+        _ => tree(&leaders, parameters, &far).saturating_add(down[0]),
     }
 }
 
-/// Reduce inside the nodes, and to the leaders.
+/// Reduce inside the nodes, and to the leaders, up k-nomial trees.
 pub(crate) fn reduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    up_nodes(reduce, call, parameters, model)
+}
+
+/// The same up postal trees.
+pub(crate) fn reduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    up_nodes(postal_up, call, parameters, model)
+}
+
+fn up_nodes(tree: Cost, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let [(leaders, far), node, last] = phases(call, parameters, model);
-    let up = [node, last].map(|(call, near)| reduce(&call, parameters, &near));
+    let up = [node, last].map(|(call, near)| tree(&call, parameters, &near));
     match leaders.size {
         2 => taken(&far, call.bytes(), up).saturating_add(model.reduce(call.bytes())),
-        _ => reduce(&leaders, parameters, &far).saturating_add(up[0]),
+        _ => tree(&leaders, parameters, &far).saturating_add(up[0]),
     }
 }
 

@@ -206,8 +206,8 @@ pub(crate) fn bcast(call: &Call, parameters: &Parameters, model: &Model) -> u64 
     vectors(call, parameters, model, false).time()
 }
 
-/// Bcast down a postal tree.
-pub(crate) fn bcast_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+/// Bcast down a postal tree, on one node or between nodes.
+pub(super) fn postal_down(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     vectors(call, parameters, model, false).postal()
 }
 
@@ -216,8 +216,8 @@ pub(crate) fn reduce(call: &Call, parameters: &Parameters, model: &Model) -> u64
     vectors(call, parameters, model, true).time()
 }
 
-/// Reduce up a postal tree.
-pub(crate) fn reduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+/// Reduce up a postal tree, on one node or between nodes.
+pub(super) fn postal_up(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     vectors(call, parameters, model, true).postal()
 }
 

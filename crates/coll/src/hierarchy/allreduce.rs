@@ -4,14 +4,14 @@
 //! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one
 //! after another, and all ranks get the same bits.
 
-use super::bcast::{from_output, inside, rounds_inside};
+use super::bcast::{from_output, inside};
 use super::{Nodes, renamed};
 use crate::allreduce::RecursiveDoubling;
 use crate::bcast;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Plan};
 use crate::reduce;
-use crate::tree::levels;
+use crate::tree::{self, Place, levels};
 
 /// One rank's part in a node-aware allreduce: the steps of the tree up its node, if it is not alone
 /// there; at the first rank of a node those of recursive doubling; and those of the tree down.
@@ -46,7 +46,7 @@ impl Allreduce {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = levels(nodes.count()) + u32::from(!nodes.count().is_power_of_two());
-        u64::from(between) + 2 * rounds_inside(nodes, parameters)
+        u64::from(between) + 2 * tree::Knomial::most_rounds(nodes.most(), parameters)
     }
 
     /// The steps up the node, and those until the way down.

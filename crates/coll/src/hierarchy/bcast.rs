@@ -1,31 +1,37 @@
 //! Broadcast from the root to the leaders of all nodes, and then inside each node.
 //!
-//! The vector enters each node once. Both are k-nomial trees.
+//! The vector enters each node once. Both are trees of one kind.
 
 use super::{Nodes, renamed};
-use crate::bcast::Knomial;
+use crate::bcast::Tree;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Plan};
-use crate::tree::{self, Place, levels_of};
+use crate::tree::{self, Place};
 
 /// One rank's part in a node-aware broadcast: at a leader the steps of the tree between the nodes;
 /// then those of the tree inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bcast {
+pub struct Bcast<T> {
     nodes: Nodes,
     is_root: bool,
-    between: Option<Knomial>,
-    inside: Knomial,
+    between: Option<Tree<T>>,
+    inside: Tree<T>,
 }
 
-impl Bcast {
+/// Down k-nomial trees.
+pub type KnomialBcast = Bcast<tree::Knomial>;
+
+/// Down postal trees.
+pub type PostalBcast = Bcast<tree::Postal>;
+
+impl<T: Place> Bcast<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(nodes.node(), nodes.count(), nodes.root(), call.count);
         Bcast {
             nodes,
             is_root: call.rank == call.root,
-            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+            between: nodes.leads().then(|| Tree::of(&between, parameters)),
             inside: inside(nodes, call.count, parameters),
         }
     }
@@ -34,21 +40,15 @@ impl Bcast {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
-        tree::Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
+        T::rounds(&between, parameters) + T::most_rounds(nodes.most(), parameters)
     }
 }
 
 /// The tree from the leader of a node to its other ranks.
-pub(super) fn inside(nodes: Nodes, count: u64, parameters: &Parameters) -> Knomial {
+pub(super) fn inside<T: Place>(nodes: Nodes, count: u64, parameters: &Parameters) -> Tree<T> {
     let (local, leader) = (nodes.local(), nodes.local_leader());
     let call = Call::bcast(local, nodes.ranks(), leader, count);
-    Knomial::of(&call, parameters)
-}
-
-/// The most rounds of a tree inside a node.
-pub(super) fn rounds_inside(nodes: Nodes, parameters: &Parameters) -> u64 {
-    let radix = parameters.radix;
-    u64::from(radix - 1) * u64::from(levels_of(nodes.most(), radix))
+    Tree::of(&call, parameters)
 }
 
 /// An act inside the node where the leader has the vector in `Out`.
@@ -56,7 +56,7 @@ pub(super) fn from_output(act: Act) -> Act {
     act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0))
 }
 
-impl Plan for Bcast {
+impl<T: Place> Plan for Bcast<T> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }

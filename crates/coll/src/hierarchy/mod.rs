@@ -33,7 +33,7 @@ pub use allgather::{LaneBruck, LaneRing, Lanes};
 pub use allreduce::Allreduce;
 pub use alltoall::Alltoall;
 pub use barrier::Barrier;
-pub use bcast::Bcast;
+pub use bcast::{Bcast, KnomialBcast, PostalBcast};
 pub use gather::Gather;
 pub use guests::GuestAllreduce;
 pub(crate) use guests::hosts;
@@ -45,7 +45,7 @@ pub use lane_reduce_scatter::LaneReduceScatter;
 use node_blocks::NodeBlocks;
 pub(crate) use nodes::Nodes;
 pub use prefix::Prefix;
-pub use reduce::Reduce;
+pub use reduce::{KnomialReduce, PostalReduce, Reduce};
 pub use scatter::Scatter;
 
 use crate::catalog::{Call, Parameters};

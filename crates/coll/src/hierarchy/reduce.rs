@@ -1,28 +1,33 @@
 //! Reduction inside each node to its leader, and then between the leaders to the root.
 //!
-//! One vector leaves each node. Both are k-nomial trees, which keep the order of the ranks, so
-//! operations need not commute where nodes are filled one after another.
+//! One vector leaves each node. Both are trees of one kind. K-nomial trees keep the order of the ranks, so operations
+//! need not commute where nodes are filled one after another.
 
-use super::bcast::rounds_inside;
 use super::{Nodes, renamed};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::reduce::Knomial;
+use crate::reduce::Tree;
 use crate::tree::{self, Place};
 
 /// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
 /// alone there, and at a leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reduce {
+pub struct Reduce<T> {
     nodes: Nodes,
     /// The elements at the start of scratch in which a leader, if it is not the root, keeps the sum
     /// of its node.
     kept: u64,
-    inside: Option<Knomial>,
-    between: Option<Knomial>,
+    inside: Option<Tree<T>>,
+    between: Option<Tree<T>>,
 }
 
-impl Reduce {
+/// Up k-nomial trees.
+pub type KnomialReduce = Reduce<tree::Knomial>;
+
+/// Up postal trees.
+pub type PostalReduce = Reduce<tree::Postal>;
+
+impl<T: Place> Reduce<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = Nodes::of(call, parameters);
         let (is_root, is_alone) = (call.rank == call.root, nodes.ranks() == 1);
@@ -38,8 +43,8 @@ impl Reduce {
             } else {
                 0
             },
-            inside: (!is_alone).then(|| Knomial::of(&within, parameters)),
-            between: nodes.leads().then(|| Knomial::of(&between, parameters)),
+            inside: (!is_alone).then(|| Tree::of(&within, parameters)),
+            between: nodes.leads().then(|| Tree::of(&between, parameters)),
         }
     }
 
@@ -47,7 +52,7 @@ impl Reduce {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
-        tree::Knomial::rounds(&between, parameters) + rounds_inside(nodes, parameters)
+        T::rounds(&between, parameters) + T::most_rounds(nodes.most(), parameters)
     }
 
     /// Where a part of a tree's plan is, whose buffer `sum` is the sum of the node.
@@ -60,14 +65,14 @@ impl Reduce {
     }
 }
 
-impl Plan for Reduce {
+impl<T: Place> Plan for Reduce<T> {
     fn steps(&self) -> u32 {
-        let steps = |plan: Option<Knomial>| plan.map_or(0, |plan| plan.steps());
+        let steps = |plan: Option<Tree<T>>| plan.map_or(0, |plan| plan.steps());
         steps(self.inside) + steps(self.between)
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        let scratch = |plan: Option<Knomial>| plan.map_or(0, |plan| plan.scratch(known));
+        let scratch = |plan: Option<Tree<T>>| plan.map_or(0, |plan| plan.scratch(known));
         self.kept + scratch(self.inside).max(scratch(self.between))
     }
 

@@ -16,4 +16,4 @@ pub use circulant::Circulant;
 pub use guest::Guest;
 pub(crate) use guest::without_guest;
 pub use rabenseifner::Rabenseifner;
-pub use tree::{Knomial, Postal, Tree};
+pub use tree::{Knomial, Tree};

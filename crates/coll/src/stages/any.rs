@@ -43,12 +43,12 @@ any! {
     Reduce or ReduceKnomial:
     ReduceBinomial(reduce::Binomial),
     ReduceKnomial(reduce::Knomial),
-    ReducePostal(reduce::Postal),
     ReduceCirculant(reduce::Circulant),
     ReduceGuest(reduce::Guest),
     ReduceRabenseifner(reduce::Rabenseifner),
     ReduceChain(reduce::Chain),
-    ReduceNodeAware(hierarchy::Reduce),
+    ReduceNodeAware(hierarchy::KnomialReduce),
+    ReducePostal(hierarchy::PostalReduce),
 }
 
 any! {
@@ -56,7 +56,6 @@ any! {
     Bcast or BcastKnomial:
     BcastBinomial(bcast::Binomial),
     BcastKnomial(bcast::Knomial),
-    BcastPostal(bcast::Postal),
     BcastCirculant(bcast::Circulant),
     BcastScatterAllgather(bcast::ScatterAllgather),
     BcastLinearLinear(bcast::LinearLinear),
@@ -69,7 +68,8 @@ any! {
     BcastLinearRing(bcast::LinearRing),
     BcastKnomialRing(bcast::KnomialRing),
     BcastChain(bcast::Chain),
-    BcastNodeAware(hierarchy::Bcast),
+    BcastNodeAware(hierarchy::KnomialBcast),
+    BcastPostal(hierarchy::PostalBcast),
     BcastLaneKnomial(hierarchy::LaneKnomial),
     BcastLaneChain(hierarchy::LaneChain),
     BcastLaneCirculant(hierarchy::LaneCirculant),

@@ -153,6 +153,10 @@ impl Place for Knomial {
         root.rounds_below().into()
     }
 
+    fn most_rounds(size: u32, &Parameters { radix, .. }: &Parameters) -> u64 {
+        u64::from(radix - 1) * u64::from(levels_of(size, radix))
+    }
+
     fn up(&self) -> Option<Edge> {
         let tag = self.top;
         self.parent().map(|peer| Edge { peer, tag })

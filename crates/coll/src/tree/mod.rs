@@ -45,6 +45,9 @@ pub trait Place: Copy {
     /// The rounds in which all get one message from the root, or it gets one of each.
     fn rounds(call: &Call, parameters: &Parameters) -> u64;
 
+    /// The most of them, whatever rank the root is.
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64;
+
     /// The way to the parent; none at the root.
     fn up(&self) -> Option<Edge>;
 

@@ -92,8 +92,12 @@ impl Place for Postal {
     }
 
     fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let rooms = rooms(call.size, parameters.radix);
-        let (mut ranks, mut before, mut rounds) = (call.size, 0, 0);
+        Postal::most_rounds(call.size, parameters)
+    }
+
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        let rooms = rooms(size, parameters.radix);
+        let (mut ranks, mut before, mut rounds) = (size, 0, 0);
         // The farthest child's subtree may be cut short; the other children's take less by one each.
         while let Some(others) = children(&rooms, ranks).checked_sub(1) {
             rounds = rounds.max(before + 1 + others);

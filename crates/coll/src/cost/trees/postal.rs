@@ -4,46 +4,73 @@ use super::Tree;
 use crate::cost::Way;
 use crate::tree::{MAX_RADIX, MOST_CHILDREN, children, rooms};
 
-impl Tree<'_> {
-    /// The time of a postal tree of all ranks. Where a child is on another node depends on where its parent is on its own:
-    /// on several nodes each way may go to another one, and messages of all ranks of a node at a time wait for its adapter.
-    pub(super) fn postal(&self) -> u64 {
-        let place = self.model.place;
-        let way = self.model.way(1);
-        match (place.nodes(), place.per_node()) {
-            (1, _) | (_, 1) => self.postal_by(way),
-            (_, ranks) => {
-                let waits = u64::from(ranks.min(place.size() - ranks));
-                self.postal_by(Way::Network)
-                    .saturating_add(self.load(Way::Network, 1).saturating_mul(waits))
-            }
-        }
-    }
+/// The root of a part of a tree, some of whose children are done.
+#[derive(Clone, Copy, Default)]
+struct Root {
+    done: u64,
+    /// When the latest of their messages came.
+    last: u64,
+    /// From when to when it waited for one, the last two times.
+    waits: [(u64, u64); 2],
+}
 
-    /// The same where all messages go one way.
-    fn postal_by(&self, way: Way) -> u64 {
-        let rooms = rooms(self.model.place.size(), self.radix);
+impl Tree<'_> {
+    /// The time of a postal tree of all ranks, whose messages all go one way.
+    pub(super) fn postal(&self) -> u64 {
+        let way = self.model.way(1);
+        let size = self.model.place.size();
+        let rooms = rooms(size, self.radix);
         let delay = self.radix.min(MAX_RADIX) as usize - 1;
-        // From when a root turns to so many children, each with all that there is room for, until all of it is done.
-        let mut full = heapless::Vec::<u64, { MOST_CHILDREN + 1 }>::new();
-        let (edge, gap) = (self.edge(way, 1), self.gap(way, 1));
-        let with = |others: u64, below: u64| {
-            let farthest = below.saturating_add(edge);
-            farthest.max(others.saturating_add(gap))
-        };
-        let _ = full.push(0);
+        // A root with so many children, each with all that there is room for.
+        let mut full = heapless::Vec::<Root, { MOST_CHILDREN + 1 }>::new();
+        let _ = full.push(Root::default());
         for child in 0..rooms.len() {
-            let below = full[(child + 1).saturating_sub(delay)];
-            let _ = full.push(with(full[child], below));
+            let below = full[(child + 1).saturating_sub(delay)].done;
+            let _ = full.push(self.with_child(way, full[child], below));
         }
         // Each farthest child may be cut short.
         let mut farthest = heapless::Vec::<usize, MOST_CHILDREN>::new();
-        let mut ranks = self.model.place.size();
+        let mut ranks = size;
         while let Some(child) = children(&rooms, ranks).checked_sub(1) {
             let _ = farthest.push(child);
             ranks -= rooms[child];
         }
         let innermost_first = farthest.into_iter().rev();
-        innermost_first.fold(0, |below, child| with(full[child], below))
+        let cut = |below, child: usize| self.with_child(way, full[child], below).done;
+        innermost_first.fold(0, cut)
+    }
+
+    /// A root with one more child, farther than the others, whose part takes so long.
+    fn with_child(&self, way: Way, others: Root, below: u64) -> Root {
+        let (model, bytes) = (self.model, self.bytes(1));
+        let with_it = below.saturating_add(self.edge(way, 1));
+        if !self.up || bytes > model.machine.eager {
+            let done = with_it.max(others.done.saturating_add(self.gap(way, 1)));
+            return Root { done, ..others };
+        }
+        // What comes before another one that the root waits for is received meanwhile, and copied in its turn: that takes
+        // none of the time in which it would have nothing to do.
+        let receive = model.receive(way, bytes);
+        let comes = with_it.saturating_sub(receive.saturating_add(self.work));
+        let taken = match comes < others.last {
+            true => {
+                let received = model.path(way).recv;
+                let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(comes));
+                let idle: u64 = others.waits.into_iter().map(after).sum();
+                received
+                    .saturating_sub(idle)
+                    .saturating_add(model.copy(bytes))
+            }
+            false => receive,
+        };
+        let start = others.done.max(comes);
+        Root {
+            done: start.saturating_add(taken).saturating_add(self.work),
+            last: others.last.max(comes),
+            waits: match comes > others.done {
+                true => [others.waits[1], (others.done, comes)],
+                false => others.waits,
+            },
+        }
     }
 }
