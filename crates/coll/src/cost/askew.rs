@@ -54,15 +54,14 @@ pub(super) fn exchanged(
 }
 
 /// Two exchanges of a rank at the end of a node, one of which is with another node: the neighbour on its own has sent
-/// meanwhile what it has. A rank that is alone on its node has none there.
+/// meanwhile what it has. A rank that is alone on its node has none there; of two on a node both turn to the adapter at once.
 pub(super) fn across(model: &Model, bytes: u64) -> u64 {
     let far = model.hop(Way::Network, bytes);
+    let near = model.send(Way::Node, bytes) + bytes.saturating_mul(model.machine.node.byte);
     match model.place.per_node() {
         1 => far.saturating_mul(2),
-        _ => {
-            let copied = bytes.saturating_mul(model.machine.node.byte);
-            far + model.send(Way::Node, bytes) + copied
-        }
+        2 => far.saturating_add(near).saturating_add(model.load(bytes)),
+        _ => far.saturating_add(near),
     }
 }
 
