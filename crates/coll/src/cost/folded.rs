@@ -199,7 +199,7 @@ fn multiply(call: &Call, radix: u32, model: &Model) -> [u64; 2] {
     };
     let messages = u64::from(radix - 1);
     let work = model.reduce(call.bytes()).saturating_mul(messages);
-    let busy = (model.send(way, call.bytes()).saturating_mul(messages)).saturating_add(work);
+    let busy = (model.both(way, call.bytes()).saturating_mul(messages)).saturating_add(work);
     let mut rounds = Rounds::new(model);
     fold(&mut rounds, call, places);
     let folded = rounds.latest();
