@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::Plan;
-use crate::{allgather, bcast, scatter};
+use crate::{allgather, allreduce, bcast, scatter};
 
 /// A plan that is made for a call of its own, as part of another call.
 pub trait Phase: Plan {
@@ -109,6 +109,8 @@ macro_rules! phases {
 }
 
 phases! {
+    allreduce::RecursiveDoubling,
+    allreduce::RecursiveSplitting,
     bcast::Knomial,
     bcast::Chain,
     bcast::Circulant,

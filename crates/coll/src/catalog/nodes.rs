@@ -1,10 +1,10 @@
 //! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
 
-use super::rounds::{chain, in_lanes, scattered_in_lanes, trees_of_nodes};
+use super::rounds::{chain, doubled, in_lanes, scattered_in_lanes, trees_of_nodes};
 use super::{Call, Collective, Needs, Parameters, Row};
 use crate::hierarchy::{full_nodes, hosts};
 use crate::tree::{self, Place, levels};
-use crate::{bcast, circulant, cost, hierarchy};
+use crate::{allreduce, bcast, circulant, cost, hierarchy};
 
 pub(super) const BARRIER: Row = Row {
     collective: Collective::Barrier,
@@ -214,8 +214,32 @@ pub(super) const ALLREDUCE: Row = Row {
         per_node: 1,
         ..Parameters::NONE
     },
-    rounds: hierarchy::Allreduce::rounds,
+    rounds: |call, parameters| {
+        hierarchy::KnomialAllreduce::rounds(call, parameters, |leaders, _| doubled(leaders.size))
+    },
     cost: cost::allreduce_node_aware,
+};
+
+pub(super) const ALLREDUCE_POSTAL: Row = Row {
+    collective: Collective::Allreduce,
+    name: "postal",
+    about: "as node-aware, but by recursive splitting, and nobody waits for a level of a tree to end: for \
+            short vectors; the operation must commute",
+    needs: Needs {
+        commutative: true,
+        max_radix: allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        radix: 4,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: |call, parameters| {
+        let splitting = allreduce::RecursiveSplitting::rounds;
+        hierarchy::PostalAllreduce::rounds(call, parameters, splitting)
+    },
+    cost: cost::allreduce_postal,
 };
 
 pub(super) const ALLREDUCE_LANE_CIRCULANT: Row = Row {

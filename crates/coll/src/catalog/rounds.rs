@@ -18,6 +18,11 @@ pub(super) fn knomial(size: u32, radix: u32) -> u64 {
     u64::from(radix - 1) * u64::from(levels_of(size, radix))
 }
 
+/// The rounds of recursive doubling, where ranks are folded onto others if their number is no power of two.
+pub(super) fn doubled(size: u32) -> u64 {
+    u64::from(levels(size)) + u64::from(!size.is_power_of_two())
+}
+
 /// The rounds in which each two ranks exchange; in place each rank rests in one.
 pub(super) fn exchanges(call: &Call) -> u64 {
     u64::from(call.size - 1) + u64::from(call.in_place && call.size > 1)

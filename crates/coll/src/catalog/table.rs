@@ -5,7 +5,7 @@
 //! it is given satisfies the row's needs, and the parameters that the row has are not 0. Rows of
 //! algorithms that know nodes are in [`nodes`], and those of several collectives in [`twins`].
 
-use super::rounds::{chain as chain_rounds, exchanged, knomial, regathered};
+use super::rounds::{chain as chain_rounds, doubled, exchanged, knomial, regathered};
 use super::{Call, Collective, Needs, Parameters, Row, nodes, twins};
 use crate::digits::Digits;
 use crate::plan::any_plan;
@@ -399,9 +399,7 @@ table! {
         about: "few rounds; whole vector each round: for small vectors",
         needs: Needs::NOTHING,
         parameters: Parameters::NONE,
-        rounds: |call, _| {
-            u64::from(levels(call.size)) + u64::from(!call.size.is_power_of_two())
-        },
+        rounds: |call, _| doubled(call.size),
         cost: cost::allreduce_doubling,
     };
     AllreduceRecursiveMultiplying(allreduce::RecursiveMultiplying): Row {
@@ -493,7 +491,8 @@ table! {
         rounds: stages::rounds,
         cost: cost::staged,
     };
-    AllreduceNodeAware(hierarchy::Allreduce): nodes::ALLREDUCE;
+    AllreduceNodeAware(hierarchy::KnomialAllreduce): nodes::ALLREDUCE;
+    AllreducePostal(hierarchy::PostalAllreduce): nodes::ALLREDUCE_POSTAL;
     AllreduceLaneCirculant(hierarchy::GuestAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
     ReduceScatterCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatter);

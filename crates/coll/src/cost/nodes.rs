@@ -9,8 +9,8 @@ use super::round::Round;
 use super::rounds::Rounds;
 use super::trees::{gather_in_place, postal_down, postal_up};
 use super::{
-    Cost, Model, Way, allreduce_circulant, barrier_knomial, bcast, chain, dissemination,
-    exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
+    Cost, Model, Way, allreduce_circulant, allreduce_splitting, barrier_knomial, bcast, chain,
+    dissemination, exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
     reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
 };
 use crate::catalog::{Call, Parameters};
@@ -149,19 +149,38 @@ fn up_nodes(tree: Cost, call: &Call, parameters: &Parameters, model: &Model) -> 
     }
 }
 
-/// Allreduce by leaders, with trees up and down inside the nodes.
+/// Allreduce by leaders, with k-nomial trees up and down inside the nodes, and recursive doubling between them.
 pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [(leaders, far), node, last] = phases(call, parameters, model);
-    let up = [node, last].map(|(call, near)| reduce(&call, parameters, &near));
-    let down = [node, last].map(|(call, near)| bcast(&call, parameters, &near));
-    match leaders.size {
+    let among = |(leaders, far): &Phase| among_leaders(leaders, far);
+    by_leaders([reduce, bcast], among, call, parameters, model)
+}
+
+/// The same with postal trees, and recursive splitting.
+pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let among = |(leaders, far): &Phase| [allreduce_splitting(leaders, parameters, far); 2];
+    by_leaders([postal_up, postal_down], among, call, parameters, model)
+}
+
+/// Allreduce by leaders, with trees up and down inside the nodes, and when the last one of more than two leaders is
+/// done, and when all others are.
+fn by_leaders(
+    [to_leader, from_leader]: [Cost; 2],
+    among: impl Fn(&Phase) -> [u64; 2],
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
+    let [between, node, last] = phases(call, parameters, model);
+    let up = [node, last].map(|(call, near)| to_leader(&call, parameters, &near));
+    let down = [node, last].map(|(call, near)| from_leader(&call, parameters, &near));
+    match between.0.size {
         1 => up[0].saturating_add(down[0]),
         2 => {
-            let met = meet(&far, call.bytes(), up);
+            let met = meet(&between.1, call.bytes(), up);
             later(met, down).saturating_add(model.reduce(call.bytes()))
         }
         _ => {
-            let [last, others] = among_leaders(&leaders, &far);
+            let [last, others] = among(&between);
             up[0].saturating_add(later([others, last], down))
         }
     }

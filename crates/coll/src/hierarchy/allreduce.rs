@@ -1,30 +1,36 @@
-//! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, recursive
-//! doubling between these, and broadcast inside.
+//! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
+//! between these, and broadcast inside.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one
-//! after another, and all ranks get the same bits.
+//! One rank of a node talks to other nodes. With k-nomial trees the order of the ranks is kept where nodes are
+//! filled one after another; all ranks get the same bits.
 
 use super::bcast::{from_output, inside};
 use super::{Nodes, renamed};
-use crate::allreduce::RecursiveDoubling;
-use crate::bcast;
+use crate::allreduce::{RecursiveDoubling, RecursiveSplitting};
 use crate::catalog::{Call, Parameters};
+use crate::phase::Phase;
 use crate::plan::{Acts, Buf, Known, Plan};
-use crate::reduce;
-use crate::tree::{self, Place, levels};
+use crate::tree::{self, Place};
+use crate::{bcast, reduce};
 
 /// One rank's part in a node-aware allreduce: the steps of the tree up its node, if it is not alone
-/// there; at the first rank of a node those of recursive doubling; and those of the tree down.
+/// there; at the first rank of a node those between nodes; and those of the tree down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allreduce {
+pub struct Allreduce<T, B> {
     nodes: Nodes,
     in_place: bool,
-    up: Option<reduce::Knomial>,
-    between: Option<RecursiveDoubling>,
-    down: Option<bcast::Knomial>,
+    up: Option<reduce::Tree<T>>,
+    between: Option<B>,
+    down: Option<bcast::Tree<T>>,
 }
 
-impl Allreduce {
+/// K-nomial trees, and recursive doubling.
+pub type KnomialAllreduce = Allreduce<tree::Knomial, RecursiveDoubling>;
+
+/// Postal trees, and recursive splitting.
+pub type PostalAllreduce = Allreduce<tree::Postal, RecursiveSplitting>;
+
+impl<T: Place, B: Phase + Copy> Allreduce<T, B> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = Nodes::of(call, parameters);
         let is_alone = nodes.ranks() == 1;
@@ -32,21 +38,26 @@ impl Allreduce {
             .with_in_place(call.in_place && nodes.leads());
         let between = Call::allreduce(nodes.node(), nodes.count(), call.count, 1)
             .with_in_place(call.in_place || !is_alone);
-        let of_leader = || RecursiveDoubling::of(&between, parameters);
+        let of_leader = || B::of(&between, parameters);
         Allreduce {
             nodes,
             in_place: call.in_place,
-            up: (!is_alone).then(|| reduce::Knomial::of(&up, parameters)),
+            up: (!is_alone).then(|| reduce::Tree::of(&up, parameters)),
             between: nodes.leads().then(of_leader),
             down: (!is_alone).then(|| inside(nodes, call.count, parameters)),
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
-    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+    /// The rounds with one message at a time, those between the leaders being told: exact with one rank a node, else
+    /// at most so many.
+    pub(crate) fn rounds(
+        call: &Call,
+        parameters: &Parameters,
+        between: fn(&Call, &Parameters) -> u64,
+    ) -> u64 {
         let nodes = Nodes::of(call, parameters);
-        let between = levels(nodes.count()) + u32::from(!nodes.count().is_power_of_two());
-        u64::from(between) + 2 * tree::Knomial::most_rounds(nodes.most(), parameters)
+        let leaders = Call::allreduce(0, nodes.count(), call.count, 1);
+        between(&leaders, parameters) + 2 * T::most_rounds(nodes.most(), parameters)
     }
 
     /// The steps up the node, and those until the way down.
@@ -56,7 +67,7 @@ impl Allreduce {
     }
 }
 
-impl Plan for Allreduce {
+impl<T: Place, B: Phase + Copy> Plan for Allreduce<T, B> {
     fn steps(&self) -> u32 {
         self.ends()[1] + self.down.map_or(0, |plan| plan.steps())
     }

@@ -30,7 +30,7 @@ mod reduce;
 mod scatter;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
-pub use allreduce::Allreduce;
+pub use allreduce::{Allreduce, KnomialAllreduce, PostalAllreduce};
 pub use alltoall::Alltoall;
 pub use barrier::Barrier;
 pub use bcast::{Bcast, KnomialBcast, PostalBcast};
