@@ -157,7 +157,15 @@ pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: 
 
 /// The same with postal trees, and recursive splitting.
 pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let among = |(leaders, far): &Phase| [allreduce_splitting(leaders, parameters, far); 2];
+    let among = |(leaders, far): &Phase| {
+        // Who begins earlier than others has long messages under way when these ask for theirs: that waits.
+        let messages = u64::from(parameters.radix.min(leaders.size) - 1);
+        let waits = match call.bytes() > far.machine.eager && !model.is_even() {
+            true => far.load(call.bytes()).saturating_mul(messages),
+            false => 0,
+        };
+        [allreduce_splitting(leaders, parameters, far).saturating_add(waits); 2]
+    };
     by_leaders([postal_up, postal_down], among, call, parameters, model)
 }
 
