@@ -104,7 +104,7 @@ fn few_short_messages_go_from_node_to_node() {
         (Collective::Barrier, [8, 24, 28]),
         (Collective::Bcast, [3, 6, 6]),
         (Collective::Reduce, [3, 6, 6]),
-        (Collective::Allreduce, [12, 8, 24]),
+        (Collective::Allreduce, [12, 12, 24]),
         (Collective::Gather, [3, 6, 6]),
         (Collective::Scatter, [3, 6, 5]),
         (Collective::Allgather, [16, 24, 28]),
@@ -121,7 +121,7 @@ fn few_bytes_go_from_node_to_node() {
     let expected = [
         (Collective::Bcast, [192, 192, 384]),
         (Collective::Reduce, [192, 272, 364]),
-        (Collective::Allreduce, [768, 384, 832]),
+        (Collective::Allreduce, [768, 768, 832]),
         (Collective::Gather, [384, 384, 512]),
         (Collective::Scatter, [384, 384, 384]),
         (Collective::Allgather, [1536, 1536, 3072]),

@@ -185,7 +185,8 @@ mod tests {
     #[test]
     fn a_plan_is_small() {
         // What goes by stages holds any reduction, and any broadcast or scatter.
-        assert!(size_of::<AnyPlan>() <= 328);
+        let bytes = size_of::<AnyPlan>();
+        assert!(bytes <= 328, "{bytes}");
     }
 
     #[test]

@@ -13,7 +13,6 @@ use crate::tree::{self, Place};
 /// one more, which sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
-    rank: u32,
     place: T,
     sum: Accumulator,
     /// The first place with a child; beyond all places where there is none.
@@ -28,7 +27,6 @@ impl<T: Place> Tree<T> {
         let place = T::of(call, parameters);
         let first = (0..place.children()).find(|&at| place.down(at).is_some());
         Tree {
-            rank: call.rank,
             place,
             sum: if call.rank == call.root {
                 Accumulator::in_out(call.count, call.in_place)
@@ -63,7 +61,7 @@ impl<T: Place> Plan for Tree<T> {
                 Some(child) if i.is_multiple_of(2) => {
                     acts.recv(child.peer, child.tag, self.sum.room(merged));
                 }
-                Some(child) => self.sum.merge(merged, child.peer < self.rank, acts),
+                Some(child) => self.sum.merge(merged, child.peer < self.place.rank(), acts),
                 None => {}
             }
         } else if let Some(parent) = self.place.up() {

@@ -157,6 +157,10 @@ impl Place for Knomial {
         u64::from(radix - 1) * u64::from(levels_of(size, radix))
     }
 
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
     fn up(&self) -> Option<Edge> {
         let tag = self.top;
         self.parent().map(|peer| Edge { peer, tag })

@@ -48,6 +48,9 @@ pub trait Place: Copy {
     /// The most of them, whatever rank the root is.
     fn most_rounds(size: u32, parameters: &Parameters) -> u64;
 
+    /// The rank.
+    fn rank(&self) -> u32;
+
     /// The way to the parent; none at the root.
     fn up(&self) -> Option<Edge>;
 

@@ -42,40 +42,41 @@ pub(crate) fn children(rooms: &[u32], ranks: u32) -> usize {
     rooms.iter().take_while(|&&room| room < ranks).count()
 }
 
-/// One rank's place in a tree to a radix.
+/// One rank's place in a tree to a radix. A plan may have several, so it is small: a radix and children fit a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Postal {
     root: Circle,
-    radix: u32,
-    /// The rank and its parent, counted from the root.
+    /// Counted from the root.
     rank: u32,
-    parent: Option<u32>,
-    /// Ranks of its subtree, and its children.
+    /// The same; at the root, the root.
+    parent: u32,
+    /// Ranks of its subtree.
     ranks: u32,
-    children: u32,
+    radix: u8,
+    children: u8,
 }
 
 impl Postal {
     /// The place of the rank so far above the root.
     fn new(from_root: u32, root: Circle, radix: u32) -> Self {
         let rooms = rooms(root.size(), radix);
-        let (mut first, mut ranks, mut parent) = (0, root.size(), None);
+        let (mut first, mut ranks, mut parent) = (0, root.size(), 0);
         while first < from_root {
             let farthest = rooms[children(&rooms, ranks) - 1];
             if from_root - first < farthest {
                 ranks = farthest;
             } else {
-                parent = Some(first);
+                parent = first;
                 (first, ranks) = (first + farthest, ranks - farthest);
             }
         }
         Postal {
             root,
-            radix,
             rank: from_root,
             parent,
             ranks,
-            children: children(&rooms, ranks) as u32,
+            radix: radix.min(MAX_RADIX) as u8,
+            children: children(&rooms, ranks) as u8,
         }
     }
 
@@ -107,16 +108,20 @@ impl Place for Postal {
         rounds as u64
     }
 
+    fn rank(&self) -> u32 {
+        self.root.above(self.rank)
+    }
+
     fn up(&self) -> Option<Edge> {
-        self.parent.map(|parent| self.edge(parent))
+        (self.rank > 0).then(|| self.edge(self.parent))
     }
 
     fn children(&self) -> u32 {
-        self.children
+        self.children.into()
     }
 
     fn down(&self, at: u32) -> Option<Edge> {
-        let rooms = rooms(self.ranks, self.radix);
+        let rooms = rooms(self.ranks, self.radix.into());
         let room = rooms.get(at as usize);
         room.map(|room| self.edge(self.rank + room))
     }
