@@ -606,10 +606,12 @@ fn following_some_blocks_notices_mutants() {
         let all = small(algorithm);
         for mutant in Drawn::some(algorithm, &all, |_| true) {
             let (size, contract) = (mutant.case.size, &mutant.contract);
+            let arrays = mutant.case.arrays();
+            let calls = mutant.case.calls(&arrays);
             let follow = |plans: &[Mutant], ranks: &[u32]| {
                 let ranks = ranks.iter().map(|&rank| Ranks::one(rank));
                 let ranks = ranks.fold(Ranks::new(), |all, one| all.union(&one));
-                check_plans(plans, &contract.clone().following(&ranks))
+                check_plans(plans, &Contract::following(&calls, &arrays, &ranks))
             };
             let each: Vec<_> = (0..size).map(|rank| [rank]).collect();
             let plans = mutant.plans(|_| false);

@@ -65,8 +65,10 @@ impl Case {
     ///
     /// The first fault found.
     pub fn check_following(&self, algorithm: Algorithm, ranks: &Ranks) -> Result<Report, Fault> {
-        let (plans, contract) = self.plans(algorithm)?;
-        check_plans(&plans, &contract.following(ranks))
+        let arrays = self.arrays();
+        let calls = self.calls(&arrays);
+        let plans = self.plans_of(algorithm, &calls)?;
+        check_plans(&plans, &Contract::following(&calls, &arrays, ranks))
     }
 
     /// The plans of all ranks, and what they promise.
@@ -77,6 +79,11 @@ impl Case {
     pub fn plans(&self, algorithm: Algorithm) -> Result<(Vec<AnyPlan>, Contract), Fault> {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
+        let plans = self.plans_of(algorithm, &calls)?;
+        Ok((plans, Contract::of(&calls, &arrays)))
+    }
+
+    fn plans_of(&self, algorithm: Algorithm, calls: &[Call]) -> Result<Vec<AnyPlan>, Fault> {
         let plan = |call: &Call| {
             let plan = algorithm.plan(call, &self.parameters);
             plan.map_err(|why| Fault {
@@ -85,8 +92,7 @@ impl Case {
                 kind: Kind::Unsuited(why),
             })
         };
-        let plans = calls.iter().map(plan).collect::<Result<_, _>>()?;
-        Ok((plans, Contract::of(&calls, &arrays)))
+        calls.iter().map(plan).collect()
     }
 
     /// Proves plans that are these, or nearly, on the case.

@@ -108,29 +108,29 @@ impl Contract {
     /// What MPI promises to the calls of ranks 0, 1 and so on, given these arrays; none stands for
     /// empty ones.
     pub fn of(calls: &[Call], arrays: &[Arrays]) -> Self {
-        let first = calls.first();
-        let is = |collective| first.is_some_and(|call| call.collective == collective);
-        Contract {
-            tasks: calls.iter().map(|call| Task::of(call, arrays)).collect(),
-            commutative: first.is_some_and(|call| call.commutative),
-            // An exact operation gives them by itself.
-            same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
-            barrier: is(Collective::Barrier),
-            followed: None,
-        }
+        Contract::about(calls, arrays, None)
     }
 
     /// The same promise about what these ranks contribute. What others do has no value, may be read
     /// all the same, and nothing is promised about it: where every rank gets a block of every other,
     /// a few blocks are followed with less work than all.
-    #[must_use]
-    pub fn following(mut self, ranks: &Ranks) -> Self {
-        for task in &mut self.tasks {
-            task.expected
-                .retain(|expected| !ranks.is_disjoint(&expected.ranks));
+    pub fn following(calls: &[Call], arrays: &[Arrays], ranks: &Ranks) -> Self {
+        Contract::about(calls, arrays, Some(ranks))
+    }
+
+    fn about(calls: &[Call], arrays: &[Arrays], followed: Option<&Ranks>) -> Self {
+        let first = calls.first();
+        let is = |collective| first.is_some_and(|call| call.collective == collective);
+        Contract {
+            tasks: (calls.iter())
+                .map(|call| Task::of(call, arrays, followed))
+                .collect(),
+            commutative: first.is_some_and(|call| call.commutative),
+            // An exact operation gives them by itself.
+            same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
+            barrier: is(Collective::Barrier),
+            followed: followed.cloned(),
         }
-        self.followed = Some(ranks.clone());
-        self
     }
 
     /// Whether what the rank contributes has a value.
@@ -141,7 +141,8 @@ impl Contract {
 }
 
 impl Task {
-    fn of(call: &Call, all: &[Arrays]) -> Self {
+    /// What the rank is promised, of what some ranks contribute if not of all.
+    fn of(call: &Call, all: &[Arrays], followed: Option<&Ranks>) -> Self {
         let arrays = all.get(call.rank as usize).cloned().unwrap_or_default();
         let (sends, recvs) = (
             Blocks::Given(arrays.sends.clone()),
@@ -214,7 +215,10 @@ impl Task {
             arrays,
             blocks,
         };
-        task.expect(call, all);
+        task.expect(call, all, followed);
+        if let Some(ranks) = followed {
+            (task.expected).retain(|expected| !ranks.is_disjoint(&expected.ranks));
+        }
         if in_place {
             task.place(call);
         }
@@ -252,7 +256,7 @@ impl Task {
     }
 
     /// Notes what `Out` must hold.
-    fn expect(&mut self, call: &Call, all: &[Arrays]) {
+    fn expect(&mut self, call: &Call, all: &[Arrays], followed: Option<&Ranks>) {
         let &Call {
             collective,
             rank,
@@ -271,7 +275,7 @@ impl Task {
             | Collective::Gatherv
             | Collective::Allgather
             | Collective::Allgatherv => {
-                for from in 0..size {
+                for from in followed.unwrap_or(&everyone).iter() {
                     self.gets(self.blocks[1].range(from), 0, Ranks::one(from));
                 }
             }
