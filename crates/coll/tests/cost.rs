@@ -270,3 +270,41 @@ fn a_ring_past_two_ranks_takes_turns_with_blocks_of_some_lengths() {
         }
     }
 }
+
+/// Up and down postal trees on one node what a short vector costs is what is simulated, and nearly so on equal nodes.
+#[test]
+fn postal_trees_of_short_vectors_cost_what_they_take() {
+    let placed = [(16, 16), (64, 64), (100, 100), (33, 1), (48, 16), (64, 16)];
+    for (machine, (ranks, per_node)) in Machine::NAMED
+        .into_iter()
+        .flat_map(|(_, _, machine)| placed.map(|placed| (machine, placed)))
+    {
+        let placement = Placement::new(Order::Block, ranks, per_node);
+        for (serial, bytes) in [8, 512, 4 << 10]
+            .into_iter()
+            .flat_map(|b| [(false, b), (true, b)])
+        {
+            let setup = Setup::new(machine, placement).with_serial_copies(serial);
+            let model = Model::new(machine, placement).with_serial_copies(serial);
+            for (algorithm, radix) in [Algorithm::BcastPostal, Algorithm::ReducePostal]
+                .into_iter()
+                .flat_map(|one| [2, 3, 4, 5, 8].map(|radix| (one, radix)))
+            {
+                let parameters = Parameters {
+                    radix,
+                    per_node,
+                    ..Parameters::NONE
+                };
+                let work = Workload::new(algorithm.collective(), ranks, bytes);
+                let report = Simulation::new(&setup).work(&work, algorithm, &parameters);
+                let time = report.expect("a time").last();
+                let form = algorithm.cost(&work.call(0).expect("a call"), &parameters, &model);
+                let ratio = form as f64 / time as f64;
+                assert!(
+                    (0.97..1.03).contains(&ratio),
+                    "{algorithm} to {radix}, {bytes} B, {placement:?}, serial {serial}: {ratio}"
+                );
+            }
+        }
+    }
+}

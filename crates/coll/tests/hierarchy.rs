@@ -4,18 +4,21 @@ use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::check::{Report, check};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 16] = [
+const ALGORITHMS: [Algorithm; 19] = [
     Algorithm::BarrierNodeAware,
     Algorithm::GatherNodeAware,
     Algorithm::ScatterNodeAware,
     Algorithm::ScanNodeAware,
     Algorithm::ExscanNodeAware,
     Algorithm::BcastNodeAware,
+    Algorithm::BcastPostal,
     Algorithm::BcastLaneKnomial,
     Algorithm::BcastLaneChain,
     Algorithm::BcastLaneCirculant,
     Algorithm::ReduceNodeAware,
+    Algorithm::ReducePostal,
     Algorithm::AllreduceNodeAware,
+    Algorithm::AllreducePostal,
     Algorithm::AllgatherLaneBruck,
     Algorithm::AllgatherLaneRing,
     Algorithm::AlltoallNodeAware,
@@ -148,6 +151,8 @@ fn only_leaders_talk_to_other_nodes() {
     };
     assert_eq!(messages(Algorithm::BcastNodeAware), 7 + inside);
     assert_eq!(messages(Algorithm::ReduceNodeAware), 7 + inside);
+    assert_eq!(messages(Algorithm::BcastPostal), 7 + inside);
+    assert_eq!(messages(Algorithm::ReducePostal), 7 + inside);
     assert_eq!(messages(Algorithm::AllreduceNodeAware), 3 * 8 + 2 * inside);
 }
 

@@ -608,6 +608,7 @@ fn following_some_blocks_notices_mutants() {
             let (size, contract) = (mutant.case.size, &mutant.contract);
             let arrays = mutant.case.arrays();
             let calls = mutant.case.calls(&arrays);
+            assert_eq!(&Contract::of(&calls, &arrays), contract);
             let follow = |plans: &[Mutant], ranks: &[u32]| {
                 let ranks = ranks.iter().map(|&rank| Ranks::one(rank));
                 let ranks = ranks.fold(Ranks::new(), |all, one| all.union(&one));

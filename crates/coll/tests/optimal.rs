@@ -195,16 +195,23 @@ fn reduce_scatter_and_allgather_reach_both_bounds() {
     }
 }
 
+const TREES: [Algorithm; 4] = [
+    Algorithm::BcastKnomial,
+    Algorithm::ReduceKnomial,
+    Algorithm::BcastPostal,
+    Algorithm::ReducePostal,
+];
+
 #[test]
 fn trees_take_their_rounds() {
     for (size, k) in sizes().flat_map(|size| [2, 3, 4, 8].map(|k| (size, k))) {
-        for algorithm in [Algorithm::BcastKnomial, Algorithm::ReduceKnomial] {
+        for algorithm in TREES {
             let case = Case::new(algorithm, size, 3).with(radix(k));
             case.to(size / k).prove_exactly();
         }
     }
     for (size, root) in (1..=16).flat_map(|size| (0..size).map(move |root| (size, root))) {
-        for algorithm in [Algorithm::BcastKnomial, Algorithm::ReduceKnomial] {
+        for algorithm in TREES {
             Case::new(algorithm, size, 3)
                 .with(radix(3))
                 .to(root)
@@ -369,6 +376,8 @@ proptest! {
             Algorithm::ReduceCirculant,
             Algorithm::BcastKnomial,
             Algorithm::ReduceKnomial,
+            Algorithm::BcastPostal,
+            Algorithm::ReducePostal,
             Algorithm::ReduceRabenseifner,
             Algorithm::AllreduceRecursiveMultiplying,
             Algorithm::AllreduceCensus,

@@ -1,8 +1,9 @@
 //! Broadcast by a scatter of the catalog and then an allgather of the catalog.
 //!
-//! The vector is cut into one block for each rank; if the allgather has a [guest](allgather::NeighborExchange), that one
-//! has none, and none of it travels with those of others. The root has the vector and gets nothing in the allgather. A rank that hands nothing on in the scatter is ready for short blocks of the allgather
-//! while it still waits for its own one: what comes early then needs no copy.
+//! The vector is cut into one block for each rank; but a [guest](allgather::NeighborExchange) of the allgather has none,
+//! which would travel with those of others. The root has the vector and gets nothing in the allgather. A rank that hands
+//! nothing on in the scatter is ready for short blocks of the allgather while it still waits for its own one: what comes
+//! early then needs no copy.
 //!
 //! So a broadcast need not be slower than a scatter and an allgather, whichever are best for the
 //! blocks.
@@ -152,6 +153,28 @@ mod tests {
             acts.iter().map(come).sum::<u64>()
         };
         (0..plan.steps()).map(in_step).sum()
+    }
+
+    #[test]
+    fn no_block_of_a_guest_travels_with_those_of_others() {
+        for size in [5, 9, 23_u32] {
+            let block = 10;
+            let longest = |rank| {
+                let call = Call::bcast(rank, size, 0, u64::from(size - 1) * block);
+                let plan = KnomialNeighborExchange::of(&call, &Parameters::NONE);
+                let (learned, before) = (Learned::new(), plan.scatter().steps());
+                let known = Known::new(Given::NOTHING, &learned);
+                let after = (before..plan.steps()).flat_map(|i| {
+                    let mut acts = Acts::new();
+                    plan.step(i, &known, &mut acts);
+                    let sent = acts.iter().filter_map(Act::reads).map(|part| part.len());
+                    sent.max()
+                });
+                after.max().unwrap_or(0)
+            };
+            assert_eq!((0..size).map(longest).max(), Some(2 * block), "{size}");
+            assert_eq!(longest(size - 1), 0, "the guest of {size}");
+        }
     }
 
     #[test]

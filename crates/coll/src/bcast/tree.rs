@@ -15,7 +15,7 @@ pub struct Tree<T> {
     count: u64,
 }
 
-/// `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
+/// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
 pub type Knomial = Tree<tree::Knomial>;
 
 impl<T: Place> Tree<T> {
@@ -32,7 +32,7 @@ impl<T: Place> Plan for Tree<T> {
         if self.count == 0 {
             0
         } else {
-            1 + self.place.children()
+            1 + self.place.places()
         }
     }
 
@@ -48,8 +48,8 @@ impl<T: Place> Plan for Tree<T> {
             }
             return Some(0);
         };
-        // The largest blocks first, and of them the farthest: the reverse of a reduction.
-        if let Some(child) = self.place.down(self.place.children() - 1 - sent) {
+        // Who has the most ranks below it first: the reverse of a reduction.
+        if let Some(child) = self.place.down(self.place.places() - 1 - sent) {
             let buf = if parent.is_some() { Buf::Out } else { Buf::In };
             acts.send(child.peer, child.tag, Part::new(buf, 0, self.count));
         }

@@ -112,7 +112,7 @@ pub(super) const BCAST_POSTAL: Row = Row {
     about: "as node-aware, but nobody waits for a level of a tree to end: \
             for short vectors",
     needs: Needs {
-        max_radix: tree::MAX_RADIX,
+        max_radix: tree::postal::MAX_RADIX,
         ..Needs::NOTHING
     },
     parameters: Parameters {
@@ -191,7 +191,7 @@ pub(super) const REDUCE_POSTAL: Row = Row {
             for short vectors; the operation must commute",
     needs: Needs {
         commutative: true,
-        max_radix: tree::MAX_RADIX,
+        max_radix: tree::postal::MAX_RADIX,
         ..Needs::NOTHING
     },
     parameters: Parameters {
@@ -224,9 +224,8 @@ pub(super) const ALLREDUCE_POSTAL: Row = Row {
     collective: Collective::Allreduce,
     name: "postal",
     about: "as node-aware, but by recursive splitting, and nobody waits for a level of a tree to end: for \
-            short vectors; the operation must commute",
+            short vectors",
     needs: Needs {
-        commutative: true,
         max_radix: allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
         ..Needs::NOTHING
     },

@@ -3,7 +3,8 @@
 use super::{Call, Parameters};
 use crate::digits::Digits;
 use crate::hierarchy::{full_nodes, of_lane, one_after_another};
-use crate::tree::{levels, levels_of};
+use crate::tree::levels;
+pub(super) use crate::tree::most_rounds as knomial;
 
 /// The rounds of a vector in blocks down a chain.
 pub(super) fn chain(call: &Call, parameters: &Parameters) -> u64 {
@@ -11,11 +12,6 @@ pub(super) fn chain(call: &Call, parameters: &Parameters) -> u64 {
         1 => 0,
         size => u64::from(size) - 2 + u64::from(parameters.blocks).min(call.count),
     }
-}
-
-/// The rounds that a tree to a radix takes at most.
-pub(super) fn knomial(size: u32, radix: u32) -> u64 {
-    u64::from(radix - 1) * u64::from(levels_of(size, radix))
 }
 
 /// The rounds of recursive doubling, where ranks are folded onto others if their number is no power of two.

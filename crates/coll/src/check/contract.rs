@@ -275,7 +275,8 @@ impl Task {
             | Collective::Gatherv
             | Collective::Allgather
             | Collective::Allgatherv => {
-                for from in followed.unwrap_or(&everyone).iter() {
+                let followed = followed.unwrap_or(&everyone).iter();
+                for from in followed.filter(|&from| from < size) {
                     self.gets(self.blocks[1].range(from), 0, Ranks::one(from));
                 }
             }

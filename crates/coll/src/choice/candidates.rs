@@ -7,7 +7,7 @@ use crate::exec::IN_FLIGHT;
 use crate::stages;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 160;
+pub(super) const MOST: usize = 176;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
@@ -20,7 +20,8 @@ const WINDOWS: [u32; 2] = [0, 64];
 
 const BLOCKS: [u32; 11] = [2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
-/// Of one that deals them out in turn, and rounds up until all ranks have as many: closer where these are few.
+/// Of one that deals them out in turn, and rounds up until all ranks have as many: closer where these are few. Others are
+/// told from one another less well by what they are expected to cost.
 const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 
 /// Of an algorithm that cuts what it need not: whole blocks first.

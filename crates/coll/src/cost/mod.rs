@@ -140,10 +140,15 @@ impl Model {
         travel.saturating_add(once + before)
     }
 
+    /// Whether a message of so many bytes is a flag.
+    const fn is_flag(&self, bytes: u64) -> bool {
+        self.flags && bytes <= Machine::FLAG
+    }
+
     /// A way with what the processors pay for a message of so many bytes.
     const fn ends(&self, way: Way, bytes: u64) -> Path {
         let (path, node) = (self.path(way), self.machine.node);
-        if self.flags && bytes <= Machine::FLAG {
+        if self.is_flag(bytes) {
             Path {
                 send: node.send,
                 recv: node.recv,

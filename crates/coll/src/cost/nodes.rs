@@ -151,16 +151,16 @@ fn up_nodes(tree: Cost, call: &Call, parameters: &Parameters, model: &Model) -> 
 
 /// Allreduce by leaders, with k-nomial trees up and down inside the nodes, and recursive doubling between them.
 pub(crate) fn allreduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let among = |(leaders, far): &Phase| among_leaders(leaders, far);
+    let among = |(leaders, far): &Phase, _| among_leaders(leaders, far);
     by_leaders([reduce, bcast], among, call, parameters, model)
 }
 
 /// The same with postal trees, and recursive splitting.
 pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let among = |(leaders, far): &Phase| {
+    let among = |(leaders, far): &Phase, are_equal: bool| {
         // Who begins earlier than others has long messages under way when these ask for theirs: that waits.
         let messages = u64::from(parameters.radix.min(leaders.size) - 1);
-        let waits = match call.bytes() > far.machine.eager && !model.is_even() {
+        let waits = match call.bytes() > far.machine.eager && !are_equal {
             true => far.load(call.bytes()).saturating_mul(messages),
             false => 0,
         };
@@ -169,11 +169,11 @@ pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Mod
     by_leaders([postal_up, postal_down], among, call, parameters, model)
 }
 
-/// Allreduce by leaders, with trees up and down inside the nodes, and when the last one of more than two leaders is
-/// done, and when all others are.
+/// Allreduce by leaders, with trees up and down inside the nodes. Of more than two leaders, of nodes with equally many ranks
+/// or not, `among` says when the last one is done, and when all others are.
 fn by_leaders(
     [to_leader, from_leader]: [Cost; 2],
-    among: impl Fn(&Phase) -> [u64; 2],
+    among: impl Fn(&Phase, bool) -> [u64; 2],
     call: &Call,
     parameters: &Parameters,
     model: &Model,
@@ -188,7 +188,7 @@ fn by_leaders(
             later(met, down).saturating_add(model.reduce(call.bytes()))
         }
         _ => {
-            let [last, others] = among(&between);
+            let [last, others] = among(&between, node.0.size == last.0.size);
             up[0].saturating_add(later([others, last], down))
         }
     }

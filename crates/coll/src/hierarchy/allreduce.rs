@@ -1,8 +1,8 @@
 //! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
 //! between these, and broadcast inside.
 //!
-//! One rank of a node talks to other nodes. With k-nomial trees the order of the ranks is kept where nodes are
-//! filled one after another; all ranks get the same bits.
+//! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one after another, by
+//! either kind of tree as they lead to each node's first rank; all ranks get the same bits.
 
 use super::bcast::{from_output, inside};
 use super::{Nodes, renamed};
@@ -48,8 +48,7 @@ impl<T: Place, B: Phase + Copy> Allreduce<T, B> {
         }
     }
 
-    /// The rounds with one message at a time, those between the leaders being told: exact with one rank a node, else
-    /// at most so many.
+    /// The rounds with one message at a time, at most, those between the leaders being told.
     pub(crate) fn rounds(
         call: &Call,
         parameters: &Parameters,

@@ -19,13 +19,13 @@ pub struct Tree<T> {
     first: u32,
 }
 
-/// `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
+/// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
 pub type Knomial = Tree<tree::Knomial>;
 
 impl<T: Place> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = T::of(call, parameters);
-        let first = (0..place.children()).find(|&at| place.down(at).is_some());
+        let first = (0..place.places()).find(|&at| place.down(at).is_some());
         Tree {
             place,
             sum: if call.rank == call.root {
@@ -43,12 +43,12 @@ impl<T: Place> Plan for Tree<T> {
         if self.sum.value(false).is_empty() {
             0
         } else {
-            2 * self.place.children() + 1
+            2 * self.place.places() + 1
         }
     }
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
-        let places = 0..self.place.children();
+        let places = 0..self.place.places();
         let children = places.filter(|&at| self.place.down(at).is_some());
         self.sum.scratch(children.count() as u32)
     }
@@ -56,7 +56,7 @@ impl<T: Place> Plan for Tree<T> {
     fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         let at = i / 2;
         let merged = at > self.first;
-        if at < self.place.children() {
+        if at < self.place.places() {
             match self.place.down(at) {
                 Some(child) if i.is_multiple_of(2) => {
                     acts.recv(child.peer, child.tag, self.sum.room(merged));

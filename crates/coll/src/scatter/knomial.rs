@@ -39,7 +39,7 @@ impl Knomial {
 
     /// The ranks whose blocks come to a rank.
     pub(crate) fn subtree(&self, rank: u32) -> Range<u32> {
-        self.place.of(rank).subtree()
+        self.place.at(rank).subtree()
     }
 
     fn is_leaf(&self) -> bool {

@@ -13,6 +13,11 @@ use core::ops::Range;
 use super::{Edge, Place, levels_of};
 use crate::catalog::{Call, Parameters};
 
+/// The rounds that a tree to a radix takes at most.
+pub(crate) fn most_rounds(size: u32, radix: u32) -> u64 {
+    u64::from(radix - 1) * u64::from(levels_of(size, radix))
+}
+
 /// One rank's place in the tree to a radix of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
@@ -43,7 +48,7 @@ impl Knomial {
     }
 
     /// Another rank's place in the same tree.
-    pub(crate) fn of(&self, rank: u32) -> Self {
+    pub(crate) fn at(&self, rank: u32) -> Self {
         Knomial::new(rank, self.size, self.root, self.radix)
     }
 
@@ -99,7 +104,7 @@ impl Knomial {
                 let below = if self.brought(level, n).len() as u64 == self.weight(level) {
                     level * self.siblings()
                 } else {
-                    self.of(child).rounds_below()
+                    self.at(child).rounds_below()
                 };
                 rounds = rounds.max(sent + below);
             }
@@ -153,8 +158,8 @@ impl Place for Knomial {
         root.rounds_below().into()
     }
 
-    fn most_rounds(size: u32, &Parameters { radix, .. }: &Parameters) -> u64 {
-        u64::from(radix - 1) * u64::from(levels_of(size, radix))
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        most_rounds(size, parameters.radix)
     }
 
     fn rank(&self) -> u32 {
@@ -166,7 +171,7 @@ impl Place for Knomial {
         self.parent().map(|peer| Edge { peer, tag })
     }
 
-    fn children(&self) -> u32 {
+    fn places(&self) -> u32 {
         self.top * self.siblings()
     }
 

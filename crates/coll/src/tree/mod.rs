@@ -1,10 +1,10 @@
 //! Trees that broadcast and scatter go down and reduction and gather go up.
 
 mod knomial;
-mod postal;
+pub(crate) mod postal;
 
-pub(crate) use knomial::{Binomial, Knomial};
-pub(crate) use postal::{MAX_RADIX, MOST_CHILDREN, Postal, children, rooms};
+pub(crate) use knomial::{Binomial, Knomial, most_rounds};
+pub(crate) use postal::Postal;
 
 use crate::catalog::{Call, Parameters};
 
@@ -54,11 +54,11 @@ pub trait Place: Copy {
     /// The way to the parent; none at the root.
     fn up(&self) -> Option<Edge>;
 
-    /// Where children may be.
-    fn children(&self) -> u32;
+    /// The places where children may be.
+    fn places(&self) -> u32;
 
-    /// The way to the child in such a place, if there is one. A reduction goes through the places in order, a bcast
-    /// from the last to the first: there the children with the most below them are.
+    /// The way to the child in such a place, if there is one. A reduction goes through the places in order, a bcast from
+    /// the last to the first: the last ones have room for the most ranks below them.
     fn down(&self, at: u32) -> Option<Edge>;
 }
 

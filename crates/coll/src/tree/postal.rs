@@ -8,7 +8,7 @@
 //! tree goes what goes down with time reversed.
 //!
 //! Ranks are counted from the root. Each child brings a range of ranks that begins where those of its parent and the
-//! children nearer to it end; the range of the farthest child is cut short.
+//! children nearer to it end; the range of the farthest child may be cut short.
 //!
 //! Bar-Noy and Kipnis, "Designing broadcasting algorithms in the postal model for message-passing systems", 1994; Karp,
 //! Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP model", 1993.
@@ -17,16 +17,21 @@ use super::{Edge, Place};
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 
-/// The largest radix: with a larger one the children of the root of very many ranks could not be counted here.
+/// The largest radix: a rank that sends more often while a message travels would have too many of them under way.
 pub(crate) const MAX_RADIX: u32 = 16;
 
-/// The most children of a rank: there are at most 2^32 ranks, and the radix is at most [`MAX_RADIX`].
-pub(crate) const MOST_CHILDREN: usize = 192;
+/// Room for the children of a rank: of at most 2^32 ranks, to a radix of at most [`MAX_RADIX`], the root has 156.
+pub(crate) const MOST_CHILDREN: usize = 160;
+
+/// The times of sending a message for which one travels.
+pub(crate) fn delay(radix: u32) -> usize {
+    radix.clamp(2, MAX_RADIX) as usize - 1
+}
 
 /// How many ranks the root's part has without its children from number `n` on: itself without any, and at most so many
 /// until there are `size`. Child `n` brings the ranks from there on.
 pub(crate) fn rooms(size: u32, radix: u32) -> heapless::Vec<u32, MOST_CHILDREN> {
-    let delay = radix.clamp(2, MAX_RADIX) as usize - 1;
+    let delay = delay(radix);
     let mut rooms = heapless::Vec::new();
     let mut room = 1_u32;
     while room < size && rooms.push(room).is_ok() {
@@ -97,15 +102,8 @@ impl Place for Postal {
     }
 
     fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        let rooms = rooms(size, parameters.radix);
-        let (mut ranks, mut before, mut rounds) = (size, 0, 0);
-        // The farthest child's subtree may be cut short; the other children's take less by one each.
-        while let Some(others) = children(&rooms, ranks).checked_sub(1) {
-            rounds = rounds.max(before + 1 + others);
-            ranks -= rooms[others];
-            before += 1;
-        }
-        rounds as u64
+        // Below each child there are fewer children than the root has turned to before.
+        rooms(size, parameters.radix).len() as u64
     }
 
     fn rank(&self) -> u32 {
@@ -116,7 +114,7 @@ impl Place for Postal {
         (self.rank > 0).then(|| self.edge(self.parent))
     }
 
-    fn children(&self) -> u32 {
+    fn places(&self) -> u32 {
         self.children.into()
     }
 
@@ -144,7 +142,7 @@ mod tests {
             let mut children = 0;
             for rank in 0..size {
                 let mut end = rank + 1;
-                for at in 0..place(rank).children() {
+                for at in 0..place(rank).places() {
                     let child = place(rank).down(at).expect("all places have one").peer;
                     assert_eq!(place(child).up().expect("a parent").peer, rank);
                     assert_eq!(child, end);
@@ -152,7 +150,7 @@ mod tests {
                     children += 1;
                 }
                 assert_eq!(end, rank + place(rank).ranks);
-                assert_eq!(place(rank).down(place(rank).children()), None);
+                assert_eq!(place(rank).down(place(rank).places()), None);
             }
             assert_eq!(children, size - 1);
             assert_eq!(place(0).up(), None);
@@ -165,7 +163,7 @@ mod tests {
         // A parent comes before its children.
         for rank in 0..size {
             let place = Postal::new(rank, Circle::new(0, size), radix);
-            let farthest_first = (0..place.children()).rev().filter_map(|at| place.down(at));
+            let farthest_first = (0..place.places()).rev().filter_map(|at| place.down(at));
             for (sent, child) in (0..).zip(farthest_first) {
                 times[child.peer as usize] = times[rank as usize] + sent + delay;
             }
@@ -214,7 +212,11 @@ mod tests {
         for radix in 2..=MAX_RADIX {
             let rooms = rooms(u32::MAX, radix);
             let last = Postal::new(u32::MAX - 1, Circle::new(5, u32::MAX), radix);
-            assert!(rooms.len() < super::MOST_CHILDREN && last.up().is_some());
+            assert!(rooms.len() < super::MOST_CHILDREN);
+            let parent = Circle::new(5, u32::MAX).below(last.up().expect("a parent").peer);
+            let above = Postal::new(u32::MAX - parent, Circle::new(5, u32::MAX), radix);
+            let mut children = (0..above.places()).filter_map(|at| above.down(at));
+            assert!(children.any(|child| child.peer == last.rank()));
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::Tree;
 use crate::cost::Way;
-use crate::tree::{MAX_RADIX, MOST_CHILDREN, children, rooms};
+use crate::tree::postal::{MOST_CHILDREN, children, delay, rooms};
 
-/// The root of a part of a tree, some of whose children are done.
+/// A part of a tree: its root, some of whose children are done.
 #[derive(Clone, Copy, Default)]
-struct Root {
+struct Part {
     done: u64,
     /// When the latest of their messages came.
     last: u64,
@@ -20,10 +20,10 @@ impl Tree<'_> {
         let way = self.model.way(1);
         let size = self.model.place.size();
         let rooms = rooms(size, self.radix);
-        let delay = self.radix.min(MAX_RADIX) as usize - 1;
+        let delay = delay(self.radix);
         // A root with so many children, each with all that there is room for.
-        let mut full = heapless::Vec::<Root, { MOST_CHILDREN + 1 }>::new();
-        let _ = full.push(Root::default());
+        let mut full = heapless::Vec::<Part, { MOST_CHILDREN + 1 }>::new();
+        let _ = full.push(Part::default());
         for child in 0..rooms.len() {
             let below = full[(child + 1).saturating_sub(delay)].done;
             let _ = full.push(self.with_child(way, full[child], below));
@@ -41,12 +41,12 @@ impl Tree<'_> {
     }
 
     /// A root with one more child, farther than the others, whose part takes so long.
-    fn with_child(&self, way: Way, others: Root, below: u64) -> Root {
+    fn with_child(&self, way: Way, others: Part, below: u64) -> Part {
         let (model, bytes) = (self.model, self.bytes(1));
         let with_it = below.saturating_add(self.edge(way, 1));
         if !self.up || bytes > model.machine.eager {
             let done = with_it.max(others.done.saturating_add(self.gap(way, 1)));
-            return Root { done, ..others };
+            return Part { done, ..others };
         }
         // What comes before another one that the root waits for is received meanwhile, and copied in its turn: that takes
         // none of the time in which it would have nothing to do.
@@ -54,9 +54,13 @@ impl Tree<'_> {
         let comes = with_it.saturating_sub(receive.saturating_add(self.work));
         let taken = match comes < others.last {
             true => {
-                let received = model.path(way).recv;
+                let received = model.ends(way, bytes).recv;
                 let after = |(from, until): (u64, u64)| until.saturating_sub(from.max(comes));
-                let idle: u64 = others.waits.into_iter().map(after).sum();
+                // A flag is looked at when it is asked for.
+                let idle: u64 = match model.is_flag(bytes) {
+                    true => 0,
+                    false => others.waits.into_iter().map(after).sum(),
+                };
                 received
                     .saturating_sub(idle)
                     .saturating_add(model.copy(bytes))
@@ -64,7 +68,7 @@ impl Tree<'_> {
             false => receive,
         };
         let start = others.done.max(comes);
-        Root {
+        Part {
             done: start.saturating_add(taken).saturating_add(self.work),
             last: others.last.max(comes),
             waits: match comes > others.done {
