@@ -175,7 +175,7 @@ impl Dialogues {
         }
     }
 
-    /// Where `writer` writes in `step`, one of the last [`SLOTS`], for `reader`; one of the two is this rank.
+    /// Where `writer` writes in `step`, one of the last [`SLOTS`](super::arena::SLOTS), for `reader`; one of the two is this rank.
     #[inline(always)]
     pub(super) fn place(&self, step: u64, (writer, reader): (usize, usize)) -> Place {
         let writes = writer == self.me;
@@ -210,7 +210,7 @@ mod tests {
             let pairs =
                 (0..ranks).flat_map(|writer| (0..ranks).map(move |reader| (writer, reader)));
             let mut used = BTreeSet::new();
-            for step in 1..=4 * SLOTS as u64 {
+            for step in 1..=4 * arena::SLOTS as u64 {
                 // From the first to all others, and from all others to the last, so that each cell has its turn.
                 match step % 2 {
                     0 => all.iter_mut().for_each(|one| one.one_writes(step, 0)),
