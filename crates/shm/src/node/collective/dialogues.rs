@@ -94,6 +94,11 @@ impl Dialogues {
         2 * self.cell >= cell
     }
 
+    /// Whether the cells of one of them hold so many bytes.
+    pub(super) const fn hold(&self, len: u64) -> bool {
+        len <= (self.cells * self.cell) as u64
+    }
+
     fn with(&mut self, other: usize) -> &mut Dialogue {
         &mut self.all[vector(self.me, other)]
     }

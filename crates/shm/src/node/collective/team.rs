@@ -191,10 +191,12 @@ impl Team {
         Pieces::new(len, 1, through, element)
     }
 
-    /// How a vector goes that a rank gives one other: of many ranks any two have little room.
+    /// How a vector goes that a rank gives one other: of many ranks any two have little room. A vector that they have room
+    /// for only in turns goes through the cells that the rank writes for all, whoever the other is: from call to call that
+    /// changes, and these stay in a cache.
     #[inline]
     pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {
-        match self.dialogues.is_roomy(self.cell.min(LONG_PIECE)) {
+        match self.dialogues.is_roomy(self.cell.min(LONG_PIECE)) && self.dialogues.hold(len) {
             true => self.pieces_for_each(len, 1, element),
             false => self.pieces_for_all(len, element),
         }
