@@ -181,7 +181,7 @@ mod tests {
                 let other = time
                     .checked_sub(delay as usize)
                     .map_or(0, |then| reached[then]);
-                reached.push(one + other);
+                reached.push(one.saturating_add(other));
             }
             for size in 1..=100 {
                 let least = reached.iter().position(|&ranks| ranks >= size);
