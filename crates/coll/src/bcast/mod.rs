@@ -3,7 +3,6 @@
 //!
 //! The root reads them from `In`, every other rank gets them in `Out`.
 
-mod binomial;
 mod chain;
 mod circulant;
 mod composed;
@@ -11,7 +10,6 @@ mod linear_linear;
 mod scatter_allgather;
 mod tree;
 
-pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
 pub use composed::{

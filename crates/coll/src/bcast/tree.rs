@@ -15,7 +15,8 @@ pub struct Tree<T> {
     count: u64,
 }
 
-/// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
+/// Down a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a radix it is
+/// binomial, and takes the fewest rounds there are for one block.
 pub type Knomial = Tree<tree::Knomial>;
 
 impl<T: Place> Tree<T> {

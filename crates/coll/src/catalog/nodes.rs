@@ -6,16 +6,19 @@ use crate::hierarchy::{full_nodes, hosts};
 use crate::tree::{self, Place, levels};
 use crate::{allreduce, bcast, circulant, cost, hierarchy};
 
+/// Trees between nodes and inside.
+const TREES: Parameters = Parameters {
+    radix: 4,
+    per_node: 1,
+    ..Parameters::NONE
+};
+
 pub(super) const BARRIER: Row = Row {
     collective: Collective::Barrier,
     name: "node-aware",
     about: "dissemination between nodes, trees inside: one rank of a node talks to others",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::Barrier::rounds,
     cost: cost::barrier_node_aware,
 };
@@ -25,11 +28,7 @@ pub(super) const GATHER: Row = Row {
     name: "node-aware",
     about: "one message leaves each node; trees inside and between nodes",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: trees_of_nodes,
     cost: cost::gather_node_aware,
 };
@@ -39,11 +38,7 @@ pub(super) const SCATTER: Row = Row {
     name: "node-aware",
     about: "one message enters each node; trees between nodes and inside",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: trees_of_nodes,
     cost: cost::scatter_node_aware,
 };
@@ -97,11 +92,7 @@ pub(super) const BCAST: Row = Row {
     name: "node-aware",
     about: "the vector enters each node once; trees between nodes and inside",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::KnomialBcast::rounds,
     cost: cost::bcast_node_aware,
 };
@@ -115,11 +106,7 @@ pub(super) const BCAST_POSTAL: Row = Row {
         max_radix: tree::postal::MAX_RADIX,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::PostalBcast::rounds,
     cost: cost::bcast_postal,
 };
@@ -175,11 +162,7 @@ pub(super) const REDUCE: Row = Row {
     name: "node-aware",
     about: "one vector leaves each node; trees inside and between nodes",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::KnomialReduce::rounds,
     cost: cost::reduce_node_aware,
 };
@@ -194,11 +177,7 @@ pub(super) const REDUCE_POSTAL: Row = Row {
         max_radix: tree::postal::MAX_RADIX,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::PostalReduce::rounds,
     cost: cost::reduce_postal,
 };
@@ -209,11 +188,7 @@ pub(super) const ALLREDUCE: Row = Row {
     about: "one rank of a node talks to others, by recursive doubling; trees inside: for small \
             vectors",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: |call, parameters| {
         hierarchy::KnomialAllreduce::rounds(call, parameters, |leaders, _| doubled(leaders.size))
     },
@@ -229,11 +204,7 @@ pub(super) const ALLREDUCE_POSTAL: Row = Row {
         max_radix: allreduce::RECURSIVE_SPLITTING_MAX_RADIX,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: |call, parameters| {
         let splitting = allreduce::RecursiveSplitting::rounds;
         hierarchy::PostalAllreduce::rounds(call, parameters, splitting)
@@ -285,11 +256,7 @@ pub(super) const SCAN: Row = Row {
     name: "node-aware",
     about: "one rank of a node talks to others; in the order of the ranks",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::Prefix::rounds,
     cost: cost::scan_node_aware,
 };
@@ -299,11 +266,7 @@ pub(super) const EXSCAN: Row = Row {
     name: "node-aware",
     about: "one rank of a node talks to others; in the order of the ranks",
     needs: Needs::NOTHING,
-    parameters: Parameters {
-        radix: 4,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: TREES,
     rounds: hierarchy::Prefix::rounds,
     cost: cost::exscan_node_aware,
 };

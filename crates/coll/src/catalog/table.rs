@@ -194,7 +194,7 @@ table! {
     NeighborAllgathervLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAllgatherv);
     NeighborAlltoallLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAlltoall);
     NeighborAlltoallvLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAlltoallv);
-    BcastBinomial(bcast::Binomial): Row {
+    BcastBinomial(bcast::Knomial): Row {
         collective: Collective::Bcast,
         name: "binomial",
         about: "fewest rounds; whole vector each round",
@@ -329,7 +329,7 @@ table! {
     BcastLaneKnomial(hierarchy::LaneKnomial): nodes::BCAST_LANE_KNOMIAL;
     BcastLaneChain(hierarchy::LaneChain): nodes::BCAST_LANE_CHAIN;
     BcastLaneCirculant(hierarchy::LaneCirculant): nodes::BCAST_LANE_CIRCULANT;
-    ReduceBinomial(reduce::Binomial): Row {
+    ReduceBinomial(reduce::Knomial): Row {
         collective: Collective::Reduce,
         name: "binomial",
         about: "fewest rounds; whole vector each round",

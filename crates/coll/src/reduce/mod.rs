@@ -3,14 +3,12 @@
 //! Every rank reads its contribution from `In`, or the root from `Out` in place. The root gets the
 //! result in `Out`; the other ranks do not use theirs.
 
-mod binomial;
 mod chain;
 mod circulant;
 mod guest;
 mod rabenseifner;
 mod tree;
 
-pub use binomial::Binomial;
 pub use chain::{Chain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub use circulant::Circulant;
 pub use guest::Guest;

@@ -19,7 +19,8 @@ pub struct Tree<T> {
     first: u32,
 }
 
-/// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other.
+/// Up a k-nomial tree: `(k - 1) ceil(log_k p)` rounds at most, with one message after the other. Without a radix it is
+/// binomial, and takes the fewest rounds there are.
 pub type Knomial = Tree<tree::Knomial>;
 
 impl<T: Place> Tree<T> {

@@ -41,7 +41,7 @@ macro_rules! any {
 any! {
     /// A reduction.
     Reduce or ReduceKnomial:
-    ReduceBinomial(reduce::Binomial),
+    ReduceBinomial(reduce::Knomial),
     ReduceKnomial(reduce::Knomial),
     ReduceCirculant(reduce::Circulant),
     ReduceGuest(reduce::Guest),
@@ -54,7 +54,7 @@ any! {
 any! {
     /// A broadcast.
     Bcast or BcastKnomial:
-    BcastBinomial(bcast::Binomial),
+    BcastBinomial(bcast::Knomial),
     BcastKnomial(bcast::Knomial),
     BcastCirculant(bcast::Circulant),
     BcastScatterAllgather(bcast::ScatterAllgather),
