@@ -21,7 +21,7 @@ const WINDOWS: [u32; 2] = [0, 64];
 const BLOCKS: [u32; 11] = [2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
 /// Of one that deals them out in turn, and rounds up until all ranks have as many: closer where these are few. Others are
-/// told from one another less well by what they are expected to cost.
+/// told from one another less well by what they are expected to cost; to a single other rank nothing is dealt.
 const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 
 /// Of an algorithm that cuts what it need not: whole blocks first.
@@ -80,7 +80,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let windows = some(own.window, if wide { &WINDOWS } else { &WINDOWS[..1] });
     let gather_radixes = if own.gather_radix > 0 { radixes } else { &[0] };
     let blocks = match (algorithm, own.blocks) {
-        (Algorithm::BcastLinearLinear, _) => &DEALT[..],
+        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
         (_, 1) => &PIECES,
         (_, blocks) => some(blocks, &BLOCKS),
     };
