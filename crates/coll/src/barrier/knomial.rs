@@ -6,7 +6,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Known, Part, Plan};
-use crate::tree;
+use crate::tree::{self, Place};
 
 const ENTERED: u32 = 0;
 const RELEASED: u32 = 1;
@@ -26,19 +26,14 @@ impl Knomial {
         ))
     }
 
-    /// The number of possible children.
-    fn children(&self) -> u32 {
-        self.0.top() * self.0.siblings()
-    }
-
-    fn child(&self, n: u32) -> Option<u32> {
-        self.0.child(n / self.0.siblings(), n % self.0.siblings())
+    fn child(&self, at: u32) -> Option<u32> {
+        self.0.down(at).map(|edge| edge.peer)
     }
 }
 
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
-        2 * self.children() + 2
+        2 * self.0.places() + 2
     }
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
@@ -46,7 +41,7 @@ impl Plan for Knomial {
     }
 
     fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let children = self.children();
+        let children = self.0.places();
         if i < children {
             if let Some(child) = self.child(i) {
                 acts.recv(child, ENTERED, Part::EMPTY);

@@ -6,18 +6,20 @@
 //! operations", 1994; Thakur, Rabenseifner and Gropp, "Optimization of collective communication
 //! operations in MPICH", 2005.
 
+use core::ops::Range;
+
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::piece;
-use crate::tree;
+use crate::tree::{self, Place};
 
 /// One rank's part in a broadcast by scatter and allgather. Ranks are counted from the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScatterAllgather {
     circle: Circle,
-    place: tree::Binomial,
+    place: tree::Knomial,
     root: u32,
     count: u64,
 }
@@ -27,7 +29,7 @@ impl ScatterAllgather {
         let from_root = call.from_root();
         ScatterAllgather {
             circle: Circle::new(from_root, call.size),
-            place: tree::Binomial::new(from_root, call.size, 0),
+            place: tree::Knomial::new(from_root, call.size, 0, 2),
             root: call.root,
             count: call.count,
         }
@@ -48,28 +50,31 @@ impl ScatterAllgather {
         Circle::new(from_root, self.circle.size()).above(self.root)
     }
 
-    /// The pieces of the `2^level` ranks from `rank` on, or as many as there are.
-    fn pieces(&self, buf: Buf, rank: u32, level: u32) -> Part {
-        let end = (u64::from(rank) + (1 << level)).min(self.circle.size().into());
+    /// The pieces of the ranks.
+    fn pieces(&self, buf: Buf, ranks: Range<u32>) -> Part {
         let start = |rank| piece(0, self.count, self.circle.size(), rank).0;
-        Part::new(buf, start(rank), start(end as u32) - start(rank))
+        Part::new(
+            buf,
+            start(ranks.start),
+            start(ranks.end) - start(ranks.start),
+        )
     }
 
     /// Step `i` of the scatter, and what it needs: receive, then send to one child a step.
     fn scatter(&self, i: u32, acts: &mut Acts) -> u32 {
-        let (rank, top) = (self.circle.rank(), self.place.top());
         if i == 0 {
-            let own = self.pieces(Buf::Out, rank, top);
-            if let Some(parent) = self.place.parent().filter(|_| !own.is_empty()) {
-                acts.recv(self.peer(parent), top, own);
+            let own = self.pieces(Buf::Out, self.place.subtree());
+            if let Some(parent) = self.place.up().filter(|_| !own.is_empty()) {
+                acts.recv(self.peer(parent.peer), parent.tag, own);
             }
-        } else if let Some(level) = top.checked_sub(i)
-            && let Some(child) = self.place.child(level)
+        } else if let Some(at) = self.place.places().checked_sub(i)
+            && let Some(child) = self.place.down(at)
         {
-            let buf = if rank == 0 { Buf::In } else { Buf::Out };
-            let pieces = self.pieces(buf, child, level);
+            let is_root = self.circle.rank() == 0;
+            let buf = if is_root { Buf::In } else { Buf::Out };
+            let pieces = self.pieces(buf, self.place.brought(at));
             if !pieces.is_empty() {
-                acts.send(self.peer(child), level, pieces);
+                acts.send(self.peer(child.peer), child.tag, pieces);
             }
         }
         i.min(1)
@@ -81,7 +86,7 @@ impl Plan for ScatterAllgather {
         if self.count == 0 || self.circle.size() == 1 {
             0
         } else {
-            self.place.top() + 1 + self.gather().steps()
+            self.place.places() + 1 + self.gather().steps()
         }
     }
 
@@ -90,7 +95,7 @@ impl Plan for ScatterAllgather {
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let Some(k) = i.checked_sub(self.place.top() + 1) else {
+        let Some(k) = i.checked_sub(self.place.places() + 1) else {
             return Some(self.scatter(i, acts));
         };
         self.gather().step(k, known, acts);

@@ -20,7 +20,7 @@ use core::ops::Range;
 use crate::catalog::{Call, Parameters};
 use crate::direct::{Direct, TREE};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree;
+use crate::tree::{self, Edge, Place};
 use crate::window::copy;
 
 /// One rank's part in an irregular k-nomial gatherv.
@@ -41,7 +41,7 @@ pub struct Knomial {
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial {
-            place: tree::Knomial::new(call.rank, call.size, call.root, parameters.radix),
+            place: Place::of(call, parameters),
             direct: Direct::of(call, parameters),
             own: call.count,
             in_place: call.in_place,
@@ -58,25 +58,11 @@ impl Knomial {
         if self.is_short() { self.own } else { 0 }
     }
 
-    /// The number of possible children.
-    const fn children(&self) -> u32 {
-        self.place.top() * self.place.siblings()
-    }
-
-    const fn level(&self, n: u32) -> (u32, u32) {
-        (n / self.place.siblings(), n % self.place.siblings())
-    }
-
-    fn is_leaf(&self) -> bool {
-        self.place.subtree().len() == 1
-    }
-
     /// What possible children below `n` have handed over; `None` while it is not known.
     fn gathered(&self, known: &Known<'_>, n: u32) -> Option<u64> {
         let mut sum = self.share();
         for n in 0..n {
-            let (level, sibling) = self.level(n);
-            if self.place.child(level, sibling).is_some() {
+            if self.place.down(n).is_some() {
                 sum += known.learned.get(n as u8)?;
             }
         }
@@ -85,13 +71,12 @@ impl Knomial {
 
     /// The root's step.
     fn collect(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let children = self.children();
+        let children = self.place.places();
         if i < children {
-            let (level, sibling) = self.level(i);
-            if let Some(child) = self.place.child(level, sibling) {
-                let short = self.short(known, self.place.brought(level, sibling));
+            if let Some(child) = self.place.down(i) {
+                let short = self.short(known, self.place.brought(i));
                 if !short.is_empty() {
-                    acts.recv(child, TREE, short);
+                    acts.recv(child.peer, TREE, short);
                 }
             }
             return Some(0);
@@ -114,18 +99,17 @@ impl Knomial {
 
     /// The step of a rank that hands up.
     fn hand_up(&self, i: u32, parent: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let children = self.children();
+        let children = self.place.places();
         let own = Part::new(Buf::In, 0, self.own);
         if i == 0 {
-            if self.is_short() && !self.is_leaf() {
+            if self.is_short() && !self.place.is_leaf() {
                 copy(acts, own, Part::new(Buf::Scratch, 0, self.own));
             }
             return Some(0);
         }
         let (n, learned) = ((i - 1) / 2, i.is_multiple_of(2));
         if n < children {
-            let (level, sibling) = self.level(n);
-            let Some(child) = self.place.child(level, sibling) else {
+            let Some(Edge { peer: child, .. }) = self.place.down(n) else {
                 return Some(0);
             };
             if !learned {
@@ -137,7 +121,7 @@ impl Knomial {
             return Some(i);
         }
         if i == 1 + 2 * children {
-            let buf = if self.is_leaf() {
+            let buf = if self.place.is_leaf() {
                 Buf::In
             } else {
                 Buf::Scratch
@@ -165,17 +149,17 @@ const fn message(buf: Buf, first: u64, count: u64) -> Part {
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
         match self.place.parent() {
-            None => self.children() + 1 + self.direct.steps(),
-            Some(_) if self.is_short() => 2 + 2 * self.children(),
-            Some(_) => 2 + 2 * self.children() + 2,
+            None => self.place.places() + 1 + self.direct.steps(),
+            Some(_) if self.is_short() => 2 + 2 * self.place.places(),
+            Some(_) => 2 + 2 * self.place.places() + 2,
         }
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        if self.place.parent().is_none() || self.is_leaf() {
+        if self.place.parent().is_none() || self.place.is_leaf() {
             return 0;
         }
-        let gathered = (0..=self.children()).map_while(|n| self.gathered(known, n));
+        let gathered = (0..=self.place.places()).map_while(|n| self.gathered(known, n));
         gathered.last().unwrap_or(0)
     }
 

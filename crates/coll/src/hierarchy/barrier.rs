@@ -13,7 +13,7 @@ use crate::barrier::Dissemination;
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
 use crate::plan::{Acts, Known, Part, Plan};
-use crate::tree;
+use crate::tree::{self, Place};
 
 const ENTERED: u32 = 0;
 const RELEASED: u32 = 1;
@@ -46,15 +46,9 @@ impl Barrier {
         2 * exchanges(nodes.most()) + exchanges(nodes.count())
     }
 
-    /// The number of possible children.
-    const fn children(&self) -> u32 {
-        self.tree.top() * self.tree.siblings()
-    }
-
-    fn child(&self, n: u32) -> Option<u32> {
-        let (level, sibling) = (n / self.tree.siblings(), n % self.tree.siblings());
-        let child = self.tree.child(level, sibling);
-        child.map(|local| self.nodes.neighbor(local))
+    fn child(&self, at: u32) -> Option<u32> {
+        let child = self.tree.down(at);
+        child.map(|edge| self.nodes.neighbor(edge.peer))
     }
 
     /// Steps between hearing from the children and releasing them.
@@ -80,7 +74,7 @@ impl Barrier {
 
 impl Plan for Barrier {
     fn steps(&self) -> u32 {
-        2 * self.children() + self.middle()
+        2 * self.tree.places() + self.middle()
     }
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
@@ -88,7 +82,7 @@ impl Plan for Barrier {
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let (children, middle) = (self.children(), self.middle());
+        let (children, middle) = (self.tree.places(), self.middle());
         if i < children {
             if let Some(child) = self.child(i) {
                 acts.recv(child, ENTERED, Part::EMPTY);

@@ -9,24 +9,20 @@ use core::ops::Range;
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree;
+use crate::tree::{Edge, Place, Stock};
 
 /// One rank's part in a k-nomial scatter. Below the root, step 0 receives; then one step for each
 /// possible child, and one that copies the rank's own block; a leaf only receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Knomial {
-    rank: u32,
-    place: tree::Knomial,
-    count: u64,
+    stock: Stock,
     in_place: bool,
 }
 
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial {
-            rank: call.rank,
-            place: tree::Knomial::new(call.rank, call.size, call.root, parameters.radix),
-            count: call.count,
+            stock: Stock::of(call, parameters),
             in_place: call.in_place,
         }
     }
@@ -34,83 +30,61 @@ impl Knomial {
     /// The first of the blocks that this rank hands out, which it keeps in scratch if it is neither
     /// root nor leaf.
     pub(crate) fn first(&self) -> u32 {
-        self.place.subtree().start
+        self.stock.first()
     }
 
     /// The ranks whose blocks come to a rank.
     pub(crate) fn subtree(&self, rank: u32) -> Range<u32> {
-        self.place.at(rank).subtree()
-    }
-
-    fn is_leaf(&self) -> bool {
-        self.place.parent().is_some() && self.place.subtree().len() == 1
-    }
-
-    /// Steps that send.
-    fn sends(&self) -> u32 {
-        self.place.top() * self.place.siblings()
-    }
-
-    /// Where the blocks of the ranks lie, among those that this rank hands out.
-    fn stock(&self, ranks: Range<u32>) -> Part {
-        let count = ranks.len() as u64 * self.count;
-        let buf = if self.place.parent().is_some() {
-            Buf::Scratch
-        } else {
-            Buf::In
-        };
-        let before = ranks.start - self.place.subtree().start;
-        Part::new(buf, u64::from(before) * self.count, count)
+        self.stock.place.at(rank).subtree()
     }
 
     fn output(&self) -> Part {
-        Part::new(Buf::Out, 0, self.count)
+        Part::new(Buf::Out, 0, self.stock.count)
     }
 
-    /// Sends to possible child `n`, the last level's first, or copies this rank's own block.
+    /// Sends to possible child `n`, the one that may have the most ranks below it first, or copies this rank's own
+    /// block.
     fn hand_out(&self, n: u32, acts: &mut Acts) {
-        if n == self.sends() {
-            acts.copy(self.stock(self.rank..self.rank + 1), self.output());
+        let place = &self.stock.place;
+        if n == place.places() {
+            acts.copy(self.stock.own(Buf::In), self.output());
             return;
         }
-        let level = self.place.top() - 1 - n / self.place.siblings();
-        let n = n % self.place.siblings();
-        if let Some(child) = self.place.child(level, n) {
-            acts.send(child, level, self.stock(self.place.brought(level, n)));
+        let at = place.served(n);
+        if let Some(Edge { peer, tag }) = place.down(at) {
+            acts.send(peer, tag, self.stock.part(Buf::In, place.brought(at)));
         }
     }
 }
 
 impl Plan for Knomial {
     fn steps(&self) -> u32 {
-        match self.place.parent() {
-            _ if self.count == 0 => 0,
-            None => self.sends() + u32::from(!self.in_place),
-            Some(_) if self.is_leaf() => 1,
-            Some(_) => 1 + self.sends() + 1,
+        let place = &self.stock.place;
+        match place.parent() {
+            _ if self.stock.count == 0 => 0,
+            None => place.places() + u32::from(!self.in_place),
+            Some(_) if place.is_leaf() => 1,
+            Some(_) => 1 + place.places() + 1,
         }
     }
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
-        if self.place.parent().is_none() || self.is_leaf() {
-            0
-        } else {
-            self.place.subtree().len() as u64 * self.count
-        }
+        self.stock.scratch()
     }
 
     fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let Some(parent) = self.place.parent() else {
+        let place = &self.stock.place;
+        let Some(Edge { peer, tag }) = place.up() else {
             self.hand_out(i, acts);
             return Some(0);
         };
         if i == 0 {
-            let whole = if self.is_leaf() {
+            let whole = if place.is_leaf() {
                 self.output()
             } else {
-                self.stock(self.place.subtree())
+                self.stock.part(Buf::In, place.subtree())
             };
-            acts.recv(parent, self.place.top(), whole);
+            acts.recv(peer, tag, whole);
             return Some(0);
         }
         self.hand_out(i - 1, acts);

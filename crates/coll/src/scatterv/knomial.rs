@@ -18,7 +18,7 @@ use core::ops::Range;
 use crate::catalog::{Call, Parameters};
 use crate::direct::{Direct, TREE};
 use crate::plan::{ACTS, Acts, Buf, Known, Part, Plan};
-use crate::tree;
+use crate::tree::{self, Place};
 use crate::window::copy;
 
 /// Bytes of one length in a message.
@@ -47,31 +47,17 @@ pub struct Knomial {
 impl Knomial {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         Knomial {
-            place: tree::Knomial::new(call.rank, call.size, call.root, parameters.radix),
+            place: Place::of(call, parameters),
             direct: Direct::of(call, parameters),
             own: call.count,
             in_place: call.in_place,
         }
     }
 
-    fn is_leaf(&self) -> bool {
-        self.place.parent().is_some() && self.place.subtree().len() == 1
-    }
-
-    /// The number of possible children.
-    const fn children(&self) -> u32 {
-        self.place.top() * self.place.siblings()
-    }
-
-    const fn level(&self, n: u32) -> (u32, u32) {
-        (n / self.place.siblings(), n % self.place.siblings())
-    }
-
     /// Possible child `n` and the ranks of its subtree.
     fn child(&self, n: u32) -> Option<(u32, Range<u32>)> {
-        let (level, sibling) = self.level(n);
-        let child = self.place.child(level, sibling)?;
-        Some((child, self.place.brought(level, sibling)))
+        let child = self.place.down(n)?;
+        Some((child.peer, self.place.brought(n)))
     }
 
     /// This rank's own block where it belongs.
@@ -80,8 +66,8 @@ impl Knomial {
     }
 
     /// Steps before those that serve the children: two, and one for each few lengths to learn.
-    const fn before(&self) -> u32 {
-        2 + self.children().div_ceil(ACTS as u32)
+    fn before(&self) -> u32 {
+        2 + self.place.places().div_ceil(ACTS as u32)
     }
 
     /// The elements of child `n`'s short blocks; `None` while it is not known.
@@ -170,8 +156,8 @@ impl Knomial {
 
     /// Step `first + i`, which serves the children and then this rank itself.
     fn pass_on(&self, i: u32, first: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        if i < 2 * self.children() {
-            let n = self.children() - 1 - i / 2;
+        if i < 2 * self.place.places() {
+            let n = self.place.places() - 1 - i / 2;
             let after = self.serve(n, !i.is_multiple_of(2), known, acts)?;
             return Some(first + if after { i } else { 0 });
         }
@@ -193,7 +179,7 @@ impl Knomial {
     /// Learns the elements of the short blocks of some children, from `first` on.
     fn learn(&self, first: u32, acts: &mut Acts) {
         let own = self.place.subtree().start;
-        for n in first..self.children().min(first + ACTS as u32) {
+        for n in first..self.place.places().min(first + ACTS as u32) {
             if let Some((_, ranks)) = self.child(n) {
                 let lengths = Part::new(
                     Buf::Scratch,
@@ -215,7 +201,7 @@ impl Knomial {
             }
             _ if i < self.before() => self.learn((i - 2) * ACTS as u32, acts),
             _ => match i - self.before() {
-                i if i <= 2 * self.children() => {
+                i if i <= 2 * self.place.places() => {
                     return self.pass_on(i, self.before(), known, acts);
                 }
                 _ => self.direct.take(self.output(), acts),
@@ -234,33 +220,33 @@ impl Plan for Knomial {
     fn steps(&self) -> u32 {
         let long = u32::from(!self.direct.is_short(self.own));
         match self.place.parent() {
-            None => 2 * self.children() + 1 + self.direct.steps(),
-            Some(_) if self.is_leaf() => 1,
-            Some(_) => self.before() + 2 * self.children() + 1 + long,
+            None => 2 * self.place.places() + 1 + self.direct.steps(),
+            Some(_) if self.place.is_leaf() => 1,
+            Some(_) => self.before() + 2 * self.place.places() + 1 + long,
         }
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
         match self.place.parent() {
-            Some(_) if self.is_leaf() => 0,
+            Some(_) if self.place.is_leaf() => 0,
             // The messages to the children are no longer together than what came.
             Some(_) => 2 * known.learned.get(MESSAGE).unwrap_or(0),
-            None => self.room(known, self.children()).unwrap_or(0),
+            None => self.room(known, self.place.places()).unwrap_or(0),
         }
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         match self.place.parent() {
-            None if i <= 2 * self.children() => self.pass_on(i, 0, known, acts),
+            None if i <= 2 * self.place.places() => self.pass_on(i, 0, known, acts),
             None => {
-                let first = 2 * self.children() + 1;
+                let first = 2 * self.place.places() + 1;
                 self.direct.hand_out(i, first, known, acts)
             }
-            Some(_) if self.is_leaf() && !self.direct.is_short(self.own) => {
+            Some(_) if self.place.is_leaf() && !self.direct.is_short(self.own) => {
                 self.direct.take(self.output(), acts);
                 Some(0)
             }
-            Some(parent) if self.is_leaf() => {
+            Some(parent) if self.place.is_leaf() => {
                 if self.own > 0 {
                     acts.recv(parent, TREE, self.output());
                 }

@@ -52,38 +52,29 @@ impl Knomial {
         Knomial::new(rank, self.size, self.root, self.radix)
     }
 
-    /// The levels below this one may bring children; this one leads to the parent. At the root, the
-    /// number of levels.
-    pub(crate) const fn top(&self) -> u32 {
-        self.top
-    }
-
     /// The parent; none at the root.
     pub(crate) fn parent(&self) -> Option<u32> {
         let above = self.top + 1;
         (self.rank != self.root).then(|| self.holder(above, self.block(self.rank, above)))
     }
 
-    /// The most children that a level may bring; they are numbered from 0.
-    pub(crate) const fn siblings(&self) -> u32 {
-        self.radix - 1
+    /// The ranks that the child in a place holds when it hands its block over, itself among them; empty where there is
+    /// no child.
+    pub(crate) fn brought(&self, at: u32) -> Range<u32> {
+        let (level, sibling) = self.sibling(at);
+        self.ranks(level, sibling)
     }
 
-    /// Child `n` that hands its block over at `level`, below [`Knomial::top`]; none where its block
-    /// is empty.
-    ///
-    /// First come the blocks below this rank's own, from high to low, then those above it, from low
-    /// to high: each is adjacent to what came before it.
-    pub(crate) fn child(&self, level: u32, n: u32) -> Option<u32> {
-        let sibling = self.sibling(level, n);
-        let exists = sibling * self.weight(level) < u64::from(self.size);
-        exists.then(|| self.holder(level, sibling))
+    /// The `n`-th place that a scatter serves: the highest level first, and of a level the last block last, which may not
+    /// be whole.
+    pub(crate) const fn served(&self, n: u32) -> u32 {
+        let (levels, sibling) = (n / self.siblings(), n % self.siblings());
+        (self.top - 1 - levels) * self.siblings() + sibling
     }
 
-    /// The ranks that child `n` of `level` holds at that level, itself among them; empty where there
-    /// is no such child.
-    pub(crate) fn brought(&self, level: u32, n: u32) -> Range<u32> {
-        self.ranks(level, self.sibling(level, n))
+    /// Whether this rank is not the root, and has no rank below it.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.rank != self.root && self.subtree().len() == 1
     }
 
     /// The ranks that this rank holds in the end: its subtree.
@@ -95,30 +86,39 @@ impl Knomial {
     /// level all but one are whole, and take as many rounds as each other.
     fn rounds_below(&self) -> u32 {
         let (mut sent, mut rounds) = (0, 0);
-        for level in (0..self.top()).rev() {
-            for n in (0..self.siblings()).rev() {
-                let Some(child) = self.child(level, n) else {
-                    continue;
-                };
-                sent += 1;
-                let below = if self.brought(level, n).len() as u64 == self.weight(level) {
-                    level * self.siblings()
-                } else {
-                    self.at(child).rounds_below()
-                };
-                rounds = rounds.max(sent + below);
-            }
+        for at in (0..self.places()).rev() {
+            let Some(Edge { peer, tag: level }) = self.down(at) else {
+                continue;
+            };
+            sent += 1;
+            let below = if self.brought(at).len() as u64 == self.weight(level) {
+                level * self.siblings()
+            } else {
+                self.at(peer).rounds_below()
+            };
+            rounds = rounds.max(sent + below);
         }
         rounds
     }
 
-    /// The block that stands beside this rank's own at `level` as number `n`.
-    fn sibling(&self, level: u32, n: u32) -> u64 {
+    /// The most children that a level may bring.
+    const fn siblings(&self) -> u32 {
+        self.radix - 1
+    }
+
+    /// The level of a place below this rank, and the block there that the child in that place holds.
+    ///
+    /// Of a level come first the blocks below this rank's own, from high to low, then those above it, from low to high:
+    /// each is adjacent to what came before it.
+    fn sibling(&self, at: u32) -> (u32, u64) {
+        let (level, n) = (at / self.siblings(), u64::from(at % self.siblings()));
         let radix = u64::from(self.radix);
         let own = self.block(self.rank, level);
         let (family, place) = (own - own % radix, own % radix);
-        let n = u64::from(n);
-        family + if n < place { place - 1 - n } else { n + 1 }
+        (
+            level,
+            family + if n < place { place - 1 - n } else { n + 1 },
+        )
     }
 
     /// The ranks of a block; none where it lies beyond the group.
@@ -176,41 +176,19 @@ impl Place for Knomial {
     }
 
     fn down(&self, at: u32) -> Option<Edge> {
-        let (tag, n) = (at / self.siblings(), at % self.siblings());
-        self.child(tag, n).map(|peer| Edge { peer, tag })
-    }
-}
-
-/// One rank's place in the tree to radix 2: each level brings one child at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Binomial(Knomial);
-
-impl Binomial {
-    /// The place of `rank` among `size` ranks under `root`; both are below `size`.
-    pub(crate) fn new(rank: u32, size: u32, root: u32) -> Self {
-        Binomial(Knomial::new(rank, size, root, 2))
-    }
-
-    /// As [`Knomial::top`].
-    pub(crate) const fn top(&self) -> u32 {
-        self.0.top()
-    }
-
-    /// The parent; none at the root.
-    pub(crate) fn parent(&self) -> Option<u32> {
-        self.0.parent()
-    }
-
-    /// The child that hands its block over at `level`, below [`Binomial::top`]; none where the
-    /// sibling block is empty.
-    pub(crate) fn child(&self, level: u32) -> Option<u32> {
-        self.0.child(level, 0)
+        let (tag, sibling) = self.sibling(at);
+        let exists = sibling * self.weight(tag) < u64::from(self.size);
+        exists.then(|| Edge {
+            peer: self.holder(tag, sibling),
+            tag,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Binomial, Knomial};
+    use super::Knomial;
+    use crate::tree::Place;
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {
@@ -220,17 +198,16 @@ mod tests {
                 let mut children = 0;
                 for rank in 0..size {
                     let mut held = rank..rank + 1;
-                    let slots = (0..place(rank).top())
-                        .flat_map(|level| (0..radix - 1).map(move |n| (level, n)));
-                    for (level, n) in slots {
-                        let brought = place(rank).brought(level, n);
-                        let Some(child) = place(rank).child(level, n) else {
+                    for at in 0..place(rank).places() {
+                        let brought = place(rank).brought(at);
+                        let Some(edge) = place(rank).down(at) else {
                             assert!(brought.is_empty());
                             continue;
                         };
-                        assert_eq!(place(child).parent(), Some(rank));
-                        assert_eq!(place(child).top(), level);
-                        assert_eq!(place(child).subtree(), brought);
+                        let child = place(edge.peer);
+                        let up = child.up().expect("a parent");
+                        assert_eq!((up.peer, up.tag), (rank, edge.tag));
+                        assert_eq!(child.subtree(), brought);
                         assert!(brought.start == held.end || brought.end == held.start);
                         held = held.start.min(brought.start)..held.end.max(brought.end);
                         children += 1;
@@ -245,11 +222,12 @@ mod tests {
 
     #[test]
     fn the_largest_group_does_not_overflow() {
-        let place = Binomial::new(u32::MAX - 1, u32::MAX, 0);
-        assert_eq!(place.top(), 1);
-        assert_eq!(place.child(0), None);
+        let place = Knomial::new(u32::MAX - 1, u32::MAX, 0, 2);
+        assert_eq!(place.places(), 1);
+        assert_eq!(place.down(0), None);
         assert_eq!(place.parent(), Some(u32::MAX - 3));
         let place = Knomial::new(0, u32::MAX, 0, u32::MAX);
-        assert_eq!((place.top(), place.child(0, 0)), (1, Some(1)));
+        assert_eq!(place.places(), u32::MAX - 1);
+        assert_eq!(place.down(0).map(|edge| edge.peer), Some(1));
     }
 }

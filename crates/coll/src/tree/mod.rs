@@ -2,9 +2,11 @@
 
 mod knomial;
 pub(crate) mod postal;
+mod stock;
 
-pub(crate) use knomial::{Binomial, Knomial, most_rounds};
+pub(crate) use knomial::{Knomial, most_rounds};
 pub(crate) use postal::Postal;
+pub(crate) use stock::Stock;
 
 use crate::catalog::{Call, Parameters};
 
