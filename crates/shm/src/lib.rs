@@ -53,7 +53,7 @@ pub use segment::Layout;
 #[cfg(feature = "std")]
 pub use settings::SETTINGS;
 #[cfg(feature = "std")]
-pub use transport::{Gates, Road, RoadWish, Row, ShmRegion, ShmRx, ShmSlot, ShmTx, limits};
+pub use transport::{Gates, Road, RoadWish, Row, ShmRx, ShmSlot, ShmTx, limits};
 #[cfg(feature = "std")]
 pub use wait::{Patience, Waiter};
 

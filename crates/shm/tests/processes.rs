@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
-use oxmpi_shm::{Host, JoinError, Layout, Node, Road, RoadWish, ShmRegion};
+use oxmpi_shm::{Host, JoinError, Layout, Node, Road, RoadWish};
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
 
 const PART: &str = "OXMPI_TEST_PART";
@@ -200,7 +201,7 @@ fn a_get_from_a_peer_that_became_another_program_ends() {
 const HALF_WAY: usize = 64 << 20;
 
 /// Begins to get what rank 1 offers.
-fn start_half_way(rank: &mut Rank, copy: &mut [u8], road: Road) -> ShmRegion {
+fn start_half_way(rank: &mut Rank, copy: &mut [u8], road: Road) -> Region {
     rank.tx.set_roads(RoadWish {
         road: Some(road),
         chunk: None,

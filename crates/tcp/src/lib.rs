@@ -13,4 +13,4 @@ pub use address::{Card, Filter};
 pub use door::JobKey;
 pub use oxmpi_wire as wire;
 pub use settings::SETTINGS;
-pub use transport::{Options, Site, TcpRegion, TcpRx, TcpTx};
+pub use transport::{Options, Site, TcpRx, TcpTx};

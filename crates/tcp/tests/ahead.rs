@@ -4,9 +4,10 @@ mod common;
 
 use common::{Rank, logs, pair, until};
 use oxmpi_os::RawBytes;
-use oxmpi_tcp::{Options, TcpRegion};
+use oxmpi_tcp::Options;
 use oxmpi_testkit::conformance::Log;
 use oxmpi_testkit::memory::pattern;
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
     Access, Envelope, Flags, Header, Key, Kind, Local, Memory, Peer, Remote, Rma, Slot, Token, Tx,
 };
@@ -18,7 +19,7 @@ fn raw(memory: &mut [u8]) -> RawBytes {
     unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) }
 }
 
-fn offer(rank: &mut Rank<RawBytes>, memory: &mut [u8]) -> (TcpRegion, Key) {
+fn offer(rank: &mut Rank<RawBytes>, memory: &mut [u8]) -> (Region, Key) {
     let tx = &mut rank.0;
     let region = tx.register(raw(memory), Access::Read, Peer(1));
     let region = region.expect("a region");

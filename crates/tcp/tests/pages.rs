@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use common::{Rank, WATCHDOG, logs, pair, ranks, until};
 use oxmpi_os::RawBytes;
-use oxmpi_tcp::{Options, TcpRegion};
+use oxmpi_tcp::Options;
 use oxmpi_testkit::conformance::Log;
 use oxmpi_testkit::memory::pattern;
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Key, Local, Memory, Peer, Remote, Rma, Rx, Token, Tx};
 
 /// Memory of one rank that a peer may reach. The test keeps it until the ranks are gone.
@@ -18,7 +19,7 @@ fn raw(memory: &mut [u8]) -> RawBytes {
     unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) }
 }
 
-fn offer(rank: &mut Rank<RawBytes>, to: u32, memory: &mut [u8]) -> (TcpRegion, Key) {
+fn offer(rank: &mut Rank<RawBytes>, to: u32, memory: &mut [u8]) -> (Region, Key) {
     let tx = &mut rank.0;
     let region = tx
         .register(raw(memory), Access::Read, Peer(to))

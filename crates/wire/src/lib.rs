@@ -18,6 +18,8 @@ pub mod layout;
 pub mod paths;
 pub mod pmi;
 #[cfg(feature = "alloc")]
+pub mod regions;
+#[cfg(feature = "alloc")]
 mod shared;
 pub mod transport;
 pub mod transports;

@@ -1,6 +1,7 @@
 //! The transport's own frames: streams of bulk data and their ends.
 
-use super::region::Name;
+use oxmpi_wire::regions::Name;
+
 use crate::ring::BODY;
 
 /// Names one operation of the rank that started it.

@@ -18,7 +18,7 @@ pub(crate) mod foreign;
 mod gates;
 mod limits;
 mod link;
-mod region;
+mod offered;
 mod rx;
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,6 @@ use crate::ring::{BODY, WIDE};
 pub(crate) use gates::Company;
 pub use gates::Gates;
 pub use limits::limits;
-pub use region::ShmRegion;
 pub use rx::ShmRx;
 pub use tx::bulk::choice::{Road, RoadWish, Row};
 pub(crate) use tx::bulk::single::{Afar, Entry, Space};

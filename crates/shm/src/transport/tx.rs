@@ -17,7 +17,7 @@ use self::bulk::{Operation, Sinks, Sources, Stream};
 use super::control::{Control, Id};
 use super::foreign::Foreign;
 use super::link::{Out, State, Wants, control_head};
-use super::region::Regions;
+use super::offered::Regions;
 use super::windows::Windows;
 use super::{Expedited, OPERATIONS, SHORT, limits};
 use crate::ring::{Corrupt, Mapped, Place, Words};

@@ -1,5 +1,6 @@
 //! The transport's own frames: bulk and its ends, the farewell, the question whether anything comes.
 
+use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Envelope, Flags, Header, Key, Kind};
 
 use super::Breach;
@@ -7,36 +8,6 @@ use super::Breach;
 /// Names one operation of the rank that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id(pub u64);
-
-/// Names registered memory of one rank: its place, and which tenant of the place is meant. It is what
-/// a [`Key`] carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Name(pub u64);
-
-impl Name {
-    /// The name in a key.
-    #[must_use]
-    pub fn of_key(key: &Key) -> Self {
-        Self(u64::from_le_bytes(key.0.as_chunks().0[0]))
-    }
-
-    /// The key that carries this name, and that no bytes follow it unasked.
-    #[must_use]
-    pub fn key(self) -> Key {
-        self.key_with(Run { number: 0, len: 0 })
-    }
-
-    /// The key that carries this name and what follows it.
-    #[must_use]
-    pub fn key_with(self, run: Run) -> Key {
-        let mut key = Key([0; Key::LEN]);
-        let words = [self.0, run.number, run.len];
-        for (to, word) in key.0.as_chunks_mut().0.iter_mut().zip(words) {
-            *to = word.to_le_bytes();
-        }
-        key
-    }
-}
 
 /// The first bytes of a region, which follow its key before anybody asks for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +19,20 @@ pub struct Run {
 }
 
 impl Run {
+    /// Nothing.
+    pub const NONE: Self = Self { number: 0, len: 0 };
+
+    /// The key to the region of this name, which this run follows.
+    #[must_use]
+    pub fn key(self, region: Name) -> Key {
+        region.key([self.number, self.len, 0])
+    }
+
     /// The run that a key tells of.
     #[must_use]
     pub fn of_key(key: &Key) -> Self {
-        let words = key.0.as_chunks().0;
-        Self {
-            number: u64::from_le_bytes(words[1]),
-            len: u64::from_le_bytes(words[2]),
-        }
+        let (_, [number, len, _]) = Name::of_key(key);
+        Self { number, len }
     }
 }
 
@@ -162,7 +139,7 @@ impl Control {
     #[must_use]
     pub fn bytes(&self) -> [u8; Self::LEN] {
         let words = match *self {
-            Self::Get { id, from, at, len } => [1, id.0, from.0, at, len],
+            Self::Get { id, from, at, len } => [1, id.0, from.word(), at, len],
             Self::Data { id, at, len } => [2, id.0, 0, at, len.into()],
             Self::Put {
                 id,
@@ -170,7 +147,7 @@ impl Control {
                 at,
                 len,
                 last,
-            } => [3 + u64::from(last), id.0, to.0, at, len.into()],
+            } => [3 + u64::from(last), id.0, to.word(), at, len.into()],
             Self::Ended { id, ok } => [5 + u64::from(ok), id.0, 0, 0, 0],
             Self::Leave => [7, 0, 0, 0, 0],
             Self::Ask => [8, 0, 0, 0, 0],
@@ -195,7 +172,11 @@ impl Control {
             *word = u64::from_le_bytes(*from);
         }
         let [code, id, name, at, count] = words;
-        let (id, name, bulk) = (Id(id), Name(name), len.wrapping_sub(Self::LEN as u32));
+        let (id, name, bulk) = (
+            Id(id),
+            Name::of_word(name),
+            len.wrapping_sub(Self::LEN as u32),
+        );
         let control = match code {
             1 => Self::Get {
                 id,
@@ -238,7 +219,7 @@ mod tests {
     use super::*;
 
     fn all() -> [Control; 12] {
-        let (id, name) = (Id(u64::MAX), Name(7 << 32 | 1));
+        let (id, name) = (Id(u64::MAX), Name::of_word(7 << 32 | 1));
         let put = |last| Control::Put {
             id,
             to: name,
@@ -286,13 +267,11 @@ mod tests {
             let len = control.header().len;
             assert_eq!(Control::parse(&control.bytes(), len), Ok(control));
         }
-        let name = Name(0x0102_0304_0506_0708);
-        let run = Run { number: 9, len: 5 };
-        let keys = [(name.key(), 0), (name.key_with(run), 5)];
-        for (key, len) in keys {
-            assert_eq!((Name::of_key(&key), Run::of_key(&key).len), (name, len));
+        let name = Name::of_word(0x0102_0304_0506_0708);
+        for run in [Run::NONE, Run { number: 9, len: 5 }] {
+            let key = run.key(name);
+            assert_eq!((Name::of_key(&key).0, Run::of_key(&key)), (name, run));
         }
-        assert_eq!(Run::of_key(&name.key_with(run)), run);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod outbox;
 #[cfg(test)]
 mod tests;
 
-pub use control::{Control, Id, Name, Run};
+pub use control::{Control, Id, Run};
 pub use inbox::{Arrival, Inbox};
 pub use outbox::{Draft, Outbox};
 

@@ -11,15 +11,16 @@
 
 use std::time::Instant;
 
+use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Local, Peer, Remote, Token};
 
 use super::OPERATIONS;
 use super::operations::Operation;
 use super::outgoing::{Leaving, Why};
-use super::region::{REFUSED, Transfer};
 use super::roads::{Class, Road};
+use super::transfer::{REFUSED, Transfer};
 use super::tx::TcpTx;
-use crate::frame::{Control, Id, Name, Run};
+use crate::frame::{Control, Id, Run};
 
 /// Bulk that comes: where its next byte goes.
 #[derive(Debug)]
@@ -53,21 +54,21 @@ impl<B: Bytes> TcpTx<B> {
     fn open_operation(
         &mut self,
         get: bool,
-        local: &Local<'_, super::TcpRegion>,
+        local: &Local<'_, Region>,
         peer: u32,
         token: Token,
     ) -> Option<Id> {
         let id = self.operations.begin(Operation {
             peer,
             token,
-            region: local.region.0,
+            region: local.region.name(),
             at: local.at,
             len: local.len,
             left: local.len,
             ahead: 0,
             get,
         })?;
-        self.regions.enter(local.region.0);
+        self.regions.enter(local.region.name());
         self.outgoing(peer).gets += u32::from(get);
         Some(id)
     }
@@ -77,7 +78,7 @@ impl<B: Bytes> TcpTx<B> {
         &mut self,
         peer: u32,
         from: Remote<'_>,
-        to: &Local<'_, super::TcpRegion>,
+        to: &Local<'_, Region>,
         token: Token,
     ) -> bool {
         if !self.can_begin(peer) {
@@ -94,7 +95,7 @@ impl<B: Bytes> TcpTx<B> {
         if ahead < from.len {
             let ask = Control::Get {
                 id,
-                from: Name::of_key(from.key),
+                from: Name::of_key(from.key).0,
                 at: from.at + ahead,
                 len: from.len - ahead,
             };
@@ -122,7 +123,7 @@ impl<B: Bytes> TcpTx<B> {
     pub(super) fn begin_put(
         &mut self,
         peer: u32,
-        from: &Local<'_, super::TcpRegion>,
+        from: &Local<'_, Region>,
         at: Remote<'_>,
         token: Token,
     ) -> bool {
@@ -136,9 +137,9 @@ impl<B: Bytes> TcpTx<B> {
         let Some(id) = self.open_operation(false, from, peer, token) else {
             return false;
         };
-        self.outgoing(peer).runs.asked(from.region.0);
-        let put = Why::Put(Name::of_key(at.key), at.at);
-        self.send_bulk(peer, id, from.region.0, from.at, from.len, put);
+        self.outgoing(peer).runs.asked(from.region.name());
+        let put = Why::Put(Name::of_key(at.key).0, at.at);
+        self.send_bulk(peer, id, from.region.name(), from.at, from.len, put);
         true
     }
 
@@ -169,7 +170,7 @@ impl<B: Bytes> TcpTx<B> {
     fn begin_transfer(&mut self, peer: u32, region: Name, len: u64) -> Option<&mut Transfer> {
         let takes_pages = self.passing.takes(len);
         let outgoing = self.peers[peer as usize].as_mut()?;
-        let transfer = self.regions.transfer(region)?;
+        let transfer = self.regions.note_mut(region)?;
         if transfer.is_none() {
             let class = Class::new(len, outgoing.transfers == 0);
             outgoing.transfers += 1;
@@ -189,7 +190,7 @@ impl<B: Bytes> TcpTx<B> {
 
     /// The peer has all bytes of `region`, or wants none.
     pub(super) fn end_transfer(&mut self, region: Name) {
-        let transfer = self.regions.transfer(region).and_then(Option::take);
+        let transfer = self.regions.note_mut(region).and_then(Option::take);
         let Some(Transfer {
             peer,
             len,
@@ -215,15 +216,19 @@ impl<B: Bytes> TcpTx<B> {
     /// The key to `region`, for a request to `peer` that is written next. The region's first bytes may follow it.
     pub(super) fn key_with_run(&mut self, peer: u32, region: Name) -> Key {
         let run = self.begin_run(peer, region);
-        let begun = self.regions.transfer(region).and_then(|transfer| *transfer);
+        let begun = self.regions.note(region).copied().flatten();
         let run = run.or_else(|| begun.filter(|one| one.peer == peer)?.run);
-        run.map_or_else(|| region.key(), |run| region.key_with(run))
+        run.unwrap_or(Run::NONE).key(region)
     }
 
     fn begin_run(&mut self, peer: u32, region: Name) -> Option<Run> {
         /// Room for any request of the engine's.
         const REQUEST: usize = 128;
-        let all = self.regions.unsent(region)?;
+        if self.regions.note(region)?.is_some() {
+            return None;
+        }
+        let readable = self.regions.check(region, Some(Access::Read), 0, 0);
+        let all = readable.ok()?.len();
         let outgoing = self.peers[peer as usize].as_mut()?;
         let can = all > 0 && self.ahead > 0 && outgoing.is_open_for_bulk(REQUEST);
         if !can || !outgoing.runs.may_begin() {
@@ -259,7 +264,7 @@ impl<B: Bytes> TcpTx<B> {
                 len,
                 last,
             } => {
-                if self.regions.allows(to, Access::Write, at, len.into()) {
+                if self.allows(to, Access::Write, at, len.into()) {
                     self.regions.enter(to);
                     return Ok(Some(Arriving {
                         region: to,
@@ -288,13 +293,18 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
+    /// Whether a peer may use `len` bytes of a region from `at` in this way.
+    fn allows(&self, region: Name, access: Access, at: u64, len: u64) -> bool {
+        self.regions.check(region, Some(access), at, len).is_ok()
+    }
+
     /// `peer` wants bytes.
     fn asked(&mut self, peer: u32, id: Id, from: Name, at: u64, len: u64) -> Result<(), Rule> {
         let under_way = &self.outgoing(peer).leaving;
         if under_way.iter().filter(|l| l.why == Why::Asked).count() >= OPERATIONS {
             return Err("more gets at once than there can be");
         }
-        if len == 0 || !self.regions.allows(from, Access::Read, at, len) {
+        if len == 0 || !self.allows(from, Access::Read, at, len) {
             return self.reply(peer, Control::Ended { id, ok: false });
         }
         if at == 0 {

@@ -17,15 +17,14 @@ mod incoming;
 mod operations;
 mod outgoing;
 mod passing;
-mod region;
 mod roads;
 mod runs;
 mod rx;
 mod site;
 mod talk;
+mod transfer;
 mod tx;
 
-pub use region::TcpRegion;
 pub use rx::TcpRx;
 pub use site::{Options, Site};
 pub use tx::TcpTx;

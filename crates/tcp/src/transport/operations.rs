@@ -1,9 +1,10 @@
 //! Gets and puts of this rank that are under way: a bounded number.
 
 use oxmpi_wire::Token;
+use oxmpi_wire::regions::Name;
 
 use super::OPERATIONS;
-use crate::frame::{Id, Name};
+use crate::frame::Id;
 
 /// A get or a put of this rank.
 #[derive(Clone, Copy, Debug)]

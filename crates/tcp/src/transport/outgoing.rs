@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use oxmpi_os::tcp::Stream;
+use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
 use super::passing::Passing;
-use super::region::Regions;
 use super::roads::{Road, Roads};
 use super::runs::{Expected, Runs};
-use crate::frame::{Control, Id, Name, Outbox, framed};
+use super::transfer::Regions;
+use crate::frame::{Control, Id, Outbox, framed};
 
 /// Bytes of this rank on their way to a peer, chunk by chunk.
 #[derive(Debug)]
@@ -343,12 +344,14 @@ fn write<B: Bytes>(
     let Some((leaving, bytes)) = bulk.zip(bytes) else {
         return (head.len(), stream.write([head, &[], &[]]));
     };
+    let transfer = regions.note(leaving.region).copied().flatten();
+    let road = transfer.map_or(Road::Copies, |transfer| transfer.road);
     let mut socket = Socket {
         peer,
         stream,
         outbox,
         passing,
-        of: (regions.road(leaving.region), leaving.at),
+        of: (road, leaving.at),
         tried: None,
     };
     bytes.drain(leaving.at, socket.room(), &mut socket);

@@ -13,7 +13,9 @@
 
 use std::collections::VecDeque;
 
-use crate::frame::{Id, Name, Run};
+use oxmpi_wire::regions::Name;
+
+use crate::frame::{Id, Run};
 
 /// Length of a peer's first run at most, and of the first after one that was dropped.
 const SHORT: u64 = 256 << 10;
@@ -168,7 +170,7 @@ impl Expected {
 mod tests {
     use super::*;
 
-    const REGION: Name = Name(7);
+    const REGION: Name = Name::of_word(7);
 
     /// Of so many transfers, how many had a run.
     fn runs(runs: &mut Runs, transfers: u32, dropped: bool) -> u32 {
@@ -201,7 +203,7 @@ mod tests {
         assert!(sent.may_begin());
         assert_eq!(sent.begin(REGION, 5), Run { number: 0, len: 5 });
         assert!(!sent.may_begin());
-        sent.ended(Name(8));
+        sent.ended(Name::of_word(8));
         assert!(!sent.may_begin());
         sent.ended(REGION);
         assert!(sent.may_begin());

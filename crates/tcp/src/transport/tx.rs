@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::tcp::Stream;
+use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{
     Access, Busy, Bytes, Fault, Header, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
     Sink, Slot, Token, Tx,
@@ -16,11 +17,11 @@ use super::bulk::index;
 use super::operations::Operations;
 use super::outgoing::Outgoing;
 use super::passing::Passing;
-use super::region::{Regions, TcpRegion};
 use super::site::{Cards, Options};
+use super::transfer::Regions;
 use crate::address::Card;
 use crate::door::Standing;
-use crate::frame::{Control, Draft, Name};
+use crate::frame::{Control, Draft};
 use crate::log::warn;
 
 /// Bodies from this length on are written from where they lie: to copy them takes longer than a system
@@ -487,18 +488,18 @@ impl<B: Bytes> Tx for TcpTx<B> {
 
 impl<B: Bytes> Memory for TcpTx<B> {
     type Bytes = B;
-    type Region = TcpRegion;
+    type Region = Region;
 
-    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<TcpRegion, Fault> {
+    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<Region, Fault> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &TcpRegion, to: Peer) -> Key {
-        self.key_with_run(to.0, region.0)
+    fn key(&mut self, region: &Region, to: Peer) -> Key {
+        self.key_with_run(to.0, region.name())
     }
 
-    fn release(&mut self, region: TcpRegion, token: Token) {
-        self.end_transfer(region.0);
+    fn release(&mut self, region: Region, token: Token) {
+        self.end_transfer(region.name());
         if let Some(token) = self.regions.release(region, token) {
             self.finish(token, Ok(()));
         }
@@ -510,7 +511,7 @@ impl<B: Bytes> Rma for TcpTx<B> {
         &mut self,
         of: Peer,
         from: Remote<'_>,
-        to: Local<'_, TcpRegion>,
+        to: Local<'_, Region>,
         token: Token,
     ) -> Result<(), Busy> {
         assert_eq!(from.len, to.len, "both ranges have one length");
@@ -522,7 +523,7 @@ impl<B: Bytes> Rma for TcpTx<B> {
     fn put(
         &mut self,
         to: Peer,
-        from: Local<'_, TcpRegion>,
+        from: Local<'_, Region>,
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {

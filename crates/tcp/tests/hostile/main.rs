@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use common::{Rank, SECRET, WATCHDOG, logs, ranks, site, until};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::door::{Caller, JobKey, Who};
-use oxmpi_tcp::frame::{Control, Id, Name, Run};
+use oxmpi_tcp::frame::{Control, Id, Run};
 use oxmpi_tcp::{Card, Filter, Options, Site};
 use oxmpi_testkit::conformance::Log;
 use oxmpi_testkit::rng::Rng;
+use oxmpi_wire::regions::Name;
 use oxmpi_wire::{
     Access, Envelope, Fault, Flags, Header, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot,
     Token, Tx,
@@ -324,7 +325,7 @@ fn more_bytes_than_were_got_are_refused() {
     let victim = &mut job.ranks[0].0;
     let region = victim.register(bytes, Access::Write, Peer(HOSTILE));
     let (region, len) = (&region.expect("a region"), 100);
-    let key = &Name(88).key_with(Run { number: 0, len: 60 });
+    let key = &Run { number: 0, len: 60 }.key(Name::of_word(88));
     let (from, to) = (Remote { key, at: 0, len }, Local { region, at: 0, len });
     victim.get(Peer(HOSTILE), from, to, Token(5)).expect("room");
     victim.flush();
@@ -382,7 +383,7 @@ fn answers_that_nobody_reads_are_bounded() {
     let mut socket = job.join();
     let ask = Control::Get {
         id: Id(77),
-        from: Name(88),
+        from: Name::of_word(88),
         at: 0,
         len: 8,
     };
@@ -408,7 +409,7 @@ fn who_is_given_up_in_a_put_lets_go_of_the_memory() {
     let region = region.expect("a region");
     let put = Control::Put {
         id: Id(77),
-        to: Name::of_key(&victim.key(&region, Peer(HOSTILE))),
+        to: Name::of_key(&victim.key(&region, Peer(HOSTILE))).0,
         at: 0,
         len: 1000,
         last: true,

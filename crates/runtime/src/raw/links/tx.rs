@@ -1,10 +1,11 @@
 //! The sending half.
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{ShmRegion, ShmSlot, ShmTx};
+use oxmpi_shm::{ShmSlot, ShmTx};
+use oxmpi_tcp::TcpTx;
 use oxmpi_tcp::frame::Draft;
-use oxmpi_tcp::{TcpRegion, TcpTx};
 use oxmpi_wire::engine::Source;
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
     Access, Busy, Bytes, Fault, Header, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
     Slot, Token, Tx,
@@ -36,8 +37,8 @@ pub(in crate::raw) enum LinkSlot<'a> {
 
 /// Registered bytes.
 pub(in crate::raw) enum LinkRegion {
-    Node(ShmRegion),
-    Tcp(TcpRegion),
+    Node(Region),
+    Tcp(Region),
 }
 
 impl LinksTx {

@@ -5,14 +5,15 @@ use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::memory::Memfd;
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Sleeper, Token, Tx};
 
 use super::{Seen, put};
 use crate::area::{PIPES, SHARED};
 use crate::ring::{Mapped, Offer, STRIDE, Share, Stage};
 use crate::segment::{Layout, Segment};
-use crate::transport::region::Offered;
-use crate::transport::{Road, RoadWish, ShmRegion, ShmRx, ShmTx};
+use crate::transport::offered::Offered;
+use crate::transport::{Road, RoadWish, ShmRx, ShmTx};
 
 const LEN: usize = 300_000;
 
@@ -52,7 +53,7 @@ impl Rank {
         }
     }
 
-    fn register(&mut self, body: &mut [u8], access: Access) -> ShmRegion {
+    fn register(&mut self, body: &mut [u8], access: Access) -> Region {
         // SAFETY: every test keeps its bytes until it ends, and looks at them between polls.
         let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
         self.tx.register(bytes, access, Peer(0)).unwrap()

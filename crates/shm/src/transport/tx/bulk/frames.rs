@@ -3,6 +3,7 @@
 //! It needs nothing but the link, so it is the way of puts, of parts of a region, and of gets for
 //! which no other road is left.
 
+use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
 use super::Open;
@@ -10,7 +11,6 @@ use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, Id};
 use crate::transport::foreign::Foreign;
-use crate::transport::region::Name;
 use crate::transport::tx::ShmTx;
 
 /// Bytes of this rank on their way to a peer.

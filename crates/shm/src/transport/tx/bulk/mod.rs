@@ -14,6 +14,7 @@ mod source;
 use std::time::Instant;
 use std::vec::Vec;
 
+use oxmpi_wire::regions::{Name, Region};
 use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
 
 use self::choice::{Road, RoadWish, Row};
@@ -21,7 +22,6 @@ use super::{ShmTx, Wait};
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, Id};
 use crate::transport::link::Wants;
-use crate::transport::region::{Name, ShmRegion};
 
 pub(super) use self::frames::Stream;
 pub(super) use self::sink::Sinks;
@@ -154,18 +154,18 @@ impl<B: Bytes> ShmTx<B> {
 
 impl<B: Bytes> Memory for ShmTx<B> {
     type Bytes = B;
-    type Region = ShmRegion;
+    type Region = Region;
 
-    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<ShmRegion, Fault> {
+    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<Region, Fault> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &ShmRegion, to: Peer) -> Key {
+    fn key(&mut self, region: &Region, to: Peer) -> Key {
         let offered = self.offer(region.name(), to.0);
-        region.name().key(&offered)
+        offered.key(region.name())
     }
 
-    fn release(&mut self, region: ShmRegion, token: Token) {
+    fn release(&mut self, region: Region, token: Token) {
         self.withdraw(region.name());
         if let Some(token) = self.regions.release(region, token) {
             self.finish(token, Ok(()));
@@ -178,7 +178,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         &mut self,
         of: Peer,
         from: Remote<'_>,
-        to: Local<'_, ShmRegion>,
+        to: Local<'_, Region>,
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(of.0)?;
@@ -203,7 +203,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         if self.claim(of.0, id, from.key, from.at, from.len) {
             return Ok(());
         }
-        let sent = self.pull(of.0, id, Name::of_key(from.key), from.at, from.len);
+        let sent = self.pull(of.0, id, Name::of_key(from.key).0, from.at, from.len);
         debug_assert!(sent, "room was made above");
         Ok(())
     }
@@ -211,7 +211,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
     fn put(
         &mut self,
         to: Peer,
-        from: Local<'_, ShmRegion>,
+        from: Local<'_, Region>,
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
@@ -230,7 +230,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
             get: false,
             tried: None,
         });
-        let push = Some((Name::of_key(at.key), at.at));
+        let push = Some((Name::of_key(at.key).0, at.at));
         self.stream(to.0, id, region, from.at, from.len, push);
         Ok(())
     }
@@ -244,7 +244,7 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Checks this rank's side of an operation. The error is what the operation ends in at once:
     /// a fault, or success where there is nothing to move.
-    fn local(&self, len: u64, local: &Local<'_, ShmRegion>) -> Result<(), Result<(), Fault>> {
+    fn local(&self, len: u64, local: &Local<'_, Region>) -> Result<(), Result<(), Fault>> {
         if len != local.len {
             return Err(Err(Fault::Protocol(
                 "both sides of a transfer have one length",

@@ -6,6 +6,7 @@ use std::time::Instant;
 use std::vec::Vec;
 
 use oxmpi_os::vm::Denied;
+use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Bytes, Fault, Key};
 
 use super::choice::{Road, RoadWish, Roads, Row, Table};
@@ -16,7 +17,7 @@ use crate::area::{OFFERS, SHARED};
 use crate::ring::{Corrupt, Drain, Mapped, Offer, Share, Stage, Void};
 use crate::transport::control::Id;
 use crate::transport::foreign::Foreign;
-use crate::transport::region::{Name, Offered, Pushed};
+use crate::transport::offered::{Offered, Pushed};
 use crate::transport::tx::{ShmTx, Wait};
 use crate::transport::windows::Windows;
 
@@ -266,7 +267,7 @@ impl<B: Bytes> ShmTx<B> {
             peer,
             offer,
             turn: offered.turn,
-            name: Name::of_key(key),
+            name: Name::of_key(key).0,
             from_at: at,
             len,
             road,

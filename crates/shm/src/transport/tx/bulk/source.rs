@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::vec::Vec;
 
 use oxmpi_os::vm::Denied;
+use oxmpi_wire::regions::Name;
 use oxmpi_wire::{Access, Bytes, Fault};
 
 use super::PIPED;
@@ -23,7 +24,7 @@ use super::single::{Afar, Entry};
 use crate::area::{OFFERS, PIPES, SHARED, WINDOW};
 use crate::ring::{Corrupt, Fill, Mapped, Offer, Share, Stage};
 use crate::transport::foreign::Foreign;
-use crate::transport::region::{Name, Offered, Pushed};
+use crate::transport::offered::{Offered, Pushed};
 use crate::transport::tx::{ShmTx, Wait};
 use crate::transport::windows::Windows;
 
@@ -223,15 +224,21 @@ impl<B: Bytes> ShmTx<B> {
     /// Offers the bytes of `region` to `to`, once for a region: other peers ask for them. What the
     /// peer must know of it.
     pub(super) fn offer(&mut self, region: Name, to: u32) -> Offered {
-        match self.regions.offered(region) {
+        match self.regions.note(region).copied().flatten() {
             Some((peer, offered)) if peer == to => return offered,
             // The place is another peer's.
             Some(_) => return Offered::default(),
             None => {}
         }
         let offered = self.offer_anew(region, to).unwrap_or_default();
-        self.regions.set_offered(region, to, offered);
+        self.set_offered(region, to, offered);
         offered
+    }
+
+    fn set_offered(&mut self, region: Name, to: u32, offered: Offered) {
+        if let Some(note) = self.regions.note_mut(region) {
+            *note = Some((to, offered));
+        }
     }
 
     fn offer_anew(&mut self, region: Name, to: u32) -> Option<Offered> {
@@ -431,8 +438,7 @@ impl<B: Bytes> ShmTx<B> {
             self.leave(source.region);
         } else {
             // Whoever is told of the region again is told that it must ask.
-            self.regions
-                .set_offered(source.region, source.to, Offered::default());
+            self.set_offered(source.region, source.to, Offered::default());
         }
     }
 

@@ -1,0 +1,105 @@
+//! How a peer may take registered memory without asking for it.
+
+use oxmpi_wire::Key;
+use oxmpi_wire::regions::Name;
+
+/// All registered bytes of one rank, with the peer that was told of them and how it may take them.
+pub(super) type Regions<B> = oxmpi_wire::regions::Regions<B, Option<(u32, Offered)>>;
+
+/// How a peer may take a region's bytes without asking for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offered {
+    /// The place and turn of the offer that it claims first.
+    pub(super) place: Option<u32>,
+    pub(super) turn: u32,
+    /// The address of the first byte if all lie side by side, else 0.
+    pub(super) address: u64,
+    /// How far into the owner's part of the heap they begin, if they lie there.
+    pub(super) heap: Option<u64>,
+    /// In which window they go over with the message that tells of them.
+    pub(super) pushed: Option<Pushed>,
+}
+
+/// Bytes that need no claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pushed {
+    /// The window, as the owner counts them.
+    pub(super) window: u8,
+    /// How many units of [`Pushed::PAGE`] bytes were in it by then.
+    pub(super) pages: u16,
+}
+
+impl Pushed {
+    /// What `pages` counts, in bytes.
+    pub(super) const PAGE: u64 = 1024;
+
+    /// Window `window`, of which `filled` bytes are in.
+    pub(super) fn new(window: usize, filled: u64) -> Self {
+        Self {
+            window: window as u8,
+            pages: (filled / Self::PAGE).min(u16::MAX.into()) as u16,
+        }
+    }
+}
+
+impl Offered {
+    /// The key to the region of this name, of which this is offered.
+    pub(super) fn key(&self, region: Name) -> Key {
+        let Offered {
+            place,
+            turn,
+            address,
+            heap,
+            pushed,
+        } = *self;
+        let place = place.map_or(0, |place| u64::from(place) + 1);
+        let pushed = pushed.map_or(0, |Pushed { window, pages }| {
+            u64::from(pages) << 8 | (u64::from(window) + 1)
+        });
+        let offer = pushed << 40 | place << 32 | u64::from(turn);
+        region.key([offer, address, heap.map_or(0, |at| at + 1)])
+    }
+
+    /// What a key offers.
+    pub(super) fn of_key(key: &Key) -> Self {
+        let (_, [offer, address, heap]) = Name::of_key(key);
+        let window = ((offer >> 40) as u8).checked_sub(1);
+        Self {
+            place: u32::from((offer >> 32) as u8).checked_sub(1),
+            turn: offer as u32,
+            address,
+            heap: heap.checked_sub(1),
+            pushed: window.map(|window| Pushed {
+                window,
+                pages: (offer >> 48) as u16,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_there_and_back() {
+        let name = Name::of_word(3 << 32 | 9);
+        let all = [
+            Offered::default(),
+            Offered {
+                place: Some(0),
+                turn: 7,
+                address: 1 << 47,
+                heap: Some(0),
+                pushed: Some(Pushed::new(3, 5 * Pushed::PAGE + 1)),
+            },
+        ];
+        for offered in all {
+            let key = offered.key(name);
+            assert_eq!(
+                (Name::of_key(&key).0, Offered::of_key(&key)),
+                (name, offered)
+            );
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Registrations against a list of all that there ever were.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use oxmpi_wire::regions::{Name, Region, Regions};
+use oxmpi_wire::{Access, Bytes, Fault, Key, Token};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Add { len: usize, reads: bool },
+    Enter(usize),
+    Leave(usize),
+    Release(usize),
+    Check { which: usize, at: u64, len: u64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let which = 0..8usize;
+    let at = prop_oneof![0..10u64, Just(u64::MAX)];
+    prop_oneof![
+        (0..8usize, any::<bool>()).prop_map(|(len, reads)| Step::Add { len, reads }),
+        which.clone().prop_map(Step::Enter),
+        which.clone().prop_map(Step::Leave),
+        which.clone().prop_map(Step::Release),
+        (which, at, 0..10u64).prop_map(|(which, at, len)| Step::Check { which, at, len }),
+    ]
+}
+
+/// What is known of one region.
+struct Known {
+    name: Name,
+    len: u64,
+    access: Access,
+    /// None once it is released.
+    region: Option<Region>,
+    users: u32,
+}
+
+impl Known {
+    fn lives(&self) -> bool {
+        self.region.is_some() || self.users > 0
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_name_reaches_its_own_bytes_until_their_end(steps in prop::collection::vec(step(), 0..60)) {
+        let mut regions: Regions<_, usize> = Regions::new();
+        let mut all: Vec<Known> = Vec::new();
+        for step in steps {
+            let count = all.len().max(1);
+            match step {
+                Step::Add { len, reads } => {
+                    let access = if reads { Access::Read } else { Access::Write };
+                    let region = regions.add(Rc::new(RefCell::new(vec![0; len])), access);
+                    let name = region.name();
+                    *regions.note_mut(name).expect("new") = all.len();
+                    all.push(Known { name, len: len as u64, access, region: Some(region), users: 0 });
+                }
+                Step::Enter(which) => {
+                    if let Some(one) = all.get_mut(which % count) {
+                        regions.enter(one.name);
+                        one.users += u32::from(one.lives());
+                    }
+                }
+                Step::Leave(which) => {
+                    let token = Token((which % count) as u64);
+                    if let Some(one) = all.get_mut(which % count).filter(|one| one.users > 0) {
+                        one.users -= 1;
+                        prop_assert_eq!(regions.leave(one.name), (!one.lives()).then_some(token));
+                    }
+                }
+                Step::Release(which) => {
+                    let token = Token((which % count) as u64);
+                    if let Some(one) = all.get_mut(which % count)
+                        && let Some(region) = one.region.take()
+                    {
+                        prop_assert_eq!(regions.release(region, token), (!one.lives()).then_some(token));
+                    }
+                }
+                Step::Check { which, at, len } => {
+                    let Some(one) = all.get(which % count) else { continue };
+                    let fits = at.checked_add(len).is_some_and(|end| end <= one.len);
+                    for access in [None, Some(Access::Read), Some(Access::Write)] {
+                        let allowed = access.is_none_or(|access| access == one.access);
+                        let bytes = regions.check(one.name, access, at, len);
+                        prop_assert_eq!(bytes.is_ok(), one.region.is_some() && allowed && fits);
+                    }
+                }
+            }
+            for (at, one) in all.iter().enumerate() {
+                prop_assert_eq!(regions.bytes(one.name).map(Bytes::len), one.lives().then_some(one.len));
+                prop_assert_eq!(regions.note(one.name), one.lives().then_some(&at));
+            }
+        }
+    }
+
+    #[test]
+    fn any_key_names_something_or_nothing(bytes: [u8; Key::LEN]) {
+        let (name, besides) = Name::of_key(&Key(bytes));
+        prop_assert_eq!(name.key(besides), Key(bytes));
+        prop_assert_eq!(Name::of_word(name.word()), name);
+        let mut regions: Regions<_, ()> = Regions::new();
+        let region = regions.add(Rc::new(RefCell::new(vec![0; 4])), Access::Read);
+        let unknown = Err(Fault::Protocol("a key to memory that is not registered"));
+        if name != region.name() {
+            prop_assert_eq!(regions.check(name, None, 0, 0).map(|_| ()), unknown);
+        }
+    }
+}
