@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
-use oxmpi_coll::check::{Case, Contract, Ranks, Task, cases, check_plans, draw};
+use oxmpi_coll::check::{Case, Contract, Ranks, Report, Task, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
 
 /// Mutants of one algorithm.
@@ -577,9 +577,15 @@ fn the_proof_that_ranks_are_alike_notices_mutants() {
                     continue;
                 };
                 let every = check_plans(&plans, &mutant.contract);
+                // Of messages that could go in one round, those go that were sent first, by whichever rank: what is out
+                // of order may take a round more where others were asked first.
+                let but_rounds = |report: &Report| Report {
+                    rounds: 0,
+                    ..*report
+                };
                 assert_eq!(
-                    few.as_ref().ok(),
-                    every.as_ref().ok(),
+                    few.as_ref().ok().map(but_rounds),
+                    every.as_ref().ok().map(but_rounds),
                     "{algorithm}, {who:?}: {few:?}, {every:?}\n{mutant}",
                 );
                 noticed += u32::from(few.is_err());

@@ -118,6 +118,7 @@ pub(super) const fn alltoall_linear(collective: Collective) -> Row {
         needs: Needs::NOTHING,
         parameters: Parameters {
             window: 8,
+            per_node: 1,
             ..Parameters::NONE
         },
         rounds: |call, _| u64::from(call.size - 1) * (1 + u64::from(call.in_place)),

@@ -101,7 +101,16 @@ pub(super) fn everyone(model: &Model, bytes: u64, window: u32) -> u64 {
         };
         flight.max(load.saturating_add(end)).max(processor)
     };
-    model.uneven(bytes, time(full), time(last))
+    // The more exchanges are under way, and the more ranks there are on each node, the less they wait for one another.
+    let shown = match (window, place.nodes(), model.serial_copies) {
+        (1, ..) => (2, 3),
+        _ if last <= 2 => (1, 2),
+        (_, 2, true) if full <= 8 => (1, 1),
+        (_, 2, _) if 2 * last >= full => (0, 1),
+        (_, 2, true) => (1, 3),
+        _ => (1, 6),
+    };
+    model.uneven(bytes, (time(full), time(last)), shown)
 }
 
 /// The same with a rank's own block, which is copied after the first exchange has begun, or the last one.
@@ -265,7 +274,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     let place = model.place;
     let full = place.per_node().min(place.size());
     let last_node = place.size() - (place.nodes() - 1) * full;
-    let handed_on = model.uneven(piece, onward(full), onward(last_node));
+    let handed_on = model.uneven(piece, (onward(full), onward(last_node)), (1, 2));
     match call.size {
         2 => given.max(handed_on),
         _ => from_root.max(first.saturating_add(handed_on)).max(least),

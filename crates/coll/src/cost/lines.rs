@@ -270,57 +270,96 @@ fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course
 /// Allgather between neighbours, two blocks at a time; of an odd number of ranks three, wherever the last one's
 /// block has come, and it gets one from each other rank.
 pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    match call.size % 2 {
-        1 => {
-            let given = model.hop(to_last(model), call.bytes());
-            between_neighbors(call, (3, given), model)
-        }
-        _ => between_neighbors(call, (2, 0), model),
+    let (place, block) = (model.place, call.bytes());
+    let pairs = u64::from(call.size / 2).saturating_sub(1);
+    if call.size.is_multiple_of(2) {
+        return between_neighbors(call, 0, model);
     }
+    // Who gets it may have another block to copy before.
+    let copied = match to_last(model) {
+        Way::Node if model.serial_copies && pairs > 0 => {
+            block.saturating_mul(model.machine.node.byte)
+        }
+        _ => 0,
+    };
+    let given = model.hop(to_last(model), block).saturating_add(copied);
+    // The three blocks go from rank to rank half way around.
+    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, 3 * block));
+    let edges = match place.order() {
+        _ if place.nodes() == 1 => 0,
+        Order::Block => pairs.div_ceil(place.per_node().into()).min(pairs),
+        Order::Cyclic => pairs,
+    };
+    let handed_on = (near.saturating_mul(pairs - edges))
+        .saturating_add(far.saturating_mul(edges))
+        .saturating_add(given.max(model.hop(model.way(1), block)))
+        .saturating_add(model.copy(block));
+    between_neighbors(call, given, model).max(handed_on)
 }
 
 /// The same after a scatter of a vector's blocks, of which the last of an odd number of ranks has none.
 pub(super) fn neighbor_exchange_after_scatter(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    between_neighbors(call, (2, 0), model)
+    between_neighbors(call, 0, model)
 }
 
-/// So many blocks at a time, after some time in which a guest gives its own one. Of the two neighbours of a rank at most
-/// one is on another node.
-fn between_neighbors(call: &Call, (together, given): (u64, u64), model: &Model) -> u64 {
+/// Two blocks at a time, after some time in which a guest gives its own one, if it has one; it gets one from each other
+/// rank. Of the two neighbours of a rank at most one is on another node, but for a rank that is alone on its node.
+fn between_neighbors(call: &Call, given: u64, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
-    let is_odd = call.size % 2 == 1;
+    let members = call.size & !1;
+    let is_long = 2 * block > model.machine.eager;
+    // A long message of three blocks keeps others waiting, too.
+    let together = match is_long && given > 0 {
+        true => 3,
+        false => 2,
+    };
     let bytes = block.saturating_mul(together);
-    let is_long = bytes > model.machine.eager;
     let inside = 2 * model.hop(Way::Node, bytes);
-    let way_across = match place.order() {
+    let far = model.hop(Way::Network, bytes);
+    let across = match place.order() {
         _ if place.nodes() == 1 => 0,
         // Who gets its blocks from each is on the other node.
-        Order::Block if call.size - u32::from(is_odd) <= place.per_node() => 0,
+        Order::Block if members <= place.per_node() => 0,
+        Order::Block if place.per_node() > 1 && members % place.per_node() == 1 => match is_long {
+            true => 2 * far.saturating_add(model.load_both_ways(bytes)),
+            // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
+            false => across(model, bytes).max((2 * far).saturating_add(inside / 2) / 3 * 2),
+        },
         Order::Block if is_long => {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
             // last node both ask at once.
-            let behind = 1 + u64::from(model.place.on_last_node() == 2);
-            model
-                .hop(Way::Network, bytes)
-                .saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
-                .saturating_add(model.hop(Way::Node, bytes))
+            let behind = 1 + u64::from(place.on_last_node() == 2);
+            far.saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
+                .saturating_add(inside / 2)
         }
         Order::Block => across(model, bytes),
         Order::Cyclic => {
             let load = model
                 .load_both_ways(bytes)
                 .saturating_mul(place.per_node().into());
-            2 * model.hop(Way::Network, bytes).max(load)
+            2 * far.max(load)
         }
     };
+    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
+    let (beside, before) = match (members < call.size && across > 0, place.on_last_node()) {
+        (true, 2..) => (3 * model.load(block), 0),
+        (true, _) if is_long && given > 0 => {
+            let load = model.load(block).saturating_mul(place.per_node().into());
+            (0, load)
+        }
+        _ => (0, 0),
+    };
     let pairs = u64::from(call.size / 2).saturating_sub(1);
-    let pace = inside.max(way_across).saturating_mul(pairs) / 2;
-    let first = model.hop(model.way(1), block);
-    let got = match is_odd {
+    let across = across.saturating_add(beside);
+    let pace = inside.max(across).saturating_mul(pairs) / 2;
+    let first = given.max(model.hop(model.way(1), block));
+    let got = match members < call.size {
         true => got_by_last(model, block),
         false => 0,
     };
-    (given.max(first).saturating_add(pace).max(got)).saturating_add(model.copy(block))
+    (first.saturating_add(pace.saturating_add(before)))
+        .max(got)
+        .saturating_add(model.copy(block))
 }
 
 /// The way to the last rank from the one below it.

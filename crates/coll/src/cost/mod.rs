@@ -245,14 +245,14 @@ impl Model {
     }
 
     /// The time of ranks that wait for one another with long messages, where those of a last, smaller
-    /// node are busy so long with the network, and the others inside their nodes: about half of the
-    /// shorter time is not hidden by the longer one.
-    fn uneven(&self, bytes: u64, one: u64, other: u64) -> u64 {
+    /// node are busy so long with the network, and the others inside their nodes: about so much of the
+    /// shorter time is not hidden by the longer one, numerator and denominator.
+    fn uneven(&self, bytes: u64, (one, other): (u64, u64), shown: (u64, u64)) -> u64 {
         let place = self.place;
         let (more, less) = (one.max(other), one.min(other));
         match self.is_even() || place.order() == Order::Cyclic || bytes <= self.machine.eager {
             true => more,
-            false => more.saturating_add(less / 2),
+            false => more.saturating_add(less / shown.1 * shown.0),
         }
     }
 

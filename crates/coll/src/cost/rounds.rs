@@ -106,9 +106,9 @@ impl<'a> Rounds<'a> {
             // It is not worse than with more ranks there.
             true if self.is_behind_one_alone() => self
                 .given_by_one_alone(alone, load, bytes)
-                .min(model.uneven(bytes, alone, load))
+                .min(model.uneven(bytes, (alone, load), (1, 2)))
                 .max(alone),
-            _ => model.uneven(bytes, alone, load),
+            _ => model.uneven(bytes, (alone, load), (1, 2)),
         };
         self.time = self.time.saturating_add(added);
         self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
@@ -137,6 +137,11 @@ impl<'a> Rounds<'a> {
                 false => crossed.max(load),
             }
             .saturating_sub(added);
+            if model.place.nodes() > 2 {
+                // Who crosses is late, and meets an adapter that has carried what others sent.
+                let queued = load.saturating_sub(own) + model.hop(Way::Network, bytes);
+                self.tail = self.tail.min(queued.saturating_sub(crossed));
+            }
             self.crossing.add(beyond);
             self.latest.cross(match is_long {
                 true => beyond,
