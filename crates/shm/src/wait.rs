@@ -435,8 +435,10 @@ mod tests {
     fn a_wait_tells_of_work_before_and_after_it() {
         let (_, mut rx): (_, ShmRx) = Node::alone(Layout::new(1)).unwrap().ends().unwrap();
         let gates = rx.gates();
+        // However long a yield takes, another one follows.
         let mut waiter = Waiter::new(Patience {
             spin: 0,
+            yields: Duration::MAX,
             ..Patience::crowded()
         });
         let works = || gates.is_seen_at_work();

@@ -316,7 +316,10 @@ fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
     while claimer.seen.done.pop() != Some((Token(1), Ok(()))) {
         owner.poll();
         claimer.poll();
-        assert!(start.elapsed().as_secs() < 10, "a message that never comes");
+        assert!(
+            start.elapsed().as_secs() < 120,
+            "a message that never comes"
+        );
     }
     owner.tx.release(source, Token(2));
     owner.poll();
