@@ -25,7 +25,12 @@ pub(crate) fn site(options: Options) -> Site {
 
 /// So many ranks, none of them connected.
 pub(crate) fn ranks<B: Bytes>(count: u32, options: Options) -> Vec<Rank<B>> {
-    let sites: Vec<Site> = (0..count).map(|_| site(options)).collect();
+    ranks_of(&vec![options; count as usize])
+}
+
+/// A rank with each of these options, none of them connected.
+pub(crate) fn ranks_of<B: Bytes>(options: &[Options]) -> Vec<Rank<B>> {
+    let sites: Vec<Site> = options.iter().map(|own| site(*own)).collect();
     let cards: Vec<Card> = sites.iter().map(|site| site.card().clone()).collect();
     let join = |(me, site): (u32, Site)| site.join(me, cards.clone()).expect("a rank");
     (0..).zip(sites).map(join).collect()
