@@ -1,5 +1,7 @@
 //! Ranks that end early: in order, by an error, by a panic, without a word.
 
+use std::path::Path;
+
 use oxmpi::{Error, Op, Result, Source, Tag, World};
 
 use crate::job::Job;
@@ -79,7 +81,16 @@ fn a_rank_that_returns_an_error_ends_the_job() {
         if comm.rank() == 2 {
             comm.send(&[0u8], 17, 1)?;
         }
-        comm.recv(&mut [0u8], 2, 1).map(drop)
+        let told = comm.recv(&mut [0u8], 2, 1);
+        let Err(Error::Peer { pid: Some(pid), .. }) = told else {
+            panic!("{told:?}");
+        };
+        // Had the others ended before it, the launcher would end rank 2 soon, which may not have said why.
+        let process = format!("/proc/{pid}");
+        while Path::new(&process).exists() {
+            std::thread::yield_now();
+        }
+        told.map(drop)
     });
     assert_eq!(done.code, 1, "{}", done.err);
     let says = "Error: rank 2 named rank 17, but the communicator has ranks 0 to 3\n";
@@ -161,7 +172,7 @@ fn who_left_unmet_keeps_no_message_of_others_away() {
                 comm.send(&[7u8], 0, 3)
             }
             _ => {
-                while !std::path::Path::new(&marker).exists() {
+                while !Path::new(&marker).exists() {
                     std::thread::yield_now();
                 }
                 let mut room = [0u8];
