@@ -167,6 +167,8 @@ fn stopped_jobs_continue() {
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
     leash.pids(1);
     signal(job.id(), Signal::TSTP);
+    // As a shell does: what comes before the stop is forgotten by it.
+    job.stopped();
     signal(job.id(), Signal::CONT);
     assert_eq!(leash.line(), "on");
     assert_eq!(finish(job).code, 0);

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// After this time a test that hangs is ended, and fails: two minutes, or as many seconds as
 /// `OXMPI_TEST_WATCHDOG` has, where machines or the network are slow.
@@ -75,6 +75,18 @@ impl Job {
     /// Its process, to change.
     pub fn child_mut(&mut self) -> &mut Child {
         self.0.as_mut().expect("it is taken at its end only")
+    }
+
+    /// Waits until it has been stopped.
+    pub fn stopped(&self) {
+        let watchdog = watch(self.id());
+        let pid = WaitId::Pid(Pid::from_child(self.child()));
+        // Its end is left for who waits for that.
+        let what = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = waitid(pid, what).expect("a child of ours");
+        drop(watchdog);
+        let status = status.expect("it was waited for");
+        assert!(status.stopped(), "it was not stopped: {status:?}");
     }
 }
 
