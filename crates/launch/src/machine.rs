@@ -63,6 +63,8 @@ impl Files for Needed {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_testkit::folder::Folder;
+
     use super::*;
 
     #[test]
@@ -78,7 +80,8 @@ mod tests {
 
     #[test]
     fn devices_are_read_where_one_is_for_rdma() {
-        let folder = std::env::temp_dir().join(format!("oxmpi-needed-{}", std::process::id()));
+        let own = Folder::fresh();
+        let folder = own.path();
         let function = folder.join("sys/devices/pci0000:00/0000:00:03.0");
         let file = |name: &str, text: &str| std::fs::write(function.join(name), text);
         let all = || -> std::io::Result<()> {
@@ -99,13 +102,12 @@ mod tests {
             std::os::unix::fs::symlink("../..", function.join("infiniband/mlx5_0/device"))
         };
         all().expect("a folder for the test");
-        let machine = Machine::from_linux(&Needed::new(Root::new(&folder), false));
+        let machine = Machine::from_linux(&Needed::new(Root::new(folder), false));
         let kinds: Vec<_> = machine
             .expect("a machine")
             .devices()
             .map(|device| device.kind())
             .collect();
-        std::fs::remove_dir_all(&folder).expect("the folder of the test");
         assert!(kinds.contains(&oxmpi_topo::DeviceKind::Rdma), "{kinds:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! `oxmpi bench` as people call it.
 
-use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use oxmpi_testkit::folder::Folder;
 
 /// Ends the command that its arguments say if it hangs.
 fn watched() -> Command {
@@ -21,23 +22,15 @@ fn bench(line: &str) -> Output {
     output
 }
 
-/// A path of this test's own.
-fn temporary(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("oxmpi-bench-{}-{name}", std::process::id()))
-}
-
 fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("plain text")
 }
 
 #[test]
 fn pinning_tables_and_json_are_written() {
-    let [json, csv] = ["json", "csv"].map(|kind| temporary(&format!("results.{kind}")));
-    let line = format!(
-        "-n 2 MPI1 PingPong Allreduce -iter 20 --json {} --csv {}",
-        json.display(),
-        csv.display()
-    );
+    let folder = Folder::fresh();
+    let [json, csv] = ["results.json", "results.csv"].map(|name| folder.at(name));
+    let line = format!("-n 2 MPI1 PingPong Allreduce -iter 20 --json {json} --csv {csv}");
     let output = bench(&line);
     let out = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -54,7 +47,6 @@ fn pinning_tables_and_json_are_written() {
         assert!(out.contains(part), "no {part:?} in:\n{out}");
     }
     let read = std::fs::read_to_string(&json).expect("the file was written");
-    std::fs::remove_file(&json).expect("the file can be removed");
     let read: serde_json::Value = serde_json::from_str(&read).expect("it is JSON");
     let lengths = |table: usize| read["tables"][table]["rows"].as_array().map(Vec::len);
     assert_eq!((lengths(0), lengths(1)), (Some(24), Some(22)));
@@ -64,7 +56,6 @@ fn pinning_tables_and_json_are_written() {
     assert_eq!(read["method"]["samples"], 20);
 
     let rows = std::fs::read_to_string(&csv).expect("the file was written");
-    std::fs::remove_file(&csv).expect("the file can be removed");
     let rows = rows.lines().filter(|line| !line.starts_with('#'));
     assert_eq!(rows.count(), 1 + 24 + 22);
 }
@@ -72,13 +63,11 @@ fn pinning_tables_and_json_are_written() {
 /// The guide's second example, with fewer and shorter messages.
 #[test]
 fn groups_of_a_grid_run_at_once() {
-    let lengths = temporary("lengths");
-    std::fs::write(&lengths, "0\n100\n1000\n").expect("a file for the test");
+    let folder = Folder::fresh();
+    let lengths = folder.write("lengths", "0\n100\n1000\n");
     let output = bench(&format!(
-        "-n 6 pingping allreduce -map 3x2 -msglen {} -multi 0 -iter 5 -check --mb si",
-        lengths.display()
+        "-n 6 pingping allreduce -map 3x2 -msglen {lengths} -multi 0 -iter 5 -check --mb si"
     ));
-    std::fs::remove_file(&lengths).expect("the file can be removed");
     let out = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let groups = "# ( 3 groups of 2 processes each running simultaneous ) \n\
@@ -107,9 +96,8 @@ fn groups_of_a_grid_run_at_once() {
 
 #[test]
 fn the_originals_name_works_under_a_launcher_and_without() {
-    let link = temporary("link");
-    std::fs::create_dir(&link).expect("a directory for the test");
-    let program = link.join("IMB-MPI1");
+    let folder = Folder::fresh();
+    let program = folder.path().join("IMB-MPI1");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oxmpi"), &program).expect("a link");
     let launcher = [
         env!("CARGO_BIN_EXE_oxmpi"),
@@ -126,7 +114,6 @@ fn the_originals_name_works_under_a_launcher_and_without() {
             .output();
         output.expect("`timeout` starts")
     });
-    std::fs::remove_dir_all(&link).expect("the directory can be removed");
     for output in outputs {
         let out = text(&output.stdout);
         assert!(output.status.success(), "{}", text(&output.stderr));

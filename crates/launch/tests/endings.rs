@@ -5,9 +5,9 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::process::Command;
 
-use common::{Job, Leash, finish, probe, signal, start};
+use common::{Job, Leash, finish, named_pipe, probe, signal, start};
+use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 
 /// A job of four ranks that say they are there and then live until they are killed, each with a
@@ -67,22 +67,17 @@ fn ranks_that_end_well_leave_nobody_behind() {
 #[test]
 fn a_rank_that_only_reacts_does_not_silence_the_cause() {
     let (path, leash) = Leash::new();
-    let gate = std::env::temp_dir().join(format!("oxmpi-gate-{}", std::process::id()));
-    let made = Command::new("mkfifo")
-        .arg(&gate)
-        .status()
-        .expect("mkfifo starts");
-    assert!(made.success());
-    let gated = gate.to_str().expect("text");
+    let folder = Folder::fresh();
+    let gate = folder.at("gate");
+    named_pipe(&gate);
     let script = format!(
-        "exec 9>{path}; if [ $PMI_RANK = 1 ]; then exec 8>{gated}; kill -STOP $PPID; exit 1; fi; \
-         cat {gated}; echo the cause >&2; exit 5"
+        "exec 9>{path}; if [ $PMI_RANK = 1 ]; then exec 8>{gate}; kill -STOP $PPID; exit 1; fi; \
+         cat {gate}; echo the cause >&2; exit 5"
     );
     let job = start(&["run", "--oversubscribe", "-n", "2", "sh", "-c", &script]);
     leash.end();
     signal(job.id(), Signal::CONT);
     let done = finish(job);
-    std::fs::remove_file(gate).expect("the pipe is ours");
     assert!(
         done.code != 0 && done.err.starts_with("the cause\noxmpi: rank "),
         "{done:?}"

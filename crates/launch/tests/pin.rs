@@ -3,41 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use oxmpi_testkit::folder::Folder;
 use oxmpi_topo::Machine;
 use serde_json::{Value, json};
 
 /// Two sockets with a NUMA node each, four cores of two threads in each.
 const MACHINE: &str = "package:2 [numa] l3:1 l2:4 core:1 pu:2";
-
-/// A directory that goes with its test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("oxmpi-pin-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    fn write(&self, name: &str, content: &str) -> String {
-        let path = self.0.join(name);
-        fs::write(&path, content).unwrap();
-        path.to_str().unwrap().into()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// The command in an environment without settings.
 fn command(words: &[&str]) -> Command {
@@ -227,8 +202,8 @@ fn an_answer_says_why_and_goes_into_a_picture() {
         "{wrong}"
     );
 
-    let folder = Folder::new();
-    let path = folder.0.join("ranks.svg");
+    let folder = Folder::fresh();
+    let path = folder.path().join("ranks.svg");
     assert_eq!(
         shown_on(&["-n", "2", "-t", "2", path.to_str().unwrap()]),
         ""
@@ -513,7 +488,7 @@ fn threads(folder: &Folder) -> Option<Vec<(Value, Expected)>> {
 
 #[test]
 fn recorded_cases_are_answered_as_they_were_recorded() {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     let (Some(mut cases), Some(threads)) = (processes(&folder), threads(&folder)) else {
         return;
     };

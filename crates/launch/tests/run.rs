@@ -6,6 +6,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use common::{finish, oxmpi, probe, run};
+use oxmpi_testkit::folder::Folder;
 
 #[test]
 fn all_ranks_run_and_the_job_ends_well() {
@@ -276,10 +277,9 @@ fn mistakes_on_the_command_line_are_explained() {
 
 #[test]
 fn the_command_answers_to_the_names_people_know() {
-    let folder = std::env::temp_dir().join(format!("oxmpi-names-{}", std::process::id()));
-    std::fs::create_dir(&folder).expect("a folder of ours");
+    let folder = Folder::fresh();
     for name in ["mpirun", "mpiexec"] {
-        let link = folder.join(name);
+        let link = folder.path().join(name);
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oxmpi"), &link).expect("a link");
         let output = std::process::Command::new(&link)
             .args(["-np", "1", "echo", name])
@@ -287,7 +287,6 @@ fn the_command_answers_to_the_names_people_know() {
             .expect("it starts");
         assert_eq!(output.stdout, format!("{name}\n").into_bytes());
     }
-    std::fs::remove_dir_all(folder).expect("the folder is ours");
 }
 
 #[test]

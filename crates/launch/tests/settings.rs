@@ -1,6 +1,9 @@
 //! `oxmpi settings`, `oxmpi info` and `oxmpi explain` as commands: streams and exit codes.
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use oxmpi_testkit::folder::Folder;
 
 /// Runs the command with only these variables of ours and of other products.
 fn oxmpi(words: &[&str], environment: &[(&str, &str)]) -> Output {
@@ -34,21 +37,21 @@ fn a_wrong_value_is_shown_with_a_caret_and_a_suggestion() {
 
 #[test]
 fn a_file_is_read_and_named() {
-    let folder = std::env::temp_dir().join(format!("oxmpi-settings-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("settings.toml");
-    std::fs::write(&file, "# ours\neager_limit = \"4K\"\npin_ordr = 1\n").unwrap();
-    let named = [("OXMPI_SETTINGS_FILE", file.to_str().unwrap())];
+    let folder = Folder::fresh();
+    let file = folder.write(
+        "settings.toml",
+        "# ours\neager_limit = \"4K\"\npin_ordr = 1\n",
+    );
+    let named = [("OXMPI_SETTINGS_FILE", file.as_str())];
     let output = oxmpi(&["settings", "--parsable", "eager_limit"], &named);
-    std::fs::remove_dir_all(&folder).unwrap();
-    let expected = format!("eager_limit\t4K\t{}:2\tauto\tbytes\t2\n", file.display());
+    let expected = format!("eager_limit\t4K\t{file}:2\tauto\tbytes\t2\n");
     assert_eq!(text(&output.stdout), expected);
     let warning = format!(
-        "oxmpi: ignored: {}:3: `pin_ordr` names no setting; did you mean `pin_order`?\n",
-        file.display()
+        "oxmpi: ignored: {file}:3: `pin_ordr` names no setting; did you mean `pin_order`?\n"
     );
     assert_eq!(text(&output.stderr), warning);
 
+    drop(folder);
     let missing = oxmpi(&["settings"], &named);
     assert_eq!(missing.status.code(), Some(2));
     assert!(
@@ -60,10 +63,9 @@ fn a_file_is_read_and_named() {
 /// What a measurement has written is what a job reads; and nothing is replaced that nobody gave up.
 #[test]
 fn what_tuning_writes_is_read_back() {
-    let folder = std::env::temp_dir().join(format!("oxmpi-tune-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("tuned.toml");
-    let name = file.to_str().unwrap();
+    let folder = Folder::fresh();
+    let name = folder.at("tuned.toml");
+    let name = name.as_str();
     let tune = [
         "settings", "--tune", "--rounds", "1", "--json", "--output", name,
     ];
@@ -73,8 +75,7 @@ fn what_tuning_writes_is_read_back() {
             text(&output.stderr).contains("measured between two"),
             "{output:?}"
         );
-        assert!(!file.exists());
-        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(!Path::new(name).exists());
         return;
     }
     assert!(
@@ -107,12 +108,11 @@ fn what_tuning_writes_is_read_back() {
             .all(|figure| figure["ns"].as_f64() > Some(0.0))
     );
 
-    std::fs::write(&file, "# by hand\n").unwrap();
+    std::fs::write(name, "# by hand\n").unwrap();
     let again = oxmpi(&tune, &[]);
     assert_eq!(again.status.code(), Some(2));
     assert!(text(&again.stderr).contains("exists"), "{again:?}");
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# by hand\n");
-    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(std::fs::read_to_string(name).unwrap(), "# by hand\n");
 }
 
 #[test]

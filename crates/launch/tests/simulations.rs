@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs};
 
+use oxmpi_testkit::folder::Folder;
+
 /// A picture's name, and the command that draws it.
 const PICTURES: [(&str, &str); 9] = [
     (
@@ -72,10 +74,11 @@ fn complaint(arguments: &str) -> String {
 #[test]
 fn the_pictures_are_those_of_today() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulations");
-    let drawn = env::temp_dir().join(format!("oxmpi-sim-{}.svg", std::process::id()));
+    let own = Folder::fresh();
+    let drawn = own.at("drawn.svg");
     let mut stale = Vec::new();
     for (name, arguments) in PICTURES {
-        printed(&format!("{arguments} --force --svg {}", drawn.display()));
+        printed(&format!("{arguments} --force --svg {drawn}"));
         let picture = fs::read_to_string(&drawn).expect("the picture is there");
         let path = folder.join(format!("{name}.svg"));
         if fs::read_to_string(&path).is_ok_and(|there| there == picture) {
@@ -86,7 +89,6 @@ fn the_pictures_are_those_of_today() {
             None => stale.push(name),
         }
     }
-    fs::remove_file(&drawn).expect("the picture can be removed");
     assert!(
         stale.is_empty(),
         "{stale:?} differ: run with OXMPI_BLESS=1 and look at the difference"
@@ -146,15 +148,12 @@ fn json_has_what_the_table_has() {
 
 #[test]
 fn a_schedule_meets_each_send_with_a_receive() {
-    let path = env::temp_dir().join(format!("oxmpi-sim-{}.goal", std::process::id()));
-    let arguments = format!(
-        "allreduce 64 -n 6 --algorithm ring --goal {}",
-        path.display()
-    );
+    let folder = Folder::fresh();
+    let path = folder.at("schedule.goal");
+    let arguments = format!("allreduce 64 -n 6 --algorithm ring --goal {path}");
     printed(&arguments);
     assert!(complaint_of_data(&arguments).contains("--force overwrites it"));
     let schedule = fs::read_to_string(&path).expect("the schedule is there");
-    fs::remove_file(&path).expect("the schedule can be removed");
     assert!(
         schedule.starts_with("num_ranks 6\n\nrank 0 {\nl1: calc 0\n"),
         "{schedule}"

@@ -70,23 +70,20 @@ fn names(directory: &Path) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_testkit::folder::Folder;
+
     use super::*;
 
     #[test]
     fn ports_with_their_interfaces() {
-        let root = std::env::temp_dir().join(format!("oxmpi-adapters-{}", std::process::id()));
-        let write = |file: &str, text: &str| {
-            let path = root.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
+        let root = Folder::fresh();
+        let write = |file: &str, text: &str| drop(root.write(file, text));
         write("mlx5_1/ports/2/state", "1: DOWN\n");
         write("mlx5_0/ports/1/state", "4: ACTIVE\n");
         write("mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)\n");
         write("mlx5_0/ports/1/gid_attrs/ndevs/0", "ib0\n");
         write("mlx5_0/ports/1/gid_attrs/ndevs/1", "ib0\n");
-        let found = within(&root);
-        fs::remove_dir_all(&root).unwrap();
+        let found = within(root.path());
         let port = |device: &str, port, up, speed, interfaces: &[&str]| Port {
             device: device.into(),
             port,

@@ -58,6 +58,8 @@ fn processors(quota: &str, period: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_testkit::folder::Folder;
+
     use super::*;
 
     #[test]
@@ -128,15 +130,12 @@ mod tests {
                 None,
             ),
         ];
-        let mount = std::env::temp_dir().join(format!("oxmpi-cgroup-{}", std::process::id()));
         for (what, own, files, expected) in recorded {
+            let mount = Folder::fresh();
             for (path, text) in files {
-                let path = mount.join(path);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
+                mount.write(path, text);
             }
-            let quota = tightest(&crate::cgroup::dirs_under(&mount, own, "cpu"));
-            fs::remove_dir_all(&mount).unwrap();
+            let quota = tightest(&crate::cgroup::dirs_under(mount.path(), own, "cpu"));
             assert_eq!(quota, expected, "{what}");
         }
     }

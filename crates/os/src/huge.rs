@@ -101,6 +101,8 @@ fn pool_at(dir: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_testkit::folder::Folder;
+
     use super::*;
 
     #[test]
@@ -148,18 +150,17 @@ mod tests {
 
     #[test]
     fn a_pool_that_is_promised_or_missing_has_nothing() {
-        let dir = std::env::temp_dir().join(format!("oxmpi-pool-{}", std::process::id()));
-        assert_eq!(pool_at(&dir), 0, "no such folder");
-        fs::create_dir(&dir).unwrap();
-        let file = |name: &str, text: &str| fs::write(dir.join(name), text).unwrap();
+        let folder = Folder::fresh();
+        let dir = folder.path();
+        assert_eq!(pool_at(&dir.join("missing")), 0, "no such folder");
+        let file = |name: &str, text: &str| drop(folder.write(name, text));
         file("free_hugepages", "7\n");
-        assert_eq!(pool_at(&dir), 7 * SIZE);
+        assert_eq!(pool_at(dir), 7 * SIZE);
         file("resv_hugepages", "3\n");
-        assert_eq!(pool_at(&dir), 4 * SIZE);
+        assert_eq!(pool_at(dir), 4 * SIZE);
         file("resv_hugepages", "9\n");
-        assert_eq!(pool_at(&dir), 0);
+        assert_eq!(pool_at(dir), 0);
         file("free_hugepages", "many\n");
-        assert_eq!(pool_at(&dir), 0);
-        fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(pool_at(dir), 0);
     }
 }

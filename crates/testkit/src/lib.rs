@@ -25,6 +25,7 @@
 pub mod conformance;
 pub mod draft;
 pub mod fabric;
+pub mod folder;
 pub mod fuzz;
 pub mod job;
 pub mod memory;

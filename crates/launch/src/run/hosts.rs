@@ -55,6 +55,8 @@ pub(crate) fn check(hosts: &[String], here: &str, command: &str) -> Result<(), S
 
 #[cfg(test)]
 mod tests {
+    use oxmpi_testkit::folder::Folder;
+
     use super::*;
 
     #[test]
@@ -83,14 +85,9 @@ mod tests {
 
     #[test]
     fn a_host_file_names_one_host_a_line() {
-        let path = std::env::temp_dir().join(format!("oxmpi-hosts-{}", std::process::id()));
-        fs::write(
-            &path,
-            "# two of them\nnode1 slots=4\n\n  node2:8 # the other\n",
-        )
-        .expect("a file of ours");
-        let hosts = in_file(path.as_os_str());
-        fs::remove_file(path).expect("the file is ours");
+        let folder = Folder::fresh();
+        let text = "# two of them\nnode1 slots=4\n\n  node2:8 # the other\n";
+        let hosts = in_file(OsStr::new(&folder.write("hosts", text)));
         assert_eq!(hosts, Ok(vec!["node1".to_owned(), "node2".to_owned()]));
     }
 

@@ -3,17 +3,17 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(unreachable_pub, reason = "a module of each test file")]
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use oxmpi_testkit::folder::Folder;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// After this time a test that hangs is ended, and fails: two minutes, or as many seconds as
@@ -149,22 +149,24 @@ pub fn probe() -> String {
     probe.to_str().expect("text").to_owned()
 }
 
+/// Makes a named pipe.
+pub fn named_pipe(path: &str) {
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("a named pipe");
+}
+
 /// A named pipe that the processes of a job open: its end is the end of all of them.
 pub struct Leash {
-    path: PathBuf,
     lines: Receiver<String>,
+    _folder: Folder,
 }
 
 impl Leash {
     /// Makes the pipe; gives it and its path.
     pub fn new() -> (String, Self) {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("oxmpi-leash-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("a named pipe");
-        let text = path.to_str().expect("text").to_owned();
+        let folder = Folder::fresh();
+        let path = folder.at("leash");
+        named_pipe(&path);
         let (sender, lines) = channel();
         let file = path.clone();
         thread::spawn(move || {
@@ -175,7 +177,11 @@ impl Leash {
                 let _ = sender.send(line.expect("text"));
             }
         });
-        (text, Self { path, lines })
+        let leash = Self {
+            lines,
+            _folder: folder,
+        };
+        (path, leash)
     }
 
     /// The next line that a process wrote.
@@ -208,12 +214,5 @@ impl Leash {
             .map_err(|why| assert_eq!(why, Disconnected, "{alive}"))
             .is_ok()
         {}
-    }
-}
-
-impl Drop for Leash {
-    fn drop(&mut self) {
-        // A test that fails may leave it to the folder's owner.
-        let _ = fs::remove_file(&self.path);
     }
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::process::Command;
 
+use oxmpi_testkit::folder::Folder;
 use serde_json::Value;
 
-use super::{Folder, shown, text, topo};
+use super::{shown, text, topo};
 
 /// Says that nothing was tested, and why.
 fn skip(why: &str) {
@@ -104,8 +105,8 @@ fn a_record_of_this_machine_is_this_machine() {
     // The format that tells most.
     let all = ["--all", "--format", "xml"];
     let (live, (_folder, directory, recorded)) = meanwhile(&all, || {
-        let folder = Folder::new();
-        let directory = folder.path("new");
+        let folder = Folder::fresh();
+        let directory = folder.at("new");
         let said = shown(&["--record", &directory]);
         let counted = " files in {}; look through them before you give them away\n";
         assert!(said.ends_with(&counted.replace("{}", &directory)), "{said}");

@@ -5,48 +5,18 @@ mod recorded;
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory that goes with its test.
-struct Folder(PathBuf);
+use oxmpi_testkit::folder::Folder;
 
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("oxmpi-topo-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().into()
-    }
-
-    fn write(&self, name: &str, content: &str) -> String {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        self.path(name)
-    }
-
-    /// The names of what is in it.
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort_unstable();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// The names of what is in a folder.
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 fn topo(words: &[&str]) -> Output {
@@ -96,11 +66,11 @@ fn a_synthetic_machine_is_shown_in_every_way() {
 
 #[test]
 fn what_was_written_reads_back() {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     let machine = "package:2 [numa] l3:1 core:2 pu:2";
     let expected = shown(&["-i", machine]);
     for name in ["m.synthetic", "m.xml"] {
-        let path = folder.path(name);
+        let path = folder.at(name);
         assert_eq!(shown(&["-i", machine, &path]), "");
         assert_eq!(shown(&["-i", &path]), expected, "{name}");
     }
@@ -111,14 +81,14 @@ fn what_was_written_reads_back() {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let xml = fs::read(folder.path("m.xml")).unwrap();
+    let xml = fs::read(folder.at("m.xml")).unwrap();
     child.stdin.take().unwrap().write_all(&xml).unwrap();
     assert_eq!(text(&child.wait_with_output().unwrap().stdout), expected);
 }
 
 #[test]
 fn files_are_overwritten_only_on_demand_and_whole() {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     let path = folder.write("m.txt", "mine");
     let (code, said) = refused(&["-i", "pu:2", &path]);
     assert_eq!(
@@ -130,7 +100,7 @@ fn files_are_overwritten_only_on_demand_and_whole() {
     assert_eq!(shown(&["-f", "-i", "pu:2", &path]), "");
     assert_eq!(fs::read_to_string(&path).unwrap(), shown(&["-i", "pu:2"]));
 
-    let nowhere = folder.path("missing/m.txt");
+    let nowhere = folder.at("missing/m.txt");
     let (code, said) = refused(&["-i", "pu:2", &nowhere]);
     assert!(
         code == 1 && said.contains(&format!("{nowhere}: cannot be written: ")),
@@ -138,17 +108,17 @@ fn files_are_overwritten_only_on_demand_and_whole() {
     );
     // A machine that no string describes, of which nothing is to be written.
     let lame = ["-i", "core:2 pu:2", "--restrict", "0-2", "-f"];
-    let (code, said) = refused(&[&lame[..], &[&folder.path("lame.synthetic")]].concat());
+    let (code, said) = refused(&[&lame[..], &[&folder.at("lame.synthetic")]].concat());
     assert!(
         code == 1 && said.contains("no synthetic string describes this machine"),
         "{said}"
     );
-    assert_eq!(folder.names(), ["m.txt"]);
+    assert_eq!(names(&folder), ["m.txt"]);
 }
 
 #[test]
 fn bad_input_is_one_message_that_says_where() {
-    let folder = Folder::new();
+    let folder = Folder::fresh();
     let recording = folder.write("recording/sys/devices/system/cpu/online", "0-x\n");
     let dump = folder.write("dump/pu0", "1 0 0 0 0 => 1 756e6547 6c65746e 49656e69\nx\n");
     let cpuinfo = folder.write("cpuinfo", "processor: 0\nphysical id: zero\n");
@@ -160,10 +130,10 @@ fn bad_input_is_one_message_that_says_where() {
     let string = folder.write("m.synthetic", "package:2 pu:zwei\n");
     let strange = folder.write("strange", "\u{7f}ELF\n\n");
     let empty = folder.write("empty", "");
-    fs::create_dir(folder.path("nothing")).unwrap();
+    fs::create_dir(folder.at("nothing")).unwrap();
     for (input, part) in [
-        (folder.path("recording"), format!("{recording}: expected ")),
-        (folder.path("dump"), format!("{dump}:2: expected ")),
+        (folder.at("recording"), format!("{recording}: expected ")),
+        (folder.at("dump"), format!("{dump}:2: expected ")),
         (cpuinfo.clone(), format!("{cpuinfo}:2: expected ")),
         (xml.clone(), format!("{xml}:3: ")),
         (cut.clone(), format!("{cut}:")),
@@ -171,11 +141,11 @@ fn bad_input_is_one_message_that_says_where() {
         (strange.clone(), format!("{strange}: neither ")),
         (empty.clone(), format!("{empty}: neither ")),
         (
-            folder.path("nothing"),
+            folder.at("nothing"),
             "a directory that holds a machine has ".into(),
         ),
         (
-            folder.path("missing"),
+            folder.at("missing"),
             "no file or directory, and no synthetic string: expected ".into(),
         ),
         ("package:2 croe:2".into(), "did you mean `core`?\n".into()),

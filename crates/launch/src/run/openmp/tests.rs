@@ -1,3 +1,4 @@
+use oxmpi_testkit::folder::Folder;
 use oxmpi_topo::{CpuSet, Machine};
 
 use super::*;
@@ -107,9 +108,8 @@ fn libraries_of_a_program_are_read_from_its_file() {
 
 #[test]
 fn what_is_no_file_is_not_read() {
-    let folder = std::env::temp_dir().join(format!("oxmpi-openmp-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let pipe = folder.join("pipe");
+    let folder = Folder::fresh();
+    let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     if made.is_ok_and(|status| status.success()) {
         let (done, libraries) = std::sync::mpsc::channel();
@@ -117,8 +117,7 @@ fn what_is_no_file_is_not_read() {
         let libraries = libraries.recv_timeout(std::time::Duration::from_secs(120));
         assert_eq!(libraries, Ok(None), "waited for a pipe");
     }
-    assert_eq!(needed(&folder), None);
-    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(needed(folder.path()), None);
 }
 
 /// A job of one program with `NAME=VALUE` words for all ranks.

@@ -1,26 +1,10 @@
 //! A recording reads as the machine it was made of, and keeps nothing that is nobody's business.
 
+use oxmpi_testkit::folder::Folder;
 use oxmpi_topo::linux::Recording;
 
 use super::recorder::Seen;
 use super::*;
-
-/// A directory that goes with its test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("oxmpi-{name}-{}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn file(text: &str) -> Entry {
     Entry::File(text.into())
@@ -67,9 +51,9 @@ fn machine() -> BTreeMap<String, Entry> {
 
 #[test]
 fn a_recording_is_the_machine() {
-    let (from, to) = (Folder::new("recorded"), Folder::new("recording"));
-    fill(&machine(), &from.0).unwrap();
-    let (from, to) = (Root::new(&from.0), &to.0);
+    let (from, to) = (Folder::fresh(), Folder::fresh());
+    fill(&machine(), from.path()).unwrap();
+    let (from, to) = (Root::new(from.path()), to.path());
     let entries = of_system(&from);
     store(&entries, to).unwrap();
     let expected = Machine::from_linux(&from).unwrap();
@@ -176,9 +160,9 @@ fn without_serials(machine: &Machine) -> String {
 
 #[test]
 fn only_what_tells_of_the_machine_is_kept() {
-    let from = Folder::new("private");
-    fill(&machine(), &from.0).unwrap();
-    let entries = of_system(&Root::new(&from.0));
+    let from = Folder::fresh();
+    fill(&machine(), from.path()).unwrap();
+    let entries = of_system(&Root::new(from.path()));
     let kept = |path: &str| entries[path].clone();
     assert_eq!(kept("/proc/self/status"), file("Cpus_allowed_list:\t0-1\n"));
     assert_eq!(
@@ -203,7 +187,7 @@ fn only_what_tells_of_the_machine_is_kept() {
 
 #[test]
 fn links_are_kept_and_what_is_behind_them() {
-    let from = Folder::new("links");
+    let from = Folder::fresh();
     let device = "/sys/devices/pci0000:00/0000:00:03.0";
     let made = BTreeMap::from([
         (format!("{device}/net/eth0/speed"), file("10\n")),
@@ -223,8 +207,8 @@ fn links_are_kept_and_what_is_behind_them() {
         ("/sys/class/net/round".into(), Entry::Link("round".into())),
         ("/sys/class/net/absolute".into(), Entry::Link("/etc".into())),
     ]);
-    fill(&made, &from.0).unwrap();
-    let root = Root::new(&from.0);
+    fill(&made, from.path()).unwrap();
+    let root = Root::new(from.path());
     let recorder = Recorder::new(&root);
     recorder.list("/sys/class/net");
     assert_eq!(recorder.read("/sys/class/net/eth0/speed").unwrap(), "10\n");
@@ -242,19 +226,22 @@ fn links_are_kept_and_what_is_behind_them() {
 
 #[test]
 fn a_directory_with_something_in_it_stays_as_it_is() {
-    let folder = Folder::new("full");
-    fs::write(folder.0.join("mine"), "").unwrap();
+    let folder = Folder::fresh();
+    fs::write(folder.path().join("mine"), "").unwrap();
     let entries = BTreeMap::from([("/README".into(), file("text"))]);
-    let refused = store(&entries, &folder.0).unwrap_err();
+    let refused = store(&entries, folder.path()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::DirectoryNotEmpty);
-    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-    let new = folder.0.join("new");
+    let new = folder.path().join("new");
     store(&entries, &new).unwrap();
     assert_eq!(fs::read(new.join("README")).unwrap(), b"text");
     // Neither of the two that come from nowhere.
     for name in ["..", "missing/new"] {
-        assert!(store(&entries, &folder.0.join(name)).is_err(), "{name}");
+        assert!(
+            store(&entries, &folder.path().join(name)).is_err(),
+            "{name}"
+        );
     }
-    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
