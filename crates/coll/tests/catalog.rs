@@ -30,6 +30,31 @@ fn every_algorithm_is_right_and_keeps_its_rounds_on_1_to_20_ranks() {
     }
 }
 
+/// On unequal nodes of several ranks their long strides come to every rank once.
+#[test]
+fn linear_alltoalls_are_right_and_keep_their_rounds_on_nodes_filled_in_part() {
+    for algorithm in [Algorithm::AlltoallLinear, Algorithm::AlltoallvLinear] {
+        for (size, per_node) in (11..=40).flat_map(|size| [5, 8, 13].map(|most| (size, most))) {
+            let plainest = plain(algorithm, size);
+            let parameters = Parameters {
+                per_node,
+                ..plainest.parameters
+            };
+            let case = Case {
+                parameters,
+                ..plainest
+            };
+            let report = prove(algorithm, &case);
+            assert_eq!(
+                u64::from(report.rounds),
+                rounds(algorithm, &case),
+                "{case:?}"
+            );
+            assert_eq!(report.messages, u64::from(size * (size - 1)), "{case:?}");
+        }
+    }
+}
+
 /// Nothing is counted in 32 bits: vectors and blocks beyond 2^32 elements, some of odd lengths.
 #[test]
 fn every_algorithm_is_right_with_counts_beyond_32_bits() {

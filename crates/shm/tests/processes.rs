@@ -202,7 +202,7 @@ fn a_get_from_a_peer_that_became_another_program_ends() {
 /// Bytes of the region that rank 1 offers half-way.
 const HALF_WAY: usize = 64 << 20;
 
-/// Its pieces by the road on which both ranks move some. Rank 1 stops before the last: then it is killed half-way,
+/// Its pieces by the road on which both ranks move some, as long as the transport's `BATCH`. Rank 1 stops before the last: then it is killed half-way,
 /// however late that is.
 const PIECES: u32 = (HALF_WAY / (256 << 10)) as u32;
 

@@ -53,7 +53,8 @@ impl Name {
     }
 }
 
-/// Registered bytes, which end with it.
+/// A registration, for the [`Regions`] that gave it: it lasts until [`Regions::release`].
+#[must_use = "only `Regions::release` ends it"]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Region(Name);
 
@@ -82,13 +83,16 @@ struct Entry<B, N> {
 }
 
 /// All registered bytes of one rank, each with a note of its transport's.
+///
+/// # Cost
+/// Each call looks at one place of a table; [`Regions::add`] allocates where there have never been so many regions.
 #[derive(Debug)]
 pub struct Regions<B, N> {
     places: Vec<Place<B, N>>,
     free: Vec<u32>,
 }
 
-impl<B: Bytes, N: Default> Regions<B, N> {
+impl<B: Bytes, N> Regions<B, N> {
     /// None.
     #[must_use]
     pub const fn new() -> Self {
@@ -98,8 +102,11 @@ impl<B: Bytes, N: Default> Regions<B, N> {
         }
     }
 
-    /// Registers bytes.
-    pub fn add(&mut self, bytes: B, access: Access) -> Region {
+    /// Registers bytes, with the note that there is at first.
+    pub fn add(&mut self, bytes: B, access: Access) -> Region
+    where
+        N: Default,
+    {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place {
                 tenant: 0,
@@ -127,7 +134,8 @@ impl<B: Bytes, N: Default> Regions<B, N> {
     /// `access` is `None` for this rank's own use.
     ///
     /// # Errors
-    /// What is wrong, as a fault of who named them.
+    /// [`Fault::Protocol`], of who named them: there is no such region, or it was released; it is not for this access;
+    /// the range is not within it.
     pub fn check(
         &self,
         name: Name,
@@ -165,28 +173,35 @@ impl<B: Bytes, N: Default> Regions<B, N> {
         self.entry_mut(name).map(|entry| &mut entry.note)
     }
 
-    /// A transfer starts.
+    /// A transfer starts, if there is such a region.
     pub fn enter(&mut self, name: Name) {
         if let Some(entry) = self.entry_mut(name) {
             entry.users += 1;
         }
     }
 
-    /// A transfer that [entered](Regions::enter) ended. The token of a release that waited for it, if it was the last.
+    /// A transfer ended. The token of a release that waited for it, if it was the last.
+    ///
+    /// # Panics
+    /// If no transfer that [entered](Regions::enter) is under way.
     #[must_use]
     pub fn leave(&mut self, name: Name) -> Option<Token> {
         let entry = self.entry_mut(name)?;
-        entry.users -= 1;
+        let others = entry.users.checked_sub(1);
+        entry.users = others.expect("a transfer that entered");
         let token = entry.released.filter(|_| entry.users == 0)?;
         self.vacate(name);
         Some(token)
     }
 
     /// Ends a registration: `token` at once if nobody uses it, else from [`Regions::leave`].
+    ///
+    /// # Panics
+    /// If the region is another table's.
     #[must_use]
     pub fn release(&mut self, region: Region, token: Token) -> Option<Token> {
         let name = region.name();
-        let entry = self.entry_mut(name)?;
+        let entry = self.entry_mut(name).expect("a region of this table");
         if entry.users > 0 {
             entry.released = Some(token);
             return None;
@@ -211,7 +226,7 @@ impl<B: Bytes, N: Default> Regions<B, N> {
     }
 }
 
-impl<B: Bytes, N: Default> Default for Regions<B, N> {
+impl<B: Bytes, N> Default for Regions<B, N> {
     fn default() -> Self {
         Self::new()
     }

@@ -6,18 +6,19 @@ use std::rc::Rc;
 use oxmpi_wire::regions::{Name, Region, Regions};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Token};
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 #[derive(Clone, Debug)]
 enum Step {
     Add { len: usize, reads: bool },
-    Enter(usize),
-    Leave(usize),
-    Release(usize),
-    Check { which: usize, at: u64, len: u64 },
+    Enter(Index),
+    Leave(Index),
+    Release(Index),
+    Check { which: Index, at: u64, len: u64 },
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let which = 0..8usize;
+    let which = any::<Index>();
     let at = prop_oneof![0..10u64, Just(u64::MAX)];
     prop_oneof![
         (0..8usize, any::<bool>()).prop_map(|(len, reads)| Step::Add { len, reads }),
@@ -50,43 +51,53 @@ proptest! {
         let mut regions: Regions<_, usize> = Regions::new();
         let mut all: Vec<Known> = Vec::new();
         for step in steps {
-            let count = all.len().max(1);
+            if let Step::Add { len, reads } = step {
+                let access = if reads { Access::Read } else { Access::Write };
+                let region = regions.add(Rc::new(RefCell::new(vec![0; len])), access);
+                let name = region.name();
+                *regions.note_mut(name).expect("new") = all.len();
+                all.push(Known { name, len: len as u64, access, region: Some(region), users: 0 });
+            }
+            let count = all.len();
+            if count == 0 {
+                continue;
+            }
+            let at = |which: Index| (which.index(count), Token(which.index(count) as u64));
             match step {
-                Step::Add { len, reads } => {
-                    let access = if reads { Access::Read } else { Access::Write };
-                    let region = regions.add(Rc::new(RefCell::new(vec![0; len])), access);
-                    let name = region.name();
-                    *regions.note_mut(name).expect("new") = all.len();
-                    all.push(Known { name, len: len as u64, access, region: Some(region), users: 0 });
-                }
+                Step::Add { .. } => {}
                 Step::Enter(which) => {
-                    if let Some(one) = all.get_mut(which % count) {
-                        regions.enter(one.name);
-                        one.users += u32::from(one.lives());
-                    }
+                    let one = &mut all[at(which).0];
+                    regions.enter(one.name);
+                    one.users += u32::from(one.lives());
                 }
                 Step::Leave(which) => {
-                    let token = Token((which % count) as u64);
-                    if let Some(one) = all.get_mut(which % count).filter(|one| one.users > 0) {
+                    let (which, token) = at(which);
+                    let one = &mut all[which];
+                    if one.users > 0 {
                         one.users -= 1;
                         prop_assert_eq!(regions.leave(one.name), (!one.lives()).then_some(token));
                     }
                 }
                 Step::Release(which) => {
-                    let token = Token((which % count) as u64);
-                    if let Some(one) = all.get_mut(which % count)
-                        && let Some(region) = one.region.take()
-                    {
+                    let (which, token) = at(which);
+                    let one = &mut all[which];
+                    if let Some(region) = one.region.take() {
                         prop_assert_eq!(regions.release(region, token), (!one.lives()).then_some(token));
                     }
                 }
-                Step::Check { which, at, len } => {
-                    let Some(one) = all.get(which % count) else { continue };
-                    let fits = at.checked_add(len).is_some_and(|end| end <= one.len);
+                Step::Check { which, at: first, len } => {
+                    let one = &all[at(which).0];
+                    let fits = first.checked_add(len).is_some_and(|end| end <= one.len);
                     for access in [None, Some(Access::Read), Some(Access::Write)] {
                         let allowed = access.is_none_or(|access| access == one.access);
-                        let bytes = regions.check(one.name, access, at, len);
-                        prop_assert_eq!(bytes.is_ok(), one.region.is_some() && allowed && fits);
+                        let wrong = match (one.region.is_some(), allowed, fits) {
+                            (false, ..) => Some("a key to memory that is not registered"),
+                            (_, false, _) => Some("memory is not registered for this access"),
+                            (.., false) => Some("a range beyond the registered memory"),
+                            _ => None,
+                        };
+                        let checked = regions.check(one.name, access, first, len);
+                        prop_assert_eq!(checked.err(), wrong.map(Fault::Protocol));
                     }
                 }
             }

@@ -285,7 +285,7 @@ fn placed(algorithm: Algorithm, plainest: &Case) -> Vec<Case> {
     let drawn = draw(algorithm as u64, plainest.size.into()) as usize;
     let placed = |order| Case {
         parameters: Parameters {
-            per_node: [2, 3, 4, 16][drawn % 4],
+            per_node: [2, 3, 4, 5, 16][drawn % 5],
             order,
             ..plainest.parameters
         },

@@ -2,8 +2,8 @@
 //!
 //! `p - 1` rounds, one more in place, and the least volume. A window's worth of exchanges is under
 //! way at a time, and all ranks go through the distances in one order, so that not all send to the
-//! same one: from the next rank up; or, on unequal nodes, in long strides, in which every rank comes to those of its
-//! own node now and then, and not one after another while the adapter rests.
+//! same one: from the next rank up; or, apart and on more than two unequal nodes, in long strides, in which a rank comes
+//! to those of its own node now and then, and not to one after another while the adapter rests.
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
@@ -50,22 +50,23 @@ impl Linear {
     }
 }
 
-/// A stride that comes to every distance once: 1, or about the golden section of the circle, whose multiples lie as far
-/// apart as can be.
+/// A stride that comes to every distance once: 1, or about the golden section of the circle, so that a rank comes to
+/// those of its own node once in several steps.
 ///
-/// On equal nodes ranks are in step, and the adapters are never without work. With several ranks a node, but for its last
-/// one, long strides save 3 to 20 % of long exchanges; on two nodes, and with few ranks on each, they may cost as much
-/// (simulated).
+/// On equal nodes, and where ranks are dealt to nodes in turn, ranks are in step, and the adapters are never without work.
+/// With several ranks a node, but for its last one, such strides save 3 to 20 % of long exchanges; on two nodes, and with
+/// few ranks on each, they may cost as much (simulated).
 fn stride(call: &Call, parameters: &Parameters) -> u32 {
     const FEW: u32 = 4;
-    let size = call.size;
-    let place = Placement::new(parameters.order, size, parameters.per_node.max(1));
-    let is_even = size.is_multiple_of(place.per_node()) || place.order() == Order::Cyclic;
-    let golden = (u64::from(size) * 5 / 8) as u32;
-    match place.per_node() > FEW && place.nodes() > 2 && !is_even {
-        true => (golden..size)
-            .find(|&stride| are_coprime(stride, size))
-            .unwrap_or(1),
+    let place = Placement::new(parameters.order, call.size, parameters.per_node);
+    let is_uneven = place.order() == Order::Block && !place.is_uniform();
+    match is_uneven && place.per_node() > FEW && place.nodes() > 2 {
+        true => {
+            let golden = (u64::from(call.size) * 610 / 987) as u32;
+            // The last one is.
+            let coprime = (golden..call.size).find(|&stride| are_coprime(stride, call.size));
+            coprime.unwrap_or(1)
+        }
         false => 1,
     }
 }

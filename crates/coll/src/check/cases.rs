@@ -74,8 +74,8 @@ fn fits(algorithm: Algorithm, size: u32) -> bool {
 }
 
 /// Whether the algorithm's promise of rounds holds for the case: no piece is cut into more messages,
-/// no block goes another way for its length, nodes are as usual, blocks that may have any lengths have one, and ranks
-/// have equally many neighbours.
+/// no block goes another way for its length, nodes are as usual or make no difference, blocks that may have any lengths
+/// have one, and ranks have equally many neighbours.
 pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
     let free = |taken: u64, value: u64| taken == 0 || value == u64::MAX;
     let takes = algorithm.row().parameters;
@@ -93,7 +93,11 @@ pub fn promises_rounds(algorithm: Algorithm, case: &Case) -> bool {
             | Collective::Alltoallv
             | Collective::ReduceScatter
     ) || case.collective.is_neighborhood();
-    per_node == 0
+    let on_any_nodes = matches!(
+        algorithm,
+        Algorithm::AlltoallLinear | Algorithm::AlltoallvLinear
+    );
+    (per_node == 0 || on_any_nodes)
         && free(takes.segment, segment)
         && free(takes.cutoff, cutoff)
         && !(varies && case.seed > 0)
@@ -212,7 +216,7 @@ fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
         window: only(takes.window > 0, drawn(&[0, 1, 2, 5, 8], 3)) as u32,
         segment: only(takes.segment > 0, drawn(&[0, 1, 2, 3, 7, u64::MAX], 4)),
         cutoff: only(takes.cutoff > 0, drawn(&[0, 1, 2, 5, u64::MAX], 5)),
-        per_node: only(takes.per_node > 0, drawn(&[0, 1, 2, 3, 4, 16], 6)) as u32,
+        per_node: only(takes.per_node > 0, drawn(&[0, 1, 2, 3, 4, 5, 16], 6)) as u32,
         stages: takes
             .stages
             .map(|stage| stage.map(|own| drawn_stage(own, size, seed))),

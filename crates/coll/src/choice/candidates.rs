@@ -69,15 +69,11 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
     let radixes = radixes(call.size, most);
     let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
-    let wide = matches!(
-        call.collective,
-        Collective::Gather
-            | Collective::Gatherv
-            | Collective::Allgather
-            | Collective::Allgatherv
-            | Collective::Bcast
-    );
-    let windows = some(own.window, if wide { &WINDOWS } else { &WINDOWS[..1] });
+    // Between nodes the adapter of a scatter's root sets the pace.
+    let is_paced = matches!(call.collective, Collective::Scatter | Collective::Scatterv)
+        && tuning.model(call.size).place.nodes() > 1;
+    let windows = if is_paced { &WINDOWS[..1] } else { &WINDOWS };
+    let windows = some(own.window, windows);
     let gather_radixes = if own.gather_radix > 0 { radixes } else { &[0] };
     let blocks = match (algorithm, own.blocks) {
         (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],

@@ -271,95 +271,102 @@ fn gathered(call: &Call, parameters: &Parameters, model: &Model, longest: Course
 /// block has come, and it gets one from each other rank.
 pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
-    let pairs = u64::from(call.size / 2).saturating_sub(1);
     if call.size.is_multiple_of(2) {
-        return between_neighbors(call, 0, model);
+        return between_neighbors(call, None, model);
     }
+    let rounds = rounds_of_pairs(call);
     // Who gets it may have another block to copy before.
     let copied = match to_last(model) {
-        Way::Node if model.serial_copies && pairs > 0 => {
+        Way::Node if model.serial_copies && rounds > 0 => {
             block.saturating_mul(model.machine.node.byte)
         }
         _ => 0,
     };
     let given = model.hop(to_last(model), block).saturating_add(copied);
     // The three blocks go from rank to rank half way around.
-    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, 3 * block));
+    let three = block.saturating_mul(3);
     let edges = match place.order() {
         _ if place.nodes() == 1 => 0,
-        Order::Block => pairs.div_ceil(place.per_node().into()).min(pairs),
-        Order::Cyclic => pairs,
+        Order::Block => rounds.div_ceil(place.per_node().into()),
+        Order::Cyclic => rounds,
     };
-    let handed_on = (near.saturating_mul(pairs - edges))
-        .saturating_add(far.saturating_mul(edges))
-        .saturating_add(given.max(model.hop(model.way(1), block)))
+    let near = model.hop(Way::Node, three).saturating_mul(rounds - edges);
+    let far = model.hop(Way::Network, three).saturating_mul(edges);
+    let handed_on = (given.max(model.hop(model.way(1), block)))
+        .saturating_add(near.saturating_add(far))
         .saturating_add(model.copy(block));
-    between_neighbors(call, given, model).max(handed_on)
+    between_neighbors(call, Some(given), model).max(handed_on)
 }
 
 /// The same after a scatter of a vector's blocks, of which the last of an odd number of ranks has none.
 pub(super) fn neighbor_exchange_after_scatter(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    between_neighbors(call, 0, model)
+    between_neighbors(call, None, model)
 }
 
-/// Two blocks at a time, after some time in which a guest gives its own one, if it has one; it gets one from each other
-/// rank. Of the two neighbours of a rank at most one is on another node, but for a rank that is alone on its node.
-fn between_neighbors(call: &Call, given: u64, model: &Model) -> u64 {
+/// The rounds in which neighbours exchange blocks of pairs.
+fn rounds_of_pairs(call: &Call) -> u64 {
+    u64::from(call.size / 2).saturating_sub(1)
+}
+
+/// Two blocks at a time, after the time in which a guest gives its own one, if it has one. It gets one from each other
+/// rank.
+fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
-    let members = call.size & !1;
-    let is_long = 2 * block > model.machine.eager;
-    // A long message of three blocks keeps others waiting, too.
-    let together = match is_long && given > 0 {
-        true => 3,
-        false => 2,
+    let eager = model.machine.eager;
+    let bytes = match block.saturating_mul(2) {
+        // A long message of three blocks keeps others waiting, too.
+        two if two > eager && given.is_some() => block.saturating_mul(3),
+        two => two,
     };
-    let bytes = block.saturating_mul(together);
-    let inside = 2 * model.hop(Way::Node, bytes);
-    let far = model.hop(Way::Network, bytes);
-    let across = match place.order() {
+    let has_guest = !call.size.is_multiple_of(2);
+    let edges = two_rounds_at_edges(call.size & !1, bytes, model);
+    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
+    let load = model.load(block);
+    let (beside, before) = match place.on_last_node() {
+        _ if !has_guest || edges == 0 => (0, 0),
+        1 if given.is_some() && bytes > eager => (0, load.saturating_mul(place.per_node().into())),
+        1 => (0, 0),
+        _ => (load.saturating_mul(3), 0),
+    };
+    let two_rounds = (2 * model.hop(Way::Node, bytes)).max(edges.saturating_add(beside));
+    let pace = two_rounds.saturating_mul(rounds_of_pairs(call)) / 2;
+    let first = model.hop(model.way(1), block);
+    let got = match has_guest {
+        true => got_by_last(model, block),
+        false => 0,
+    };
+    (given.map_or(first, |given| given.max(first)))
+        .saturating_add(pace.saturating_add(before))
+        .max(got)
+        .saturating_add(model.copy(block))
+}
+
+/// Two rounds at the ends of nodes, if so many ranks exchange so many bytes: of the two neighbours of a rank at most one is
+/// on another node, but for a rank that is alone on its node.
+fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
+    let (place, is_long) = (model.place, bytes > model.machine.eager);
+    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
+    let load = model.load_both_ways(bytes);
+    let is_one_alone = place.per_node() > 1 && ranks % place.per_node() == 1;
+    match place.order() {
         _ if place.nodes() == 1 => 0,
         // Who gets its blocks from each is on the other node.
-        Order::Block if members <= place.per_node() => 0,
-        Order::Block if place.per_node() > 1 && members % place.per_node() == 1 => match is_long {
-            true => 2 * far.saturating_add(model.load_both_ways(bytes)),
-            // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
-            false => across(model, bytes).max((2 * far).saturating_add(inside / 2) / 3 * 2),
-        },
+        Order::Block if ranks <= place.per_node() => 0,
+        Order::Block if is_one_alone && is_long => 2 * far.saturating_add(load),
+        // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
+        Order::Block if is_one_alone => {
+            across(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
+        }
         Order::Block if is_long => {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
             // last node both ask at once.
             let behind = 1 + u64::from(place.on_last_node() == 2);
-            far.saturating_add(model.load_both_ways(bytes).saturating_mul(behind))
-                .saturating_add(inside / 2)
+            far.saturating_add(load.saturating_mul(behind))
+                .saturating_add(near)
         }
         Order::Block => across(model, bytes),
-        Order::Cyclic => {
-            let load = model
-                .load_both_ways(bytes)
-                .saturating_mul(place.per_node().into());
-            2 * far.max(load)
-        }
-    };
-    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
-    let (beside, before) = match (members < call.size && across > 0, place.on_last_node()) {
-        (true, 2..) => (3 * model.load(block), 0),
-        (true, _) if is_long && given > 0 => {
-            let load = model.load(block).saturating_mul(place.per_node().into());
-            (0, load)
-        }
-        _ => (0, 0),
-    };
-    let pairs = u64::from(call.size / 2).saturating_sub(1);
-    let across = across.saturating_add(beside);
-    let pace = inside.max(across).saturating_mul(pairs) / 2;
-    let first = given.max(model.hop(model.way(1), block));
-    let got = match members < call.size {
-        true => got_by_last(model, block),
-        false => 0,
-    };
-    (first.saturating_add(pace.saturating_add(before)))
-        .max(got)
-        .saturating_add(model.copy(block))
+        Order::Cyclic => 2 * far.max(load.saturating_mul(place.per_node().into())),
+    }
 }
 
 /// The way to the last rank from the one below it.

@@ -85,6 +85,18 @@ enum Way {
     Network,
 }
 
+/// So many parts of so many.
+#[derive(Clone, Copy, Debug)]
+struct Share(u64, u64);
+
+const HALF: Share = Share(1, 2);
+
+impl Share {
+    const fn of(self, time: u64) -> u64 {
+        time / self.1 * self.0
+    }
+}
+
 impl Model {
     /// Ranks on a machine, whose copies inside a node overlap.
     pub const fn new(machine: Machine, place: Placement) -> Self {
@@ -246,13 +258,13 @@ impl Model {
 
     /// The time of ranks that wait for one another with long messages, where those of a last, smaller
     /// node are busy so long with the network, and the others inside their nodes: about so much of the
-    /// shorter time is not hidden by the longer one, numerator and denominator.
-    fn uneven(&self, bytes: u64, (one, other): (u64, u64), shown: (u64, u64)) -> u64 {
+    /// shorter time is not hidden by the longer one.
+    fn uneven(&self, bytes: u64, [one, other]: [u64; 2], shown: Share) -> u64 {
         let place = self.place;
         let (more, less) = (one.max(other), one.min(other));
         match self.is_even() || place.order() == Order::Cyclic || bytes <= self.machine.eager {
             true => more,
-            false => more.saturating_add(less / shown.1 * shown.0),
+            false => more.saturating_add(shown.of(less)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::latest::{Crossings, Latest, Turn};
 use super::round::Round;
-use super::{Model, Way};
+use super::{HALF, Model, Way};
 use crate::placement::Order;
 
 /// Rounds one after the other.
@@ -106,9 +106,9 @@ impl<'a> Rounds<'a> {
             // It is not worse than with more ranks there.
             true if self.is_behind_one_alone() => self
                 .given_by_one_alone(alone, load, bytes)
-                .min(model.uneven(bytes, (alone, load), (1, 2)))
+                .min(model.uneven(bytes, [alone, load], HALF))
                 .max(alone),
-            _ => model.uneven(bytes, (alone, load), (1, 2)),
+            _ => model.uneven(bytes, [alone, load], HALF),
         };
         self.time = self.time.saturating_add(added);
         self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
@@ -139,7 +139,8 @@ impl<'a> Rounds<'a> {
             .saturating_sub(added);
             if model.place.nodes() > 2 {
                 // Who crosses is late, and meets an adapter that has carried what others sent.
-                let queued = load.saturating_sub(own) + model.hop(Way::Network, bytes);
+                let queued =
+                    (load.saturating_sub(own)).saturating_add(model.hop(Way::Network, bytes));
                 self.tail = self.tail.min(queued.saturating_sub(crossed));
             }
             self.crossing.add(beyond);

@@ -18,7 +18,7 @@ use super::OPERATIONS;
 use super::operations::Operation;
 use super::outgoing::{Leaving, Why};
 use super::roads::{Class, Road};
-use super::transfer::{REFUSED, Transfer};
+use super::transfer::Transfer;
 use super::tx::TcpTx;
 use crate::frame::{Control, Id, Run};
 
@@ -421,7 +421,8 @@ impl<B: Bytes> TcpTx<B> {
             if let Some(region) = self.outgoing(peer).cut(id) {
                 self.leave(region);
             }
-            self.end_operation(peer, id, Err(REFUSED));
+            let refused = Fault::Protocol("a key to memory that cannot be used so");
+            self.end_operation(peer, id, Err(refused));
         }
         Ok(())
     }

@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use oxmpi_wire::Fault;
-
 use super::roads::{Class, Road};
 use crate::frame::Run;
 
@@ -21,6 +19,3 @@ pub(super) struct Transfer {
     /// When it began, if something is to be learned from it.
     pub(super) start: Option<(Class, Instant)>,
 }
-
-/// What a peer answers whose memory cannot be used as was asked.
-pub(super) const REFUSED: Fault = Fault::Protocol("a key to memory that cannot be used so");
