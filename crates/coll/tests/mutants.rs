@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
-use oxmpi_coll::check::{Case, Contract, Ranks, Report, Task, cases, check_plans, draw};
+use oxmpi_coll::check::{Case, Contract, Ranks, Task, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
 
 /// Mutants of one algorithm.
