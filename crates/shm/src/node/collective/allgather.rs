@@ -24,7 +24,7 @@ impl Team {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.allgathers_directly(block) {
+        if !self.goes_directly(block) {
             return self.allgather_by_cells(driver, (input, from, block), output, meanwhile);
         }
         let own = contiguous(input, from, block as usize);

@@ -24,7 +24,7 @@ impl Team {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.exchanges_directly(block) || input.start() == output.start() {
+        if !self.goes_directly(block) || input.start() == output.start() {
             return self.alltoall_by_cells(driver, (input, block), output, meanwhile);
         }
         let call = (Kind::Alltoall, block);

@@ -1,7 +1,10 @@
-//! Broadcast: the root writes every piece once, all others read it.
+//! Broadcast: the root writes every piece once, all others read it; long vectors may be read straight
+//! from the root's memory.
 
 use oxmpi_os::RawBytes;
 
+use super::pieces::Through;
+use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
 
@@ -10,12 +13,34 @@ impl Team {
     /// written.
     ///
     /// # Errors
-    /// When a rank that this one waits for never comes.
+    /// When a rank that this one waits for never comes, or cannot be read.
     ///
     /// # Cost
     /// Of up to 56 B: one line written, and read by each. The root waits for nobody until some rank
-    /// is a ring of steps behind.
+    /// is a ring of steps behind, but where its memory is read.
     pub fn bcast<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        given: (&RawBytes, u64),
+    ) -> Result<(), D::Error> {
+        let (_, len) = given;
+        if !self.broadcasts_directly(len) {
+            return self.bcast_by_cells(driver, root, given);
+        }
+        self.by_best_road(
+            driver,
+            (Kind::Bcast, len),
+            |team, driver, road| match road {
+                Road::Cells => team.bcast_by_cells(driver, root, given),
+                Road::Memory => team.bcast_directly(driver, root, given),
+            },
+        )
+    }
+
+    // Inlined, as a short call takes no longer than a call of it.
+    #[inline(always)]
+    fn bcast_by_cells<D: Driver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -38,5 +63,26 @@ impl Team {
             run.finish(step);
         }
         Ok(())
+    }
+    /// The others read from the root's memory.
+    fn bcast_directly<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        (bytes, len): (&RawBytes, u64),
+    ) -> Result<(), D::Error> {
+        let call = (Kind::Bcast, root, len);
+        let mut run = Run::new(self, driver, call, Through::Slots);
+        run.one_writes(0, root);
+        if run.team.me == root {
+            run.offer(0, bytes)?;
+            let read = run.all_tell(root, 1);
+            run.withdraw_if_failed(0, read)
+        } else {
+            run.wait_for(root, 0)?;
+            run.fetch((root, 0, 0), (bytes, 0, len))?;
+            run.finish(0);
+            run.all_tell(root, 1)
+        }
     }
 }

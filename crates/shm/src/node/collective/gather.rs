@@ -38,7 +38,7 @@ impl Team {
             false => assert!(input.len() >= block, "a short input"),
         }
         let given = (input, block);
-        if !self.gathers_directly(block) {
+        if !self.goes_directly(block) {
             return self.gather_by_cells(driver, root, given, output, meanwhile);
         }
         let call = (Kind::Gather, block);

@@ -6,10 +6,11 @@
 //! alltoall of 64 KiB of four ranks on two of Zen 5 takes 21 us through cells and 40 directly. Where
 //! processors lie is not told to guests, and changes.
 //!
-//! So calls of a kind and about a length are counted in rounds, but for the first few. A round begins with a
-//! row of calls each way. All ranks meet after the first of a row and after its last, so that rank 0 can tell how
+//! So calls of a kind and about a length are counted in rounds, once cells have been touched. A round begins with a
+//! row of calls each way, but for the first one of a length where shorter ones go from memory by far faster. All ranks meet after the first of a row and after its last, so that rank 0 can tell how
 //! long those between took: not each of them, since through cells one call begins before all are through with the
-//! one before. It then tells the others which way the rest of the round goes, in which nobody waits for that.
+//! one before. It then tells the others which way the rest of the round goes, in which nobody waits for that, and
+//! whether the next may be long, since the other way is far slower.
 
 use std::time::{Duration, Instant};
 
@@ -40,29 +41,60 @@ const fn tried(len: u64) -> u32 {
     if len < LONG { TRIED } else { FEW_TRIED }
 }
 
-/// Bytes of the calls through cells before the first round: each cell that is first touched takes longer than ever
-/// after.
+/// Bytes of the calls of a kind through cells before the first round: each cell that is first touched takes longer
+/// than ever after.
 const FRESH: u64 = 1 << 20;
 
 /// Calls of the first round and of the longest: each has twice as many as the one before. Of the longest one of
-/// 32 goes the slower way.
-const ROUNDS: [u32; 2] = [32, 128];
+/// 32 goes the slower way, so where that is [far](Choice::is_clear) slower, one of 256.
+const FIRST_ROUND: u32 = 32;
+const ROUND: u32 = 128;
+const CLEAR_ROUND: u32 = 1024;
+
+/// A way that takes so many quarters of the other's time is far slower.
+const CLEAR: u64 = 5;
 
 /// What a rank knows of calls of one kind and about one length.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
     /// Nanoseconds that a MiB takes, through cells and from memory; 0: not tried yet.
     times: [u64; 2],
-    /// Bytes left before the first round.
-    fresh: u64,
     /// Calls of this round so far.
     calls: u32,
     /// Calls that it has.
     round: u32,
     /// What the timed calls of this row took so far, and their bytes.
     spent: (Duration, u64),
-    /// The way of its rest.
+    /// What was told last, by which the rest of the round goes; `None`: nothing yet.
+    choice: Option<Choice>,
+}
+
+/// What is told when both ways have been tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Choice {
+    /// The way of the rest of the round.
     road: Road,
+    /// Whether the other way is far slower.
+    is_clear: bool,
+}
+
+impl Choice {
+    /// As it is told in a byte.
+    const fn to_byte(self) -> u8 {
+        (self.is_clear as u8) << 1 | self.road as u8
+    }
+
+    /// What a byte tells.
+    const fn from_byte(byte: u8) -> Self {
+        Self {
+            road: if byte & 1 == 0 {
+                Road::Cells
+            } else {
+                Road::Memory
+            },
+            is_clear: byte >> 1 & 1 > 0,
+        }
+    }
 }
 
 /// How a call goes.
@@ -80,31 +112,35 @@ impl Habit {
     /// Nothing is known.
     const NEW: Self = Self {
         times: [0; 2],
-        fresh: FRESH,
         calls: 0,
-        round: ROUNDS[0],
+        round: FIRST_ROUND,
         spent: (Duration::ZERO, 0),
-        road: Road::Cells,
+        choice: None,
     };
 
     /// How the next call goes, of blocks of `len` bytes.
     fn next(&mut self, len: u64) -> Turn {
-        if self.fresh > 0 {
-            self.fresh = self.fresh.saturating_sub(len);
-            return Turn::Rest(Road::Cells);
-        }
         let call = self.calls;
         self.calls += 1;
         if self.calls == self.round {
             self.calls = 0;
-            self.round = ROUNDS[1].min(self.round * 2);
+            let is_clear = self.choice.is_some_and(|choice| choice.is_clear);
+            self.round = (self.round * 2).min(if is_clear { CLEAR_ROUND } else { ROUND });
         }
         let tried = tried(len);
-        match call / tried {
-            0 => Turn::Trial(Road::Cells, call),
-            1 => Turn::Trial(Road::Memory, call - tried),
-            _ if call == 2 * tried => Turn::Choice,
-            _ => Turn::Rest(self.road),
+        match (call / tried, self.choice) {
+            (0, _) => Turn::Trial(Road::Cells, call),
+            (1, _) => Turn::Trial(Road::Memory, call - tried),
+            (_, Some(choice)) if call > 2 * tried => Turn::Rest(choice.road),
+            _ => Turn::Choice,
+        }
+    }
+
+    /// The first round has no trial where it is `known` how calls of `len` bytes go.
+    fn start(&mut self, known: Option<Choice>, len: u64) {
+        if known.is_some() {
+            self.calls = 2 * tried(len) + 1;
+            self.choice = known;
         }
     }
 
@@ -127,20 +163,42 @@ impl Habit {
         };
     }
 
+    /// The rest of the round goes as was told. If that is another way than before, the next trial comes soon: what
+    /// was slow may have been disturbed.
+    fn follow(&mut self, choice: Choice) {
+        if self.choice.is_some_and(|before| before.road != choice.road) {
+            self.round = FIRST_ROUND;
+        }
+        self.choice = Some(choice);
+    }
+
     /// The faster way, as far as is known.
-    fn choose(&self) -> Road {
+    fn choose(&self) -> Choice {
         let [cells, memory] = self.times;
-        if memory < cells {
-            Road::Memory
-        } else {
-            Road::Cells
+        let road = match memory < cells {
+            true => Road::Memory,
+            false => Road::Cells,
+        };
+        let [faster, slower] = [cells.min(memory), cells.max(memory)];
+        Choice {
+            road,
+            is_clear: slower / CLEAR > faster / 4,
         }
     }
 }
 
-/// What a rank knows of the ways of all calls, by kind and by the logarithm of their length.
+/// What a rank knows of the ways of all calls.
 #[derive(Debug)]
-pub(super) struct Roads([[Habit; LENGTHS]; KINDS]);
+pub(super) struct Roads([Roadmap; KINDS]);
+
+/// What it knows of calls of one kind.
+#[derive(Clone, Copy, Debug)]
+struct Roadmap {
+    /// Bytes left before the first round.
+    fresh: u64,
+    /// By the logarithm of their length.
+    habits: [Habit; LENGTHS],
+}
 
 /// The logarithms of lengths that are told apart; shorter and longer ones are as the first and the last.
 const SHORTEST: u32 = 16;
@@ -149,13 +207,42 @@ const LENGTHS: usize = 16;
 impl Roads {
     /// Nothing is known.
     pub(super) const fn new() -> Self {
-        Self([[Habit::NEW; LENGTHS]; KINDS])
+        let nothing = Roadmap {
+            fresh: FRESH,
+            habits: [Habit::NEW; LENGTHS],
+        };
+        Self([nothing; KINDS])
+    }
+
+    /// How the next call of `kind` goes, of blocks of `len` bytes.
+    fn next(&mut self, kind: Kind, len: u64) -> Turn {
+        let Roadmap { fresh, habits } = &mut self.0[kind as usize];
+        if *fresh > 0 {
+            *fresh = fresh.saturating_sub(len);
+            return Turn::Rest(Road::Cells);
+        }
+        let (shorter, rest) = habits.split_at_mut(class(len));
+        let habit = &mut rest[0];
+        if habit.choice.is_none() && habit.calls == 0 {
+            // The longer a block, the less it matters that the kernel must be asked.
+            let known = shorter.iter().rev().find_map(|habit| habit.choice);
+            habit.start(
+                known.filter(|known| known.road == Road::Memory && known.is_clear),
+                len,
+            );
+        }
+        habit.next(len)
     }
 
     fn of(&mut self, kind: Kind, len: u64) -> &mut Habit {
-        let length = len.checked_ilog2().unwrap_or(0).saturating_sub(SHORTEST) as usize;
-        &mut self.0[kind as usize][length.min(LENGTHS - 1)]
+        &mut self.0[kind as usize].habits[class(len)]
     }
+}
+
+/// Where blocks of `len` bytes stand among lengths that are told apart.
+fn class(len: u64) -> usize {
+    let length = len.checked_ilog2().unwrap_or(0).saturating_sub(SHORTEST) as usize;
+    length.min(LENGTHS - 1)
 }
 
 impl Team {
@@ -171,14 +258,14 @@ impl Team {
         (kind, len): (Kind, u64),
         go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        match self.roads.of(kind, len).next(len) {
+        match self.roads.next(kind, len) {
             Turn::Rest(road) => go(self, driver, road),
             Turn::Choice => {
                 let chosen = self.roads.of(kind, len).choose();
-                let road = Run::new(self, driver, (kind, CHOICE, len), Through::Slots)
-                    .share_road(chosen)?;
-                self.roads.of(kind, len).road = road;
-                go(self, driver, road)
+                let choice = Run::new(self, driver, (kind, CHOICE, len), Through::Slots)
+                    .share_choice(chosen)?;
+                self.roads.of(kind, len).follow(choice);
+                go(self, driver, choice.road)
             }
             Turn::Trial(road, 0) => go(self, driver, road),
             Turn::Trial(road, call) => {
@@ -207,21 +294,18 @@ const ENTERING: usize = CHOICE | 1;
 const LEAVING: usize = CHOICE | 2;
 
 impl<D: Driver> Run<'_, D> {
-    /// The way that the chooser tells all others, for which it has `chosen`.
-    fn share_road(&mut self, chosen: Road) -> Result<Road, D::Error> {
+    /// What the chooser tells all others, who has `chosen` it.
+    fn share_choice(&mut self, chosen: Choice) -> Result<Choice, D::Error> {
         self.one_writes(0, CHOOSER);
         if self.team.me != CHOOSER {
             self.wait_for(CHOOSER, 0)?;
-            let [road] = self.in_slot(CHOOSER, 0, 0, 1).take_exact();
+            let [byte] = self.in_slot(CHOOSER, 0, 0, 1).take_exact();
             self.finish(0);
-            return Ok(match road {
-                0 => Road::Cells,
-                _ => Road::Memory,
-            });
+            return Ok(Choice::from_byte(byte));
         }
         self.room(0)?;
         let mut payload = self.in_slot(CHOOSER, 0, 0, 1);
-        payload.put_exact([chosen as u8]);
+        payload.put_exact([chosen.to_byte()]);
         self.publish(0);
         self.wake_all();
         self.finish(0);
@@ -237,55 +321,97 @@ mod tests {
     const BLOCK: u64 = 1 << 18;
     const CALLS_FRESH: u32 = (FRESH / BLOCK) as u32;
 
-    /// Of `calls` calls, how many went from memory, where a call takes so many microseconds.
-    fn from_memory(habit: &mut Habit, calls: u32, cells: u64, memory: u64) -> u32 {
+    /// Of `calls` calls of blocks of `len` bytes, how many went from memory, where a block takes so many
+    /// microseconds.
+    fn of_length(roads: &mut Roads, len: u64, calls: u32, times: [u64; 2]) -> u32 {
         let mut from_memory = 0;
         for _ in 0..calls {
-            let (road, call) = match habit.next(BLOCK) {
+            let turn = roads.next(Kind::Bcast, len);
+            let habit = roads.of(Kind::Bcast, len);
+            let (road, call) = match turn {
                 Turn::Trial(road, call) => (road, call),
                 Turn::Rest(road) => (road, 0),
                 Turn::Choice => {
-                    habit.road = habit.choose();
-                    (habit.road, 0)
+                    let choice = Choice::from_byte(habit.choose().to_byte());
+                    habit.follow(choice);
+                    (choice.road, 0)
                 }
             };
             from_memory += u32::from(road == Road::Memory);
-            let time = if road == Road::Memory { memory } else { cells };
             if call > 0 {
-                let time = Duration::from_micros(time);
-                habit.learn(road, BLOCK, (time, call == TRIED - 1));
+                let time = Duration::from_micros(times[road as usize]);
+                habit.learn(road, len, (time, call == tried(len) - 1));
             }
         }
         from_memory
     }
 
-    const ROUND: u32 = ROUNDS[1];
+    /// The same of blocks of one length.
+    fn from_memory(roads: &mut Roads, calls: u32, cells: u64, memory: u64) -> u32 {
+        of_length(roads, BLOCK, calls, [cells, memory])
+    }
 
     #[test]
     fn the_faster_way_is_taken_and_changes() {
-        let mut habit = Habit::NEW;
-        assert!(from_memory(&mut habit, 4 * ROUND, 29, 39) <= 8 * TRIED);
-        from_memory(&mut habit, 8 * ROUND, 49, 38);
-        assert_eq!(from_memory(&mut habit, ROUND, 49, 38), ROUND - TRIED);
-        from_memory(&mut habit, 8 * ROUND, 29, 39);
-        assert_eq!(from_memory(&mut habit, ROUND, 29, 39), TRIED);
+        let mut roads = Roads::new();
+        assert!(from_memory(&mut roads, 4 * ROUND, 29, 35) <= 8 * TRIED);
+        from_memory(&mut roads, 8 * ROUND, 45, 38);
+        assert_eq!(from_memory(&mut roads, ROUND, 45, 38), ROUND - TRIED);
+        from_memory(&mut roads, 8 * ROUND, 29, 35);
+        assert_eq!(from_memory(&mut roads, ROUND, 29, 35), TRIED);
+    }
+
+    #[test]
+    fn a_way_that_is_far_slower_is_seldom_tried() {
+        let tries = |cells, memory| {
+            let mut roads = Roads::new();
+            from_memory(&mut roads, CALLS_FRESH + 8 * CLEAR_ROUND, cells, memory);
+            from_memory(&mut roads, 8 * CLEAR_ROUND, cells, memory)
+        };
+        assert!((8 * TRIED..=9 * TRIED).contains(&tries(20, 40)));
+        let close = 8 * CLEAR_ROUND / ROUND;
+        assert!((close * TRIED..=(close + 1) * TRIED).contains(&tries(36, 40)));
+    }
+
+    #[test]
+    fn what_has_changed_shows_in_the_next_round() {
+        let mut roads = Roads::new();
+        from_memory(&mut roads, CALLS_FRESH + 8 * CLEAR_ROUND, 20, 40);
+        from_memory(&mut roads, CLEAR_ROUND, 40, 20);
+        assert!(from_memory(&mut roads, ROUND, 40, 20) >= ROUND / 4 * 3);
+    }
+
+    #[test]
+    fn a_trial_that_was_disturbed_costs_few_calls() {
+        let mut roads = Roads::new();
+        from_memory(&mut roads, CALLS_FRESH + 8 * CLEAR_ROUND, 20, 40);
+        while roads.of(Kind::Bcast, BLOCK).calls > 0 {
+            from_memory(&mut roads, 1, 20, 40);
+        }
+        assert_eq!(from_memory(&mut roads, TRIED, 1000, 40), 0);
+        let from_memory = from_memory(&mut roads, CLEAR_ROUND, 20, 40);
+        assert!(
+            (FIRST_ROUND / 2..2 * FIRST_ROUND).contains(&from_memory),
+            "{from_memory}"
+        );
     }
 
     #[test]
     fn what_is_first_touched_does_not_count() {
-        let mut habit = Habit::NEW;
-        assert_eq!(from_memory(&mut habit, CALLS_FRESH, 500, 40), 0);
-        assert_eq!(from_memory(&mut habit, ROUNDS[0], 21, 40), TRIED);
+        let mut roads = Roads::new();
+        assert_eq!(from_memory(&mut roads, CALLS_FRESH, 500, 40), 0);
+        assert_eq!(from_memory(&mut roads, FIRST_ROUND, 21, 40), TRIED);
     }
 
     #[test]
     fn a_call_that_waited_changes_nothing_where_another_did_not() {
-        let mut habit = Habit::NEW;
-        from_memory(&mut habit, CALLS_FRESH + ROUNDS[0], 29, 39);
+        let mut roads = Roads::new();
+        from_memory(&mut roads, CALLS_FRESH + FIRST_ROUND, 29, 39);
+        let habit = roads.of(Kind::Bcast, BLOCK);
         for time in [Duration::from_secs(1), Duration::from_micros(29)] {
             (1..TRIED).for_each(|call| habit.learn(Road::Cells, BLOCK, (time, call == TRIED - 1)));
         }
-        assert_eq!(habit.choose(), Road::Cells);
+        assert_eq!(habit.choose().road, Road::Cells);
     }
 
     #[test]
@@ -303,11 +429,29 @@ mod tests {
     #[test]
     fn lengths_and_kinds_have_ways_of_their_own() {
         let mut roads = Roads::new();
-        let other = |roads: &mut Roads, kind, len| roads.of(kind, len).fresh;
-        roads.of(Kind::Alltoall, 100_000).next(100_000);
-        assert_eq!(other(&mut roads, Kind::Alltoall, 70_000), FRESH - 100_000);
-        assert_eq!(other(&mut roads, Kind::Alltoall, 140_000), FRESH);
-        assert_eq!(other(&mut roads, Kind::Gather, 100_000), FRESH);
-        assert_eq!(other(&mut roads, Kind::Alltoall, u64::MAX), FRESH);
+        roads.next(Kind::Alltoall, 100_000);
+        for (kind, fresh) in [(Kind::Alltoall, FRESH - 100_000), (Kind::Gather, FRESH)] {
+            assert_eq!(roads.0[kind as usize].fresh, fresh);
+        }
+        roads.next(Kind::Alltoall, FRESH);
+        for len in [100_000, 70_000, 140_000, u64::MAX, 100_000] {
+            roads.next(Kind::Alltoall, len);
+        }
+        let calls = |len| roads.0[Kind::Alltoall as usize].habits[class(len)].calls;
+        let all = [100_000, 140_000, 300_000, u64::MAX].map(calls);
+        assert_eq!(all, [3, 1, 0, 1]);
+    }
+
+    #[test]
+    fn what_is_far_faster_from_memory_is_so_at_first_where_longer() {
+        let longer = |times: [u64; 2], len| {
+            let mut roads = Roads::new();
+            from_memory(&mut roads, CALLS_FRESH + FIRST_ROUND, times[0], times[1]);
+            of_length(&mut roads, len, 10, times)
+        };
+        assert_eq!(longer([40, 20], 16 * BLOCK), 10);
+        assert_eq!(longer([40, 38], 16 * BLOCK), 10 - FEW_TRIED);
+        assert_eq!(longer([40, 20], BLOCK / 2), 10 - TRIED);
+        assert_eq!(longer([20, 40], 16 * BLOCK), FEW_TRIED);
     }
 }

@@ -31,7 +31,7 @@ impl Team {
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        if !self.scatters_directly(block) {
+        if !self.goes_directly(block) {
             return self.scatter_by_cells(driver, root, given, output, meanwhile);
         }
         let call = (Kind::Scatter, block);
