@@ -3,7 +3,6 @@
 
 use oxmpi_os::RawBytes;
 
-use super::pieces::Through;
 use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
@@ -24,18 +23,18 @@ impl Team {
         root: usize,
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
-        let (_, len) = given;
+        let (bytes, len) = given;
         if !self.broadcasts_directly(len) {
             return self.bcast_by_cells(driver, root, given);
         }
-        self.by_best_road(
-            driver,
-            (Kind::Bcast, len),
-            |team, driver, road| match road {
-                Road::Cells => team.bcast_by_cells(driver, root, given),
-                Road::Memory => team.bcast_directly(driver, root, given),
-            },
-        )
+        let call = (Kind::Bcast, len);
+        self.by_best_road(driver, call, |team, driver, road| match road {
+            Road::Cells => team.bcast_by_cells(driver, root, given),
+            Road::Memory => {
+                let call = (Kind::Bcast, root, len);
+                team.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
+            }
+        })
     }
 
     // Inlined, as a short call takes no longer than a call of it.
@@ -63,26 +62,5 @@ impl Team {
             run.finish(step);
         }
         Ok(())
-    }
-    /// The others read from the root's memory.
-    fn bcast_directly<D: Driver>(
-        &mut self,
-        driver: &mut D,
-        root: usize,
-        (bytes, len): (&RawBytes, u64),
-    ) -> Result<(), D::Error> {
-        let call = (Kind::Bcast, root, len);
-        let mut run = Run::new(self, driver, call, Through::Slots);
-        run.one_writes(0, root);
-        if run.team.me == root {
-            run.offer(0, bytes)?;
-            let read = run.all_tell(root, 1);
-            run.withdraw_if_failed(0, read)
-        } else {
-            run.wait_for(root, 0)?;
-            run.fetch((root, 0, 0), (bytes, 0, len))?;
-            run.finish(0);
-            run.all_tell(root, 1)
-        }
     }
 }

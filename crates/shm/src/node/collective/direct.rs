@@ -10,7 +10,7 @@
 //! enters before: from then until it tells that it is done it waits for nobody. A root that fails takes
 //! back what it has shown, and then waits for those who have entered, unless they are dead.
 //!
-//! Nobody waits in the end of a scatter or gather but its root. A rank that shares its processor makes way there:
+//! Nobody waits in the end of a broadcast, scatter or gather but its root. A rank that shares its processor makes way there:
 //! it would else do its part of the next calls, too, while the roots of all of them wait for those beside.
 //!
 //! The kernel finds its way page by page, which takes up to three times as long as a copy from shared
@@ -47,6 +47,36 @@ impl Team {
     /// Gives up reading the others' memory: one of them [cannot](Team::can_read).
     pub fn read_no_memory(&mut self) {
         self.spaces = None;
+    }
+
+    /// The root shows `shown`, of which each other rank reads `len` bytes from its byte `at` on, to its `output`; the
+    /// root does something else `meanwhile`.
+    ///
+    /// # Errors
+    /// When a rank never comes, or cannot be read, or as `meanwhile`.
+    pub(super) fn read_from_root<D: Driver>(
+        &mut self,
+        driver: &mut D,
+        (kind, root, len): (Kind, usize, u64),
+        (shown, at): (&RawBytes, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let is_root = self.me == root;
+        let mut run = Run::new(self, driver, (kind, root, len), Through::Slots);
+        run.one_writes(0, root);
+        if is_root {
+            run.offer(0, shown)?;
+            let read = meanwhile(run.driver).and_then(|()| run.all_tell(root, 1));
+            run.withdraw_if_failed(0, read)
+        } else {
+            run.wait_for(root, 0)?;
+            run.fetch((root, 0, at), (output, 0, len))?;
+            run.finish(0);
+            run.all_tell(root, 1)?;
+            run.driver.make_way();
+            Ok(())
+        }
     }
 
     /// As [`Team::allgather`], `own` being the block of this rank.
@@ -171,7 +201,7 @@ impl<D: Driver> Run<'_, D> {
     }
 
     /// Reads `len` bytes from byte `at` of what `rank` has shown in `step`, to byte `to` of `bytes`.
-    pub(super) fn fetch(
+    fn fetch(
         &mut self,
         (rank, step, at): (usize, u64, u64),
         (bytes, to, len): (&RawBytes, u64, u64),

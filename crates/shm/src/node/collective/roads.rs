@@ -7,10 +7,11 @@
 //! processors lie is not told to guests, and changes.
 //!
 //! So calls of a kind and about a length are counted in rounds, once cells have been touched. A round begins with a
-//! row of calls each way, but for the first one of a length where shorter ones go from memory by far faster. All ranks meet after the first of a row and after its last, so that rank 0 can tell how
-//! long those between took: not each of them, since through cells one call begins before all are through with the
-//! one before. It then tells the others which way the rest of the round goes, in which nobody waits for that, and
-//! whether the next may be long, since the other way is far slower.
+//! row of calls each way, but for the first one of a length where shorter ones go from memory by far faster. All
+//! ranks meet after the first of a row and after its last, so that rank 0 can tell how long those between took: not
+//! each of them, since through cells one call begins before all are through with the one before. It then tells the
+//! others which way the rest of the round goes, in which nobody waits for that, and whether the next may be long,
+//! since the other way is far slower.
 
 use std::time::{Duration, Instant};
 
@@ -136,12 +137,10 @@ impl Habit {
         }
     }
 
-    /// The first round has no trial where it is `known` how calls of `len` bytes go.
-    fn start(&mut self, known: Option<Choice>, len: u64) {
-        if known.is_some() {
-            self.calls = 2 * tried(len) + 1;
-            self.choice = known;
-        }
+    /// The first round has no trial: it is `known` how calls of `len` bytes go.
+    fn start(&mut self, known: Choice, len: u64) {
+        self.calls = 2 * tried(len) + 1;
+        self.choice = Some(known);
     }
 
     /// A call of `len` bytes of a row has taken so long, which counts when it was the `last`. They may have waited
@@ -182,7 +181,7 @@ impl Habit {
         let [faster, slower] = [cells.min(memory), cells.max(memory)];
         Choice {
             road,
-            is_clear: slower / CLEAR > faster / 4,
+            is_clear: slower.saturating_mul(4) > faster.saturating_mul(CLEAR),
         }
     }
 }
@@ -225,11 +224,10 @@ impl Roads {
         let habit = &mut rest[0];
         if habit.choice.is_none() && habit.calls == 0 {
             // The longer a block, the less it matters that the kernel must be asked.
-            let known = shorter.iter().rev().find_map(|habit| habit.choice);
-            habit.start(
-                known.filter(|known| known.road == Road::Memory && known.is_clear),
-                len,
-            );
+            let nearest = shorter.iter().rev().find_map(|habit| habit.choice);
+            if let Some(known) = nearest.filter(|it| it.road == Road::Memory && it.is_clear) {
+                habit.start(known, len);
+            }
         }
         habit.next(len)
     }
@@ -359,6 +357,12 @@ mod tests {
         assert_eq!(from_memory(&mut roads, ROUND, 45, 38), ROUND - TRIED);
         from_memory(&mut roads, 8 * ROUND, 29, 35);
         assert_eq!(from_memory(&mut roads, ROUND, 29, 35), TRIED);
+        // Where one is far slower, it is tried no more often.
+        assert!(from_memory(&mut roads, 4 * ROUND, 29, 39) <= 8 * TRIED);
+        from_memory(&mut roads, 8 * ROUND, 49, 38);
+        assert!(from_memory(&mut roads, ROUND, 49, 38) >= ROUND - TRIED);
+        from_memory(&mut roads, 8 * ROUND, 29, 39);
+        assert!(from_memory(&mut roads, ROUND, 29, 39) <= TRIED);
     }
 
     #[test]

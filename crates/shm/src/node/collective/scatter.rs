@@ -4,7 +4,7 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::pieces::{Through, vector};
+use super::pieces::vector;
 use super::roads::Road;
 use super::run::{Kind, Run};
 use super::team::{Driver, Team};
@@ -37,7 +37,10 @@ impl Team {
         let call = (Kind::Scatter, block);
         self.by_best_road(driver, call, |team, driver, road| match road {
             Road::Cells => team.scatter_by_cells(driver, root, given, output, meanwhile),
-            Road::Memory => team.scatter_directly(driver, root, given, output, meanwhile),
+            Road::Memory => {
+                let (call, at) = ((Kind::Scatter, root, block), team.me as u64 * block);
+                team.read_from_root(driver, call, (input, at), output, meanwhile)
+            }
         })
     }
 
@@ -74,32 +77,5 @@ impl Team {
             run.finish(step);
         }
         run.meanwhile(root, meanwhile)
-    }
-
-    /// The others read their blocks from the root's memory.
-    fn scatter_directly<D: Driver>(
-        &mut self,
-        driver: &mut D,
-        root: usize,
-        (input, block): (&RawBytes, u64),
-        output: &RawBytes,
-        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
-    ) -> Result<(), D::Error> {
-        let me = self.me;
-        let call = (Kind::Scatter, root, block);
-        let mut run = Run::new(self, driver, call, Through::Slots);
-        run.one_writes(0, root);
-        if me == root {
-            run.offer(0, input)?;
-            let read = meanwhile(run.driver).and_then(|()| run.all_tell(root, 1));
-            run.withdraw_if_failed(0, read)
-        } else {
-            run.wait_for(root, 0)?;
-            run.fetch((root, 0, me as u64 * block), (output, 0, block))?;
-            run.finish(0);
-            run.all_tell(root, 1)?;
-            run.driver.make_way();
-            Ok(())
-        }
     }
 }

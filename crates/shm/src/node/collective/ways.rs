@@ -17,8 +17,8 @@ impl Team {
         self.goes_directly(len) && self.size() == 2
     }
 
-    /// Whether a reduction of such blocks, each for its rank, may be read directly. Of two ranks one reads while the
-    /// other writes, and both combine at once.
+    /// Whether a reduction of such blocks, each for its rank, may be read directly: with eight ranks on two processors of
+    /// a Cascade Lake 128 KiB took three quarters of the time so, and with four as long as through cells.
     pub(super) fn reduces_directly(&self, block: u64) -> bool {
         self.goes_directly(block) && self.size() > 2
     }
