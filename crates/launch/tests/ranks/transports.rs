@@ -1,13 +1,17 @@
 //! The setting `transports` as a job obeys it.
 
 use std::env;
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use oxmpi::{Comm, Op, Result, Source, Tag, World};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::socket_acceptconn;
+use rustix::net::{SocketAddrAny, getpeername, getsockname};
 
 use crate::job::{Job, SIZES, over_hosts};
 
@@ -54,52 +58,53 @@ fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
     }
 }
 
-/// The state of a connection in the kernel's table.
-const ESTABLISHED: &str = "01";
-
-/// Connections by tcp that this process has.
+/// Connections by tcp that this process has and nobody has hung up.
 fn connections() -> usize {
-    sockets(ESTABLISHED).len()
+    let is_live = |socket: BorrowedFd<'_>| {
+        let peer = getpeername(socket).ok().flatten();
+        let mut polled = [PollFd::from_borrowed_fd(socket, PollFlags::RDHUP)];
+        poll(&mut polled, Some(&Timespec::default())).expect("a socket can be polled");
+        let is_ended = polled[0]
+            .revents()
+            .intersects(PollFlags::RDHUP | PollFlags::HUP);
+        is_ip(peer) && !is_ended
+    };
+    sockets().filter(|&socket| is_live(socket)).count()
 }
 
-/// This process's own ends, as the kernel writes them, of its sockets by tcp in `state`.
-fn sockets(state: &str) -> Vec<String> {
+/// This process's sockets, of all kinds, from its own descriptors. The kernel's table of connections is no picture of
+/// one moment: read while connections come and go, it has some of them several times and leaves others out.
+fn sockets() -> impl Iterator<Item = BorrowedFd<'static>> {
     let fds = fs::read_dir("/proc/self/fd").expect("its descriptors");
-    let links = fds.filter_map(|fd| fs::read_link(fd.ok()?.path()).ok());
-    let links: Vec<String> = links
-        .map(|link| link.to_string_lossy().into_owned())
-        .collect();
-    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/self/net/{table}")));
-    let own = |row: &str| {
-        let words: Vec<&str> = row.split_whitespace().collect();
-        let is_own = words[3] == state && links.contains(&format!("socket:[{}]", words[9]));
-        is_own.then(|| words[1].to_owned())
+    let number = |fd: DirEntry| -> Option<RawFd> {
+        let link = fs::read_link(fd.path()).ok()?;
+        let is_socket = link.to_str()?.starts_with("socket:");
+        is_socket.then(|| fd.file_name().to_str()?.parse().ok())?
     };
-    let ends = |table: String| table.lines().skip(1).filter_map(own).collect::<Vec<_>>();
-    tables.into_iter().flatten().flat_map(ends).collect()
+    let numbers: Vec<RawFd> = fds.flatten().filter_map(number).collect();
+    // SAFETY: nobody closes a socket here while a test looks at it: progress is made inside of calls alone.
+    let borrowed = |number| unsafe { BorrowedFd::borrow_raw(number) };
+    numbers.into_iter().map(borrowed)
+}
+
+fn is_ip(address: Option<SocketAddrAny>) -> bool {
+    address.is_some_and(|address| SocketAddr::try_from(address).is_ok())
 }
 
 /// Where this process waits for connections.
 fn door() -> SocketAddr {
-    const LISTENING: &str = "0A";
-    let ends = sockets(LISTENING);
-    let [end] = &ends[..] else {
+    let is_door = |&socket: &BorrowedFd<'_>| socket_acceptconn(socket).expect("it is a socket");
+    let ends = sockets()
+        .filter(is_door)
+        .filter_map(|door| SocketAddr::try_from(getsockname(door).ok()?).ok());
+    let ends: Vec<SocketAddr> = ends.collect();
+    let [mut end] = ends[..] else {
         panic!("one door: {ends:?}");
     };
-    let hex = |text| u32::from_str_radix(text, 16).expect("hexadecimal");
-    let (address, port) = end.rsplit_once(':').expect("a port");
-    let address = match address.len() {
-        // As the bytes lie in memory.
-        8 => Ipv4Addr::from(hex(address).to_ne_bytes()),
-        _ => Ipv4Addr::UNSPECIFIED,
-    };
-    let anywhere = address.is_unspecified();
-    let address = if anywhere {
-        Ipv4Addr::LOCALHOST
-    } else {
-        address
-    };
-    (address, hex(port) as u16).into()
+    if end.ip().is_unspecified() {
+        end.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    end
 }
 
 #[test]
