@@ -130,7 +130,7 @@ pub const SETTINGS: &[Setting] = &[
         short: "whether ranks of one node have flags and buffers for collectives",
         long: "A communicator whose ranks are all on one node, up to 64, then runs its collectives \
                without messages: those of one length for all ranks, unless an algorithm is asked for; \
-               but not reductions from 256 KiB on, of two ranks or, to all of them, of up to four. \
+               but not reductions of two ranks from 256 KiB on. \
                The first 8 communicators of a rank have them. Their buffers cost memory once they \
                are used: up to 1.25 MiB for each rank and communicator.",
         check: |text| switch(text).map(drop),
