@@ -12,7 +12,7 @@
 //!
 //! One module per matter: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]),
 //! sleeping ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`vm`], [`socket`], [`fork`]), the
-//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`mod@cpuid`], [`host`], [`clock`]), starting
+//! network ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`], [`host`], [`clock`]), starting
 //! and ending processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
 //!
 //! It knows nothing of messages, ranks or MPI, keeps no global state, and starts no thread.
@@ -20,6 +20,7 @@
 pub mod adapter;
 pub mod affinity;
 pub mod bytes;
+pub mod cache;
 mod cgroup;
 pub mod clock;
 pub mod copy;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oxmpi_os::copy::{from_foreign, stream_to_foreign, to_foreign};
+use oxmpi_os::copy::{from_foreign, stream_from_foreign, stream_to_foreign, to_foreign};
 use oxmpi_wire::{Put, Take};
 
 /// Longest body that is moved as words.
@@ -91,13 +91,13 @@ impl Foreign<'_> {
 }
 
 impl<'a> Foreign<'a> {
-    /// The same place, written past the caches.
+    /// The same place, written past the caches, or read to a place that is.
     pub(crate) fn past_caches(self) -> PastCaches<'a> {
         PastCaches(self)
     }
 }
 
-/// A place in the segment that is written by streaming stores.
+/// A place in the segment that is written, or copied to this process's own memory, by streaming stores.
 pub(crate) struct PastCaches<'a>(Foreign<'a>);
 
 impl Put for PastCaches<'_> {
@@ -111,6 +111,19 @@ impl Put for PastCaches<'_> {
         // of this process overlaps the segment.
         unsafe { stream_to_foreign(bytes, self.0.at) };
         self.0.skip(bytes.len());
+    }
+}
+
+impl Take for PastCaches<'_> {
+    fn left(&self) -> usize {
+        self.0.left
+    }
+
+    fn take(&mut self, to: &mut [u8]) {
+        assert!(to.len() <= self.0.left, "more bytes than are left");
+        // SAFETY: as in `put`.
+        unsafe { stream_from_foreign(self.0.at, to) };
+        self.0.skip(to.len());
     }
 }
 

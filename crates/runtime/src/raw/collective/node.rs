@@ -7,7 +7,7 @@
 
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::plan::Side;
-use oxmpi_os::{RawBytes, affinity};
+use oxmpi_os::{RawBytes, affinity, cache, cpu};
 use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
 
 use super::super::access::Access;
@@ -90,6 +90,9 @@ impl<A: Access> Communicator<A> {
                 team.read_no_memory();
             }
             team.know_processors(&processors);
+            if let Some(last) = cache::last(cpu::current()) {
+                team.know_caches(last.bytes, last.count as u64);
+            }
             self.access().with(|lane| lane.keep_team(context, team));
         }
         Ok(())

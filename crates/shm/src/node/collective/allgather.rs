@@ -44,6 +44,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_all(block, 1);
+        let past_caches = self.is_beyond_caches(self.all(block).saturating_add(block));
         let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.through);
         run.exchange(
             pieces,
@@ -56,7 +57,7 @@ impl Team {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
                     let place = writer as u64 * block + at;
-                    run.read((writer, step, 0), output, (place, len));
+                    run.read_out(past_caches, (writer, step, 0), output, (place, len));
                 }
             },
         )

@@ -43,6 +43,7 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
+        let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(2));
         let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.through);
         run.exchange(
             pieces,
@@ -59,11 +60,8 @@ impl Team {
                 let (at, len) = pieces.part(step);
                 for writer in (me + 1..size).chain(0..me) {
                     let place = pieces.place(vector(writer, me));
-                    run.read(
-                        (writer, step, place),
-                        output,
-                        (writer as u64 * block + at, len),
-                    );
+                    let part = (writer as u64 * block + at, len);
+                    run.read_out(past_caches, (writer, step, place), output, part);
                 }
             },
         )

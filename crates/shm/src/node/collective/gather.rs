@@ -60,6 +60,8 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_one(block, 1);
+        // Of two ranks only the root writes: with blocks of 8 MiB it took 1.1 times as long past the caches.
+        let past_caches = size > 2 && self.is_beyond_caches(self.all(block));
         let mut run = Run::new(self, driver, (Kind::Gather, root, block), pieces.through);
         run.meanwhile(root, meanwhile)?;
         for step in 0..pieces.steps() {
@@ -76,7 +78,7 @@ impl Team {
                         }
                         run.wait_for(writer, step)?;
                         let place = writer as u64 * block + at;
-                        run.read((writer, step, 0), output, (place, len));
+                        run.read_out(past_caches, (writer, step, 0), output, (place, len));
                         unread &= !(1 << writer);
                     }
                 }

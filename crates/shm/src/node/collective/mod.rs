@@ -20,7 +20,8 @@
 //! Of more than two ranks each writes its own slots, and cells for all to read; what is for one other rank only goes
 //! through cells that the two write in turn (`dialogues.rs`, `turns.rs`). Of two ranks all goes so, and their slots
 //! too. Ranks may read long blocks straight from the others' memory, and those of a gather write them there
-//! (`direct.rs`); from which length on stands in `ways.rs`, and whether they do is learned (`roads.rs`).
+//! (`direct.rs`); from which length on stands in `ways.rs`, and whether they do is learned (`roads.rs`). So is whether
+//! cells are written past the caches (`streams.rs`); outputs are where a call moves more than those hold (`outputs.rs`).
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on whichever rank
 //! and by whichever road: all ranks get the same bits, and the operation need not commute. But where ranks share
@@ -44,6 +45,7 @@ mod direct;
 mod domains;
 mod exchange;
 mod gather;
+mod outputs;
 mod pieces;
 mod reduce;
 mod roads;

@@ -199,6 +199,33 @@ impl<'a, D: Driver> Run<'a, D> {
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
+    /// As [`Run::read`], to an output that may be written [past the caches](Team::is_beyond_caches).
+    #[inline(always)]
+    pub(super) fn read_out(
+        &mut self,
+        past_caches: bool,
+        from: (usize, u64, usize),
+        output: &RawBytes,
+        part: (u64, usize),
+    ) {
+        match past_caches {
+            false => self.read(from, output, part),
+            true => self.read_past_caches(from, output, part),
+        }
+    }
+
+    // Not inlined, so that short calls have the room.
+    #[inline(never)]
+    fn read_past_caches(
+        &mut self,
+        (writer, step, at): (usize, u64, usize),
+        output: &RawBytes,
+        (to, len): (u64, usize),
+    ) {
+        let payload = self.payload((writer, self.team.me), step, at, len);
+        output.fill(to, &mut payload.past_caches());
+    }
+
     /// Whether this rank's slot of `step` is free, looking at the others if need be.
     #[inline(always)]
     pub(super) fn is_free(&mut self, step: u64) -> bool {
