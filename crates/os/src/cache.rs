@@ -1,54 +1,75 @@
-//! The caches next to memory, by the kernel's tables.
+//! The cache next to memory, by the kernel's tables.
 //!
 //! Source: the kernel's documentation `ABI/testing/sysfs-devices-system-cpu`, `cache/index*`.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// A kind of cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caches {
-    /// The size of one in bytes.
+/// A cache, and the processors that it serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// Its size in bytes.
     pub bytes: u64,
-    /// How many of them serve the processors that are switched on, if all are alike.
-    pub count: usize,
+    served: Vec<RangeInclusive<u32>>,
+    /// How many processors are switched on.
+    online: u32,
 }
 
-/// The last caches, next to memory, as processor `cpu` has one; `None` where the system does not tell, as in some guests.
+impl Cache {
+    /// How many of `threads` threads of the machine share it: as many as if they were spread evenly over the processors,
+    /// or those that are known to run on its own, by the processors of some or all of the threads, if these are more.
+    pub fn sharers(&self, threads: u32, known: impl Iterator<Item = u32>) -> u32 {
+        let (all, served) = (u64::from(threads), u64::from(count(&self.served)));
+        let even = (all * served).div_ceil(u64::from(self.online).max(1));
+        let is_served = |cpu: &u32| self.served.iter().any(|range| range.contains(cpu));
+        let known = known.filter(is_served).count() as u64;
+        even.max(known).min(all) as u32
+    }
+}
+
+/// The last cache of processor `cpu`, next to memory; `None` where the system does not tell, as in some guests.
 ///
 /// # Cost
-/// Some ten system calls.
+/// Some forty system calls.
 #[must_use]
-pub fn last(cpu: u32) -> Option<Caches> {
+pub fn last(cpu: u32) -> Option<Cache> {
     within(Path::new("/sys/devices/system/cpu"), cpu)
 }
 
-fn within(root: &Path, cpu: u32) -> Option<Caches> {
-    let online = length(&fs::read_to_string(root.join("online")).ok()?)?;
-    let caches = fs::read_dir(root.join(format!("cpu{cpu}/cache"))).ok()?;
-    let cache = |at: &Path| {
-        let read = |file: &str| fs::read_to_string(at.join(file)).ok();
-        let level: u32 = read("level")?.trim().parse().ok()?;
-        let kib: u64 = read("size")?.trim().strip_suffix('K')?.parse().ok()?;
-        let caches = Caches {
-            bytes: kib.checked_mul(1 << 10)?,
-            count: online.div_ceil(length(&read("shared_cpu_list")?)?),
-        };
-        Some((level, caches))
+fn within(root: &Path, cpu: u32) -> Option<Cache> {
+    let caches = root.join(format!("cpu{cpu}/cache"));
+    let level = |at: &Path| -> Option<u32> {
+        let text = fs::read_to_string(at.join("level")).ok()?;
+        text.trim().parse().ok()
     };
-    let caches = caches.flatten().filter_map(|entry| cache(&entry.path()));
-    let (_, last) = caches.max_by_key(|(level, _)| *level)?;
-    Some(last)
+    let folders = fs::read_dir(caches).ok()?.flatten();
+    let levels = folders.filter_map(|entry| Some((level(&entry.path())?, entry.path())));
+    let (_, last) = levels.max()?;
+    let read = |file: &str| fs::read_to_string(last.join(file)).ok();
+    let kib: u64 = read("size")?.trim().strip_suffix('K')?.parse().ok()?;
+    Some(Cache {
+        bytes: kib.checked_mul(1 << 10)?,
+        served: ranges(&read("shared_cpu_list")?)?,
+        online: count(&ranges(&fs::read_to_string(root.join("online")).ok()?)?),
+    })
 }
 
-/// How many numbers a list such as `0-3,8` has.
-fn length(list: &str) -> Option<usize> {
-    let ranges = list.trim().split(',').map(|range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let [first, last]: [usize; 2] = [first.parse().ok()?, last.parse().ok()?];
-        last.checked_sub(first)?.checked_add(1)
-    });
-    ranges.sum()
+/// The ranges of a list such as `0-3,8`.
+fn ranges(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = first.parse().ok()?..=last.parse().ok()?;
+        (!range.is_empty()).then_some(range)
+    };
+    list.trim().split(',').map(range).collect()
+}
+
+fn count(ranges: &[RangeInclusive<u32>]) -> u32 {
+    let lengths = ranges.iter().map(|range| range.end() - range.start());
+    lengths.fold(0, |sum, length| {
+        sum.saturating_add(length).saturating_add(1)
+    })
 }
 
 #[cfg(test)]
@@ -76,20 +97,40 @@ mod tests {
             }
         }
         write("cpu4/cache/uevent", "");
-        let found = Caches {
+        let found = Cache {
             bytes: 32 << 20,
-            count: 2,
+            served: vec![0..=7, 32..=39],
+            online: 32,
         };
         assert_eq!(within(root.path(), 4), Some(found));
         assert_eq!(within(root.path(), 5), None);
-        write("online", "all\n");
+        // Another cache is none for it.
+        write("cpu4/cache/index1/size", "32 MiB\n");
         assert_eq!(within(root.path(), 4), None);
     }
 
     #[test]
-    fn lists_are_counted() {
+    fn threads_share_by_their_number_and_by_where_they_are() {
+        let cache = Cache {
+            bytes: 1,
+            served: vec![0..=7, 32..=39],
+            online: 64,
+        };
+        let sharers = |threads, known: &[u32]| cache.sharers(threads, known.iter().copied());
+        assert_eq!(
+            [1, 2, 4, 5, 64].map(|all| sharers(all, &[])),
+            [1, 1, 1, 2, 16]
+        );
+        assert_eq!(sharers(4, &[0, 7, 32, 8]), 3);
+        assert_eq!(sharers(4, &[8, 31, 40]), 1);
+        assert_eq!(sharers(2, &[0; 5]), 2);
+    }
+
+    #[test]
+    fn lists_are_ranges() {
         let lists = ["0", "0-1\n", "0-3,8,10-11", "", "a", "3-1"];
-        let lengths = lists.map(length);
-        assert_eq!(lengths, [Some(1), Some(2), Some(7), None, None, None]);
+        let counts = lists.map(|list| ranges(list).map(|ranges| count(&ranges)));
+        assert_eq!(counts, [Some(1), Some(2), Some(7), None, None, None]);
+        assert_eq!(count(&[0..=u32::MAX, 0..=0]), u32::MAX);
     }
 }

@@ -10,12 +10,13 @@
 //! source, counted within a page, `rep movsb` of the Zen processors falls back to single steps. On a
 //! Zen 4 64 KiB took 19.8 us with 8 B between the two, and 1.2 without; vector moves take 1.4 to 1.8.
 //!
-//! [`stream_to_foreign`] and [`stream_from_foreign`] copy past the caches. Where two processors do not share a cache, a line
-//! that one has written costs the other a full trip, and few trips go at a time; a line that was
-//! streamed to memory is read from there as any other, with all the prefetching there is. Measured
-//! on a Zen 4 guest whose processors sit far apart: two copies through a shared ring, 1 MiB, 2.1
-//! GB/s with plain stores and 19 with streaming ones. Vectors of 16 B do as well as longer ones,
-//! since stores are combined to lines, so nothing depends on the processor's model.
+//! [`stream_to_foreign`] and [`stream_from_foreign`] write past the caches: the one for a reader elsewhere,
+//! the other what the caches would not hold. Where two processors do not share a cache, a line that one
+//! has written costs the other a full trip, and few trips go at a time; a line that was streamed to memory
+//! is read from there as any other, with all the prefetching there is. Measured on a Zen 4 guest whose
+//! processors sit far apart: two copies through a shared ring, 1 MiB, 2.1 GB/s with plain stores and 19
+//! with streaming ones. Vectors of 16 B do as well as longer ones, since stores are combined to lines, so
+//! nothing depends on the processor's model.
 
 use std::arch::asm;
 use std::ffi::c_void;

@@ -132,7 +132,7 @@ pub const SETTINGS: &[Setting] = &[
                without messages: those of one length for all ranks, unless an algorithm is asked for; \
                but not reductions of two ranks from 256 KiB on. \
                The first 8 communicators of a rank have them. Their buffers cost memory once they \
-               are used: up to 1.25 MiB for each rank and communicator.",
+               are used: up to 2.6 MiB for each rank and communicator.",
         check: |text| switch(text).map(drop),
     },
 ];

@@ -4,14 +4,14 @@ use std::env;
 use std::fs::{self, DirEntry};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use oxmpi::{Comm, Op, Result, Source, Tag, World};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::sockopt::socket_acceptconn;
-use rustix::net::{SocketAddrAny, getpeername, getsockname};
+use rustix::net::sockopt::{socket_acceptconn, socket_type};
+use rustix::net::{SocketAddrAny, SocketType, getpeername, getsockname};
 
 use crate::job::{Job, SIZES, over_hosts};
 
@@ -58,23 +58,23 @@ fn without_shared_memory_ranks_of_a_host_talk_by_tcp() {
     }
 }
 
-/// Connections by tcp that this process has and nobody has hung up.
+/// Connections by tcp that this process has and whose other end nobody has closed.
 fn connections() -> usize {
-    let is_live = |socket: BorrowedFd<'_>| {
+    let is_live = |socket: &OwnedFd| {
         let peer = getpeername(socket).ok().flatten();
-        let mut polled = [PollFd::from_borrowed_fd(socket, PollFlags::RDHUP)];
+        let mut polled = [PollFd::new(socket, PollFlags::RDHUP)];
         poll(&mut polled, Some(&Timespec::default())).expect("a socket can be polled");
         let is_ended = polled[0]
             .revents()
             .intersects(PollFlags::RDHUP | PollFlags::HUP);
         is_ip(peer) && !is_ended
     };
-    sockets().filter(|&socket| is_live(socket)).count()
+    sockets().filter(is_live).count()
 }
 
-/// This process's sockets, of all kinds, from its own descriptors. The kernel's table of connections is no picture of
-/// one moment: read while connections come and go, it has some of them several times and leaves others out.
-fn sockets() -> impl Iterator<Item = BorrowedFd<'static>> {
+/// This process's stream sockets, from its own descriptors. The kernel's table of connections is no picture of one
+/// moment: read while connections come and go, it has some of them several times and leaves others out.
+fn sockets() -> impl Iterator<Item = OwnedFd> {
     let fds = fs::read_dir("/proc/self/fd").expect("its descriptors");
     let number = |fd: DirEntry| -> Option<RawFd> {
         let link = fs::read_link(fd.path()).ok()?;
@@ -82,9 +82,13 @@ fn sockets() -> impl Iterator<Item = BorrowedFd<'static>> {
         is_socket.then(|| fd.file_name().to_str()?.parse().ok())?
     };
     let numbers: Vec<RawFd> = fds.flatten().filter_map(number).collect();
-    // SAFETY: nobody closes a socket here while a test looks at it: progress is made inside of calls alone.
-    let borrowed = |number| unsafe { BorrowedFd::borrow_raw(number) };
-    numbers.into_iter().map(borrowed)
+    let own = |number| {
+        // SAFETY: nobody closes a socket here meanwhile: progress is made inside of calls alone.
+        let socket = unsafe { BorrowedFd::borrow_raw(number) };
+        socket.try_clone_to_owned().expect("a descriptor more")
+    };
+    let is_stream = |socket: &OwnedFd| socket_type(socket) == Ok(SocketType::STREAM);
+    numbers.into_iter().map(own).filter(is_stream)
 }
 
 fn is_ip(address: Option<SocketAddrAny>) -> bool {
@@ -93,7 +97,7 @@ fn is_ip(address: Option<SocketAddrAny>) -> bool {
 
 /// Where this process waits for connections.
 fn door() -> SocketAddr {
-    let is_door = |&socket: &BorrowedFd<'_>| socket_acceptconn(socket).expect("it is a socket");
+    let is_door = |socket: &OwnedFd| socket_acceptconn(socket).expect("it is a socket");
     let ends = sockets()
         .filter(is_door)
         .filter_map(|door| SocketAddr::try_from(getsockname(door).ok()?).ok());

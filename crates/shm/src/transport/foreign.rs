@@ -91,13 +91,13 @@ impl Foreign<'_> {
 }
 
 impl<'a> Foreign<'a> {
-    /// The same place, written past the caches, or read to a place that is.
+    /// The same place, for copies to or from it that are written past the caches.
     pub(crate) fn past_caches(self) -> PastCaches<'a> {
         PastCaches(self)
     }
 }
 
-/// A place in the segment that is written, or copied to this process's own memory, by streaming stores.
+/// A place in the segment; what is copied to it or from it is written by streaming stores.
 pub(crate) struct PastCaches<'a>(Foreign<'a>);
 
 impl Put for PastCaches<'_> {

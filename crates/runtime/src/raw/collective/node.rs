@@ -5,9 +5,12 @@
 //! that speaks of groups of this size, goes by messages too; so do reductions whose results are to be
 //! the same wherever the ranks are.
 
+use std::sync::LazyLock;
+
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::plan::Side;
-use oxmpi_os::{RawBytes, affinity, cache, cpu};
+use oxmpi_os::cache::{self, Cache};
+use oxmpi_os::{RawBytes, affinity, cpu};
 use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
 
 use super::super::access::Access;
@@ -90,16 +93,17 @@ impl<A: Access> Communicator<A> {
                 team.read_no_memory();
             }
             team.know_processors(&processors);
-            if let Some(last) = cache::last(cpu::current()) {
-                team.know_caches(last.bytes, last.count as u64);
+            if let Some(cache) = &*LAST_CACHE {
+                let known = processors.iter().map(|processor| processor - 1);
+                team.know_cache(cache.bytes, cache.sharers(team.ranks_on_node(), known));
             }
             self.access().with(|lane| lane.keep_team(context, team));
         }
         Ok(())
     }
 
-    /// Whether all ranks can read the others' memory, of which this one can or not; and the processor of each, if all have
-    /// one, maybe with others, else none.
+    /// Whether all ranks can read the others' memory, of which this one can or not; and the processor of each, counted from
+    /// 1, if all have one, maybe with others, else none.
     fn surroundings(&self, can_read: bool) -> Result<(bool, Vec<u32>)> {
         let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
         let mut all = vec![0_u32; size];
@@ -137,6 +141,9 @@ impl<A: Access> Communicator<A> {
         }
     }
 }
+
+/// The last cache of the processor on which this process first asked; all are taken to be alike.
+static LAST_CACHE: LazyLock<Option<Cache>> = LazyLock::new(|| cache::last(cpu::current()));
 
 /// The only processor on which this rank may run.
 fn own_processor() -> Option<u32> {

@@ -44,7 +44,12 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_all(block, 1);
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_add(block));
+        let own = if input.start() == output.start() {
+            0
+        } else {
+            block
+        };
+        let past_caches = self.is_beyond_caches(self.all(block).saturating_add(own));
         let mut run = Run::new(self, driver, (Kind::Allgather, 0, block), pieces.through);
         run.exchange(
             pieces,

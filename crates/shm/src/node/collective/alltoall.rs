@@ -43,7 +43,12 @@ impl Team {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(2));
+        let buffers = if input.start() == output.start() {
+            1
+        } else {
+            2
+        };
+        let past_caches = self.is_beyond_caches(self.all(block).saturating_mul(buffers));
         let mut run = Run::new(self, driver, (Kind::Alltoall, 0, block), pieces.through);
         run.exchange(
             pieces,

@@ -208,7 +208,7 @@ impl<'a, D: Driver> Run<'a, D> {
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match past_caches {
+        match past_caches && part.1 >= streams::LEAST {
             false => self.read(from, output, part),
             true => self.read_past_caches(from, output, part),
         }
@@ -222,8 +222,11 @@ impl<'a, D: Driver> Run<'a, D> {
         output: &RawBytes,
         (to, len): (u64, usize),
     ) {
-        let payload = self.payload((writer, self.team.me), step, at, len);
-        output.fill(to, &mut payload.past_caches());
+        let mut payload = self
+            .payload((writer, self.team.me), step, at, len)
+            .past_caches();
+        output.fill(to, &mut payload);
+        debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
     /// Whether this rank's slot of `step` is free, looking at the others if need be.

@@ -76,8 +76,8 @@ pub struct Team {
     pub(super) roads: Box<Roads>,
     /// How the cells are written, where there are more.
     pub(super) streams: Streams,
-    /// Bytes of the last cache that are this rank's part.
-    pub(super) cached: u64,
+    /// From how many bytes on a call writes its output past the caches, if their size is known.
+    pub(super) past_caches_from: Option<u64>,
     /// Room of this rank's own, for operands on their way.
     pub(super) rooms: Box<[Room; 3]>,
 
@@ -171,7 +171,7 @@ impl Team {
             domains: None,
             roads: Box::new(Roads::new()),
             streams: Streams::new(),
-            cached: u64::MAX,
+            past_caches_from: None,
             members,
             rooms: Box::new([const { Room([0; ROOM]) }; 3]),
             spaces: None,
