@@ -90,6 +90,7 @@ impl Team {
     pub fn know_processors(&mut self, processors: &[u32]) {
         let ranks = processors.len();
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
+        self.mates = beside(self.me, processors);
         self.domains = Domains::new(self.me, processors).map(Arc::new);
     }
 
@@ -116,6 +117,13 @@ impl Team {
         let mut run = Run::new(self, driver, call, Through::Dialogues);
         run.allreduce_by_domains(&domains, operands)
     }
+}
+
+/// The other ranks on the processor of rank `me`, bit by bit.
+fn beside(me: usize, processors: &[u32]) -> u64 {
+    let others = processors.iter().enumerate();
+    let mates = others.filter(|&(rank, processor)| rank != me && *processor == processors[me]);
+    mates.fold(0, |mates, (rank, _)| mates | 1 << rank)
 }
 
 /// From so many bytes on it is worth it.
@@ -270,6 +278,14 @@ const fn moved(range: Range<usize>, at: u64) -> Range<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_know_who_is_beside() {
+        let processors = [3, 1, 3, 2, 3];
+        let all = [0, 1, 2, 3, 4].map(|me| beside(me, &processors));
+        assert_eq!(all, [0b1_0100, 0, 0b1_0001, 0, 0b0_0101]);
+        assert_eq!(beside(1, &[]), 0);
+    }
 
     #[test]
     fn ranks_know_their_mates_and_their_peers() {

@@ -8,9 +8,9 @@
 //!
 //! So calls of a kind and about a length are counted in rounds, once cells have been touched. A round begins with a
 //! row of calls each way, but for the first one of a length where shorter ones go from memory by far faster. All
-//! ranks meet after the first of a row and after its last, so that rank 0 can tell how long those between took: not
-//! each of them, since through cells one call begins before all are through with the one before. It then tells the
-//! others which way the rest of the round goes, in which nobody waits for that, and whether the next may be long,
+//! ranks meet before the first of a row that is timed and after its last, so that rank 0 can tell how long these took:
+//! not each of them, since through cells one call begins before all are through with the one before. It then tells
+//! the others which way the rest of the round goes, in which nobody waits for that, and whether the next may be long,
 //! since the other way is far slower.
 
 use std::time::{Duration, Instant};
@@ -30,17 +30,39 @@ pub(super) enum Road {
     Memory,
 }
 
-/// Calls one way at the start of a round. The first finds what it needs in no cache, and is not timed.
-const TRIED: u32 = 4;
+/// Calls one way at the start of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    /// The first ones, which find in the caches what the other way has left there, and are not timed.
+    settling: u32,
+    /// Those that are timed.
+    timed: u32,
+}
 
-/// The same of long blocks, one of which takes longer than what disturbs it.
-const FEW_TRIED: u32 = 3;
+impl Row {
+    /// Of calls of `ranks` ranks on blocks of `len` bytes.
+    const fn of(ranks: usize, len: u64) -> Self {
+        let (settling, timed) = match (ranks, len) {
+            (_, ..LONG) => (1, 3),
+            // Between two far Zen 4 processors a broadcast of 1 MiB takes 81 us from memory and 91 through cells; but the
+            // first four from memory after others through cells take 100 to 140, and the first two the other way 150 to 220.
+            (2, LONG..STAYING) => (4, 4),
+            // One takes longer than what disturbs it, and a row of the slower way more than it tells.
+            _ => (1, 2),
+        };
+        Self { settling, timed }
+    }
+
+    const fn calls(self) -> u32 {
+        self.settling + self.timed
+    }
+}
+
+/// Blocks of so many bytes are long.
 const LONG: u64 = 512 << 10;
 
-/// How many calls of blocks of so many bytes go one way at the start of a round.
-const fn tried(len: u64) -> u32 {
-    if len < LONG { TRIED } else { FEW_TRIED }
-}
+/// Shorter blocks of two ranks stay in the caches from call to call.
+const STAYING: u64 = 2 << 20;
 
 /// Bytes of the calls of a kind through cells before the first round: each cell that is first touched takes longer
 /// than ever after.
@@ -119,8 +141,8 @@ impl Habit {
         choice: None,
     };
 
-    /// How the next call goes, of blocks of `len` bytes.
-    fn next(&mut self, len: u64) -> Turn {
+    /// How the next call goes, trials being in such a `row`.
+    fn next(&mut self, row: Row) -> Turn {
         let call = self.calls;
         self.calls += 1;
         if self.calls == self.round {
@@ -128,18 +150,18 @@ impl Habit {
             let is_clear = self.choice.is_some_and(|choice| choice.is_clear);
             self.round = (self.round * 2).min(if is_clear { CLEAR_ROUND } else { ROUND });
         }
-        let tried = tried(len);
-        match (call / tried, self.choice) {
+        let row = row.calls();
+        match (call / row, self.choice) {
             (0, _) => Turn::Trial(Road::Cells, call),
-            (1, _) => Turn::Trial(Road::Memory, call - tried),
-            (_, Some(choice)) if call > 2 * tried => Turn::Rest(choice.road),
+            (1, _) => Turn::Trial(Road::Memory, call - row),
+            (_, Some(choice)) if call > 2 * row => Turn::Rest(choice.road),
             _ => Turn::Choice,
         }
     }
 
-    /// The first round has no trial: it is `known` how calls of `len` bytes go.
-    fn start(&mut self, known: Choice, len: u64) {
-        self.calls = 2 * tried(len) + 1;
+    /// The first round has no trial, in such a `row`: it is `known` how the calls go.
+    fn start(&mut self, known: Choice, row: Row) {
+        self.calls = 2 * row.calls() + 1;
         self.choice = Some(known);
     }
 
@@ -213,8 +235,8 @@ impl Roads {
         Self([nothing; KINDS])
     }
 
-    /// How the next call of `kind` goes, of blocks of `len` bytes.
-    fn next(&mut self, kind: Kind, len: u64) -> Turn {
+    /// How the next call of `kind` goes, of blocks of `len` bytes, trials being in such a `row`.
+    fn next(&mut self, kind: Kind, len: u64, row: Row) -> Turn {
         let Roadmap { fresh, habits } = &mut self.0[kind as usize];
         if *fresh > 0 {
             *fresh = fresh.saturating_sub(len);
@@ -226,10 +248,10 @@ impl Roads {
             // The longer a block, the less it matters that the kernel must be asked.
             let nearest = shorter.iter().rev().find_map(|habit| habit.choice);
             if let Some(known) = nearest.filter(|it| it.road == Road::Memory && it.is_clear) {
-                habit.start(known, len);
+                habit.start(known, row);
             }
         }
-        habit.next(len)
+        habit.next(row)
     }
 
     fn of(&mut self, kind: Kind, len: u64) -> &mut Habit {
@@ -256,7 +278,8 @@ impl Team {
         (kind, len): (Kind, u64),
         go: impl FnOnce(&mut Self, &mut D, Road) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        match self.roads.next(kind, len) {
+        let row = Row::of(self.size(), len);
+        match self.roads.next(kind, len, row) {
             Turn::Rest(road) => go(self, driver, road),
             Turn::Choice => {
                 let chosen = self.roads.of(kind, len).choose();
@@ -265,12 +288,12 @@ impl Team {
                 self.roads.of(kind, len).follow(choice);
                 go(self, driver, choice.road)
             }
-            Turn::Trial(road, 0) => go(self, driver, road),
+            Turn::Trial(road, call) if call < row.settling => go(self, driver, road),
             Turn::Trial(road, call) => {
-                if call == 1 {
+                if call == row.settling {
                     Run::new(self, driver, (kind, ENTERING, len), Through::Slots).meet(0)?;
                 }
-                let (start, last) = (Instant::now(), call == tried(len) - 1);
+                let (start, last) = (Instant::now(), call == row.calls() - 1);
                 go(self, driver, road)?;
                 if last {
                     Run::new(self, driver, (kind, LEAVING, len), Through::Slots).meet(0)?;
@@ -317,14 +340,23 @@ mod tests {
 
     /// Bytes of a block.
     const BLOCK: u64 = 1 << 18;
+    const TRIED: u32 = Row::of(RANKS, BLOCK).calls();
+    const FEW_TRIED: u32 = Row::of(RANKS, 16 * BLOCK).calls();
+    const RANKS: usize = 3;
     const CALLS_FRESH: u32 = (FRESH / BLOCK) as u32;
 
-    /// Of `calls` calls of blocks of `len` bytes, how many went from memory, where a block takes so many
-    /// microseconds.
-    fn of_length(roads: &mut Roads, len: u64, calls: u32, times: [u64; 2]) -> u32 {
-        let mut from_memory = 0;
+    /// Of `calls` calls of so many ranks on blocks of `len` bytes, how many went from memory, where a block takes so many
+    /// microseconds, by its way and how many calls before it went the same.
+    fn of_calls(
+        roads: &mut Roads,
+        (ranks, len): (usize, u64),
+        calls: u32,
+        time: impl Fn(Road, u32) -> u64,
+    ) -> u32 {
+        let row = Row::of(ranks, len);
+        let (mut from_memory, mut before, mut same) = (0, Road::Cells, 0);
         for _ in 0..calls {
-            let turn = roads.next(Kind::Bcast, len);
+            let turn = roads.next(Kind::Bcast, len, row);
             let habit = roads.of(Kind::Bcast, len);
             let (road, call) = match turn {
                 Turn::Trial(road, call) => (road, call),
@@ -335,13 +367,20 @@ mod tests {
                     (choice.road, 0)
                 }
             };
+            same = if road == before { same + 1 } else { 0 };
+            before = road;
             from_memory += u32::from(road == Road::Memory);
-            if call > 0 {
-                let time = Duration::from_micros(times[road as usize]);
-                habit.learn(road, len, (time, call == tried(len) - 1));
+            if call >= row.settling {
+                let time = Duration::from_micros(time(road, same));
+                habit.learn(road, len, (time, call == row.calls() - 1));
             }
         }
         from_memory
+    }
+
+    /// The same of some ranks, where each call takes as long as the others that way.
+    fn of_length(roads: &mut Roads, len: u64, calls: u32, times: [u64; 2]) -> u32 {
+        of_calls(roads, (RANKS, len), calls, |road, _| times[road as usize])
     }
 
     /// The same of blocks of one length.
@@ -375,6 +414,31 @@ mod tests {
         assert!((8 * TRIED..=9 * TRIED).contains(&tries(20, 40)));
         let close = 8 * CLEAR_ROUND / ROUND;
         assert!((close * TRIED..=(close + 1) * TRIED).contains(&tries(36, 40)));
+    }
+
+    #[test]
+    fn what_the_other_way_left_in_the_caches_does_not_count() {
+        let mut roads = Roads::new();
+        let mut from_memory = |calls| {
+            of_calls(&mut roads, (2, 4 * BLOCK), calls, |road, same| match road {
+                Road::Cells if same < 2 => 180,
+                Road::Cells => 91,
+                Road::Memory if same < 4 => 130,
+                Road::Memory => 81,
+            })
+        };
+        from_memory(CALLS_FRESH + 8 * CLEAR_ROUND);
+        let row = Row::of(2, 4 * BLOCK).calls();
+        assert!(from_memory(ROUND) >= ROUND - 2 * row);
+    }
+
+    #[test]
+    fn lengths_that_are_not_told_apart_have_the_same_row() {
+        for (ranks, shift) in (2..5).flat_map(|ranks| (SHORTEST..40).map(move |it| (ranks, it))) {
+            let (first, last) = (1 << shift, (2 << shift) - 1);
+            assert_eq!(class(first), class(last));
+            assert_eq!(Row::of(ranks, first), Row::of(ranks, last));
+        }
     }
 
     #[test]
@@ -433,13 +497,14 @@ mod tests {
     #[test]
     fn lengths_and_kinds_have_ways_of_their_own() {
         let mut roads = Roads::new();
-        roads.next(Kind::Alltoall, 100_000);
+        let row = Row::of(RANKS, 100_000);
+        roads.next(Kind::Alltoall, 100_000, row);
         for (kind, fresh) in [(Kind::Alltoall, FRESH - 100_000), (Kind::Gather, FRESH)] {
             assert_eq!(roads.0[kind as usize].fresh, fresh);
         }
-        roads.next(Kind::Alltoall, FRESH);
+        roads.next(Kind::Alltoall, FRESH, row);
         for len in [100_000, 70_000, 140_000, u64::MAX, 100_000] {
-            roads.next(Kind::Alltoall, len);
+            roads.next(Kind::Alltoall, len, row);
         }
         let calls = |len| roads.0[Kind::Alltoall as usize].habits[class(len)].calls;
         let all = [100_000, 140_000, 300_000, u64::MAX].map(calls);

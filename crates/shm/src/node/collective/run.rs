@@ -149,11 +149,13 @@ impl<'a, D: Driver> Run<'a, D> {
         if len < streams::LEAST {
             return Way::CACHED;
         }
+        // What stays in the cache of this rank's processor is written and read there.
         let pair = (self.team.me, reader);
         let number = self.number(step);
-        let is_own =
-            self.through == Through::Dialogues && self.team.dialogues.place(number, pair).is_own;
-        match is_own {
+        let stays = self.through == Through::Dialogues
+            && (self.team.mates >> reader & 1 > 0
+                || self.team.dialogues.place(number, pair).is_own);
+        match stays {
             true => Way::CACHED,
             false => self.team.streams.next(len),
         }

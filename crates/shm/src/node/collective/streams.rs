@@ -32,7 +32,8 @@ const LONGEST: u64 = 2_000;
 /// But where the readers have the same cache, since they take turns on one processor or theirs are two
 /// threads of one core, 50 GB/s are written through it, and read again, while what went past it comes
 /// back from memory at 12. On a Cascade Lake both ways write alike, and what stays in its caches is read
-/// far sooner. Where processors lie is not told to guests, and changes; so both ways are timed now and then.
+/// far sooner. Where processors lie is not told to guests, and changes; so both ways are timed now and then. What only a
+/// rank on the writer's own processor reads does not ask: it stays in the cache.
 #[derive(Debug)]
 pub(super) struct Streams {
     /// Picoseconds that a byte takes through the caches, and past them; 0: not tried yet.

@@ -70,6 +70,8 @@ pub struct Team {
     pub(super) pair: Option<Turns>,
     /// What goes to one other rank only.
     pub(super) dialogues: Dialogues,
+    /// The others on this rank's processor, bit by bit, as far as that is known.
+    pub(super) mates: u64,
     /// Who shares processors, where that is known and even.
     pub(super) domains: Option<Arc<Domains>>,
     /// Which way long calls go.
@@ -168,6 +170,7 @@ impl Team {
             cell: arena::cell(on_node),
             pair: (members.len() == 2).then(|| Turns::new(SLOTS)),
             dialogues: Dialogues::new(me, members.len(), arena::dialogues(on_node)),
+            mates: 0,
             domains: None,
             roads: Box::new(Roads::new()),
             streams: Streams::new(),
