@@ -62,10 +62,9 @@ impl Blocks {
                     .around(u64::from(size) * count)
             }
             Blocks::Given => {
-                let ranks = (0..n).map(|i| (u64::from(first) + u64::from(i)) % u64::from(size));
-                let count = ranks
-                    .map(|rank| length(known.given.recvs, rank as u32))
-                    .sum();
+                let to_end = n.min(size - first);
+                let given = known.given.recvs;
+                let count = sum(given, first, first + to_end) + sum(given, 0, n - to_end);
                 Part::new(Buf::OutBlock(first), 0, count)
             }
         }
@@ -82,6 +81,13 @@ impl Blocks {
             Blocks::Given => known.given.recvs.iter().copied().max().unwrap_or(0),
         }
     }
+}
+
+/// The elements of blocks `from` to `to`.
+pub(crate) fn sum(lengths: &[u64], from: u32, to: u32) -> u64 {
+    let end = lengths.len().min(to as usize);
+    let lengths = lengths.get(from as usize..end);
+    lengths.unwrap_or_default().iter().sum()
 }
 
 fn length(lengths: &[u64], n: u32) -> u64 {

@@ -6,6 +6,8 @@
 //! differ from rank to rank: two ranks whose plans are equal do the same, turned by as much as they
 //! lie apart. That takes one comparison, where comparing what they do takes one for each step.
 
+use core::ops::Range;
+
 use crate::blocks::Blocks;
 use crate::circle::Circle;
 use crate::circulant::{Division, Turned};
@@ -36,6 +38,11 @@ impl<C> Placed<C> {
     /// The plan at a place.
     pub(crate) const fn new(place: Circle, plan: C) -> Self {
         Placed { place, plan }
+    }
+
+    /// Where the rank stands.
+    pub(crate) const fn place(&self) -> Circle {
+        self.place
     }
 
     /// What every rank does.
@@ -96,17 +103,22 @@ impl Around<'_> {
         Spot(blocks.output(self.known, self.place.above(above)))
     }
 
-    /// A block of a vector that is divided so.
-    pub(crate) fn natural(&self, buf: Buf, blocks: Division, above: u32) -> Spot {
-        Spot(
-            self.turned(blocks)
-                .natural(buf, above, above + 1, self.known),
-        )
+    /// Blocks of a vector that is divided so, and begins with rank 0's.
+    pub(crate) fn natural(&self, buf: Buf, blocks: Division, above: Range<u32>) -> Spot {
+        let view = self.turned(blocks);
+        Spot(view.natural(buf, above.start, above.end, self.known))
     }
 
-    /// The elements of a block of such a vector.
-    pub(crate) fn len(&self, blocks: Division, above: u32) -> u64 {
-        self.turned(blocks).len(above, above + 1, self.known)
+    /// Blocks of a vector that is divided so, and begins with the rank's own.
+    pub(crate) fn from_own(&self, buf: Buf, blocks: Division, above: Range<u32>) -> Spot {
+        let view = self.turned(blocks);
+        Spot(view.turned(buf, above.start, above.end, self.known))
+    }
+
+    /// The elements of blocks of such a vector.
+    pub(crate) fn len(&self, blocks: Division, above: Range<u32>) -> u64 {
+        let view = self.turned(blocks);
+        view.len(above.start, above.end, self.known)
     }
 
     /// A piece of a vector that is cut into one for each rank.

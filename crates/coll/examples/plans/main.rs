@@ -1,5 +1,6 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask long plans` runs it, `ci plans` without the random ones.
+//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole,
+//! with more of the variants.
 //!
 //! What is proved how:
 //! - On few ranks every case runs all ranks: all roots, counts that are less than, equal to and more

@@ -6,37 +6,28 @@
 //! Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms", arXiv 2410.14234, 2024.
 
 use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Gather, Own, Result, Scatter, Turned};
+use crate::circulant::{Division, Gather, Own, Result, Scatter};
+use crate::circular::Placed;
 use crate::plan::{Acts, Known, Plan};
-use crate::window::Short;
 
 /// One rank's part in allreduce over the circulant graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circulant {
-    scatter: Scatter,
+    scatter: Placed<Scatter>,
     count: u64,
 }
 
 impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
         Circulant {
-            scatter: Scatter {
-                view: Turned {
-                    circle: Circle::of(call),
-                    blocks: Division::Cut(call.count),
-                },
-                in_place: call.in_place,
-                result: Result::Home,
-                short: Short::of(call),
-            },
+            scatter: Scatter::placed(call, Division::Cut(call.count), Result::Home),
             count: call.count,
         }
     }
 
     fn gather(&self) -> Gather {
         Gather {
-            view: self.scatter.view,
+            view: self.scatter.circular().view(self.scatter.place()),
             own: Own::Output,
         }
     }
@@ -58,8 +49,10 @@ impl Plan for Circulant {
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         match i.checked_sub(self.scatter.steps()) {
             None => self.scatter.step(i, known, acts),
-            Some(i) => self.gather().step(i, known, acts),
+            Some(k) => {
+                self.gather().step(k, known, acts);
+                Some(i)
+            }
         }
-        Some(i)
     }
 }

@@ -1,6 +1,7 @@
 //! A vector of one block for each rank, seen from one rank: block 0 is its own, and the others
 //! follow around the circle.
 
+use crate::blocks::sum;
 use crate::circle::Circle;
 use crate::plan::{Buf, Known, Part};
 use crate::split::piece;
@@ -52,16 +53,9 @@ impl Turned {
         }
     }
 
-    /// Blocks `from` to `to` in a buffer that begins with this rank's block, at element `base`.
-    pub(crate) fn turned(
-        &self,
-        buf: Buf,
-        base: u64,
-        from: u32,
-        to: u32,
-        known: &Known<'_>,
-    ) -> Part {
-        let first = base + self.len(0, from, known);
+    /// Blocks `from` to `to` in a buffer that begins with this rank's block.
+    pub(crate) fn turned(&self, buf: Buf, from: u32, to: u32, known: &Known<'_>) -> Part {
+        let first = self.len(0, from, known);
         Part::new(buf, first, self.len(from, to, known))
     }
 
@@ -78,18 +72,14 @@ impl Turned {
 
     /// The elements of the blocks of ranks `from` to `to`.
     fn between(&self, from: u32, to: u32, known: &Known<'_>) -> u64 {
-        let given = |lengths: &[u64]| {
-            let lengths = lengths.get(from as usize..to as usize);
-            lengths.unwrap_or_default().iter().sum()
-        };
         match self.blocks {
             Division::Cut(count) => {
                 let start = |rank| piece(0, count, self.circle.size(), rank).0;
                 start(to) - start(from)
             }
             Division::Equal(count) => u64::from(to - from) * count,
-            Division::Sends(_) => given(known.given.sends),
-            Division::Recvs(_) => given(known.given.recvs),
+            Division::Sends(_) => sum(known.given.sends, from, to),
+            Division::Recvs(_) => sum(known.given.recvs, from, to),
         }
     }
 }

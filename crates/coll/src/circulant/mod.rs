@@ -21,11 +21,12 @@ mod scatter;
 mod schedule;
 mod skips;
 
+pub use scatter::Scatter;
 pub use schedule::Schedule;
 
 pub(crate) use blocks::{Division, Turned};
 pub(crate) use gather::{Gather, Own};
 pub(crate) use idle::idle;
 pub(crate) use pipeline::{Hop, Pipeline};
-pub(crate) use scatter::{Result, Scatter};
+pub(crate) use scatter::Result;
 pub(crate) use skips::Skips;

@@ -7,14 +7,18 @@
 //! block, and that only where the number of ranks is odd.
 
 use super::Skips;
-use super::blocks::Turned;
-use crate::plan::{Acts, Buf, Known, Part, Side};
+use super::blocks::{Division, Turned};
+use crate::catalog::Call;
+use crate::circle::Circle;
+use crate::circular::{Around, Circular, CircularActs, Placed, Spot};
+use crate::plan::{Buf, Side};
 use crate::window::Short;
 
-/// One rank's part in the reduce-scatter.
+/// What every rank does in the reduce-scatter: two steps for each round, and one to bring the result
+/// home. A step needs all before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scatter {
-    pub(crate) view: Turned,
+pub struct Scatter {
+    pub(crate) blocks: Division,
     /// Whether the input is in `Out`.
     pub(crate) in_place: bool,
     pub(crate) result: Result,
@@ -31,94 +35,74 @@ pub(crate) enum Result {
 }
 
 impl Scatter {
-    /// The number of steps: two for each round, and one to bring the result home.
-    pub(crate) fn steps(&self) -> u32 {
-        2 * self.rounds() + 1
-    }
-
-    pub(crate) fn scratch(&self, known: &Known<'_>) -> u64 {
-        let size = self.view.circle.size();
-        let half = size.div_ceil(2);
-        let first = if self.result == Result::Home && self.in_place {
-            self.view.len(0, size - half, known)
-        } else {
-            0
+    /// What the caller does where it stands in its group.
+    pub(crate) const fn placed(call: &Call, blocks: Division, result: Result) -> Placed<Self> {
+        let scatter = Scatter {
+            blocks,
+            in_place: call.in_place,
+            result,
+            short: Short::of(call),
         };
-        match size {
-            1 => 0,
-            _ => self.base(known) + first.max(self.view.len(0, half / 2, known)),
+        Placed::new(Circle::of(call), scatter)
+    }
+
+    /// What all ranks' blocks are, in the order of a rank that stands there.
+    pub(crate) const fn view(&self, circle: Circle) -> Turned {
+        Turned {
+            circle,
+            blocks: self.blocks,
         }
-    }
-
-    /// Adds the acts of step `i`, which needs all before it.
-    pub(crate) fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) {
-        match self.rounds().checked_sub(1 + i / 2) {
-            Some(k) if i.is_multiple_of(2) => self.exchange(k, known, acts),
-            Some(k) => self.merge(k, known, acts),
-            None => self.deliver(known, acts),
-        }
-    }
-
-    fn rounds(&self) -> u32 {
-        Skips::new(self.view.circle.size()).rounds()
-    }
-
-    /// The blocks of distance `k`: those from the first number to the second are sent.
-    fn upper(&self, k: u32) -> (u32, u32) {
-        let skips = Skips::new(self.view.circle.size());
-        (skips.skip(k), skips.skip(k + 1))
     }
 
     /// Blocks `from` to `to` of the input.
-    fn input(&self, from: u32, to: u32, known: &Known<'_>) -> Part {
+    fn input(&self, from: u32, to: u32, around: &Around<'_>) -> Spot {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
-        self.view.natural(buf, from, to, known)
+        around.natural(buf, self.blocks, from..to)
     }
 
     /// Partial sums of blocks `from` to `to`.
-    fn kept(&self, from: u32, to: u32, known: &Known<'_>) -> Part {
+    fn kept(&self, from: u32, to: u32, around: &Around<'_>) -> Spot {
         match self.result {
-            Result::Home => self.view.natural(Buf::Out, from, to, known),
-            Result::Start => self.view.turned(Buf::Scratch, 0, from, to, known),
+            Result::Home => around.natural(Buf::Out, self.blocks, from..to),
+            Result::Start => around.from_own(Buf::Scratch, self.blocks, from..to),
         }
     }
 
     /// Where scratch is free of partial sums.
-    fn base(&self, known: &Known<'_>) -> u64 {
+    fn base(&self, around: &Around<'_>) -> u64 {
         match self.result {
             Result::Home => 0,
-            Result::Start => self.view.len(0, self.view.circle.size().div_ceil(2), known),
+            Result::Start => around.len(self.blocks, 0..around.size().div_ceil(2)),
         }
     }
 
     /// Where the result belongs.
-    fn result(&self, known: &Known<'_>) -> Part {
+    fn result(&self, around: &Around<'_>) -> Spot {
         match self.result {
-            Result::Home => self.kept(0, 1, known),
-            Result::Start => Part::new(Buf::Out, 0, self.view.len(0, 1, known)),
+            Result::Home => self.kept(0, 1, around),
+            Result::Start => Spot::fixed(Buf::Out, 0, around.len(self.blocks, 0..1)),
         }
     }
 
     /// Where the message of distance `k` comes, and this rank's own sums, which it meets.
-    fn meeting(&self, k: u32, known: &Known<'_>) -> Meeting {
-        let (from, to) = self.upper(k);
-        let lower = self.kept(0, to - from, known);
-        let is_first = k + 1 == self.rounds();
+    fn meeting(&self, k: u32, around: &Around<'_>) -> Meeting {
+        let (from, to) = blocks(k, around);
+        let lower = self.kept(0, to - from, around);
+        let is_first = k + 1 == rounds(around.size());
         let own = if is_first {
-            self.input(0, to - from, known)
+            self.input(0, to - from, around)
         } else {
             lower
         };
+        let is_in_place = self.in_place && self.result == Result::Home;
         let ends = self.result == Result::Start && k == 0 && !(is_first && self.in_place);
         let (room, sum_in_room) = if ends {
-            (self.result(known), true)
-        } else if own != lower {
+            (self.result(around), true)
+        } else if is_first && !is_in_place {
             (lower, true)
         } else {
-            (
-                Part::new(Buf::Scratch, self.base(known), lower.len()),
-                false,
-            )
+            let room = Spot::fixed(Buf::Scratch, self.base(around), lower.len());
+            (room, false)
         };
         Meeting {
             room,
@@ -127,60 +111,92 @@ impl Scatter {
         }
     }
 
-    fn exchange(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {
-        let (from, to) = self.upper(k);
-        let upper = if k + 1 == self.rounds() {
-            self.input(from, to, known)
+    fn exchange(&self, k: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let (from, to) = blocks(k, around);
+        let upper = if k + 1 == rounds(around.size()) {
+            self.input(from, to, around)
         } else {
-            self.kept(from, to, known)
+            self.kept(from, to, around)
         };
-        let room = self.meeting(k, known).room;
-        let circle = self.view.circle;
-        let (recv, send) = ((circle.below(from), room), (circle.above(from), upper));
-        self.short.exchange(acts, k, recv, send);
+        let room = self.meeting(k, around).room;
+        acts.exchange_of(self.short, (from, k), room, upper);
     }
 
-    fn merge(&self, k: u32, known: &Known<'_>, acts: &mut Acts) {
-        let (from, to) = self.upper(k);
+    fn merge(&self, k: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let (from, to) = blocks(k, around);
         let Meeting {
             room,
             own,
             sum_in_room,
-        } = self.meeting(k, known);
-        if !room.is_empty() {
-            let (operand, sum) = if sum_in_room {
-                (own, room)
-            } else {
-                (room, own)
-            };
-            acts.reduce(operand, sum, Side::Left);
-        }
+        } = self.meeting(k, around);
+        let (operand, sum) = if sum_in_room {
+            (own, room)
+        } else {
+            (room, own)
+        };
+        acts.reduce(operand, sum, Side::Left);
         // Of an odd number of blocks the middle one is kept, and meets nothing in the first round.
-        let middle = self.input(to - from, from, known);
-        if k + 1 == self.rounds() && sum_in_room && !middle.is_empty() {
-            acts.copy(middle, self.kept(to - from, from, known));
+        if k + 1 == rounds(around.size()) && sum_in_room {
+            let middle = self.input(to - from, from, around);
+            acts.copy(middle, self.kept(to - from, from, around));
         }
     }
 
     /// Brings home what no message brought there: the input of a rank alone, and the sum of two
     /// ranks in place.
-    fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
-        let result = self.result(known);
-        let from = match self.view.circle.size() {
-            1 if !self.in_place => self.input(0, 1, known),
-            2 if self.in_place && self.result == Result::Start => self.kept(0, 1, known),
+    fn deliver(&self, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+        let from = match around.size() {
+            1 if !self.in_place => self.input(0, 1, around),
+            2 if self.in_place && self.result == Result::Start => self.kept(0, 1, around),
             _ => return,
         };
-        if !result.is_empty() {
-            acts.copy(from, result);
+        acts.copy(from, self.result(around));
+    }
+}
+
+impl Circular for Scatter {
+    fn steps(&self, size: u32) -> u32 {
+        2 * rounds(size) + 1
+    }
+
+    fn scratch(&self, around: &Around<'_>) -> u64 {
+        let size = around.size();
+        let half = size.div_ceil(2);
+        let first = if self.result == Result::Home && self.in_place {
+            around.len(self.blocks, 0..size - half)
+        } else {
+            0
+        };
+        match size {
+            1 => 0,
+            _ => self.base(around) + first.max(around.len(self.blocks, 0..half / 2)),
         }
     }
+
+    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+        match rounds(around.size()).checked_sub(1 + i / 2) {
+            Some(k) if i.is_multiple_of(2) => self.exchange(k, around, acts),
+            Some(k) => self.merge(k, around, acts),
+            None => self.deliver(around, acts),
+        }
+        i
+    }
+}
+
+fn rounds(size: u32) -> u32 {
+    Skips::new(size).rounds()
+}
+
+/// The blocks of distance `k`: those from the first number to the second are sent.
+fn blocks(k: u32, around: &Around<'_>) -> (u32, u32) {
+    let skips = Skips::new(around.size());
+    (skips.skip(k), skips.skip(k + 1))
 }
 
 /// A message and this rank's own sums.
 struct Meeting {
-    room: Part,
-    own: Part,
+    room: Spot,
+    own: Spot,
     /// Whether the sum is kept where the message comes; else where this rank's own are.
     sum_in_room: bool,
 }

@@ -10,11 +10,10 @@
 use super::{full_nodes, renamed};
 use crate::allreduce::Circulant;
 use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Gather, Own, Result, Scatter, Turned};
+use crate::circulant::{Division, Gather, Own, Result, Scatter};
+use crate::circular::Placed;
 use crate::placement::Placement;
 use crate::plan::{Act, Acts, Buf, Known, Plan};
-use crate::window::Short;
 
 /// One rank's part in an allreduce in lanes: the steps of a reduce-scatter inside the node, of the allreduce of its
 /// lane, and of an allgather inside the node.
@@ -28,24 +27,21 @@ pub struct LaneAllreduce {
     /// Whether there is nothing to reduce.
     is_empty: bool,
     /// Where nodes have more than one rank.
-    inside: Option<Scatter>,
+    inside: Option<Placed<Scatter>>,
     lane: Circulant,
 }
 
 impl LaneAllreduce {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = full_nodes(call, parameters);
-        let view = Turned {
-            circle: Circle::new(place.local(call.rank), place.per_node()),
-            blocks: Division::Cut(call.count),
-        };
-        let share = view.len(0, 1, &Known::NOTHING);
-        let scatter = Scatter {
-            view,
+        let node = Call {
+            rank: place.local(call.rank),
+            size: place.per_node(),
             in_place: false,
-            result: Result::Start,
-            short: Short::of(call),
+            ..*call
         };
+        let scatter = Scatter::placed(&node, Division::Cut(call.count), Result::Start);
+        let share = gather(scatter).view.len(0, 1, &Known::NOTHING);
         let inside = (place.per_node() > 1).then_some(scatter);
         let lane = Call {
             rank: place.node(call.rank),
@@ -120,9 +116,7 @@ impl Plan for LaneAllreduce {
             return self.lane.step(i, known, acts);
         };
         let Some(after) = i.checked_sub(scatter.steps()) else {
-            scatter.step(i, known, acts);
-            acts.rename(|act| self.scattered(act));
-            return Some(i);
+            return renamed(&scatter, i, known, acts, |act| self.scattered(act));
         };
         match after.checked_sub(self.lane.steps()) {
             None => {
@@ -139,9 +133,9 @@ impl Plan for LaneAllreduce {
 }
 
 /// The allgather of what a reduce-scatter leaves.
-const fn gather(scatter: Scatter) -> Gather {
+const fn gather(scatter: Placed<Scatter>) -> Gather {
     Gather {
-        view: scatter.view,
+        view: scatter.circular().view(scatter.place()),
         own: Own::Input,
     }
 }

@@ -7,51 +7,22 @@
 //! arXiv 2410.14234, 2024.
 
 use crate::catalog::{Call, Collective, Parameters};
-use crate::circle::Circle;
-use crate::circulant::{Division, Result, Scatter, Turned};
-use crate::plan::{Acts, Known, Plan};
-use crate::window::Short;
+use crate::circulant::{Division, Result, Scatter};
+use crate::circular::Placed;
 
 /// One rank's part in reduce-scatter over the circulant graph.
 ///
 /// # Cost
 ///
 /// Where the blocks are given, a step that sends sums over the lengths of those before the one sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Circulant {
-    scatter: Scatter,
-}
+pub type Circulant = Placed<Scatter>;
 
 impl Circulant {
     pub(crate) fn of(call: &Call, _: &Parameters) -> Self {
-        Circulant {
-            scatter: Scatter {
-                view: Turned {
-                    circle: Circle::of(call),
-                    blocks: match call.collective {
-                        Collective::ReduceScatter => Division::Sends(call.count),
-                        _ => Division::Equal(call.count),
-                    },
-                },
-                in_place: call.in_place,
-                result: Result::Start,
-                short: Short::of(call),
-            },
-        }
-    }
-}
-
-impl Plan for Circulant {
-    fn steps(&self) -> u32 {
-        self.scatter.steps()
-    }
-
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.scatter.scratch(known)
-    }
-
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        self.scatter.step(i, known, acts);
-        Some(i)
+        let blocks = match call.collective {
+            Collective::ReduceScatter => Division::Sends(call.count),
+            _ => Division::Equal(call.count),
+        };
+        Scatter::placed(call, blocks, Result::Start)
     }
 }

@@ -54,12 +54,12 @@ impl Rounds {
     /// The block that goes to the rank `distance` above.
     fn block(&self, distance: u32, around: &Around<'_>) -> Spot {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
-        around.natural(buf, self.blocks, distance)
+        around.natural(buf, self.blocks, distance..distance + 1)
     }
 
     /// The length of the own block, which is that of every sum.
     fn len(&self, around: &Around<'_>) -> u64 {
-        around.len(self.blocks, 0)
+        around.len(self.blocks, 0..1)
     }
 
     /// The rounds whose contributions are reduced from the left.

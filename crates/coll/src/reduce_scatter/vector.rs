@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, sum};
 use crate::catalog::Call;
 use crate::plan::{Buf, Known, Part};
 
@@ -29,7 +29,7 @@ impl Vector {
     pub(super) fn len(&self, known: &Known<'_>, ranks: Range<u32>) -> u64 {
         match self.blocks {
             Blocks::Even(count) => ranks.len() as u64 * count,
-            Blocks::Given => ranks.map(|rank| self.blocks.input(known, rank).len()).sum(),
+            Blocks::Given => sum(known.given.sends, ranks.start, ranks.end),
         }
     }
 
