@@ -110,7 +110,7 @@ impl Around<'_> {
     }
 
     /// Blocks of a vector that is divided so, and begins with the rank's own.
-    pub(crate) fn from_own(&self, buf: Buf, blocks: Division, above: Range<u32>) -> Spot {
+    pub(crate) fn owns_first(&self, buf: Buf, blocks: Division, above: Range<u32>) -> Spot {
         let view = self.turned(blocks);
         Spot(view.turned(buf, above.start, above.end, self.known))
     }

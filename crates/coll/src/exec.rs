@@ -7,7 +7,7 @@
 
 use thiserror::Error;
 
-use crate::plan::{ACTS, Act, Acts, Given, Known, Learned, Part, Plan, Side};
+use crate::plan::{ACTS, Act, Acts, Given, Known, Learned, Part, Plan, Side, Together};
 
 /// The most messages that one execution has under way.
 pub const IN_FLIGHT: usize = 2 * ACTS;
@@ -86,6 +86,18 @@ pub trait Driver {
         Ok(None)
     }
 
+    /// Starts what this rank does together with others of its node. A driver that keeps the default
+    /// runs no plan that does so.
+    ///
+    /// # Errors
+    ///
+    /// When a part lies outside its buffer, the operation fails, or another rank is lost or does
+    /// something else.
+    fn together(&mut self, act: &Together) -> Result<Joined<Self::Ticket>, Self::Error> {
+        let _ = act;
+        Ok(Joined::Unsupported)
+    }
+
     /// Makes room for so many elements of scratch, keeping what is there. No message is under way.
     /// `false`: the driver runs no plan whose scratch grows; that is the default.
     ///
@@ -97,7 +109,8 @@ pub trait Driver {
         Ok(false)
     }
 
-    /// Whether the message is done: sent, so that the part may be written again, or received. Once
+    /// Whether the message is done: sent, so that the part may be written again, or received; or what
+    /// ranks do together. Once
     /// it has answered `true` or an error, the ticket is not asked for again.
     ///
     /// # Errors
@@ -117,6 +130,17 @@ pub enum Size {
     Unsupported,
 }
 
+/// What [`Driver::together`] answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joined<T> {
+    /// It is done.
+    Done,
+    /// Others have not come yet.
+    Pending(T),
+    /// The driver cannot.
+    Unsupported,
+}
+
 /// Why an execution stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Failure<E> {
@@ -130,8 +154,11 @@ pub enum Failure<E> {
         /// The step.
         step: u32,
     },
-    /// The plan learns lengths, or its scratch grows, and the driver does not do that.
-    #[error("step {step} of the plan learns a length, which this driver cannot")]
+    /// The plan learns lengths, its scratch grows, or ranks do something together, and the driver does
+    /// not do that.
+    #[error(
+        "step {step} of the plan learns a length or acts with other ranks, which this driver cannot"
+    )]
     Unsupported {
         /// The step.
         step: u32,
@@ -401,6 +428,11 @@ impl<P: Plan, T> Execution<P, T> {
                     self.learn(step, slot, sum)?;
                     None
                 }
+                Act::Together(act) => match driver.together(&act)? {
+                    Joined::Done => None,
+                    Joined::Pending(ticket) => Some(Awaited::Message(ticket)),
+                    Joined::Unsupported => return Err(Failure::Unsupported { step }),
+                },
             };
             if let Some(awaited) = awaited {
                 let kept = self.open.push(Open { step, awaited });

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::Plan;
-use crate::{allgather, allreduce, bcast, scatter};
+use crate::{allgather, allreduce, bcast, gather, hierarchy, reduce, scatter, tree};
 
 /// A plan that is made for a call of its own, as part of another call.
 pub trait Phase: Plan {
@@ -111,7 +111,20 @@ macro_rules! phases {
 phases! {
     allreduce::RecursiveDoubling,
     allreduce::RecursiveSplitting,
-    bcast::Knomial,
     bcast::Chain,
     bcast::Circulant,
+    gather::Knomial,
+    hierarchy::InTeam,
+}
+
+impl<T: tree::Place> Phase for bcast::Tree<T> {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        bcast::Tree::of(call, parameters)
+    }
+}
+
+impl<T: tree::Place> Phase for reduce::Tree<T> {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        reduce::Tree::of(call, parameters)
+    }
 }

@@ -53,7 +53,7 @@ fn ratios(algorithm: Algorithm) -> Vec<f64> {
             .filter(|&bytes| is_simulated(algorithm, bytes))
         {
             let work = Workload::new(algorithm.collective(), ranks, bytes);
-            let call = work.call(0).expect("a call");
+            let call = work.blocking_call(0, placement).expect("a call");
             if algorithm.suits(&call).is_err() {
                 continue;
             }

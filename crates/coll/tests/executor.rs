@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
 use oxmpi_coll::exec::{Driver, Execution, Failure, IN_FLIGHT, Progress};
 use oxmpi_coll::plan::{Act, Acts, Buf, Given, Known, Part, Plan, Side};
 
@@ -86,6 +87,15 @@ impl Driver for Notes {
             Ok(self.done.contains(ticket))
         }
     }
+}
+
+#[test]
+fn a_driver_that_lets_no_ranks_act_together_refuses_plans_that_do() {
+    let call = Call::allgather(0, 4, 8).with_teams(Teams::All);
+    let plan = Algorithm::AllgatherTeam.plan(&call, &Parameters::NONE);
+    let mut execution = Execution::new(plan.expect("it suits"));
+    let refused = execution.advance(Given::NOTHING, &mut Notes::default());
+    assert_eq!(refused, Err(Failure::Unsupported { step: 0 }));
 }
 
 #[test]

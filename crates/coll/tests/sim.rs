@@ -308,7 +308,7 @@ fn every_algorithm_ends_and_twice_gives_the_same_numbers() {
     {
         let work = Workload::new(algorithm.collective(), 100, bytes);
         let suits = |call| algorithm.suits(&call).is_ok();
-        if work.call(0).is_some_and(suits) {
+        if work.blocking_call(0, setup.placement).is_some_and(suits) {
             let once = simulate(algorithm, &setup, bytes);
             assert_eq!(
                 once,

@@ -130,7 +130,8 @@ pub const SETTINGS: &[Setting] = &[
         short: "whether ranks of one node have flags and buffers for collectives",
         long: "A communicator whose ranks are all on one node, up to 64, then runs its collectives \
                without messages: those of one length for all ranks, unless an algorithm is asked for; \
-               but not reductions of two ranks from 256 KiB on. \
+               but not reductions of two ranks from 256 KiB on. Where its ranks are on several nodes, in \
+               blocks or in turn, those of each may begin and end bcast, reduce, allreduce, gather and scatter so. \
                The first 8 communicators of a rank have them. Their buffers cost memory once they \
                are used: up to 2.6 MiB for each rank and communicator.",
         check: |text| switch(text).map(drop),

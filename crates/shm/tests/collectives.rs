@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use common::{Rank, WATCHDOG, pattern, threads};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::Layout;
 use oxmpi_shm::node::collective::{Awaited, Driver, Never, Operands, PLACES, Team};
 use oxmpi_shm::wait::{Patience, Waiter};
+use oxmpi_shm::{Gates, Layout, Node};
 
 /// Sleeps after the first empty poll.
 const SLEEPER: Patience = Patience {
@@ -724,16 +724,38 @@ fn a_rank_that_calls_another_one_is_found_out() {
 }
 
 #[test]
+fn two_ranks_leave_long_vectors_to_messages() {
+    let is_worth = Team::is_worth_reducing;
+    assert!(is_worth(2, 800) && !is_worth(2, 1 << 20) && is_worth(3, 1 << 20));
+}
+
+/// On a full node cells are as short as they get.
+#[test]
+fn a_team_of_any_size_reduces_short_elements() {
+    for ranks in [2, 3, 17, Gates::RANKS] {
+        let nodes = Node::together(Layout::new(ranks)).unwrap();
+        let (_, rx) = nodes
+            .into_iter()
+            .next()
+            .unwrap()
+            .ends::<RawBytes>()
+            .unwrap();
+        for size in [2, ranks] {
+            let team = rx.gates().team(0, 0..size, 0).unwrap();
+            assert!(team.reduces(Team::ELEMENT), "{size} of {ranks} ranks");
+        }
+    }
+}
+
+#[test]
 fn there_are_so_many_places_and_no_more() {
     threads(Layout::new(2), |me, rank| {
         for place in 0..PLACES + 2 {
             let team = rank.gates.team(place, 0..2, me as usize);
             assert_eq!(team.is_some(), place < PLACES);
             if let Some(team) = team {
-                let reduces = |element, len| team.reduces(element, len);
-                assert!(reduces(8, 800) && reduces(24, 0));
-                assert!(!reduces(0, 0) && !reduces(8, 1 << 20));
-                assert!(!reduces(1 << 20, 1 << 20));
+                assert!(team.reduces(8) && team.reduces(24));
+                assert!(!team.reduces(0) && !team.reduces(1 << 20));
             }
         }
     });

@@ -5,6 +5,19 @@ use super::Collective;
 /// In place of a peer: none, as `MPI_PROC_NULL`.
 pub const NOBODY: u32 = u32::MAX;
 
+/// Which ranks of a group can act [together](crate::plan::Together): those that share memory, in a call
+/// for whose end all of them wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Teams {
+    /// None.
+    #[default]
+    None,
+    /// Those of each node.
+    OnNodes,
+    /// All, as they are on one node.
+    All,
+}
+
 /// One collective call as one rank sees it. All ranks' calls are equal but for `rank`, the degrees
 /// and, where only one rank's buffer is concerned, `in_place` and `count`.
 ///
@@ -46,6 +59,8 @@ pub struct Call {
     /// where both are the same rank. In other graphs, of several blocks between the same two ranks
     /// the first one sent is the first one received.
     pub cartesian: bool,
+    /// Which ranks can act together. All ranks say the same.
+    pub teams: Teams,
 }
 
 impl Call {
@@ -64,6 +79,7 @@ impl Call {
             sources: 0,
             destinations: 0,
             cartesian: false,
+            teams: Teams::None,
         }
     }
 
@@ -252,6 +268,11 @@ impl Call {
     /// one group's ranks get anything from are called with the root as `root` says.
     pub const fn across(self, remote: u32) -> Self {
         Call { remote, ..self }
+    }
+
+    /// Says which ranks can act together.
+    pub const fn with_teams(self, teams: Teams) -> Self {
+        Call { teams, ..self }
     }
 
     /// Says that the neighbours are those of a Cartesian grid.

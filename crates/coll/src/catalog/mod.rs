@@ -7,6 +7,7 @@ mod nodes;
 mod rounds;
 mod row;
 mod table;
+mod teams;
 mod twins;
 
 use core::fmt;
@@ -15,7 +16,7 @@ use thiserror::Error;
 
 use crate::cost::Model;
 
-pub use call::{Call, NOBODY};
+pub use call::{Call, NOBODY, Teams};
 pub use collective::Collective;
 pub use row::{Needs, Parameters, Row, Stage};
 pub use table::{Algorithm, AnyPlan};
@@ -34,6 +35,11 @@ impl Algorithm {
     /// What it is good for, in one line.
     pub const fn about(self) -> &'static str {
         self.row().about
+    }
+
+    /// Whether all of it goes by messages.
+    pub const fn is_by_messages(self) -> bool {
+        matches!(self.row().needs.teams, Teams::None)
     }
 
     /// The rounds that it promises for the call when its vector has elements for every piece; see
@@ -100,6 +106,12 @@ impl Algorithm {
                 Err(why("an even number of ranks"))
             }
             () if needs.apart && call.in_place => Err(why("input and output apart")),
+            () if needs.teams == Teams::All && call.teams != Teams::All => Err(why(
+                "all ranks on one node, who share memory and wait for its end",
+            )),
+            () if needs.teams > call.teams => {
+                Err(why("ranks of a node who share memory and wait for its end"))
+            }
             () => Ok(()),
         }
     }

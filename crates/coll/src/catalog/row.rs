@@ -1,6 +1,6 @@
 //! What the catalog says about one algorithm.
 
-use super::{Algorithm, Call, Collective};
+use super::{Algorithm, Call, Collective, Teams};
 use crate::circle::Circle;
 use crate::cost::Model;
 use crate::placement::{Order, Placement};
@@ -192,6 +192,8 @@ pub struct Needs {
     pub even: bool,
     /// No rank calls in place.
     pub apart: bool,
+    /// Which ranks act together.
+    pub teams: Teams,
     /// The largest group.
     pub max_size: u32,
     /// The largest radix, where it takes one; the smallest is 2.
@@ -206,6 +208,7 @@ impl Needs {
         power_of_two: false,
         even: false,
         apart: false,
+        teams: Teams::None,
         max_size: u32::MAX,
         max_radix: 256,
     };

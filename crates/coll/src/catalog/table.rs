@@ -3,10 +3,10 @@
 //! To add an algorithm write its file, with a type that is a [`Plan`](crate::plan::Plan) and has
 //! `pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self`, and add its row here. The call
 //! it is given satisfies the row's needs, and the parameters that the row has are not 0. Rows of
-//! algorithms that know nodes are in [`nodes`], and those of several collectives in [`twins`].
+//! algorithms that know nodes are in [`nodes`], those by which ranks of a node act together in [`teams`], and those of several collectives in [`twins`].
 
 use super::rounds::{chain as chain_rounds, doubled, exchanged, knomial, regathered};
-use super::{Call, Collective, Needs, Parameters, Row, nodes, twins};
+use super::{Call, Collective, Needs, Parameters, Row, nodes, teams, twins};
 use crate::digits::Digits;
 use crate::plan::any_plan;
 use crate::tree::{self, Place, levels};
@@ -107,7 +107,8 @@ table! {
         cost: cost::gather,
     };
     GatherLinear(gather::Linear): twins::gather_linear(Collective::Gather);
-    GatherNodeAware(hierarchy::Gather): nodes::GATHER;
+    GatherNodeAware(hierarchy::KnomialGather): nodes::GATHER;
+    GatherTeam(hierarchy::TeamGather): teams::GATHER;
     GathervKnomial(gatherv::Knomial): Row {
         collective: Collective::Gatherv,
         name: "knomial",
@@ -137,7 +138,8 @@ table! {
         cost: cost::scatter,
     };
     ScatterLinear(scatter::Linear): twins::scatter_linear(Collective::Scatter);
-    ScatterNodeAware(hierarchy::Scatter): nodes::SCATTER;
+    ScatterNodeAware(hierarchy::KnomialScatter): nodes::SCATTER;
+    ScatterTeam(hierarchy::TeamScatter): teams::SCATTER;
     ScattervKnomial(scatterv::Knomial): Row {
         collective: Collective::Scatterv,
         name: "knomial",
@@ -172,6 +174,7 @@ table! {
     AllgatherCirculant(allgather::Circulant): twins::allgather_circulant(Collective::Allgather);
     AllgatherLaneBruck(hierarchy::LaneBruck): nodes::ALLGATHER_LANE_BRUCK;
     AllgatherLaneRing(hierarchy::LaneRing): nodes::ALLGATHER_LANE_RING;
+    AllgatherTeam(hierarchy::InTeam): teams::ALLGATHER;
     AllgathervBruck(allgather::Bruck): twins::allgather_bruck(Collective::Allgatherv);
     AllgathervRing(allgather::Ring): twins::allgather_ring(Collective::Allgatherv);
     AllgathervLinear(allgather::Linear): twins::allgather_linear(Collective::Allgatherv);
@@ -188,6 +191,7 @@ table! {
     AlltoallPairwise(alltoall::Pairwise): twins::alltoall_pairwise(Collective::Alltoall);
     AlltoallLinear(alltoall::Linear): twins::alltoall_linear(Collective::Alltoall);
     AlltoallNodeAware(hierarchy::Alltoall): nodes::ALLTOALL;
+    AlltoallTeam(hierarchy::InTeam): teams::ALLTOALL;
     AlltoallvPairwise(alltoall::Pairwise): twins::alltoall_pairwise(Collective::Alltoallv);
     AlltoallvLinear(alltoall::Linear): twins::alltoall_linear(Collective::Alltoallv);
     NeighborAllgatherLinear(neighbor::Linear): twins::neighbors(Collective::NeighborAllgather);
@@ -329,6 +333,7 @@ table! {
     BcastLaneKnomial(hierarchy::LaneKnomial): nodes::BCAST_LANE_KNOMIAL;
     BcastLaneChain(hierarchy::LaneChain): nodes::BCAST_LANE_CHAIN;
     BcastLaneCirculant(hierarchy::LaneCirculant): nodes::BCAST_LANE_CIRCULANT;
+    BcastTeam(hierarchy::TeamBcast): teams::BCAST;
     ReduceBinomial(reduce::Knomial): Row {
         collective: Collective::Reduce,
         name: "binomial",
@@ -393,6 +398,7 @@ table! {
     };
     ReduceNodeAware(hierarchy::KnomialReduce): nodes::REDUCE;
     ReducePostal(hierarchy::PostalReduce): nodes::REDUCE_POSTAL;
+    ReduceTeam(hierarchy::TeamReduce): teams::REDUCE;
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
         name: "recursive-doubling",
@@ -494,6 +500,7 @@ table! {
     AllreduceNodeAware(hierarchy::KnomialAllreduce): nodes::ALLREDUCE;
     AllreducePostal(hierarchy::PostalAllreduce): nodes::ALLREDUCE_POSTAL;
     AllreduceLaneCirculant(hierarchy::GuestAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
+    AllreduceTeam(hierarchy::TeamAllreduce): teams::ALLREDUCE;
     ReduceScatterCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatter);
     ReduceScatterHalving(reduce_scatter::Halving):
@@ -516,6 +523,7 @@ table! {
         cost: cost::staged,
     };
     ReduceScatterBlockLaneCirculant(hierarchy::LaneReduceScatter): nodes::REDUCE_SCATTER_LANE_CIRCULANT;
+    ReduceScatterBlockTeam(hierarchy::InTeam): teams::REDUCE_SCATTER_BLOCK;
     ScanDoubling(scan::Doubling): Row {
         collective: Collective::Scan,
         name: "doubling",

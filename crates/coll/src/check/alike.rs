@@ -414,6 +414,11 @@ impl Case {
                 .all(alike)
                 .then(|| prove(&firsts, self.size, Some(turn), &contract))
         };
-        periods.into_iter().find_map(of_period)
+        // All ranks stand for no more than themselves.
+        let stands_for_more = |period: &u32| *period < self.size.max(2);
+        periods
+            .into_iter()
+            .filter(stands_for_more)
+            .find_map(of_period)
     }
 }

@@ -7,7 +7,7 @@ use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
 use super::fault::{Fault, Kind};
 use super::{Ranks, Report, check, check_plans};
-use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters};
+use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters, Teams};
 
 /// A collective call of all ranks, in short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,6 +212,7 @@ impl Case {
             false => call.with_commutative(self.commutative),
         };
         call.with_in_place(self.in_place && may)
+            .with_teams(Teams::All)
     }
 
     /// The lengths of the blocks of all ranks, one list of many.

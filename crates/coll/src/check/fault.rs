@@ -76,6 +76,9 @@ pub enum Kind {
     /// Counts are taken for data, or data for counts.
     #[error("takes numbers for data, or data for numbers")]
     Numbers,
+    /// A rank does something with others of its node which do not do the same, or is not one of them.
+    #[error("does not do what others of its team do together")]
+    Apart,
     /// The rank ends with a wrong value.
     #[error("ends with {found} in element {element} of the output, not with {expected}")]
     Wrong {

@@ -301,34 +301,15 @@ impl Memory {
         side: Side,
         sums: &mut Sums,
     ) -> Result<(), Kind> {
-        let mut join = |a: Run, b: Run| {
-            if a.source != b.source {
-                return Err(Kind::Mixed {
-                    one: a.source,
-                    other: b.source,
-                });
-            }
-            let sum = match side {
-                Side::Left => sums.join(a.sum, b.sum)?,
-                Side::Right => sums.join(b.sum, a.sum)?,
-            };
-            Ok(Run { sum, ..b })
+        let mut join = |a: Run, b: Run| match side {
+            Side::Left => join(a, b, sums),
+            Side::Right => join(b, a, sums),
         };
         if let Some(done) = self.reduce_one(from, into, &mut join) {
             return done;
         }
         let (operand, target) = (self.read(from)?, self.read(into)?);
-        let mut result = Message::default();
-        for a in operand.iter() {
-            let range = a.first..a.end();
-            // Both are in ascending order.
-            let from = target.partition_point(|b| b.end() <= range.start);
-            for b in target[from..].iter().take_while(|b| b.first < range.end) {
-                let b = b.cut(&range, range.start);
-                let a = a.cut(&(b.first..b.end()), b.first);
-                result.push(join(a, b)?);
-            }
-        }
+        let result = each_pair(&operand, &target, join)?;
         self.write(into, &result)
     }
 
@@ -360,6 +341,43 @@ impl Memory {
             }),
         )
     }
+}
+
+/// Two runs of one length, reduced: the first one stands on the left.
+fn join(left: Run, right: Run, sums: &mut Sums) -> Result<Run, Kind> {
+    if left.source != right.source {
+        return Err(Kind::Mixed {
+            one: left.source,
+            other: right.source,
+        });
+    }
+    let sum = sums.join(left.sum, right.sum)?;
+    Ok(Run { sum, ..right })
+}
+
+/// What becomes of two messages when each run of both is joined with what the other one has there.
+fn each_pair(
+    one: &Message,
+    other: &Message,
+    mut join: impl FnMut(Run, Run) -> Result<Run, Kind>,
+) -> Result<Message, Kind> {
+    let mut result = Message::default();
+    for a in one.iter() {
+        let range = a.first..a.end();
+        // Both are in ascending order.
+        let from = other.partition_point(|b| b.end() <= range.start);
+        for b in other[from..].iter().take_while(|b| b.first < range.end) {
+            let b = b.cut(&range, range.start);
+            let a = a.cut(&(b.first..b.end()), b.first);
+            result.push(join(a, b)?);
+        }
+    }
+    Ok(result)
+}
+
+/// Two messages, reduced: the first one stands on the left.
+pub(super) fn joined(left: &Message, right: &Message, sums: &mut Sums) -> Result<Message, Kind> {
+    each_pair(left, right, |a, b| join(a, b, sums))
 }
 
 /// Where the elements of a part are, counted from the start of their buffer.

@@ -78,6 +78,28 @@ impl Message {
     }
 }
 
+impl Message {
+    /// What it holds of the range, as a message of its own.
+    pub(super) fn part(&self, range: &Range<u64>) -> Message {
+        let mut part = Message::default();
+        let touches = |run: &&Run| run.first < range.end && range.start < run.end();
+        for run in self.iter().filter(touches) {
+            part.push(run.cut(range, 0));
+        }
+        part
+    }
+
+    /// Appends another message, from this element on.
+    pub(super) fn append(&mut self, at: u64, other: &Message) {
+        for run in other.iter() {
+            self.push(Run {
+                first: at + run.first,
+                ..*run
+            });
+        }
+    }
+}
+
 impl Default for Message {
     fn default() -> Self {
         Message::Many(Vec::new())

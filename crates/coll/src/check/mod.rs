@@ -41,6 +41,7 @@ mod rank;
 mod ranks;
 mod sums;
 mod tail;
+mod together;
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -14,8 +14,9 @@ use super::message::Message;
 use super::rank::Rank;
 use super::ranks::Ranks;
 use super::sums::{State, Sums};
-use crate::exec::{Driver, Size};
-use crate::plan::{Buf, Part, Side, TAGS};
+use super::together::{self, Meetings, Member};
+use crate::exec::{Driver, Joined, Size};
+use crate::plan::{Buf, Part, Side, TAGS, Together};
 
 /// A message's sender, receiver and tag.
 type Key = (u32, u32, u32);
@@ -77,6 +78,8 @@ pub(super) struct World<'a> {
     /// they were sent: sender's and receiver's end.
     pairs: BinaryHeap<Reverse<(u32, u32, Ticket, Ticket)>>,
     order: u32,
+    /// What ranks of a node do together.
+    meetings: Meetings,
     /// Ranks to look at again.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
@@ -116,6 +119,7 @@ impl<'a> World<'a> {
             sized: HashSet::default(),
             pairs: BinaryHeap::new(),
             order: 0,
+            meetings: Meetings::default(),
             rounds: 0,
             messages: 0,
         }
@@ -255,6 +259,26 @@ impl<'a> World<'a> {
     }
 }
 
+impl World<'_> {
+    /// Gives each member of a team what it gets. It takes no round of its own: what is not a message
+    /// is not counted.
+    fn act_together(&mut self, act: &Together, members: &[Member]) -> Result<(), Kind> {
+        let since = |member: &Member| self.ends[member.ticket as usize].since;
+        let round = members.iter().map(since).max().unwrap_or(0);
+        let results = together::results(act, members, &mut self.sums)?;
+        for (member, gets) in members.iter().zip(&results) {
+            let end = &mut self.ends[member.ticket as usize];
+            end.met = true;
+            let (rank, step, into) = (end.rank, end.step, end.part);
+            self.ready.push_back(rank);
+            let me = self.rank(rank);
+            me.memory.write(into, gets)?;
+            me.note_met(step, round);
+        }
+        Ok(())
+    }
+}
+
 /// The world as one rank's driver sees it.
 pub(super) struct View<'w, 'a> {
     world: &'w mut World<'a>,
@@ -275,8 +299,8 @@ impl View<'_, '_> {
         }
     }
 
-    /// This rank's end of a message, waiting.
-    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Ticket {
+    /// This rank's end of what is under way.
+    fn keep(&mut self, part: Part, letter: Option<Letter>) -> Ticket {
         let rank = self.rank;
         let me = self.me();
         let end = End {
@@ -288,7 +312,12 @@ impl View<'_, '_> {
             met: false,
             next: None,
         };
-        let ticket = self.world.keep(end);
+        self.world.keep(end)
+    }
+
+    /// This rank's end of a message, waiting.
+    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Ticket {
+        let ticket = self.keep(part, letter);
         self.world.meet(key, ticket);
         ticket
     }
@@ -382,6 +411,18 @@ impl Driver for View<'_, '_> {
             sum += lengths.filter(|&length| length <= from.limit).sum::<u64>();
         }
         Ok(Some(sum))
+    }
+
+    fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Kind> {
+        let number = act.team.number(self.rank).filter(|_| act.count > 0);
+        let number = number.ok_or(Kind::Apart)?;
+        let given = together::given(act, number)?;
+        let gives = self.me().memory.read(given)?;
+        let ticket = self.keep(act.into, None);
+        if let Some(members) = self.world.meetings.come(act, number, ticket, gives)? {
+            self.world.act_together(act, &members)?;
+        }
+        Ok(Joined::Pending(ticket))
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool, Kind> {

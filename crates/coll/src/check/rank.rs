@@ -95,6 +95,11 @@ impl Rank {
         self.outcome(step).add(round, heard);
     }
 
+    /// Notes what the rank and others did together once the last of them had come, after the round.
+    pub(super) fn note_met(&mut self, step: u32, round: u32) {
+        self.outcome(step).add(round, &Ranks::new());
+    }
+
     fn settle(&mut self, below: u32) {
         while self.base < below
             && let Some(outcome) = self.open.pop_front()

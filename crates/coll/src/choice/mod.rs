@@ -60,7 +60,7 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Whether the user asks for an algorithm for calls of this length and group; where [not all
+    /// Whether the user asks for an algorithm by messages for calls of this length and group; where [not all
     /// ranks know the length](Collective::has_known_length), for any. All ranks find the same.
     ///
     /// # Cost
@@ -71,9 +71,11 @@ impl Tuning {
         let by_rule = |rule: &Rule| {
             let (shortest, longest) = rule.lengths();
             rule.speaks_of(call.collective, call.size)
+                && rule.algorithm.is_by_messages()
                 && (shortest..=longest).contains(&call.bytes())
         };
-        self.forced.get(call.collective).is_some() || self.rules.iter().any(by_rule)
+        let forced = self.forced.get(call.collective);
+        forced.is_some_and(Algorithm::is_by_messages) || self.rules.iter().any(by_rule)
     }
 
     /// The same among ranks that are placed so.

@@ -3,7 +3,7 @@
 
 use super::candidates::{Candidates, MOST, candidates};
 use super::{Choice, RULES, Tuning};
-use crate::catalog::{Call, Unsuited};
+use crate::catalog::{Algorithm, Call, Teams, Unsuited};
 use crate::cost::Model;
 
 /// The most choices in a table: one for each size, and two that each rule adds.
@@ -52,6 +52,12 @@ impl Table {
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
             return Ok(Table::of(tuning.choice(forced, call.size)));
+        }
+        // What all ranks do together asks for no comparison: no message is matched or copied twice.
+        let by_all = |one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
+        let mut all = call.collective.algorithms();
+        if let Some(team) = all.find(|one| call.teams == Teams::All && by_all(one)) {
+            return Ok(Table::of(tuning.choice(team, call.size)));
         }
         let mut table = Table::by_cost(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
@@ -155,6 +161,7 @@ pub(super) fn pattern(call: &Call) -> Call {
         commutative: call.commutative,
         exact: call.exact && call.commutative,
         in_place,
+        teams: call.teams,
         ..Call::barrier(or_wrong(call.rank), call.size)
     }
 }

@@ -3,10 +3,13 @@
 use alloc::boxed::Box;
 
 use super::{Choice, Table, Tuning};
-use crate::catalog::{Call, Collective, Unsuited};
+use crate::catalog::{Call, Collective, Teams, Unsuited};
 
-/// Kinds of calls of one collective: by what the operation may do, or by whether they are in place.
-const KINDS: usize = 3;
+/// Kinds of calls of one collective: by what the operation may do, or by whether they are in place; and by
+/// which ranks may act together.
+const KINDS: usize = 3 * TEAMS;
+
+const TEAMS: usize = Teams::All as usize + 1;
 
 /// Tables for all collectives of one group.
 #[derive(Clone, Debug)]
@@ -61,5 +64,5 @@ const fn kind(call: &Call) -> usize {
     } else {
         call.commutative as usize * (1 + call.exact as usize)
     };
-    call.collective as usize * KINDS + kind
+    (call.collective as usize * TEAMS + call.teams as usize) * (KINDS / TEAMS) + kind
 }

@@ -64,7 +64,7 @@ impl Scatter {
     fn kept(&self, from: u32, to: u32, around: &Around<'_>) -> Spot {
         match self.result {
             Result::Home => around.natural(Buf::Out, self.blocks, from..to),
-            Result::Start => around.from_own(Buf::Scratch, self.blocks, from..to),
+            Result::Start => around.owns_first(Buf::Scratch, self.blocks, from..to),
         }
     }
 

@@ -23,6 +23,7 @@ mod phases;
 mod pipeline;
 mod round;
 mod rounds;
+mod teams;
 mod trees;
 mod turns;
 mod windows;
@@ -52,6 +53,9 @@ pub(crate) use phases::{
     staged,
 };
 pub(crate) use pipeline::{pipeline, reduce_with_guest};
+#[cfg(feature = "sim")]
+pub(crate) use teams::together;
+pub(crate) use teams::{allreduce_team, bcast_team, gather_team, reduce_team, scatter_team, team};
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
 use crate::catalog::{Call, Parameters};

@@ -112,40 +112,52 @@ pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &M
 
 /// Bcast to the leaders, and inside the nodes, down k-nomial trees.
 pub(crate) fn bcast_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    down_nodes(bcast, call, parameters, model)
+    down_nodes([bcast; 2], call, parameters, model)
 }
 
 /// The same down postal trees.
 pub(crate) fn bcast_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    down_nodes(postal_down, call, parameters, model)
+    down_nodes([postal_down; 2], call, parameters, model)
 }
 
-fn down_nodes(tree: Cost, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+/// From the root to the leaders, and inside the nodes.
+pub(super) fn down_nodes(
+    [between, inside]: [Cost; 2],
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
     let [(leaders, far), node, last] = phases(call, parameters, model);
-    let down = [node, last].map(|(call, near)| tree(&call, parameters, &near));
+    let down = [node, last].map(|(call, near)| inside(&call, parameters, &near));
     let bytes = call.bytes();
     match leaders.size {
         2 => later(given(&far, bytes), down),
-        _ => tree(&leaders, parameters, &far).saturating_add(down[0]),
+        _ => between(&leaders, parameters, &far).saturating_add(down[0]),
     }
 }
 
 /// Reduce inside the nodes, and to the leaders, up k-nomial trees.
 pub(crate) fn reduce_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    up_nodes(reduce, call, parameters, model)
+    up_nodes([reduce; 2], call, parameters, model)
 }
 
 /// The same up postal trees.
 pub(crate) fn reduce_postal(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    up_nodes(postal_up, call, parameters, model)
+    up_nodes([postal_up; 2], call, parameters, model)
 }
 
-fn up_nodes(tree: Cost, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+/// Inside the nodes, and from the leaders to the root.
+pub(super) fn up_nodes(
+    [inside, between]: [Cost; 2],
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
     let [(leaders, far), node, last] = phases(call, parameters, model);
-    let up = [node, last].map(|(call, near)| tree(&call, parameters, &near));
+    let up = [node, last].map(|(call, near)| inside(&call, parameters, &near));
     match leaders.size {
         2 => taken(&far, call.bytes(), up).saturating_add(model.reduce(call.bytes())),
-        _ => tree(&leaders, parameters, &far).saturating_add(up[0]),
+        _ => between(&leaders, parameters, &far).saturating_add(up[0]),
     }
 }
 
@@ -171,7 +183,7 @@ pub(crate) fn allreduce_postal(call: &Call, parameters: &Parameters, model: &Mod
 
 /// Allreduce by leaders, with trees up and down inside the nodes. Of more than two leaders, of nodes with equally many ranks
 /// or not, `among` says when the last one is done, and when all others are.
-fn by_leaders(
+pub(super) fn by_leaders(
     [to_leader, from_leader]: [Cost; 2],
     among: impl Fn(&Phase, bool) -> [u64; 2],
     call: &Call,
@@ -213,8 +225,18 @@ fn blocks_of_nodes(call: &Call, parameters: &Parameters, model: &Model) -> [Phas
 
 /// Gather inside the nodes, and between their leaders.
 pub(crate) fn gather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    gather_by_leaders(gather, call, parameters, model)
+}
+
+/// The same with another gather inside.
+pub(super) fn gather_by_leaders(
+    inside: Cost,
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
     let [(leaders, far), node, last] = blocks_of_nodes(call, parameters, model);
-    let up = [node, last].map(|(call, near)| gather(&call, parameters, &near));
+    let up = [node, last].map(|(call, near)| inside(&call, parameters, &near));
     if leaders.size == 2 {
         return taken(&far, leaders.bytes(), up);
     }
@@ -225,8 +247,18 @@ pub(crate) fn gather_node_aware(call: &Call, parameters: &Parameters, model: &Mo
 
 /// Scatter to the leaders, and inside the nodes.
 pub(crate) fn scatter_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    scatter_by_leaders(scatter, call, parameters, model)
+}
+
+/// The same with another scatter inside.
+pub(super) fn scatter_by_leaders(
+    inside: Cost,
+    call: &Call,
+    parameters: &Parameters,
+    model: &Model,
+) -> u64 {
     let [(leaders, far), node, last] = blocks_of_nodes(call, parameters, model);
-    let down = [node, last].map(|(call, near)| scatter(&call, parameters, &near));
+    let down = [node, last].map(|(call, near)| inside(&call, parameters, &near));
     let bytes = leaders.bytes();
     match leaders.size {
         2 => later(given(&far, bytes), down),

@@ -1,36 +1,38 @@
 //! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
-//! between these, and broadcast inside.
+//! between these, and broadcast inside. Inside ranks use trees, or act together.
 //!
 //! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one after another, by
 //! either kind of tree as they lead to each node's first rank; all ranks get the same bits.
 
 use super::bcast::{from_output, inside};
-use super::{Nodes, renamed};
+use super::{InTeam, Inside, Nodes, renamed};
 use crate::allreduce::{RecursiveDoubling, RecursiveSplitting};
 use crate::catalog::{Call, Parameters};
 use crate::phase::Phase;
-use crate::plan::{Acts, Buf, Known, Plan};
-use crate::tree::{self, Place};
+use crate::plan::{Acts, Buf, Known, Plan, any_plan};
+use crate::tree;
 use crate::{bcast, reduce};
 
-/// One rank's part in a node-aware allreduce: the steps of the tree up its node, if it is not alone
-/// there; at the first rank of a node those between nodes; and those of the tree down.
+/// One rank's part in a node-aware allreduce: the steps up its node, if it is not alone there; at the
+/// first rank of a node those between nodes; and those down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allreduce<T, B> {
+pub struct Allreduce<U, B, D> {
     nodes: Nodes,
     in_place: bool,
-    up: Option<reduce::Tree<T>>,
+    up: Option<U>,
     between: Option<B>,
-    down: Option<bcast::Tree<T>>,
+    down: Option<D>,
 }
 
 /// K-nomial trees, and recursive doubling.
-pub type KnomialAllreduce = Allreduce<tree::Knomial, RecursiveDoubling>;
+pub type KnomialAllreduce = ByTrees<tree::Knomial, RecursiveDoubling>;
 
 /// Postal trees, and recursive splitting.
-pub type PostalAllreduce = Allreduce<tree::Postal, RecursiveSplitting>;
+pub type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
 
-impl<T: Place, B: Phase + Copy> Allreduce<T, B> {
+type ByTrees<T, B> = Allreduce<reduce::Tree<T>, B, bcast::Tree<T>>;
+
+impl<U: Inside, B: Phase + Copy, D: Inside> Allreduce<U, B, D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = Nodes::of(call, parameters);
         let is_alone = nodes.ranks() == 1;
@@ -42,7 +44,7 @@ impl<T: Place, B: Phase + Copy> Allreduce<T, B> {
         Allreduce {
             nodes,
             in_place: call.in_place,
-            up: (!is_alone).then(|| reduce::Tree::of(&up, parameters)),
+            up: (!is_alone).then(|| U::of(&up, parameters)),
             between: nodes.leads().then(of_leader),
             down: (!is_alone).then(|| inside(nodes, call.count, parameters)),
         }
@@ -56,30 +58,31 @@ impl<T: Place, B: Phase + Copy> Allreduce<T, B> {
     ) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let leaders = Call::allreduce(0, nodes.count(), call.count, 1);
-        between(&leaders, parameters) + 2 * T::most_rounds(nodes.most(), parameters)
+        let inside = [U::most_rounds, D::most_rounds].map(|most| most(nodes.most(), parameters));
+        between(&leaders, parameters) + inside[0] + inside[1]
     }
 
     /// The steps up the node, and those until the way down.
     fn ends(&self) -> [u32; 2] {
-        let up = self.up.map_or(0, |plan| plan.steps());
+        let up = self.up.as_ref().map_or(0, Plan::steps);
         [up, up + self.between.map_or(0, |plan| plan.steps())]
     }
 }
 
-impl<T: Place, B: Phase + Copy> Plan for Allreduce<T, B> {
+impl<U: Inside, B: Phase + Copy, D: Inside> Plan for Allreduce<U, B, D> {
     fn steps(&self) -> u32 {
-        self.ends()[1] + self.down.map_or(0, |plan| plan.steps())
+        self.ends()[1] + self.down.as_ref().map_or(0, Plan::steps)
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        let up = self.up.map_or(0, |plan| plan.scratch(known));
+        let up = (self.up.as_ref()).map_or(0, |plan| plan.scratch(known));
         up.max(self.between.map_or(0, |plan| plan.scratch(known)))
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
         let [up, between] = self.ends();
-        if let Some(plan) = self.up.filter(|_| i < up) {
-            return renamed(&plan, i, known, acts, |act| {
+        if let Some(plan) = self.up.as_ref().filter(|_| i < up) {
+            return renamed(plan, i, known, acts, |act| {
                 let act = self.nodes.inside(act);
                 match self.in_place {
                     true => act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0)),
@@ -91,10 +94,36 @@ impl<T: Place, B: Phase + Copy> Plan for Allreduce<T, B> {
             let needs = renamed(&plan, i - up, known, acts, |act| self.nodes.between(act));
             return Some(up + needs?);
         }
-        let plan = self.down?;
-        let needs = renamed(&plan, i - between, known, acts, |act| {
+        let plan = self.down.as_ref()?;
+        let needs = renamed(plan, i - between, known, acts, |act| {
             from_output(self.nodes.inside(act))
         });
         Some(between + needs?)
+    }
+}
+
+/// Together inside the nodes, and recursive splitting; together on one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamAllreduce {
+    /// All ranks are on one node.
+    OnOne(InTeam),
+    /// On several.
+    OnSome(Allreduce<InTeam, RecursiveSplitting, InTeam>),
+}
+
+any_plan!(TeamAllreduce: OnOne, OnSome);
+
+impl TeamAllreduce {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        match Nodes::of(call, parameters).count() {
+            1 => TeamAllreduce::OnOne(InTeam::of(call, parameters)),
+            _ => TeamAllreduce::OnSome(Allreduce::of(call, parameters)),
+        }
+    }
+
+    /// The rounds with one message at a time.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let between = RecursiveSplitting::rounds;
+        Allreduce::<InTeam, RecursiveSplitting, InTeam>::rounds(call, parameters, between)
     }
 }

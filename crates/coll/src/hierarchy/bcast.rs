@@ -1,30 +1,33 @@
 //! Broadcast from the root to the leaders of all nodes, and then inside each node.
 //!
-//! The vector enters each node once. Both are trees of one kind.
+//! The vector enters each node once. Both are trees of one kind, or inside the nodes ranks act together.
 
-use super::{Nodes, renamed};
+use super::{InTeam, Inside, Nodes, renamed};
 use crate::bcast::Tree;
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Plan};
 use crate::tree::{self, Place};
 
 /// One rank's part in a node-aware broadcast: at a leader the steps of the tree between the nodes;
-/// then those of the tree inside.
+/// then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bcast<T> {
+pub struct Bcast<T, I> {
     nodes: Nodes,
     is_root: bool,
     between: Option<Tree<T>>,
-    inside: Tree<T>,
+    inside: I,
 }
 
 /// Down k-nomial trees.
-pub type KnomialBcast = Bcast<tree::Knomial>;
+pub type KnomialBcast = Bcast<tree::Knomial, Tree<tree::Knomial>>;
 
 /// Down postal trees.
-pub type PostalBcast = Bcast<tree::Postal>;
+pub type PostalBcast = Bcast<tree::Postal, Tree<tree::Postal>>;
 
-impl<T: Place> Bcast<T> {
+/// Down a k-nomial tree, and together.
+pub type TeamBcast = Bcast<tree::Knomial, InTeam>;
+
+impl<T: Place, I: Inside> Bcast<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(nodes.node(), nodes.count(), nodes.root(), call.count);
@@ -40,15 +43,15 @@ impl<T: Place> Bcast<T> {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
-        T::rounds(&between, parameters) + T::most_rounds(nodes.most(), parameters)
+        T::rounds(&between, parameters) + I::most_rounds(nodes.most(), parameters)
     }
 }
 
-/// The tree from the leader of a node to its other ranks.
-pub(super) fn inside<T: Place>(nodes: Nodes, count: u64, parameters: &Parameters) -> Tree<T> {
+/// From the leader of a node to its other ranks.
+pub(super) fn inside<I: Inside>(nodes: Nodes, count: u64, parameters: &Parameters) -> I {
     let (local, leader) = (nodes.local(), nodes.local_leader());
     let call = Call::bcast(local, nodes.ranks(), leader, count);
-    Tree::of(&call, parameters)
+    I::of(&call, parameters)
 }
 
 /// An act inside the node where the leader has the vector in `Out`.
@@ -56,7 +59,7 @@ pub(super) fn from_output(act: Act) -> Act {
     act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0))
 }
 
-impl<T: Place> Plan for Bcast<T> {
+impl<T: Place, I: Inside> Plan for Bcast<T, I> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }

@@ -1,25 +1,32 @@
 //! Gather inside each node to its leader, and then between the leaders to the root.
 //!
-//! One message leaves each node, with the blocks of its ranks. Both are k-nomial trees. Nodes are
+//! One message leaves each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
+//! ranks act together. Nodes are
 //! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
 //! is a node of its own.
 
-use super::{NodeBlocks, Nodes, renamed};
+use super::{InTeam, Inside, NodeBlocks, Nodes, renamed};
 use crate::catalog::{Call, Parameters};
 use crate::gather::Knomial;
 use crate::plan::{Act, Acts, Buf, Known, Plan};
 
-/// One rank's part in a node-aware gather: the steps of the tree inside its node; at a leader those of
+/// One rank's part in a node-aware gather: the steps inside its node; at a leader those of
 /// the tree between the nodes, whose blocks are those of whole nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gather {
+pub struct Gather<I> {
     nodes: Nodes,
     blocks: NodeBlocks,
-    inside: Knomial,
+    inside: I,
     between: Option<Knomial>,
 }
 
-impl Gather {
+/// Up trees inside.
+pub type KnomialGather = Gather<Knomial>;
+
+/// Together inside.
+pub type TeamGather = Gather<InTeam>;
+
+impl<I: Inside> Gather<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = NodeBlocks::of(call, parameters);
         let nodes = blocks.nodes();
@@ -31,7 +38,7 @@ impl Gather {
         Gather {
             nodes,
             blocks,
-            inside: Knomial::of(&within, parameters),
+            inside: I::of(&within, parameters),
             between: nodes.leads().then(|| Knomial::of(&between, parameters)),
         }
     }
@@ -46,7 +53,7 @@ impl Gather {
     }
 }
 
-impl Plan for Gather {
+impl<I: Inside> Plan for Gather<I> {
     fn steps(&self) -> u32 {
         self.inside.steps() + self.between.map_or(0, |plan| plan.steps())
     }

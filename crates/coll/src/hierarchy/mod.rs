@@ -19,6 +19,7 @@ mod barrier;
 mod bcast;
 mod gather;
 mod guests;
+mod in_team;
 mod lane;
 mod lane_allreduce;
 mod lane_bcast;
@@ -30,13 +31,14 @@ mod reduce;
 mod scatter;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
-pub use allreduce::{Allreduce, KnomialAllreduce, PostalAllreduce};
+pub use allreduce::{Allreduce, KnomialAllreduce, PostalAllreduce, TeamAllreduce};
 pub use alltoall::Alltoall;
 pub use barrier::Barrier;
-pub use bcast::{Bcast, KnomialBcast, PostalBcast};
-pub use gather::Gather;
+pub use bcast::{Bcast, KnomialBcast, PostalBcast, TeamBcast};
+pub use gather::{Gather, KnomialGather, TeamGather};
 pub use guests::GuestAllreduce;
 pub(crate) use guests::hosts;
+pub use in_team::InTeam;
 pub use lane::Lane;
 pub use lane_allreduce::LaneAllreduce;
 pub(crate) use lane_bcast::of_lane;
@@ -45,12 +47,45 @@ pub use lane_reduce_scatter::LaneReduceScatter;
 use node_blocks::NodeBlocks;
 pub(crate) use nodes::Nodes;
 pub use prefix::Prefix;
-pub use reduce::{KnomialReduce, PostalReduce, Reduce};
-pub use scatter::Scatter;
+pub use reduce::{KnomialReduce, PostalReduce, Reduce, TeamReduce};
+pub use scatter::{KnomialScatter, Scatter, TeamScatter};
 
 use crate::catalog::{Call, Parameters};
+use crate::phase::Phase;
 use crate::placement::{Order, Placement};
 use crate::plan::{Act, Acts, Known, Plan};
+use crate::tree::{self, Place};
+use crate::{bcast as bcasts, gather as gathers, reduce as reduces, scatter as scatters};
+
+/// What goes on inside a node.
+pub trait Inside: Phase {
+    /// The most rounds among so many ranks.
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64;
+}
+
+impl<T: Place> Inside for bcasts::Tree<T> {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        T::most_rounds(size, parameters)
+    }
+}
+
+impl<T: Place> Inside for reduces::Tree<T> {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        T::most_rounds(size, parameters)
+    }
+}
+
+impl Inside for gathers::Knomial {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        tree::Knomial::most_rounds(size, parameters)
+    }
+}
+
+impl Inside for scatters::Knomial {
+    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
+        tree::Knomial::most_rounds(size, parameters)
+    }
+}
 
 /// Step `i` of a phase's plan, with its peers and parts renamed. `acts` is empty.
 pub(crate) fn renamed<P: Plan>(

@@ -1,9 +1,9 @@
 //! Reduction inside each node to its leader, and then between the leaders to the root.
 //!
-//! One vector leaves each node. Both are trees of one kind. K-nomial trees keep the order of the ranks, so operations
+//! One vector leaves each node. Both are trees of one kind, or inside the nodes ranks act together. K-nomial trees keep the order of the ranks, so operations
 //! need not commute where nodes are filled one after another.
 
-use super::{Nodes, renamed};
+use super::{InTeam, Inside, Nodes, renamed};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::reduce::Tree;
@@ -12,22 +12,25 @@ use crate::tree::{self, Place};
 /// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
 /// alone there, and at a leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reduce<T> {
+pub struct Reduce<T, I> {
     nodes: Nodes,
     /// The elements at the start of scratch in which a leader, if it is not the root, keeps the sum
     /// of its node.
     kept: u64,
-    inside: Option<Tree<T>>,
+    inside: Option<I>,
     between: Option<Tree<T>>,
 }
 
 /// Up k-nomial trees.
-pub type KnomialReduce = Reduce<tree::Knomial>;
+pub type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
 
 /// Up postal trees.
-pub type PostalReduce = Reduce<tree::Postal>;
+pub type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
 
-impl<T: Place> Reduce<T> {
+/// Together, and up a k-nomial tree.
+pub type TeamReduce = Reduce<tree::Knomial, InTeam>;
+
+impl<T: Place, I: Inside> Reduce<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = Nodes::of(call, parameters);
         let (is_root, is_alone) = (call.rank == call.root, nodes.ranks() == 1);
@@ -43,7 +46,7 @@ impl<T: Place> Reduce<T> {
             } else {
                 0
             },
-            inside: (!is_alone).then(|| Tree::of(&within, parameters)),
+            inside: (!is_alone).then(|| I::of(&within, parameters)),
             between: nodes.leads().then(|| Tree::of(&between, parameters)),
         }
     }
@@ -52,7 +55,7 @@ impl<T: Place> Reduce<T> {
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let nodes = Nodes::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
-        T::rounds(&between, parameters) + T::most_rounds(nodes.most(), parameters)
+        T::rounds(&between, parameters) + I::most_rounds(nodes.most(), parameters)
     }
 
     /// Where a part of a tree's plan is, whose buffer `sum` is the sum of the node.
@@ -65,21 +68,21 @@ impl<T: Place> Reduce<T> {
     }
 }
 
-impl<T: Place> Plan for Reduce<T> {
+impl<T: Place, I: Inside> Plan for Reduce<T, I> {
     fn steps(&self) -> u32 {
-        let steps = |plan: Option<Tree<T>>| plan.map_or(0, |plan| plan.steps());
-        steps(self.inside) + steps(self.between)
+        let inside = self.inside.as_ref().map_or(0, Plan::steps);
+        inside + self.between.map_or(0, |plan| plan.steps())
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        let scratch = |plan: Option<Tree<T>>| plan.map_or(0, |plan| plan.scratch(known));
-        self.kept + scratch(self.inside).max(scratch(self.between))
+        let inside = (self.inside.as_ref()).map_or(0, |plan| plan.scratch(known));
+        self.kept + inside.max(self.between.map_or(0, |plan| plan.scratch(known)))
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let before = self.inside.map_or(0, |plan| plan.steps());
-        match (self.inside, self.between) {
-            (Some(plan), _) if i < before => renamed(&plan, i, known, acts, |act| {
+        let before = self.inside.as_ref().map_or(0, Plan::steps);
+        match (&self.inside, self.between) {
+            (Some(plan), _) if i < before => renamed(plan, i, known, acts, |act| {
                 let act = self.nodes.inside(act);
                 act.with_parts(|part| self.part(part, Buf::Out))
             }),

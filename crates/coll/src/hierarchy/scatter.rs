@@ -1,25 +1,32 @@
 //! Scatter from the root to the leaders of all nodes, and then inside each node.
 //!
-//! One message enters each node, with the blocks of its ranks. Both are k-nomial trees. Nodes are
+//! One message enters each node, with the blocks of its ranks. Both are k-nomial trees, or inside the nodes
+//! ranks act together. Nodes are
 //! filled one after another, the last one perhaps in part; where ranks are dealt to nodes in turn each
 //! is a node of its own.
 
-use super::{NodeBlocks, Nodes, renamed};
+use super::{InTeam, Inside, NodeBlocks, Nodes, renamed};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Plan};
 use crate::scatter::Knomial;
 
 /// One rank's part in a node-aware scatter: at a leader the steps of the tree between the nodes, whose
-/// blocks are those of whole nodes; then those of the tree inside.
+/// blocks are those of whole nodes; then those inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scatter {
+pub struct Scatter<I> {
     nodes: Nodes,
     blocks: NodeBlocks,
     between: Option<Knomial>,
-    inside: Knomial,
+    inside: I,
 }
 
-impl Scatter {
+/// Down trees inside.
+pub type KnomialScatter = Scatter<Knomial>;
+
+/// Together inside.
+pub type TeamScatter = Scatter<InTeam>;
+
+impl<I: Inside> Scatter<I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = NodeBlocks::of(call, parameters);
         let nodes = blocks.nodes();
@@ -32,7 +39,7 @@ impl Scatter {
             nodes,
             blocks,
             between: nodes.leads().then(|| Knomial::of(&between, parameters)),
-            inside: Knomial::of(&within, parameters),
+            inside: I::of(&within, parameters),
         }
     }
 
@@ -46,7 +53,7 @@ impl Scatter {
     }
 }
 
-impl Plan for Scatter {
+impl<I: Inside> Plan for Scatter<I> {
     fn steps(&self) -> u32 {
         self.between.map_or(0, |plan| plan.steps()) + self.inside.steps()
     }

@@ -2,7 +2,7 @@
 
 use core::ops::Deref;
 
-use super::{ACTS, Part};
+use super::{ACTS, Part, Together};
 
 /// The side on which a reduction's operand stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +72,9 @@ pub enum Act {
         /// The slot of [`Learned`](super::Learned) for the sum.
         slot: u8,
     },
+    /// Do something together with the other ranks of a node, without messages. A rank does one such
+    /// act after another.
+    Together(Together),
 }
 
 impl Act {
@@ -81,7 +84,8 @@ impl Act {
             Act::Send { from, .. }
             | Act::Copy { from, .. }
             | Act::Reduce { from, .. }
-            | Act::Learn { from, .. } => Some(from),
+            | Act::Learn { from, .. }
+            | Act::Together(Together { from, .. }) => Some(from),
             Act::Recv { .. } | Act::Size { .. } => None,
         }
     }
@@ -113,6 +117,11 @@ impl Act {
                 from: part(from),
                 slot,
             },
+            Act::Together(act) => Act::Together(Together {
+                from: part(act.from),
+                into: part(act.into),
+                ..act
+            }),
             Act::Size { .. } => self,
         }
     }
@@ -136,16 +145,21 @@ impl Act {
                 tag,
                 slot,
             },
-            other => other,
+            Act::Together(act) => Act::Together(Together {
+                team: act.team.with_peers(peer),
+                ..act
+            }),
+            Act::Copy { .. } | Act::Reduce { .. } | Act::Learn { .. } => self,
         }
     }
 
     /// The part that is written, if there is one.
     pub const fn writes(&self) -> Option<Part> {
         match *self {
-            Act::Recv { into, .. } | Act::Copy { into, .. } | Act::Reduce { into, .. } => {
-                Some(into)
-            }
+            Act::Recv { into, .. }
+            | Act::Copy { into, .. }
+            | Act::Reduce { into, .. }
+            | Act::Together(Together { into, .. }) => Some(into),
             Act::Send { .. } | Act::Size { .. } | Act::Learn { .. } => None,
         }
     }
@@ -241,6 +255,16 @@ impl Acts {
     #[inline]
     pub fn learn(&mut self, from: Part, slot: u8) {
         self.push(Act::Learn { from, slot });
+    }
+
+    /// Adds [`Act::Together`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Acts::push`].
+    #[inline]
+    pub fn together(&mut self, act: Together) {
+        self.push(Act::Together(act));
     }
 
     /// Tells that the steps after this one and below `step` hold no acts. Who runs the plan may

@@ -16,11 +16,13 @@ mod acts;
 mod any;
 mod known;
 mod part;
+mod together;
 
 pub use acts::{Act, Acts, Side};
 pub(crate) use any::any_plan;
 pub use known::{Given, Known, Learned, SLOTS};
 pub use part::{Buf, Part, pairs};
+pub use together::{Team, Together};
 
 /// Tags of acts lie below this number, so that a runtime can pack one into eight bits beside its
 /// collective's number.

@@ -2,8 +2,8 @@
 
 use super::error::Error;
 use super::world::World;
-use crate::exec::{Driver, Size};
-use crate::plan::{Part, Side};
+use crate::exec::{Driver, Joined, Size};
+use crate::plan::{Part, Side, Together};
 
 /// A message under way at one of its ends.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,8 @@ pub(super) enum Ticket {
     Receive(u32),
     /// A long message that is being sent.
     Send(u32),
+    /// What ranks do together.
+    Together(u32),
 }
 
 /// The world as one rank sees it.
@@ -83,6 +85,11 @@ impl Driver for View<'_, '_> {
         Ok(Some(from.len() / 8 * if counts { length } else { 0 }))
     }
 
+    fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Error> {
+        let joined = self.world.come(self.rank, act)?;
+        Ok(Joined::Pending(Ticket::Together(joined)))
+    }
+
     fn grow(&mut self, _: u64) -> Result<bool, Error> {
         Ok(true)
     }
@@ -96,6 +103,7 @@ impl Driver for View<'_, '_> {
                 }
                 done
             }
+            Ticket::Together(joined) => self.world.rank(self.rank).met >= joined,
             Ticket::Send(message) => {
                 let sent = self.world.messages.get(message).sent;
                 if sent {

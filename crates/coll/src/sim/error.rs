@@ -41,6 +41,12 @@ pub enum Error {
         /// How many there are besides.
         others: u32,
     },
+    /// Ranks of a node do not do the same together.
+    #[error("rank {rank} does not do what others of its team do together")]
+    Apart {
+        /// Whose plan it is.
+        rank: u32,
+    },
     /// A plan learns lengths that nothing tells it.
     #[error("the plan of rank {rank} waits for a length that nothing brings")]
     Broken {

@@ -16,7 +16,7 @@ pub(super) struct Event {
     pub(super) time: u64,
     /// What comes first among events of one time.
     pub(super) tie: u64,
-    /// The message, as its place in a slab.
+    /// The message, as its place in a slab; the rank of [`What::Met`].
     pub(super) message: u32,
     pub(super) what: What,
 }
@@ -32,6 +32,8 @@ pub(super) enum What {
     Deliver,
     /// The sender may write its buffer again.
     Sent,
+    /// What the rank does together with others is done.
+    Met,
 }
 
 /// Buckets: time's bits.

@@ -130,7 +130,8 @@ impl<W: Write> Schedule<'_, W> {
             Act::Reduce { from, .. } | Act::Learn { from, .. } => {
                 self.label(format_args!("calc {}", work(from, reduce)))?
             }
-            Act::Size { .. } => return Ok(()),
+            // The calls say of no ranks that they share memory: GOAL has messages only.
+            Act::Size { .. } | Act::Together(_) => return Ok(()),
         };
         match self.gate {
             Some(gate) => writeln!(self.out, "l{label} requires l{gate}"),

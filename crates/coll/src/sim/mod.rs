@@ -16,7 +16,9 @@
 //!   its receive is there, and only then is the sender done;
 //! - reducing costs the node's `byte` each byte, copying within a rank's memory [`Machine::copy`];
 //! - with [`Setup::flags`] a message of at most [`Machine::FLAG`] bytes is a flag that the sender puts
-//!   into the receiver's memory: no matching, and both ends pay what they pay inside a node.
+//!   into the receiver's memory: no matching, and both ends pay what they pay inside a node;
+//! - what ranks of a node do [together](crate::plan::Together) takes as long as its form says, from
+//!   when the last of them has come.
 //!
 //! It leaves out the network between the adapters (topology, congestion), noise, connection
 //! set-up, the limits of a node's memory bandwidth, and caches.
@@ -45,6 +47,7 @@ mod goal;
 mod offload;
 mod slab;
 mod symmetry;
+mod together;
 mod workload;
 mod world;
 

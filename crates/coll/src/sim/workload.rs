@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use crate::catalog::{Algorithm, Call, Collective, Parameters};
+use crate::catalog::{Algorithm, Call, Collective, Parameters, Teams};
 use crate::plan::{Given, Known, Learned};
 
 use super::error::Error;
-use super::{Report, Simulation};
+use super::{Placement, Report, Simulation};
 
 /// A collective, the ranks that call it, and what each of them gives: a block of gather, scatter,
 /// allgather, alltoall and reduce_scatter, the whole vector of the others. The root is rank 0.
@@ -109,6 +109,15 @@ impl Workload {
         })
     }
 
+    /// The same of ranks that are placed so, share the memory of their node, and wait for the call's end.
+    pub fn blocking_call(&self, rank: u32, place: Placement) -> Option<Call> {
+        let teams = match place.nodes() {
+            1 => Teams::All,
+            _ => Teams::OnNodes,
+        };
+        self.call(rank).map(|call| call.with_teams(teams))
+    }
+
     /// What the plans know at the start.
     pub(super) fn known<'a>(&'a self, learned: &'a Learned) -> Known<'a> {
         Known::new(self.given(), learned)
@@ -128,9 +137,9 @@ impl<'a> Simulation<'a> {
         algorithm: Algorithm,
         parameters: &Parameters,
     ) -> Result<Report, Error> {
-        let call = |rank| work.call(rank).ok_or(Error::Neighbors);
-        call(0)?;
         let place = self.setup.placement;
+        let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighbors);
+        call(0)?;
         let parameters = match parameters.per_node {
             0 => Parameters {
                 per_node: place.per_node(),

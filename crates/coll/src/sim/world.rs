@@ -6,6 +6,7 @@ use super::Setup;
 use super::error::Error;
 use super::events::{Event, Events, What};
 use super::slab::{Linked, NONE, Queue, Slab};
+use super::together::Meetings;
 use crate::machine::{Machine, Path};
 
 /// A rank without its program: its processor's time and its two queues.
@@ -19,6 +20,9 @@ pub(super) struct Rank {
     coming: Queue,
     /// Messages sent so far.
     sent: u32,
+    /// What it has begun to do together with others so far, and what of that is done.
+    pub(super) joined: u32,
+    pub(super) met: u32,
     pub(super) done: bool,
 }
 
@@ -137,6 +141,7 @@ pub(super) struct World<'a> {
     adapters: Vec<Adapter>,
     pub(super) messages: Slab<Message>,
     pub(super) receives: Slab<Receive>,
+    pub(super) meetings: Meetings,
     events: Events,
     pub(super) counts: Counts,
 }
@@ -150,6 +155,8 @@ impl<'a> World<'a> {
             unexpected: Queue::EMPTY,
             coming: Queue::EMPTY,
             sent: 0,
+            joined: 0,
+            met: 0,
             done: false,
         };
         World {
@@ -160,6 +167,7 @@ impl<'a> World<'a> {
             adapters: alloc::vec![Adapter::default(); setup.nodes() as usize],
             messages: Slab::new(),
             receives: Slab::new(),
+            meetings: Meetings::default(),
             events: Events::new(),
             counts: Counts::default(),
         }
@@ -381,6 +389,16 @@ impl<'a> World<'a> {
         });
     }
 
+    /// Something happens to a rank that is no message.
+    pub(super) fn passes(&mut self, rank: u32, time: u64, what: What) {
+        self.events.push(Event {
+            time,
+            tie: rank.into(),
+            message: rank,
+            what,
+        });
+    }
+
     /// Lets the next thing happen. The answer is the simulated rank that may now go on, if there is one; `None` when
     /// nothing is left to happen.
     pub(super) fn step(&mut self) -> Option<Result<Option<u32>, Error>> {
@@ -402,6 +420,12 @@ impl<'a> World<'a> {
                 let me = self.rank(source);
                 me.cpu = me.cpu.max(event.time);
                 Ok(Some(source))
+            }
+            What::Met => {
+                let me = self.rank(event.message);
+                me.cpu = me.cpu.max(event.time);
+                me.met += 1;
+                Ok(Some(event.message))
             }
         })
     }

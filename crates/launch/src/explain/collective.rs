@@ -12,7 +12,7 @@ mod tests;
 use std::ffi::OsString;
 
 use oxmpi::settings::{Origin, Values};
-use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::catalog::{Call, Collective, Teams};
 use oxmpi_coll::choice::{Choice, Step, Table, Tuning, expected};
 use oxmpi_coll::placement::Order;
 
@@ -26,10 +26,13 @@ struct Explained {
     machine: String,
     per_node: u32,
     call: Call,
-    /// Whether a blocking call goes through the node's shared memory instead of the chosen algorithm.
-    in_node: bool,
-    /// What serves the call, and its expected picoseconds.
+    /// Whether a blocking barrier passes a gate in the node's shared memory instead of the chosen
+    /// algorithm.
+    has_gate: bool,
+    /// What serves a blocking call, and its expected picoseconds.
     chosen: (Choice, u64),
+    /// What serves one that is started or persistent, where that is not the same.
+    started: Option<(Choice, u64)>,
     /// Why it does.
     why: String,
     /// The fastest with its best parameters for each other algorithm that suits.
@@ -78,7 +81,12 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
         ..values.tuning()
     };
     let call = options.call()?;
-    let in_node = options.is_in_node(per_node) && values.serves_in_node(&call, &tuning);
+    let is_of_jobs = options.is_of_jobs();
+    let has_gate = is_of_jobs && call.size <= per_node && values.has_gate(&call, &tuning);
+    let call = call.with_teams(match is_of_jobs {
+        true => values.teams(&call, per_node, &tuning),
+        false => Teams::None,
+    });
     let refused = |why: oxmpi_coll::catalog::Unsuited| why.to_string();
     let table = Table::new(&call, &tuning).map_err(refused)?;
     let cost = |call: &Call, choice: &Choice| {
@@ -87,6 +95,9 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
     };
     let choice = *table.choice(call.bytes());
     let chosen = (choice, cost(&call, &choice));
+    let by_messages = call.with_teams(Teams::None);
+    let started = *(Table::new(&by_messages, &tuning).map_err(refused)?).choice(call.bytes());
+    let started = (started != choice).then(|| (started, cost(&by_messages, &started)));
     let mut others: Vec<(Choice, u64)> = Vec::new();
     for (other, time) in expected(&call, &tuning).map_err(refused)? {
         let same = |one: &&mut (Choice, u64)| one.0.algorithm == other.algorithm;
@@ -114,8 +125,9 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
         machine,
         per_node,
         call,
-        in_node,
+        has_gate,
         chosen,
+        started,
         why,
         unsuited: unsuited.collect(),
         steps: steps.collect(),
@@ -143,6 +155,9 @@ fn why(
             "asked for: {} = {} ({})",
             told.setting.name, told.text, told.origin
         );
+    }
+    if call.teams == Teams::All {
+        return "all ranks share the memory of a node, and wait for the end of the call".into();
     }
     let by_rule = tuning.rules.iter().any(|rule| {
         let (shortest, longest) = rule.bytes;

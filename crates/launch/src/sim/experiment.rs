@@ -96,12 +96,17 @@ pub(super) fn contenders(options: &Options, work: &Workload) -> Result<Vec<Conte
             let choice = choose(&call, &options.tuning()).map_err(|why| why.to_string())?;
             vec![Contender::Catalog(choice.algorithm, choice.parameters)]
         }
-        Which::All => all()
-            .filter(|contender| match contender {
-                Contender::Catalog(algorithm, _) => algorithm.suits(&call).is_ok(),
-                Contender::Classical(_) | Contender::Offload(_) => true,
-            })
-            .collect(),
+        Which::All => {
+            let blocking = work.blocking_call(0, options.setup(work.ranks()).placement);
+            let suits =
+                |algorithm: Algorithm| blocking.is_some_and(|call| algorithm.suits(&call).is_ok());
+            all()
+                .filter(|contender| match contender {
+                    Contender::Catalog(algorithm, _) => suits(*algorithm),
+                    Contender::Classical(_) | Contender::Offload(_) => true,
+                })
+                .collect()
+        }
         Which::Named(names) => {
             let named = |name: &String| {
                 all()

@@ -50,7 +50,7 @@ pub struct Lane {
     /// On which nodes they are, where these are several.
     nodes: Option<Nodes>,
     gates: Gates,
-    /// The teams of the first communicators, each under the number of its contexts.
+    /// The teams of the first communicators, each under half of either of its contexts.
     teams: [Place; collective::PLACES],
     policy: Policy,
     patience: Patience,

@@ -26,7 +26,7 @@ pub(crate) use bridge::Leaders;
 pub(crate) use cell::LaneCell;
 pub(crate) use collective::{
     Area, Blocks, Buffers, Neighbors, Operation, OwnOperation, Persistent, Stage, Stages, Wide,
-    serves_in_node,
+    serves_in_node, serves_on_nodes,
 };
 pub(crate) use communicator::{Claimed, Communicator, OpenRequest, RawRequest};
 pub(crate) use group::Group;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::catalog::{Call, Collective, Teams};
 use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
@@ -13,7 +13,7 @@ use oxmpi_wire::paths::{Switches, network, settings as paths};
 
 use super::value::Refused;
 use super::{BadSetting, Origin, Values};
-use crate::raw::serves_in_node;
+use crate::raw::{serves_in_node, serves_on_nodes};
 
 impl Values {
     /// Where ranks are placed. With `pin_compat=intel-2021` values are read as that launcher reads them, also those that
@@ -187,15 +187,24 @@ impl Values {
         self.parse("coll_check", switch)
     }
 
-    /// Whether a blocking call of ranks that share a node goes by its flags and buffers, without
-    /// messages, if such algorithms are asked for as `tuning` says.
-    pub fn serves_in_node(&self, call: &Call, tuning: &Tuning) -> bool {
-        let served = match call.collective {
-            Collective::Barrier => true,
-            _ => self.node_collectives() && serves_in_node(call),
-        };
+    /// Which ranks may act together in a blocking call, so many being on a node, if algorithms are asked
+    /// for as `tuning` says.
+    pub fn teams(&self, call: &Call, per_node: u32, tuning: &Tuning) -> Teams {
+        let size = per_node.min(call.size);
+        let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&size);
+        let serves = fits && self.node_collectives() && !tuning.reproducible.binds(call);
+        match call.size <= per_node {
+            true if serves && serves_in_node(call) && !tuning.asks_for(call) => Teams::All,
+            false if serves && serves_on_nodes(call, size) => Teams::OnNodes,
+            _ => Teams::None,
+        }
+    }
+
+    /// Whether a barrier of so many ranks that share a node goes by a gate there, without messages, if
+    /// algorithms are asked for as `tuning` says.
+    pub fn has_gate(&self, call: &Call, tuning: &Tuning) -> bool {
         let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&call.size);
-        served && fits && !tuning.asks_for(call)
+        call.collective == Collective::Barrier && fits && !tuning.asks_for(call)
     }
 
     /// The sizes of a node's shared memory for `ranks` ranks.

@@ -165,9 +165,9 @@ impl Options {
         }
     }
 
-    /// Whether all ranks are on one node of the machine that jobs run on.
-    pub(super) fn is_in_node(&self, per_node: u32) -> bool {
-        self.machine.is_none() && self.ranks <= per_node
+    /// Whether the machine is that on which jobs run, and none that is named.
+    pub(super) const fn is_of_jobs(&self) -> bool {
+        self.machine.is_none()
     }
 
     /// The call of rank 0, which is the root where there is one.

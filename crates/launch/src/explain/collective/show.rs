@@ -1,6 +1,6 @@
 //! The explanation of a collective as text and as JSON.
 
-use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::catalog::{Collective, Teams};
 use oxmpi_coll::choice::Choice;
 use oxmpi_text::Size;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn micros(picoseconds: u64) -> String {
     format!("{:.3} us", picoseconds as f64 / 1e6)
 }
 
-/// What serves the blocking calls of one node.
+/// What serves the blocking barriers of one node.
 const IN_NODE: &str = "the node's shared memory, without messages";
 
 /// The stages that the algorithm is told.
@@ -76,10 +76,14 @@ pub(super) fn text(explained: &Explained) -> String {
     let (asked, algorithm) = (options.collective, choice.algorithm.name());
     let (size, time_text) = (call.size, micros(*time));
     let mut text = format!("{asked}{of} on {size} ranks: ");
-    if explained.in_node {
+    if explained.has_gate {
         text += &format!("{IN_NODE}\n  started or persistent: ");
     }
     text += &format!("{algorithm}, {time_text}\n  {}\n", explained.why);
+    if let Some((started, time)) = &explained.started {
+        let (algorithm, time) = (started.algorithm.name(), micros(*time));
+        text += &format!("  started or persistent: {algorithm}, {time}\n");
+    }
     if let Some((next, later)) = explained.others.first() {
         text += &format!(
             "  next best: {}, {}\n",
@@ -177,8 +181,9 @@ pub(super) fn json(explained: &Explained) -> String {
         "per_node": explained.per_node,
         "placement": explained.placement(),
         "machine": explained.machine,
-        "in_node": explained.in_node,
+        "in_node": explained.has_gate || explained.call.teams == Teams::All,
         "chosen": one(choice, *time),
+        "started": explained.started.map(|(choice, time)| one(&choice, time)),
         "why": explained.why,
         "others": others.collect::<Vec<_>>(),
         "unsuited": unsuited.collect::<Vec<_>>(),

@@ -47,9 +47,13 @@ fn a_call_has_a_choice_a_next_best_and_switch_points() {
 
 #[test]
 fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
-    let first = said("allreduce 8 -n 4", &[]).unwrap();
+    let first = said("barrier -n 4", &[]).unwrap();
     let first = first.lines().next().unwrap();
     assert!(first.ends_with("the node's shared memory, without messages"));
+    let read = json("allreduce 8 -n 4", &[]);
+    assert_eq!(read["chosen"]["algorithm"], "team");
+    assert_ne!(read["started"]["algorithm"], "team");
+    assert!(read["started"]["expected_ps"].as_u64() > read["chosen"]["expected_ps"].as_u64());
     let in_node = |words: &str, environment: &[_]| json(words, environment)["in_node"] == true;
     assert!(in_node("barrier -n 64", &[]));
     for elsewhere in [
@@ -66,6 +70,25 @@ fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
         "bcast 8 -n 4",
         &[("OXMPI_SHM_COLLECTIVES", "off")]
     ));
+}
+
+#[test]
+fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
+    let is_suited = |words: &str, environment: &[_]| {
+        let read = json(words, environment);
+        let all = read["unsuited"].as_array().unwrap();
+        !all.iter().any(|row| row["algorithm"] == "team")
+    };
+    assert!(is_suited("bcast 64KiB -n 64 --per-node 8", &[]));
+    assert!(!is_suited(
+        "bcast 64KiB -n 64 --per-node 8",
+        &[("OXMPI_SHM_COLLECTIVES", "off")]
+    ));
+    assert!(!is_suited("bcast 64KiB -n 64 --machine ndr", &[]));
+    let forced = [("OXMPI_BCAST_ALGORITHM", "team")];
+    let read = json("bcast 64KiB -n 64 --per-node 8", &forced);
+    assert_eq!(read["chosen"]["algorithm"], "team");
+    assert_ne!(read["started"]["algorithm"], "team");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the acts of a plan mean in a communicator.
 
-use oxmpi_coll::exec::{Driver, Size};
-use oxmpi_coll::plan::{Part, Side, TAGS};
+use oxmpi_coll::exec::{Driver, Joined, Size};
+use oxmpi_coll::plan::{Part, Side, TAGS, Together};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{Mode, Source, Tag};
 use oxmpi_wire::{Bytes, Envelope, Peer};
@@ -282,6 +282,27 @@ impl<A: Access> Driver for Binding<'_, A> {
             Some(sum) => Ok(Some(sum)),
             None => Err((self.meeting).refused(&"the lengths of its blocks are beyond 64 bits")),
         }
+    }
+
+    fn together(&mut self, act: &Together) -> Result<Joined<Ticket>> {
+        if !self.state.alone {
+            return Ok(Joined::Unsupported);
+        }
+        let places = self.places();
+        let whole = |part: Part| match part.is_empty() {
+            true => Some(RawBytes::empty()),
+            false => places.whole(part),
+        };
+        let bytes = match (whole(act.from), whole(act.into)) {
+            (Some(from), Some(into)) => [from, into],
+            (None, _) => return Err(self.outside(act.from)),
+            _ => return Err(self.outside(act.into)),
+        };
+        let given = (self.state.element, bytes);
+        let (meeting, operation) = (self.meeting, self.operation);
+        meeting
+            .together(act, given, operation)
+            .map(|()| Joined::Done)
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool> {

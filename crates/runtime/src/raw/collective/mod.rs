@@ -3,7 +3,8 @@
 //! [`Buffers`] is what a caller gives. A [`run`] is one collective under way; the [`binding`] says
 //! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
 //! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
-//! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for.
+//! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for:
+//! they are a [`team`], and so may be the ranks of each of several nodes in what a plan lets them do together.
 //! Between two groups a collective has several [`stages`].
 
 mod agreement;
@@ -19,6 +20,7 @@ mod places;
 mod run;
 mod stages;
 mod start;
+mod team;
 #[cfg(test)]
 mod tests;
 mod trouble;
@@ -29,7 +31,7 @@ use oxmpi_coll::choice::Choice;
 
 pub(crate) use self::buffers::{Area, Blocks, Buffers, Neighbors, Operation};
 pub(crate) use self::meeting::Meeting;
-pub(crate) use self::node::serves_in_node;
+pub(crate) use self::node::{serves_in_node, serves_on_nodes};
 pub(crate) use self::numbering::Numbering;
 pub(crate) use self::open::{Collectives, OwnOperation, drive, take_back};
 use self::run::Run;
@@ -60,6 +62,7 @@ impl<A: Access> Communicator<A> {
         self.agree(call)?;
         buffers.begin();
         if !self.in_node(call, buffers, operation)? {
+            let call = &call.with_teams(self.teams(call)?);
             let plan = self.plan(call, self.group())?;
             let run = Run::new(plan, call, self.numbering().once(), true);
             self.carry_out(run, self.group(), buffers, operation)?;

@@ -4,22 +4,23 @@
 //! or none has, and then messages do it. What the user asks an algorithm for, by a setting or by a rule
 //! that speaks of groups of this size, goes by messages too; so do reductions whose results are to be
 //! the same wherever the ranks are.
+//!
+//! Where ranks are on several nodes, those of each node have a team, or none has one on any node. What a plan lets them do
+//! [together](Together) goes by that.
 
-use std::sync::LazyLock;
-
-use oxmpi_coll::catalog::{Call, Collective};
-use oxmpi_coll::plan::Side;
-use oxmpi_os::cache::{self, Cache};
-use oxmpi_os::{RawBytes, affinity, cpu};
+use oxmpi_coll::catalog::{Call, Collective, Teams};
+use oxmpi_coll::plan::{Side, Together};
+use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{Awaited, Driver, Operands, Team};
+use oxmpi_wire::Bytes;
 
 use super::super::access::Access;
 use super::super::communicator::Communicator;
 use super::super::lane::{Lane, Lent, Missed};
+use super::places::pairs;
 use super::trouble::{Cause, look};
-use super::{Area, Buffers, Operation};
+use super::{Area, Buffers, Meeting, Operation};
 use crate::error::{Error, Result};
-use crate::op::Op;
 
 impl<A: Access> Communicator<A> {
     /// Runs the call, if a team does; all ranks find the same. See [`Communicator::collective`].
@@ -33,7 +34,7 @@ impl<A: Access> Communicator<A> {
             return Ok(false);
         };
         let is_bound = self.reproducible().binds(call);
-        if call.size < 2 || call.remote > 0 || !is_served(call.collective) || is_bound {
+        if call.size < 2 || call.remote > 0 || !serves_in_node(call) || is_bound {
             return Ok(false);
         }
         let (team, looks) = match self.lend(call)? {
@@ -48,7 +49,7 @@ impl<A: Access> Communicator<A> {
         let mut run = Run {
             team: Some(team),
             caller: Caller {
-                communicator: self,
+                meeting: self.meeting(),
                 operation,
                 looks,
             },
@@ -57,6 +58,32 @@ impl<A: Access> Communicator<A> {
         let ended = run.go(call, input, output);
         run.done = ended.is_ok();
         ended.map_err(|error| self.meeting().end_for(error))
+    }
+
+    /// Which ranks can act together in a call that goes by a plan, and for which all wait; all ranks find the
+    /// same.
+    #[inline]
+    pub(super) fn teams(&self, call: &Call) -> Result<Teams> {
+        let place = self.group().place();
+        let (nodes, per_node) = (place.nodes(), place.per_node());
+        let are_some = nodes > 1 && per_node > 1 && call.remote == 0;
+        if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
+            return Ok(Teams::None);
+        }
+        self.teams_on_nodes()
+    }
+
+    #[cold]
+    fn teams_on_nodes(&self) -> Result<Teams> {
+        let context = self.context();
+        let have = || self.access().with(|lane| lane.has_teams(context));
+        if have().is_none() {
+            self.meet()?;
+        }
+        Ok(match have() {
+            Some(true) => Teams::OnNodes,
+            _ => Teams::None,
+        })
     }
 
     /// Lends the communicator's team, which is made at first.
@@ -74,86 +101,6 @@ impl<A: Access> Communicator<A> {
             lent => Ok(lent),
         }
     }
-
-    /// Makes a team with all others, or agrees that there is none. Meanwhile there is none.
-    #[cold]
-    fn meet(&self) -> Result<()> {
-        let (context, group) = (self.context(), self.group());
-        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
-        let me = group.rank() as usize;
-        let team = self
-            .access()
-            .with(|lane| lane.make_team(context, links, me));
-        if !self.all_do(team.is_some())? {
-            return Ok(());
-        }
-        if let Some(mut team) = team.map(Box::new) {
-            let (all_can_read, processors) = self.surroundings(team.can_read())?;
-            if !all_can_read {
-                team.read_no_memory();
-            }
-            team.know_processors(&processors);
-            if let Some(cache) = &*LAST_CACHE {
-                let known = processors.iter().map(|processor| processor - 1);
-                team.know_cache(cache.bytes, cache.sharers(team.ranks_on_node(), known));
-            }
-            self.access().with(|lane| lane.keep_team(context, team));
-        }
-        Ok(())
-    }
-
-    /// Whether all ranks can read the others' memory, of which this one can or not; and the processor of each, counted from
-    /// 1, if all have one, maybe with others, else none.
-    fn surroundings(&self, can_read: bool) -> Result<(bool, Vec<u32>)> {
-        let (size, me) = (self.group().size() as usize, self.group().rank() as usize);
-        let mut all = vec![0_u32; size];
-        let processor = own_processor().map_or(0, |own| own + 1);
-        all[me] = processor << 1 | u32::from(can_read);
-        self.allreduce_in_place(&mut all, Op::MAX)?;
-        let all_can_read = all.iter().all(|one| one & 1 == 1);
-        let mut processors: Vec<_> = all.into_iter().map(|one| one >> 1).collect();
-        if processors.contains(&0) {
-            processors.clear();
-        }
-        Ok((all_can_read, processors))
-    }
-
-    /// Whether all ranks do, of which this one does or not.
-    fn all_do(&self, does: bool) -> Result<bool> {
-        let mut all = [u8::from(does)];
-        self.allreduce_in_place(&mut all, Op::MIN)?;
-        Ok(all == [1])
-    }
-
-    /// Why a collective ends that waits for what never comes.
-    #[cold]
-    fn stopped(&self, stop: Stop) -> Error {
-        match stop {
-            Stop::Told(cause) => self.meeting().error(cause),
-            Stop::Here(Missed::Lost(failure)) => self.meeting().failed(failure),
-            Stop::Here(Missed::Differs(peer)) => {
-                let rank = self.group().rank_of(peer.0).unwrap_or_default();
-                self.refused(&format_args!(
-                    "rank {rank} calls another one, or with another root or count: the ranks do not \
-                     agree on the call"
-                ))
-            }
-        }
-    }
-}
-
-/// The last cache of the processor on which this process first asked; all are taken to be alike.
-static LAST_CACHE: LazyLock<Option<Cache>> = LazyLock::new(|| cache::last(cpu::current()));
-
-/// The only processor on which this rank may run.
-fn own_processor() -> Option<u32> {
-    let mask = affinity::current().ok()?;
-    let mut processors = affinity::cpus(&mask);
-    let first = processors.next()?;
-    match processors.next() {
-        None => u32::try_from(first).ok(),
-        Some(_) => None,
-    }
 }
 
 /// Why a collective ends early.
@@ -164,25 +111,68 @@ enum Stop {
     Told(Cause),
 }
 
+/// Whether plans of such a call may let ranks act together, so many being on each of several nodes.
+pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
+    let can_reduce = call.element_bytes <= Team::ELEMENT
+        && Team::is_worth_reducing(per_node as usize, call.bytes());
+    Together::is_done(call.collective) && (!call.collective.reduces() || can_reduce)
+}
+
 /// Whether ranks that share a node are served by a team in such a call.
 pub(crate) const fn serves_in_node(call: &Call) -> bool {
     let (size, reduces) = (call.size as usize, call.collective.reduces());
-    is_served(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
+    Together::is_done(call.collective) && (!reduces || Team::is_worth_reducing(size, call.bytes()))
 }
 
-/// Whether teams have the collective, where all blocks are equally long.
-const fn is_served(collective: Collective) -> bool {
-    matches!(
-        collective,
-        Collective::Bcast
-            | Collective::Scatter
-            | Collective::Gather
-            | Collective::Allgather
-            | Collective::Alltoall
-            | Collective::Reduce
-            | Collective::Allreduce
-            | Collective::ReduceScatterBlock
-    )
+impl<A: Access> Meeting<'_, A> {
+    /// Does what the ranks of this node do together, of elements of so many bytes: this rank reads and writes these.
+    ///
+    /// # Errors
+    /// When a rank that this one waits for is lost or does something else, or there is no team.
+    pub(super) fn together(
+        self,
+        act: &Together,
+        (element, [input, output]): (u64, [RawBytes; 2]),
+        operation: Option<Operation<'_>>,
+    ) -> Result<()> {
+        let number = act.team.number(self.group.rank());
+        let team = self.access.with(|lane| lane.take_team(self.context));
+        let (Some(number), Some((team, looks))) = (number, team) else {
+            return Err(self.refused(&"its plan lets ranks act together that have no team"));
+        };
+        let mut run = Run {
+            team: Some(team),
+            caller: Caller {
+                meeting: self,
+                operation,
+                looks,
+            },
+            done: false,
+        };
+        let ended = run.go(&act.call(number, element), &input, &output);
+        // Who runs the plan tells all of an error.
+        run.done = true;
+        match ended? {
+            true => Ok(()),
+            false => Err(self.refused(&"its plan lets ranks do together what they do not")),
+        }
+    }
+
+    /// Why a collective ends that waits for what never comes.
+    #[cold]
+    fn stopped(self, stop: Stop) -> Error {
+        match stop {
+            Stop::Told(cause) => self.error(cause),
+            Stop::Here(Missed::Lost(failure)) => self.failed(failure),
+            Stop::Here(Missed::Differs(peer)) => {
+                let rank = self.group.rank_of(peer.0).unwrap_or_default();
+                self.refused(&format_args!(
+                    "rank {rank} calls another one, or with another root or count: the ranks do not \
+                     agree on the call"
+                ))
+            }
+        }
+    }
 }
 
 /// One collective under way. Dropping it gives the team back; if the collective has not ended, all
@@ -245,8 +235,7 @@ impl<A: Access> Run<'_, A> {
                 })?;
             }
             Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                let reduces = team.reduces(call.element_bytes, bytes);
-                if !reduces || caller.operation.is_none() {
+                if !team.reduces(call.element_bytes) || caller.operation.is_none() {
                     return Ok(false);
                 }
                 let given = match call.collective {
@@ -278,20 +267,17 @@ impl<A: Access> Drop for Run<'_, A> {
         let Some(team) = self.team.take() else {
             return;
         };
-        let communicator = self.caller.communicator;
+        let meeting = self.caller.meeting;
         if !self.done {
-            communicator.meeting().end_all(None);
+            meeting.end_all(None);
         }
-        let context = communicator.context();
-        communicator
-            .access()
-            .with(|lane| lane.keep_team(context, team));
+        (meeting.access).with(|lane| lane.keep_team(meeting.context, team));
     }
 }
 
 /// What a team's collective needs of the communicator.
 struct Caller<'a, A: Access> {
-    communicator: &'a Communicator<A>,
+    meeting: Meeting<'a, A>,
     operation: Option<Operation<'a>>,
     looks: u32,
 }
@@ -309,10 +295,31 @@ impl<A: Access> Caller<'_, A> {
                 into.copy_from(&from);
                 Ok(())
             }
-            _ => Err(self
-                .communicator
-                .refused(&"a buffer is shorter than the call says")),
+            _ => self.copy_runs((from, at), (into, place), bytes),
         }
+    }
+
+    /// The same where either has gaps.
+    #[cold]
+    fn copy_runs(
+        &self,
+        (from, at): (&RawBytes, u64),
+        (into, place): (&RawBytes, u64),
+        bytes: u64,
+    ) -> Result<()> {
+        let ends_within = |whole: &RawBytes, end: u64| end <= whole.len();
+        let holds = |whole, at: u64| {
+            at.checked_add(bytes)
+                .is_some_and(|end| ends_within(whole, end))
+        };
+        if !holds(from, at) || !holds(into, place) {
+            return Err((self.meeting).refused(&"a buffer is shorter than the call says"));
+        }
+        let runs = |whole: &RawBytes, at| whole.pieces(at, bytes).map(Ok);
+        for [from, into] in pairs(runs(from, at), runs(into, place)).flatten() {
+            into.copy_from(&from);
+        }
+        Ok(())
     }
 }
 
@@ -327,11 +334,11 @@ impl<A: Access> Driver for Caller<'_, A> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, mut awaited: Awaited) -> Result<()> {
-        let (access, context, group) = (
-            self.communicator.access(),
-            self.communicator.collective_context(),
-            self.communicator.group(),
-        );
+        let Meeting {
+            access,
+            group,
+            context,
+        } = self.meeting;
         let come = access.until(|lane| match lane.has_come(&mut awaited) {
             Some(come) => Some(come.map_err(Stop::Here)),
             None => look(lane, context, group).map(|cause| Err(Stop::Told(cause))),
@@ -340,27 +347,27 @@ impl<A: Access> Driver for Caller<'_, A> {
             lane.forget_awaited();
             lane.looks
         });
-        come.map_err(|stop| self.communicator.stopped(stop))
+        come.map_err(|stop| self.meeting.stopped(stop))
     }
 
     fn make_way(&mut self) {
         // A yield that holds the lane would keep other threads from it.
         if A::ALONE {
-            self.communicator.access().with(Lane::make_way);
+            self.meeting.access.with(Lane::make_way);
         }
     }
 
     #[cold]
     fn unreadable(&mut self, rank: u32) -> Error {
-        let rank = self.communicator.group().rank_of(rank).unwrap_or_default();
-        self.communicator.refused(&format_args!(
+        let rank = self.meeting.group.rank_of(rank).unwrap_or_default();
+        self.meeting.refused(&format_args!(
             "the system does not let this rank and rank {rank} reach each other's memory any more"
         ))
     }
 
     #[inline]
     fn wake(&mut self, ranks: u64) {
-        self.communicator.access().with(|lane| lane.wake(ranks));
+        self.meeting.access.with(|lane| lane.wake(ranks));
     }
 
     #[inline]

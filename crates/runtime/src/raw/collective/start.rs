@@ -1,6 +1,6 @@
 //! Collectives that are started and waited for later, once or again and again.
 
-use oxmpi_coll::catalog::{AnyPlan, Call};
+use oxmpi_coll::catalog::{AnyPlan, Call, Teams};
 
 use super::super::access::Access;
 use super::super::communicator::{Communicator, RawRequest};
@@ -27,6 +27,7 @@ impl<A: Access> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<RawRequest> {
+        let call = alone(call);
         let plan = self.plan(&call, self.group())?;
         self.start_plan(&call, plan, buffers, operation)
     }
@@ -56,6 +57,7 @@ impl<A: Access> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnOperation>,
     ) -> Result<Persistent<'_, A>> {
+        let call = alone(call);
         let plan = self.plan(&call, self.group())?;
         let number = self.persistent_number()?;
         let way = self.way_of(&call, plan, number, buffers)?;
@@ -114,6 +116,11 @@ impl<A: Access> Communicator<A> {
             kept: None,
         }))
     }
+}
+
+/// The call where no rank waits for it, so that none can act together with others.
+const fn alone(call: Call) -> Call {
+    call.with_teams(Teams::None)
 }
 
 /// A collective that can be started again and again: its plan and its memory are made once.

@@ -15,6 +15,8 @@ pub(super) enum Place {
     Unmade,
     /// They have none.
     None,
+    /// Those of other nodes have, and this rank is alone on its own.
+    Alone,
     Here(Box<Team>),
     /// A collective has it.
     Away,
@@ -94,7 +96,7 @@ impl Lane {
             Some(place) if !asked => match std::mem::replace(place, Place::Away) {
                 Place::Here(team) => Lent::Team(team, looks),
                 Place::Away => Lent::Away,
-                Place::None => {
+                Place::None | Place::Alone => {
                     *place = Place::None;
                     Lent::None
                 }
@@ -110,7 +112,39 @@ impl Lane {
         })
     }
 
-    /// A team of `links` for the communicator of this context, if there is memory for one.
+    /// Whether the ranks of each node have a team for the communicator of this context, whose ranks are on
+    /// several; `None`: they have not met yet.
+    pub(in crate::raw) fn has_teams(&mut self, context: u32) -> Option<bool> {
+        match self.teams.get_mut((context / Self::CONTEXTS) as usize) {
+            Some(Place::Here(_) | Place::Away | Place::Alone) => Some(true),
+            Some(place @ Place::Unmade) if self.policy.node_collectives => {
+                *place = Place::None;
+                None
+            }
+            _ => Some(false),
+        }
+    }
+
+    /// This rank is alone on its node, and those of other nodes have teams.
+    pub(in crate::raw) fn stands_alone(&mut self, context: u32) {
+        if let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) {
+            *place = Place::Alone;
+        }
+    }
+
+    /// Takes the team of the communicator of this context, and how often to look before a longer wait.
+    pub(in crate::raw) fn take_team(&mut self, context: u32) -> Option<(Box<Team>, u32)> {
+        let place = self.teams.get_mut((context / Self::CONTEXTS) as usize)?;
+        match std::mem::replace(place, Place::Away) {
+            Place::Here(team) => Some((team, self.looks)),
+            other => {
+                *place = other;
+                None
+            }
+        }
+    }
+
+    /// A team of `links` for the communicator of this context, if there are gates and memory for one.
     pub(in crate::raw) fn make_team(
         &self,
         context: u32,
@@ -118,7 +152,8 @@ impl Lane {
         me: usize,
     ) -> Option<Team> {
         let place = (context / Self::CONTEXTS) as usize;
-        self.gates.team(place, links, me)
+        let team = || self.gates.team(place, links, me);
+        self.gates.are_open().then(team).flatten()
     }
 
     /// Keeps the team until the next collective.

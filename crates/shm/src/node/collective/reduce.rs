@@ -38,15 +38,18 @@ const LONG: u64 = 8 << 10;
 const TOO_LONG: u64 = 256 << 10;
 
 impl Team {
-    /// Whether the team reduces vectors or blocks of `len` bytes in elements of `element` bytes, and is worth
-    /// it: some long ones go faster by messages, which learn the best road for their bytes.
+    /// Whether the team reduces elements of `element` bytes.
     #[must_use]
-    pub fn reduces(&self, element: u64, len: u64) -> bool {
-        let cell = self.cell.min(self.dialogues.cell);
-        Team::is_worth_reducing(self.size(), len) && pieces::holds(element, cell)
+    pub const fn reduces(&self, element: u64) -> bool {
+        let (cell, other) = (self.cell, self.dialogues.cell);
+        pieces::holds(element, if cell < other { cell } else { other })
     }
 
-    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes.
+    /// The longest elements, in bytes, that a team of any size reduces, on a node of any size.
+    pub const ELEMENT: u64 = 64;
+
+    /// Whether a team of `size` ranks is worth it for reductions of `len` bytes: some long ones go faster by
+    /// messages, which learn the best road for their bytes.
     #[must_use]
     pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
         len < TOO_LONG || size > 2

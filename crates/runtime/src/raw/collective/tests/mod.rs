@@ -6,13 +6,13 @@ mod started;
 mod threads;
 mod troubles;
 
-use oxmpi_coll::catalog::{Algorithm, Call};
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
 
 use self::arena::{Arena, Element, combine};
 use self::job::job;
 use super::{Buffers, Communicator, Run};
-use crate::op::custom;
+use crate::op::{Op, custom};
 use crate::raw::Own;
 
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
@@ -28,6 +28,14 @@ fn sample(algorithm: Algorithm, size: u32) -> Vec<Case> {
     let first = draw(size.into(), algorithm as u64) as usize % step;
     let short = |case: Case| Case {
         count: case.count.min(LONGEST),
+        parameters: match algorithm.is_by_messages() {
+            true => case.parameters,
+            // The ranks of the job have one team.
+            false => Parameters {
+                per_node: size,
+                ..case.parameters
+            },
+        },
         ..case
     };
     all.into_iter()
@@ -87,6 +95,9 @@ fn blocking(
 fn every_algorithm_brings_what_its_contract_promises() {
     for size in [1, 2, 3, 4, 5, 8] {
         job(size, |comm| {
+            // Its ranks meet in their first collective.
+            comm.allreduce_in_place(&mut [0_u8], Op::MAX)
+                .expect("all are there");
             for algorithm in Algorithm::ALL {
                 for case in sample(algorithm, size) {
                     run_case(comm, algorithm, &case, blocking);

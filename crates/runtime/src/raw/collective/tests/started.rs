@@ -68,8 +68,11 @@ fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
     for size in [1, 2, 3, 4, 7] {
         job(size, |comm| {
             let rank = comm.group().rank();
-            let all: Vec<(Algorithm, Case)> = Algorithm::ALL
+            // What ranks do together is waited for where it starts.
+            let all = Algorithm::ALL
                 .into_iter()
+                .filter(|one| one.is_by_messages());
+            let all: Vec<(Algorithm, Case)> = all
                 .flat_map(|algorithm| {
                     let cases = sample(algorithm, size).into_iter().take(3);
                     cases.map(move |case| (algorithm, case))
