@@ -78,7 +78,7 @@ impl Simulation<'_> {
             started: false,
             open: Vec::new(),
         };
-        let programs = (0..self.setup.placement.size()).map(program).collect();
-        self.simulate(programs)
+        let programs = (0..self.setup.placement.size()).map(program);
+        self.simulate(&mut programs.collect::<Vec<_>>())
     }
 }

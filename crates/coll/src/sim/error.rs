@@ -56,12 +56,6 @@ pub enum Error {
     /// What ranks do in collectives of neighbours depends on who these are.
     #[error("collectives of neighbours are not simulated")]
     Neighbors,
-    /// A plan's lengths come with its messages, so it is no fixed schedule.
-    #[error("the plan of rank {rank} learns lengths from its messages: it is no fixed schedule")]
-    Learns {
-        /// Whose plan it is.
-        rank: u32,
-    },
     /// The schedule's text could not be written.
     #[error("the schedule cannot be written")]
     Unwritten,

@@ -4,11 +4,9 @@
 
 use core::fmt::{self, Write};
 
-use super::error::Error;
-use super::workload::Workload;
+use super::{Error, Machine, Order, Placement, Setup, Simulation, Workload};
 use crate::catalog::{Algorithm, Parameters};
-use crate::machine::Machine;
-use crate::plan::{Act, Acts, Known, Learned, Part, Plan};
+use crate::plan::{Act, Acts, Known, Part, Plan};
 
 /// Writes the plans of all ranks of the workload as one schedule.
 ///
@@ -16,10 +14,16 @@ use crate::plan::{Act, Acts, Known, Learned, Part, Plan};
 /// nanoseconds as the machine takes for it, rounded up. Where a step needs earlier ones, a
 /// calculation of no time stands for them: it needs all their acts, and the step's acts need it.
 ///
+/// A plan that learns lengths from its messages is written with those that it learns from this
+/// workload's. As in a [`Simulation`], learning takes no time.
+///
 /// # Errors
 ///
-/// When a plan cannot be made, when a plan's lengths are learned from messages, or when the text
-/// cannot be written.
+/// When a plan cannot be made, the plans do not fit together, or the text cannot be written.
+///
+/// # Cost
+///
+/// That of one simulation besides the text.
 pub fn write_goal(
     out: &mut impl Write,
     machine: &Machine,
@@ -29,10 +33,15 @@ pub fn write_goal(
 ) -> Result<(), Error> {
     let failed = |_: fmt::Error| Error::Unwritten;
     let (size, element) = (work.ranks(), work.element_bytes());
-    let nothing = Learned::new();
-    let known = work.known(&nothing);
+    let plan = |rank| {
+        let call = work.call(rank).ok_or(Error::Neighbors)?;
+        Ok(algorithm.plan(&call, parameters)?)
+    };
+    // Lengths depend neither on where ranks are nor on what messages cost.
+    let setup = Setup::new(*machine, Placement::new(Order::Block, size, 1));
+    let learned = Simulation::new(&setup).of(work).learned(plan)?;
     writeln!(out, "num_ranks {size}").map_err(failed)?;
-    for rank in 0..size {
+    for (rank, learned) in (0..).zip(&learned) {
         writeln!(out, "\nrank {rank} {{").map_err(failed)?;
         let mut schedule = Schedule {
             out,
@@ -43,8 +52,7 @@ pub fn write_goal(
             gate: None,
             firsts: alloc::vec![],
         };
-        let call = work.call(rank).ok_or(Error::Neighbors)?;
-        schedule.rank(rank, &algorithm.plan(&call, parameters)?, &known)?;
+        schedule.rank(rank, &plan(rank)?, &Known::new(work.given(), learned))?;
         writeln!(out, "}}").map_err(failed)?;
     }
     Ok(())
@@ -76,7 +84,7 @@ impl<W: Write> Schedule<'_, W> {
             acts.clear();
             let needs = plan
                 .step(step, known, &mut acts)
-                .ok_or(Error::Learns { rank })?;
+                .ok_or(Error::Broken { rank })?;
             if needs > self.joined {
                 self.join(needs).map_err(failed)?;
             }
@@ -127,11 +135,9 @@ impl<W: Write> Schedule<'_, W> {
                 self.label(format_args!("recv {}b from {from} tag {tag}", bytes(into)))?
             }
             Act::Copy { from, .. } => self.label(format_args!("calc {}", work(from, copy)))?,
-            Act::Reduce { from, .. } | Act::Learn { from, .. } => {
-                self.label(format_args!("calc {}", work(from, reduce)))?
-            }
+            Act::Reduce { from, .. } => self.label(format_args!("calc {}", work(from, reduce)))?,
             // The calls say of no ranks that they share memory: GOAL has messages only.
-            Act::Size { .. } | Act::Together(_) => return Ok(()),
+            Act::Size { .. } | Act::Learn { .. } | Act::Together(_) => return Ok(()),
         };
         match self.gate {
             Some(gate) => writeln!(self.out, "l{label} requires l{gate}"),

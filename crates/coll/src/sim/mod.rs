@@ -64,7 +64,7 @@ pub use workload::Workload;
 pub use world::Counts;
 
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::{Given, Plan};
+use crate::plan::{Given, Learned, Plan};
 use driver::{Ticket, View};
 use world::World;
 
@@ -308,24 +308,42 @@ impl<'a> Simulation<'a> {
     ///
     /// When a plan cannot be made, or the plans do not fit together.
     pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<Report, Error> {
-        let program = |rank| plan(rank).map(Execution::<P, Ticket>::new);
-        let programs = (0..self.setup.ranks()).map(program);
-        let programs = programs.collect::<Result<Vec<_>, _>>()?;
-        self.simulate(programs)
+        let mut executions = self.executions(plan)?;
+        self.simulate(&mut executions)
+    }
+
+    /// The lengths that each simulated rank's plan learns when they run.
+    fn learned<P: Plan>(
+        self,
+        plan: impl Fn(u32) -> Result<P, Error>,
+    ) -> Result<Vec<Learned>, Error> {
+        let mut executions = self.executions(plan)?;
+        self.simulate(&mut executions)?;
+        let learned = executions.iter().map(|one| one.learned().clone());
+        Ok(learned.collect())
+    }
+
+    /// Each simulated rank's plan, ready to run.
+    fn executions<P: Plan>(
+        &self,
+        plan: impl Fn(u32) -> Result<P, Error>,
+    ) -> Result<Vec<Execution<P, Ticket>>, Error> {
+        let ranks = 0..self.setup.ranks();
+        ranks.map(|rank| plan(rank).map(Execution::new)).collect()
     }
 
     /// Runs each simulated rank's program.
-    fn simulate<P: Program>(mut self, mut programs: Vec<P>) -> Result<Report, Error> {
+    fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<Report, Error> {
         let ranks = self.setup.ranks();
         let mut world = World::new(self.setup, self.element, self.block, ranks);
         let mut left = 0;
         for rank in 0..ranks {
-            left += u32::from(!self.advance(&mut world, &mut programs, rank)?);
+            left += u32::from(!self.advance(&mut world, programs, rank)?);
         }
         let mut events = 0_u64;
         while let Some(ready) = world.step() {
             if let Some(rank) = ready? {
-                left -= u32::from(self.advance(&mut world, &mut programs, rank)?);
+                left -= u32::from(self.advance(&mut world, programs, rank)?);
             }
             events += 1;
             if events.is_multiple_of(WATCH)

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::catalog::{Algorithm, Call, Collective, Parameters, Teams};
-use crate::plan::{Given, Known, Learned};
+use crate::plan::Given;
 
 use super::error::Error;
 use super::{Placement, Report, Simulation};
@@ -117,11 +117,6 @@ impl Workload {
         };
         self.call(rank).map(|call| call.with_teams(teams))
     }
-
-    /// What the plans know at the start.
-    pub(super) fn known<'a>(&'a self, learned: &'a Learned) -> Known<'a> {
-        Known::new(self.given(), learned)
-    }
 }
 
 impl<'a> Simulation<'a> {
@@ -148,9 +143,14 @@ impl<'a> Simulation<'a> {
             },
             _ => *parameters,
         };
+        self.of(work)
+            .run(|rank| Ok(algorithm.plan(&call(rank)?, &parameters)?))
+    }
+
+    /// The same of the workload's elements and arrays.
+    pub(super) fn of(self, work: &'a Workload) -> Self {
         self.element_bytes(work.element_bytes())
             .given(work.given())
             .block(work.bytes)
-            .run(|rank| Ok(algorithm.plan(&call(rank)?, &parameters)?))
     }
 }

@@ -8,7 +8,7 @@ use super::options::Options;
 /// The schedule of the one algorithm that is asked for.
 ///
 /// # Errors
-/// A sentence when there are several, or when it is no fixed schedule.
+/// A sentence when there are several, or when it does not suit the call.
 pub(super) fn schedule(options: &Options) -> Result<String, String> {
     let (ranks, bytes) = options.points().next().ok_or("there is nothing to write")?;
     let work = Workload::new(options.collective, ranks, bytes);
