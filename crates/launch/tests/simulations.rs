@@ -11,42 +11,56 @@ use std::{env, fs};
 use oxmpi_testkit::folder::Folder;
 
 /// A picture's name, and the command that draws it.
-const PICTURES: [(&str, &str); 9] = [
+const PICTURES: [(&str, &str); 12] = [
     (
         "gatherv",
-        "gatherv 8 --ranks 16..12000 --match-ns 1 --radix 4 --algorithm classical,knomial",
+        "gatherv 8 --ranks 16..12000 --match-ns 1 --algorithm classical,knomial:4",
+    ),
+    (
+        "gatherv-hashed",
+        "gatherv 8 --ranks 16..12000 --algorithm classical,knomial:4",
     ),
     (
         "scatterv",
-        "scatterv 8 --ranks 16..12000 --radix 4 --algorithm classical,knomial",
+        "scatterv 8 --ranks 16..12000 --algorithm classical,knomial:4",
     ),
     (
         "barrier",
-        "barrier --ranks 16..12288 --radix 6 --algorithm dissemination,node-aware",
-    ),
-    (
-        "barrier-flags",
-        "barrier --ranks 16..12288 --radix 6 --flags --algorithm dissemination,node-aware",
+        "barrier --ranks 16..12288 \
+         --algorithm dissemination:2,node-aware:6+flags,dissemination:2+flags,node-aware:6",
     ),
     (
         "barrier-slingshot",
-        "barrier --ranks 64..12288 --radix 6 --flags --machine slingshot --algorithm dissemination,node-aware",
+        "barrier --ranks 64..12288 --machine slingshot \
+         --algorithm dissemination:2,node-aware:6+flags,dissemination:2+flags,node-aware:6",
     ),
     (
         "allgather-block",
-        "allgather --sizes 4KiB..512KiB -n 1024 --algorithm ring,lane-ring",
+        "allgather --sizes 4KiB..500000 -n 1024 --algorithm ring,lane-ring",
     ),
     (
         "allgather-cyclic",
-        "allgather --sizes 4KiB..64KiB -n 128 --placement cyclic --algorithm ring,lane-ring",
+        "allgather --sizes 4KiB..500000 -n 512 --placement cyclic --algorithm ring,lane-ring",
     ),
     (
         "allgather-short",
-        "allgather 8 --ranks 16..12000 --algorithm ring,bruck,lane-bruck",
+        "allgather 8 --ranks 16..12000 --algorithm ring,bruck,lane-bruck:3",
     ),
     (
         "alltoall",
-        "alltoall --sizes 8..4KiB -n 10000 --algorithm bruck,node-aware",
+        "alltoall --sizes 8..4KiB -n 10000 --algorithm bruck:2,node-aware",
+    ),
+    (
+        "barrier-many",
+        "barrier --ranks 1000..700000 --algorithm dissemination:2,node-aware:4+flags",
+    ),
+    (
+        "gatherv-many",
+        "gatherv 8 --ranks 1000..700000 --algorithm knomial:4",
+    ),
+    (
+        "allreduce-many",
+        "allreduce 8 --ranks 1000..700000 --algorithm recursive-doubling,in-network",
     ),
 ];
 
@@ -103,6 +117,26 @@ fn a_table_has_a_line_for_each_simulation() {
     assert!(lines[1].starts_with("ndr: network L 650 "), "{table}");
     let ranks = lines[4..].iter().map(|line| line.split_whitespace().next());
     assert_eq!(ranks.flatten().collect::<Vec<_>>(), ["2", "4", "8", "16"]);
+}
+
+/// What stands behind a name is for that algorithm only.
+#[test]
+fn an_algorithm_may_have_a_radix_and_flags_of_its_own() {
+    let times = |arguments: &str| {
+        let table = printed(&format!("barrier -n 256 {arguments}"));
+        let lines = table.lines().skip(4).map(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            (words[2].to_owned(), words[3].to_owned())
+        });
+        lines.collect::<Vec<_>>()
+    };
+    let beside = times("--algorithm dissemination,node-aware:4+flags");
+    let alone = times("--radix 4 --flags --algorithm node-aware");
+    let without = times("--radix 4 --algorithm node-aware");
+    assert_eq!(beside[0], times("--algorithm dissemination")[0]);
+    assert_eq!(beside[1].0, "node-aware:4+flags");
+    assert_eq!(beside[1].1, alone[0].1);
+    assert_ne!(beside[1].1, without[0].1);
 }
 
 #[test]
@@ -205,6 +239,19 @@ fn mistakes_are_answered_by_what_would_be_right() {
             "gatherv 8 -n 4 --radix 8 --algorithm linear,knomial",
             "gatherv knomial takes a radix from 2 to 4, not 8",
         ),
+        (
+            "gatherv 8 -n 4 --algorithm linear,knomial:8",
+            "gatherv knomial takes a radix from 2 to 4, not 8",
+        ),
+        (
+            "gatherv 8 -n 4 --algorithm classical:8",
+            "gatherv classical takes no radix",
+        ),
+        (
+            "gatherv 8 -n 4 --algorithm linaer:8",
+            "no algorithm `linaer`",
+        ),
+        ("barrier -n 4 --algorithm node-aware:1", "from 2 to 64"),
         ("bcast 8 -n 4 --ppn 0", "from 1 to 65536"),
         ("bcast 8 -n 4 --svg x.svg", "add --ranks"),
         (

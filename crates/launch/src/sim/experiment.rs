@@ -7,11 +7,19 @@ use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::sim::{Classical, Counts, Offload, Report, Setup, Simulation, Workload, shifts};
 
+use super::named::{Named, Own};
 use super::options::{Options, Which};
 
 /// What is simulated against what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Contender {
+pub(super) struct Contender {
+    pub(super) what: What,
+    pub(super) own: Own,
+}
+
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
     /// An algorithm of the catalog, with parameters where it was chosen with some.
     Catalog(Algorithm, Parameters),
     /// What other libraries do.
@@ -23,18 +31,18 @@ pub(super) enum Contender {
 /// The name of what other libraries do.
 const CLASSICAL: &str = "classical";
 
-impl Contender {
-    pub(super) fn name(self) -> &'static str {
+impl What {
+    fn name(self) -> &'static str {
         match self {
-            Contender::Catalog(algorithm, _) => algorithm.name(),
-            Contender::Classical(_) => CLASSICAL,
-            Contender::Offload(Offload::InNetwork) => "in-network",
-            Contender::Offload(Offload::NicAtomic) => "nic-atomic",
+            What::Catalog(algorithm, _) => algorithm.name(),
+            What::Classical(_) => CLASSICAL,
+            What::Offload(Offload::InNetwork) => "in-network",
+            What::Offload(Offload::NicAtomic) => "nic-atomic",
         }
     }
 
     /// Everything that implements the collective.
-    fn all(collective: Collective) -> Vec<Contender> {
+    fn all(collective: Collective) -> Vec<What> {
         let classical = match collective {
             Collective::Gatherv => Some(Classical::Gatherv),
             Collective::Scatterv => Some(Classical::Scatterv),
@@ -46,10 +54,17 @@ impl Contender {
             _ => &[],
         };
         let planned = collective.algorithms();
-        let planned = planned.map(|one| Contender::Catalog(one, Parameters::NONE));
-        let classical = classical.map(Contender::Classical);
-        let offload = offload.iter().copied().map(Contender::Offload);
+        let planned = planned.map(|one| What::Catalog(one, Parameters::NONE));
+        let classical = classical.map(What::Classical);
+        let offload = offload.iter().copied().map(What::Offload);
         planned.chain(classical).chain(offload).collect()
+    }
+}
+
+impl Contender {
+    /// The algorithm's name, with what it has of its own.
+    fn name(self) -> String {
+        self.own.behind(self.what.name())
     }
 }
 
@@ -57,7 +72,8 @@ impl Contender {
 pub(super) struct Row {
     pub(super) ranks: u32,
     pub(super) bytes: u64,
-    pub(super) algorithm: &'static str,
+    /// Its name, with what it has of its own.
+    pub(super) algorithm: String,
     pub(super) report: Report,
 }
 
@@ -90,69 +106,100 @@ pub(super) fn contenders(options: &Options, work: &Workload) -> Result<Vec<Conte
             options.collective
         )
     })?;
-    let all = || Contender::all(options.collective).into_iter();
+    let all = || What::all(options.collective).into_iter();
+    let plain = |what| Contender {
+        what,
+        own: Own::default(),
+    };
     Ok(match &options.which {
         Which::Chosen => {
             let choice = choose(&call, &options.tuning()).map_err(|why| why.to_string())?;
-            vec![Contender::Catalog(choice.algorithm, choice.parameters)]
+            vec![plain(What::Catalog(choice.algorithm, choice.parameters))]
         }
         Which::All => {
             let blocking = work.blocking_call(0, options.setup(work.ranks()).placement);
             let suits =
                 |algorithm: Algorithm| blocking.is_some_and(|call| algorithm.suits(&call).is_ok());
             all()
-                .filter(|contender| match contender {
-                    Contender::Catalog(algorithm, _) => suits(*algorithm),
-                    Contender::Classical(_) | Contender::Offload(_) => true,
+                .filter(|what| match what {
+                    What::Catalog(algorithm, _) => suits(*algorithm),
+                    What::Classical(_) | What::Offload(_) => true,
                 })
+                .map(plain)
                 .collect()
         }
         Which::Named(names) => {
-            let named = |name: &String| {
-                all()
-                    .find(|contender| contender.name() == name)
-                    .ok_or_else(|| {
-                        let known: Vec<_> = all().map(Contender::name).collect();
-                        format!(
-                            "{} has no algorithm `{name}`; it has {}",
-                            options.collective,
-                            known.join(", ")
-                        )
-                    })
+            let find = |named: &Named| {
+                let what = all().find(|what| what.name() == named.name);
+                let what = what.ok_or_else(|| {
+                    let known: Vec<_> = all().map(What::name).collect();
+                    format!(
+                        "{} has no algorithm `{}`; it has {}",
+                        options.collective,
+                        named.name,
+                        known.join(", ")
+                    )
+                })?;
+                check_radix(options, what, named.own)?;
+                let own = named.own;
+                Ok(Contender { what, own })
             };
-            names.iter().map(named).collect::<Result<_, _>>()?
+            names.iter().map(find).collect::<Result<_, String>>()?
         }
     })
 }
 
+/// Whether what is named takes the radix that it is given. The one that is given to all is nothing to
+/// those that have none.
+fn check_radix(options: &Options, what: What, own: Own) -> Result<(), String> {
+    let row = match what {
+        What::Catalog(algorithm, _) => Some(algorithm.row()),
+        What::Classical(_) | What::Offload(_) => None,
+    };
+    let row = row.filter(|row| row.parameters.radix > 0);
+    let given = options.over(own, Parameters::NONE).radix;
+    let (collective, name) = (options.collective, what.name());
+    match row.map(|row| row.needs.max_radix) {
+        Some(most) if given > most => Err(format!(
+            "{collective} {name} takes a radix from 2 to {most}, not {given}"
+        )),
+        None if own.radix > 0 => Err(format!("{collective} {name} takes no radix")),
+        _ => Ok(()),
+    }
+}
+
 fn simulate(options: &Options, work: &Workload, contender: Contender) -> Result<Report, String> {
+    let own = contender.own;
     let setup = options.setup(work.ranks());
-    let mut progress = Progress::new(contender.name(), work.ranks());
+    let setup = setup.with_flags(setup.flags || own.flags);
+    let name = contender.name();
+    let mut progress = Progress::new(&name, work.ranks());
     let mut watch = |events| progress.tell(events);
     let failed = |why| {
         format!(
             "{} {} on {} ranks: {why}",
             options.collective,
-            contender.name(),
+            name,
             work.ranks()
         )
     };
-    match contender {
-        Contender::Offload(offload) => Ok(Report {
+    match contender.what {
+        What::Offload(offload) => Ok(Report {
             times: vec![offload.time(&setup, work.bytes())],
             counts: Counts::default(),
         }),
-        Contender::Classical(classical) => {
+        What::Classical(classical) => {
             let simulation = Simulation::new(&setup).watch(&mut watch);
             simulation.run_classical(classical, work.bytes())
         }
-        Contender::Catalog(algorithm, chosen) => {
+        What::Catalog(algorithm, chosen) => {
             let setup = if shifts(algorithm) {
                 setup.by_symmetry().unwrap_or(setup)
             } else {
                 setup
             };
-            planned(&setup, work, algorithm, &options.over(chosen), &mut watch)
+            let parameters = options.over(own, chosen);
+            planned(&setup, work, algorithm, &parameters, &mut watch)
         }
     }
     .map_err(failed)

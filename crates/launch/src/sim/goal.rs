@@ -2,7 +2,7 @@
 
 use oxmpi_coll::sim::{Workload, write_goal};
 
-use super::experiment::{Contender, contenders};
+use super::experiment::{Contender, What, contenders};
 use super::options::Options;
 
 /// The schedule of the one algorithm that is asked for.
@@ -13,7 +13,13 @@ pub(super) fn schedule(options: &Options) -> Result<String, String> {
     let (ranks, bytes) = options.points().next().ok_or("there is nothing to write")?;
     let work = Workload::new(options.collective, ranks, bytes);
     let found = contenders(options, &work)?;
-    let [Contender::Catalog(algorithm, chosen)] = found[..] else {
+    let [
+        Contender {
+            what: What::Catalog(algorithm, chosen),
+            own,
+        },
+    ] = found[..]
+    else {
         return Err("--goal writes the plans of one algorithm: name it with --algorithm".into());
     };
     let mut text = String::new();
@@ -22,7 +28,7 @@ pub(super) fn schedule(options: &Options) -> Result<String, String> {
         &options.machine,
         &work,
         algorithm,
-        &options.over(chosen),
+        &options.over(own, chosen),
     )
     .map_err(|why| format!("{} {}: {why}", options.collective, algorithm.name()))?;
     Ok(text)

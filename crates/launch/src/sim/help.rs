@@ -25,7 +25,8 @@ What is simulated:
   --algorithm NAMES     names from the catalog, with commas; all: every one that suits; classical: what other libraries
                         do by default for gatherv and scatterv, with all messages under way at once; in-network (barrier,
                         allreduce) and nic-atomic (barrier): formulas of what a network could do by itself. Left out:
-                        the one that a job would choose
+                        the one that a job would choose. NAME:4 has a radix of its own, NAME+flags or NAME:4+flags has
+                        flags where others have none
   --radix N             the radix of algorithms that have one, or the largest of one that takes less; left out: their own
   --machine NAME        gemini (left out), slingshot, ndr or zen4; or a JSON file with the costs of yours (docs/formats.md)
   --ppn N               ranks of a node; left out: as many as the machine is known for

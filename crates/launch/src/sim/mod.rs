@@ -1,13 +1,14 @@
 //! `oxmpi sim`: how long collectives take on machines that are not here, and how long a job takes until its ranks know
 //! each other (`wireup`).
 //!
-//! Data goes one way: what was typed (`options`, `machine`), the simulations (`experiment`), and how their results are
-//! shown (`show`, `plot`), or the schedule instead of a result (`goal`).
+//! Data goes one way: what was typed (`named`, `machine`, `options`), the simulations (`experiment`), and how their
+//! results are shown (`show`, `plot`), or the schedule instead of a result (`goal`).
 
 mod experiment;
 mod goal;
 mod help;
 pub(crate) mod machine;
+mod named;
 mod options;
 mod plot;
 mod show;

@@ -5,12 +5,13 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use lexopt::prelude::*;
-use oxmpi_coll::catalog::{Collective, Parameters, Row};
+use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup};
 use oxmpi_text::size;
 
 use super::machine;
+use super::named::{Named, Own, named, radix};
 use crate::complain;
 
 /// The most ranks that a simulation has.
@@ -68,7 +69,7 @@ pub(super) enum Which {
     /// All that suit.
     All,
     /// Those of these names.
-    Named(Vec<String>),
+    Named(Vec<Named>),
 }
 
 /// Simulations, and how they are shown.
@@ -105,17 +106,22 @@ impl Options {
         self.ranks.iter().flat_map(sizes)
     }
 
-    /// What an algorithm is told: what the user says, else what it was chosen with.
-    pub(super) fn over(&self, chosen: Parameters) -> Parameters {
+    /// What an algorithm is told: what the user says of it, or of all, else what it was chosen with.
+    pub(super) fn over(&self, own: Own, chosen: Parameters) -> Parameters {
+        let radixes = [own.radix, self.radix, chosen.radix];
         Parameters {
-            radix: if self.radix == 0 {
-                chosen.radix
-            } else {
-                self.radix
-            },
+            radix: radixes.into_iter().find(|&radix| radix > 0).unwrap_or(0),
             per_node: self.per_node,
             order: self.order,
             ..chosen
+        }
+    }
+
+    /// Whether some algorithm has flags of its own.
+    pub(super) fn has_own_flags(&self) -> bool {
+        match &self.which {
+            Which::Named(all) => all.iter().any(|one| one.own.flags),
+            Which::Chosen | Which::All => false,
         }
     }
 
@@ -223,11 +229,6 @@ fn per_node(text: &str) -> Result<u32, &'static str> {
     number.ok_or("a node has from 1 to 65536 ranks")
 }
 
-fn radix(text: &str) -> Result<u32, &'static str> {
-    let number = text.parse().ok().filter(|n| (2..=64).contains(n));
-    number.ok_or("a radix is from 2 to 64")
-}
-
 fn order(text: &str) -> Result<Order, &'static str> {
     match text {
         "block" => Ok(Order::Block),
@@ -316,6 +317,7 @@ fn assemble(typed: Typed) -> Result<Options, String> {
     };
     let machine_name = typed.machine.unwrap_or_else(|| "gemini".into());
     let (machine_name, machine) = machine::find(&machine_name)?;
+    let which = which(typed.algorithm)?;
     let options = Options {
         collective,
         machine_name,
@@ -325,7 +327,7 @@ fn assemble(typed: Typed) -> Result<Options, String> {
         matching: typed.matching,
         flags: typed.flags,
         serial_copies: typed.serial_copies,
-        which: which(typed.algorithm),
+        which,
         radix: typed.radix,
         ranks,
         sizes,
@@ -353,12 +355,12 @@ fn collective(name: &str) -> Result<Collective, String> {
         })
 }
 
-fn which(algorithm: Option<String>) -> Which {
-    match algorithm.as_deref() {
+fn which(algorithm: Option<String>) -> Result<Which, String> {
+    Ok(match algorithm.as_deref() {
         None => Which::Chosen,
         Some("all") => Which::All,
-        Some(names) => Which::Named(names.split(',').map(str::to_owned).collect()),
-    }
+        Some(names) => Which::Named(names.split(',').map(named).collect::<Result<_, _>>()?),
+    })
 }
 
 /// What fits together only as a whole.
@@ -371,16 +373,6 @@ fn check(options: &Options) -> Result<(), String> {
         return Err(format!(
             "{ranks} ranks with {size} bytes each are too much: a node would move more than {BYTES_MAX} bytes"
         ));
-    }
-    let is_named = |name: &str| match &options.which {
-        Which::Named(names) => names.iter().any(|one| one == name),
-        _ => false,
-    };
-    let mut named = options.collective.algorithms();
-    let beyond = |row: &Row| row.parameters.radix > 0 && options.radix > row.needs.max_radix;
-    if let Some(one) = named.find(|one| is_named(one.name()) && beyond(one.row())) {
-        let (most, radix) = (one.row().needs.max_radix, options.radix);
-        return Err(format!("{one} takes a radix from 2 to {most}, not {radix}"));
     }
     if options.svg.is_some() && options.sweep.is_none() {
         return Err(

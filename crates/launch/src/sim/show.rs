@@ -36,6 +36,8 @@ pub(super) fn model(options: &Options) -> String {
     );
     if options.flags {
         line += "; signals are flags";
+    } else if options.has_own_flags() {
+        line += "; +flags: its signals are flags";
     }
     if options.serial_copies {
         line += "; copies one after another";
@@ -67,7 +69,7 @@ pub(super) fn text(options: &Options, rows: &[Row]) -> String {
         lines.push(vec![
             row.ranks.to_string(),
             row.bytes.to_string(),
-            row.algorithm.to_owned(),
+            row.algorithm.clone(),
             micros(row.report.last()),
             micros(row.report.mean()),
             counts.messages.to_string(),
@@ -135,23 +137,29 @@ impl Costs {
     }
 }
 
+impl<'a> Line<'a> {
+    fn of(row: &'a Row) -> Self {
+        let counts = &row.report.counts;
+        Line {
+            ranks: row.ranks,
+            bytes: row.bytes,
+            algorithm: &row.algorithm,
+            last_ps: row.report.last(),
+            mean_ps: row.report.mean(),
+            messages: counts.messages,
+            remote_messages: counts.remote,
+            remote_bytes: counts.remote_bytes,
+            entries: counts.walked,
+            unexpected_max: counts.unexpected,
+        }
+    }
+}
+
 /// The results as JSON.
 ///
 /// # Errors
 /// Never in practice: numbers and words only.
 pub(super) fn json(options: &Options, rows: &[Row]) -> Result<String, String> {
-    let line = |row: &Row| Line {
-        ranks: row.ranks,
-        bytes: row.bytes,
-        algorithm: row.algorithm,
-        last_ps: row.report.last(),
-        mean_ps: row.report.mean(),
-        messages: row.report.counts.messages,
-        remote_messages: row.report.counts.remote,
-        remote_bytes: row.report.counts.remote_bytes,
-        entries: row.report.counts.walked,
-        unexpected_max: row.report.counts.unexpected,
-    };
     let document = Document {
         version: VERSION,
         collective: options.collective.name(),
@@ -164,7 +172,7 @@ pub(super) fn json(options: &Options, rows: &[Row]) -> Result<String, String> {
         match_ps: options.matching,
         flags: options.flags,
         serial_copies: options.serial_copies,
-        rows: rows.iter().map(line).collect(),
+        rows: rows.iter().map(Line::of).collect(),
     };
     let json = serde_json::to_string_pretty(&document).map_err(|why| why.to_string())?;
     Ok(json + "\n")
@@ -182,7 +190,7 @@ pub(super) fn svg(options: &Options, rows: &[Row], sweep: Sweep) -> String {
         match lines.iter_mut().find(|line| line.name == row.algorithm) {
             Some(line) => line.points.push(point),
             None => lines.push(Series {
-                name: row.algorithm.to_owned(),
+                name: row.algorithm.clone(),
                 points: vec![point],
             }),
         }

@@ -1,0 +1,149 @@
+//! What is claimed of our algorithms against what other libraries do by default, simulated: each
+//! claim holds, and `docs/simulations/claims.md` says what comes out.
+//!
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-coll --features sim --test claims` writes the page when it
+//! differs: look at it before it is committed.
+
+mod list;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::{env, fs};
+
+use list::{CLAIMS, Cell, Claim, Flags, Run};
+use oxmpi_coll::catalog::{Algorithm, Parameters};
+use oxmpi_coll::sim::{
+    Classical, Error, Machine, Order, Placement, Report, Setup, Simulation, Workload, shifts,
+};
+
+impl Run {
+    /// What it is called.
+    fn name(self) -> String {
+        match self {
+            Run::Classical(Classical::Gatherv) => "all to the root at once".to_owned(),
+            Run::Classical(Classical::Scatterv) => "all from the root at once".to_owned(),
+            Run::Plan(algorithm, 0) => format!("`{algorithm}`"),
+            Run::Plan(algorithm, radix) => format!("`{algorithm}`, radix {radix}"),
+        }
+    }
+}
+
+impl Cell {
+    /// Picoseconds until the last rank is done.
+    fn time(&self, run: Run, flags: bool) -> u64 {
+        let machine = Machine::named(self.machine).expect("a machine of that name");
+        let placement = Placement::new(self.order, self.ranks, machine.per_node);
+        let setup = Setup::new(machine, placement)
+            .with_matching(1000 * self.match_ns)
+            .with_flags(flags)
+            .with_serial_copies(self.serial_copies);
+        let report = match run {
+            Run::Classical(classical) => {
+                Simulation::new(&setup).run_classical(classical, self.bytes)
+            }
+            Run::Plan(algorithm, radix) => self.plan(&setup, algorithm, radix),
+        };
+        report.expect("it can be simulated").last()
+    }
+
+    fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<Report, Error> {
+        let setup = match setup.by_symmetry() {
+            Ok(one_node) if shifts(algorithm) => one_node,
+            _ => *setup,
+        };
+        let work = Workload::new(algorithm.collective(), self.ranks, self.bytes);
+        let parameters = Parameters {
+            radix,
+            ..Parameters::NONE
+        };
+        Simulation::new(&setup).work(&work, algorithm, &parameters)
+    }
+
+    /// The cell's line of the table, and whether the claim holds there.
+    fn line(&self, claim: &Claim) -> (String, bool) {
+        let ours = self.time(claim.ours, self.flags != Flags::None);
+        let theirs = claim
+            .theirs
+            .map(|run| self.time(run, self.flags == Flags::Both));
+        let got = theirs.map(|theirs| theirs as f64 / ours as f64);
+        let order = match self.order {
+            Order::Block => "block",
+            Order::Cyclic => "cyclic",
+        };
+        let flags = match self.flags {
+            Flags::None => "none",
+            Flags::Ours => "ours",
+            Flags::Both => "both",
+        };
+        let copies = match self.serial_copies {
+            true => "one by one",
+            false => "at once",
+        };
+        let micros = |picoseconds: u64| format!("{:.1}", picoseconds as f64 / 1e6);
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let times = |number: f64| format!("{number:.2}");
+        let line = format!(
+            "| {} | {order} | {} | {} | {} | {flags} | {copies} | {} | {} | {} | {} |\n",
+            self.machine,
+            self.ranks,
+            self.bytes,
+            self.match_ns,
+            or_none(theirs.map(micros)),
+            micros(ours),
+            or_none(self.goal.map(times)),
+            or_none(got.map(times)),
+        );
+        (line, self.goal.is_none_or(|goal| got >= Some(goal)))
+    }
+}
+
+const HEAD: &str = "\
+# Claims
+
+Made by `crates/coll/tests/claims`, which fails where a goal is missed or a number differs. [README.md](README.md) has the
+machines, and what every simulation leaves out; each claim says what is left out besides. A line without a goal shows what
+a part of the model does to a claim. *ns an entry* is what it costs to look at one entry of a queue; *flags*, whose signals
+are flags and match nothing; *copies*, whether a rank copies what comes from its node at once or one by one.
+";
+
+const COLUMNS: &str = "\
+| machine | placement | ranks | bytes | ns an entry | flags | copies | theirs, us | ours, us | goal, times | got, times |
+|---|---|---|---|---|---|---|---|---|---|---|
+";
+
+#[test]
+fn every_claim_holds_and_the_page_says_by_how_much() {
+    let mut page = HEAD.to_owned();
+    let mut missed = String::new();
+    for claim in &CLAIMS {
+        let theirs = claim
+            .theirs
+            .map_or_else(String::new, |theirs| format!(" Theirs: {}.", theirs.name()));
+        write!(
+            page,
+            "\n## {}\n\nOurs: {}.{theirs} Left out: {}\n\n{COLUMNS}",
+            claim.what,
+            claim.ours.name(),
+            claim.left_out
+        )
+        .expect("a string takes all");
+        for cell in claim.cells {
+            let (line, holds) = cell.line(claim);
+            page += &line;
+            if !holds {
+                write!(missed, "{}: {line}", claim.what).expect("a string takes all");
+            }
+        }
+    }
+    assert!(missed.is_empty(), "goals that are missed:\n{missed}");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulations/claims.md");
+    let there = fs::read_to_string(&path).unwrap_or_default();
+    if there != page && env::var_os("OXMPI_BLESS").is_some() {
+        fs::write(&path, page).expect("the page can be written");
+        return;
+    }
+    assert_eq!(
+        there, page,
+        "run with OXMPI_BLESS=1 and look at the difference"
+    );
+}

@@ -1,0 +1,83 @@
+//! How an algorithm is named on the command line: `NAME`, `NAME:RADIX`, and either with `+flags`
+//! behind it, for what is not as it is for all.
+
+/// What stands behind the name of an algorithm that has flags.
+const FLAGS: &str = "+flags";
+
+/// An algorithm as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) own: Own,
+}
+
+/// What one algorithm has of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Own {
+    /// The radix; 0: none of its own.
+    pub(super) radix: u32,
+    /// Whether its signals are flags also where those of others are not.
+    pub(super) flags: bool,
+}
+
+/// Reads one name.
+///
+/// # Errors
+/// A sentence about a radix that is none.
+pub(super) fn named(text: &str) -> Result<Named, String> {
+    let (text, flags) = match text.strip_suffix(FLAGS) {
+        Some(before) => (before, true),
+        None => (text, false),
+    };
+    let (name, number) = match text.split_once(':') {
+        Some((name, number)) => (name, radix(number)?),
+        None => (text, 0),
+    };
+    let own = Own {
+        radix: number,
+        flags,
+    };
+    Ok(Named {
+        name: name.to_owned(),
+        own,
+    })
+}
+
+/// Reads a radix.
+///
+/// # Errors
+/// What a radix is.
+pub(super) fn radix(text: &str) -> Result<u32, &'static str> {
+    let number = text.parse().ok().filter(|n| (2..=64).contains(n));
+    number.ok_or("a radix is from 2 to 64")
+}
+
+impl Own {
+    /// The name of an algorithm with what it has of its own, as [`named`] reads it.
+    pub(super) fn behind(self, name: &str) -> String {
+        let radix = match self.radix {
+            0 => String::new(),
+            radix => format!(":{radix}"),
+        };
+        format!("{name}{radix}{}", if self.flags { FLAGS } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        for text in ["ring", "node-aware:6", "node-aware+flags", "a:64+flags"] {
+            let read = named(text).expect("a name");
+            assert_eq!(read.own.behind(&read.name), text);
+        }
+        let read = named("node-aware:6+flags").expect("a name");
+        assert_eq!((&*read.name, read.own.radix), ("node-aware", 6));
+        assert!(read.own.flags);
+        for text in ["ring:", "ring:1", "ring:6+flag", "ring:x"] {
+            assert!(named(text).is_err(), "{text}");
+        }
+    }
+}
