@@ -316,10 +316,10 @@ fn beside_one_more(collective: Collective, copies: Copies, cells: &[Cell]) -> Ta
     Tally::of(rule, of_cell)
 }
 
-/// The page lists every cell in which what is chosen breaks a rule: so that one more is seen, and one
-/// less as well.
+/// The page says of each rule in how many cells it was looked at, and lists those in which what is
+/// chosen breaks it; there may be none.
 #[test]
-fn what_is_chosen_breaks_a_rule_only_where_the_page_says_so() {
+fn what_is_chosen_breaks_no_rule_and_the_page_says_so() {
     let cells: Vec<Cell> = std::thread::scope(|scope| {
         let each = [Copies::Serial, Copies::AtOnce]
             .into_iter()
@@ -333,18 +333,20 @@ fn what_is_chosen_breaks_a_rule_only_where_the_page_says_so() {
         done.collect()
     });
     let mut page = String::from(
-        "# Guidelines that what is chosen breaks\n\nMade by `crates/coll/tests/guidelines.rs`, which fails \
-         where a cell differs. [README.md](README.md) says\nwhat the rules are. A cell is a machine, ranks, \
-         bytes, and how many times what the rule allows is taken.\n",
+        "# Guidelines for what is chosen\n\nMade by `crates/coll/tests/guidelines.rs`, which fails where a \
+         rule is broken. [README.md](README.md) says what the\nrules are. A cell is a machine, ranks and \
+         bytes; of one in which a rule is broken stands here how many times what it\nallows is taken.\n",
     );
+    let mut broken = String::new();
     for copies in [Copies::Serial, Copies::AtOnce] {
         page += &format!("\n## Copies {copies:?}\n\n");
-        let tallies = parts(copies, &cells).into_iter().map(|tally| (tally, 5));
-        let fewer = COLLECTIVES.map(|collective| (beside_one_more(collective, copies, &cells), 3));
-        for (tally, most) in tallies.chain(fewer) {
+        let fewer = COLLECTIVES.map(|collective| beside_one_more(collective, copies, &cells));
+        for tally in parts(copies, &cells).into_iter().chain(fewer) {
             let line = tally.text();
-            assert!(100 * tally.broken.len() <= most * tally.cells, "{line}");
             page += &line;
+            if !tally.broken.is_empty() {
+                broken += &line;
+            }
         }
     }
     let path = concat!(
@@ -355,5 +357,6 @@ fn what_is_chosen_breaks_a_rule_only_where_the_page_says_so() {
         std::fs::write(path, &page).expect("the page can be written");
     }
     let told = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(broken.is_empty(), "{broken}");
     assert_eq!(page, told, "OXMPI_BLESS=1 writes the page");
 }
