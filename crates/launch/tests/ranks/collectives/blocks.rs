@@ -153,6 +153,11 @@ pub(super) fn alltoallv<A: Access>(comm: &Comm<A>, kind: usize) -> Result<()> {
         all == laid(&come, &starts, room),
         "alltoallv of kind {kind} in place"
     );
+    let mut rooms: Vec<Vec<u8>> = sent.iter().map(bytes).collect();
+    let mut values: Vec<&mut [u8]> = rooms.iter_mut().map(Vec::as_mut_slice).collect();
+    comm.alltoallw_in_place(&mut values)?;
+    let expected: Vec<Vec<u8>> = come.iter().map(bytes).collect();
+    assert!(rooms == expected, "alltoallw of kind {kind} in place");
     Ok(())
 }
 

@@ -79,9 +79,7 @@ pub fn alltoallv_in_place<'buf, T: Data>(
     move |place: Place| {
         let size = place.size as usize;
         let Cut { places, held } = values.cut(&place, "the values", size, Use::Written)?;
-        let call = Call::alltoallv(place.rank, place.size).with_in_place(true);
-        let output = Area::Blocks(raw::Blocks::new(places, 1));
-        Ok(Described::new(call, Area::empty(), output, held))
+        Ok(exchange_in_place(&place, places, held))
     }
 }
 
@@ -100,6 +98,17 @@ pub fn alltoallw<'buf>(
     }
 }
 
+/// As [`alltoallw`], with `values` as the result too: what two ranks give each other is equally long. All
+/// ranks call this.
+pub fn alltoallw_in_place<'buf>(
+    values: &'buf mut [&'buf mut [u8]],
+) -> impl Collective<Slices<'buf>> {
+    move |place: Place| {
+        place.count("the list of values", values.len(), place.size as usize)?;
+        Ok(exchange_in_place(&place, targets(values), ()))
+    }
+}
+
 /// An alltoallv between these blocks.
 fn exchange<B: Buffer>(
     place: &Place,
@@ -111,6 +120,17 @@ fn exchange<B: Buffer>(
     let input = Area::Blocks(raw::Blocks::new(values, 1));
     let output = Area::Blocks(raw::Blocks::new(result, 1));
     Described::new(call, input, output, held)
+}
+
+/// The same with blocks that are both given and got.
+fn exchange_in_place<B: Buffer>(
+    place: &Place,
+    blocks: Vec<RawBytes>,
+    held: B::Held,
+) -> Described<B, Nothing> {
+    let call = Call::alltoallv(place.rank, place.size).with_in_place(true);
+    let output = Area::Blocks(raw::Blocks::new(blocks, 1));
+    Described::new(call, Area::empty(), output, held)
 }
 
 impl<A: Access> Comm<A> {
@@ -165,5 +185,13 @@ impl<A: Access> Comm<A> {
         result: &'buf mut [&'buf mut [u8]],
     ) -> Result<()> {
         self.run(super::alltoallw(values, result))
+    }
+    /// As [`Comm::alltoallw`], with `values` as the result too: what two ranks give each other is equally
+    /// long. All ranks call this.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn alltoallw_in_place<'buf>(&self, values: &'buf mut [&'buf mut [u8]]) -> Result<()> {
+        self.run(super::alltoallw_in_place(values))
     }
 }

@@ -32,7 +32,9 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Reproducible;
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
-pub use alltoall::{alltoall, alltoall_in_place, alltoallv, alltoallv_in_place, alltoallw};
+pub use alltoall::{
+    alltoall, alltoall_in_place, alltoallv, alltoallv_in_place, alltoallw, alltoallw_in_place,
+};
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use blocks::Blocks;
