@@ -1,6 +1,7 @@
 //! What a machine costs: the constants of every simulation and of the choice of algorithms, in one place.
 //!
-//! The three networks are published measurements, rounded; the single node is estimated, not fitted. Times are in
+//! The three networks are published measurements, rounded; the single node is estimated. A fit of
+//! the machine at hand is made where it can be measured: by `oxmpi settings --tune`. Times are in
 //! picoseconds, so that sums are exact and a run gives the same numbers on every machine.
 
 /// One way between two ranks, as the parameters of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating

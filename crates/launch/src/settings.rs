@@ -10,10 +10,12 @@ use std::process::ExitCode;
 
 use lexopt::prelude::*;
 use oxmpi::settings::{Sources, TABLE, Value, Values, resolve};
+use oxmpi_coll::machine::Machine;
+use oxmpi_coll::settings::machine;
 use oxmpi_text::{Level, nearest, size, whole};
 
 use crate::complain::{self, Failure};
-use tune::{Measure, Tune};
+use tune::{Measure, Timed, Tune};
 
 const HELP: &str = "\
 Usage: oxmpi settings [OPTIONS] [PATTERN]
@@ -37,7 +39,10 @@ Tuning: --tune starts jobs of two ranks for some seconds, on the two cores that 
 other and on two that are farthest apart, and times messages one way: on which path short ones go
 (short_limit, eager_limit), by which road and in which pieces long ones do (shm_road, shm_chunk). A
 setting gets another value than its default only if that is faster by more than one part in twenty;
-the table says of each what was seen and why. Run it while the machine does nothing else.
+the table says of each what was seen and why. What a message costs inside a node (coll_node_latency,
+coll_node_overhead, coll_node_bandwidth: L, o and 1/G of LogGP) is fitted, for the choice of
+collectives' algorithms and for `oxmpi sim --machine this`; between nodes nothing is measured. Run it
+while the machine does nothing else.
 
   oxmpi settings --tune                                      for this user's jobs
   oxmpi settings --tune --output /etc/oxmpi/settings.toml    for everybody's
@@ -46,8 +51,9 @@ the table says of each what was seen and why. Run it while the machine does noth
   --output FILE  where the settings go; without it, this user's settings.toml
   --force        replace a file that is there
   --rounds N     measure everything N times and take medians: 1 to 99, usually 5
-  --measure LENGTHS [--on PROCESSORS]
-                 one measurement alone, in a job of two: nanoseconds one way for each length
+  --measure LENGTHS [--on PROCESSORS] [--in-a-row]
+                 one measurement alone, in a job of two: nanoseconds one way for each length, or what
+                 one more message takes in a row of many
                  (oxmpi run -n 2 oxmpi settings --measure 8,64K,1M)
 ";
 
@@ -61,6 +67,7 @@ struct Options {
     force: bool,
     rounds: u32,
     processors: Vec<usize>,
+    timed: Timed,
 }
 
 /// What is asked for.
@@ -106,13 +113,23 @@ fn run(arguments: Vec<OsString>) -> Result<String, Failure> {
             force: options.force,
             rounds: options.rounds,
             json: options.form == Form::Json,
+            machine: usual_machine().map_err(Failure::Usage)?,
         }),
         Task::Measure(lengths) => tune::measure(&Measure {
             lengths,
+            timed: options.timed,
             processors: options.processors,
         })
         .map_err(Failure::Data),
     }
+}
+
+/// The machine that the settings name, without what they say of single costs.
+fn usual_machine() -> Result<Machine, String> {
+    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
+    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    let named = &values.get("coll_machine").text;
+    machine(named).map_err(|bad| bad.to_string())
 }
 
 /// The values that the user has, in the form that the options ask for.
@@ -141,6 +158,7 @@ fn parse(arguments: Vec<OsString>) -> Result<Options, lexopt::Error> {
         force: false,
         rounds: ROUNDS,
         processors: Vec::new(),
+        timed: Timed::OneWay,
     };
     let mut parser = lexopt::Parser::from_args(arguments);
     while let Some(argument) = parser.next()? {
@@ -154,6 +172,7 @@ fn parse(arguments: Vec<OsString>) -> Result<Options, lexopt::Error> {
             Long("rounds") => options.rounds = parser.value()?.parse_with(rounds)?,
             Long("measure") => options.task = Task::Measure(parser.value()?.parse_with(lengths)?),
             Long("on") => options.processors = parser.value()?.parse_with(processors)?,
+            Long("in-a-row") => options.timed = Timed::InARow,
             Long("help") | Short('h') => {
                 options.form = Form::Help;
                 return Ok(options);
@@ -175,8 +194,10 @@ fn check(options: &Options) -> Result<(), &'static str> {
         options.level.is_some() || options.pattern.is_some() || options.form == Form::Parsable;
     if writes && options.task != Task::Tune {
         Err("--output, --force and --rounds go with --tune")
-    } else if !options.processors.is_empty() && !matches!(options.task, Task::Measure(_)) {
-        Err("--on goes with --measure")
+    } else if (!options.processors.is_empty() || options.timed != Timed::OneWay)
+        && !matches!(options.task, Task::Measure(_))
+    {
+        Err("--on and --in-a-row go with --measure")
     } else if shows && options.task != Task::Show {
         Err("--tune and --measure print no settings: leave out --level, --parsable and the pattern")
     } else {

@@ -86,7 +86,7 @@ fn what_tuning_writes_is_read_back() {
     assert_eq!(report["format"], "oxmpi-tuning");
     assert_eq!(report["file"], name);
     let choices = report["choices"].as_array().unwrap();
-    assert_eq!(choices.len(), 4);
+    assert_eq!(choices.len(), 7);
     for choice in choices {
         let setting = choice["setting"].as_str().unwrap();
         let words = ["settings", "--parsable", setting];

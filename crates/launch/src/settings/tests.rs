@@ -115,7 +115,8 @@ fn options_that_do_not_go_together_are_refused() {
         (&["--tune", "eager"], "print no settings"),
         (&["--tune", "--parsable"], "print no settings"),
         (&["--tune", "--rounds", "0"], "from 1 to 99"),
-        (&["--on", "0,1"], "--on goes with --measure"),
+        (&["--on", "0,1"], "--on and --in-a-row go with --measure"),
+        (&["--tune", "--in-a-row"], "--on and --in-a-row go with"),
         (
             &["--measure", "8", "--on", "a"],
             "the numbers of processors",

@@ -28,7 +28,8 @@ What is simulated:
                         the one that a job would choose. NAME:4 has a radix of its own, NAME+flags or NAME:4+flags has
                         flags where others have none
   --radix N             the radix of algorithms that have one, or the largest of one that takes less; left out: their own
-  --machine NAME        gemini (left out), slingshot, ndr or zen4; or a JSON file with the costs of yours (docs/formats.md)
+  --machine NAME        gemini (left out), slingshot, ndr or zen4; this: as jobs here choose by, measured by
+                        `oxmpi settings --tune`; or a JSON file with the costs of yours (docs/formats.md)
   --ppn N               ranks of a node; left out: as many as the machine is known for
   --placement ORDER     block (left out): a node is filled before the next; cyclic: one rank to each in turn
   --match-ns X          nanoseconds for each entry of a queue that is looked at; left out: 0, as with matching by hash

@@ -1,8 +1,10 @@
-//! The machine that is simulated: one with a name, or one whose costs were measured and written to a file.
+//! The machine that is simulated: one with a name, this one as the settings tell it, or one whose costs were
+//! measured and written to a file.
 
 use std::fs;
 use std::path::Path;
 
+use oxmpi::settings::{Sources, TABLE, resolve};
 use oxmpi_coll::sim::{self, Machine};
 use oxmpi_text::nearest;
 use serde::Deserialize;
@@ -30,6 +32,9 @@ struct Costs {
     byte_ns: f64,
 }
 
+/// The name of the machine on which jobs run here.
+const THIS: &str = "this";
+
 /// The machine of that name or in that file, and its name.
 ///
 /// # Errors
@@ -38,18 +43,28 @@ pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
     if let Some(machine) = Machine::named(named) {
         return Ok((named.into(), machine));
     }
+    if named == THIS {
+        return this().map(|machine| (THIS.into(), machine));
+    }
     if !Path::new(named).exists() {
         let names = Machine::NAMED.map(|row| row.0);
-        let near =
-            nearest(named, names).map_or(String::new(), |near| format!(" did you mean `{near}`?"));
+        let near = nearest(named, names.into_iter().chain([THIS]))
+            .map_or(String::new(), |near| format!(" did you mean `{near}`?"));
         return Err(format!(
-            "`{named}` is neither a file nor one of {};{near}",
+            "`{named}` is neither a file nor one of {}, {THIS};{near}",
             names.join(", ")
         ));
     }
     let text =
         fs::read_to_string(named).map_err(|why| format!("{named}: cannot be read: {why}"))?;
     read(&text).map_err(|why| format!("{named}: {why}"))
+}
+
+/// The machine by whose costs jobs choose here: what `oxmpi settings --tune` has fitted, if it was run.
+fn this() -> Result<Machine, String> {
+    let sources = Sources::of_process().map_err(|bad| bad.to_string())?;
+    let values = resolve(TABLE, &sources).map_err(|bad| bad.to_string())?;
+    Ok(values.tuning().machine)
 }
 
 fn read(text: &str) -> Result<(String, Machine), String> {

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use oxmpi_text::EnvName;
 
-use super::plan::Job;
+use super::plan::{Job, Timed};
 
 /// Runs `job` on two processors, and gives nanoseconds one way for each length of its group.
 ///
@@ -20,6 +20,7 @@ pub(super) fn run(job: &Job, processors: &[usize; 2]) -> Result<Vec<f64>, String
         .arg(&program)
         .args(["settings", "--measure", &lengths, "--on"])
         .arg(listed(processors))
+        .args((job.group.timed == Timed::InARow).then_some("--in-a-row"))
         .envs(
             job.settings()
                 .map(|(name, value)| (EnvName(name).to_string(), value)),

@@ -6,6 +6,7 @@
 //! job      one measurement: a job of two ranks with one value of one setting
 //!   rank   what each of its ranks does
 //! choose   from figures to values: pure
+//! costs    the same for what a message costs: a fit
 //! file     the settings file
 //! show     the report, for people and as JSON
 //! ```
@@ -14,6 +15,7 @@
 //! user's job would see, launcher, settings and all.
 
 mod choose;
+mod costs;
 mod file;
 mod job;
 mod pairs;
@@ -25,10 +27,12 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use oxmpi::settings::Sources;
+use oxmpi_coll::machine::Machine;
 
 use crate::complain::Failure;
 use crate::target::{self, Target};
 
+pub(super) use plan::Timed;
 pub(super) use rank::{Measure, measure};
 
 /// What the user asked for.
@@ -41,6 +45,8 @@ pub(super) struct Tune {
     pub(super) rounds: u32,
     /// The report as JSON.
     pub(super) json: bool,
+    /// The machine by whose costs jobs choose algorithms if they are told no others.
+    pub(super) machine: Machine,
 }
 
 /// Everything that the report tells.
@@ -64,7 +70,8 @@ pub(super) fn run(tune: &Tune) -> Result<String, Failure> {
     file::check(&path, tune.force).map_err(Failure::Usage)?;
     let pairs = pairs::find().map_err(Failure::Data)?;
     let figures = figures(&pairs, tune.rounds).map_err(Failure::Data)?;
-    let choices = choose::all(&figures);
+    let mut choices = choose::all(&figures);
+    choices.extend(costs::choices(&figures, &tune.machine));
     let report = Report {
         pairs,
         figures,

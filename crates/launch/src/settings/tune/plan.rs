@@ -14,16 +14,35 @@ pub(super) struct Group {
     pub(super) lengths: &'static [u64],
     /// Other settings that must stand still meanwhile.
     pub(super) beside: &'static [(&'static str, &'static str)],
+    /// What is timed of a message.
+    pub(super) timed: Timed,
 }
 
-/// Everything that is measured. All four are set for each job: what is not tried is `auto`.
-pub(super) const GROUPS: [Group; 4] = [
+/// What is timed of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::settings) enum Timed {
+    /// Its way: half of there and back.
+    OneWay,
+    /// What one more takes in a row of many, of which the last one is answered.
+    InARow,
+}
+
+/// The setting whose group has messages one way, for all costs.
+pub(super) const ONE_WAY: &str = "coll_node_latency";
+/// The setting whose group has rows of messages.
+pub(super) const ROW: &str = "coll_node_overhead";
+/// Bytes of the messages from which costs are fitted.
+pub(super) const LENGTHS_OF_COSTS: &[u64] = &[8, KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
+
+/// Everything that is measured. All are set for each job: what is not tried is `auto`.
+pub(super) const GROUPS: [Group; 6] = [
     Group {
         setting: "short_limit",
         about: "path E0 (one line or two) against E1 (a buffer)",
         values: &[E0, E1],
         lengths: &[56, 64, 80, 96, 112],
         beside: &[],
+        timed: Timed::OneWay,
     },
     Group {
         setting: "eager_limit",
@@ -31,6 +50,7 @@ pub(super) const GROUPS: [Group; 4] = [
         values: &[EAGER, RENDEZVOUS],
         lengths: &[512, KIB, 2 * KIB, 4 * KIB, 6 * KIB, 8 * KIB],
         beside: &[],
+        timed: Timed::OneWay,
     },
     Group {
         setting: "shm_road",
@@ -38,6 +58,7 @@ pub(super) const GROUPS: [Group; 4] = [
         values: &["auto", "turn", "cache", "stream", "single", "both"],
         lengths: &[16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB],
         beside: &[],
+        timed: Timed::OneWay,
     },
     Group {
         setting: "shm_chunk",
@@ -46,6 +67,23 @@ pub(super) const GROUPS: [Group; 4] = [
         lengths: &[64 * KIB, 256 * KIB, MIB, 4 * MIB],
         // Trials of other roads would be timed too.
         beside: &[("shm_road", "turn")],
+        timed: Timed::OneWay,
+    },
+    Group {
+        setting: ONE_WAY,
+        about: "what a message costs, for the choice of collectives' algorithms",
+        values: &["auto"],
+        lengths: LENGTHS_OF_COSTS,
+        beside: &[],
+        timed: Timed::OneWay,
+    },
+    Group {
+        setting: ROW,
+        about: "one more message in a row of many: what its slower end takes",
+        values: &["auto"],
+        lengths: &[LENGTHS_OF_COSTS[0]],
+        beside: &[],
+        timed: Timed::InARow,
     },
 ];
 
@@ -145,7 +183,7 @@ pub(super) fn spread(figures: &[Figure]) -> f64 {
 }
 
 /// The median of `numbers`; 1 where there is none.
-fn median(mut numbers: Vec<f64>) -> f64 {
+pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(1.0)
 }

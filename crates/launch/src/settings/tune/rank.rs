@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use oxmpi::{Comm, Result, World};
 use oxmpi_os::affinity;
 
+use super::plan::Timed;
+
 /// Blocks for each length.
 const BLOCKS: usize = 7;
 /// What a block takes at least; up to twice as long.
@@ -14,11 +16,16 @@ const WARM_UP: u64 = 40;
 
 const TAG: u32 = 1;
 
+/// Messages of a row: many, and few enough that all fit where they wait for their receiver.
+const IN_A_ROW: u64 = 32;
+
 /// What a rank is to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::settings) struct Measure {
     /// Bytes of the messages, one measurement each.
     pub(in crate::settings) lengths: Vec<u64>,
+    /// What is timed of each.
+    pub(in crate::settings) timed: Timed,
     /// Processors of the ranks; where there are none, each stays where it was put.
     pub(in crate::settings) processors: Vec<usize>,
 }
@@ -40,7 +47,8 @@ pub(in crate::settings) fn measure(wanted: &Measure) -> std::result::Result<Stri
     }
     let mut text = String::new();
     for &bytes in &wanted.lengths {
-        let time = message(comm, bytes as usize).map_err(|why| why.to_string())?;
+        let time = message(comm, bytes as usize, wanted.timed);
+        let time = time.map_err(|why| why.to_string())?;
         if comm.rank() == 0 {
             text += &format!("{bytes} {time:.1}\n");
         }
@@ -65,15 +73,26 @@ fn bind(processors: &[usize]) -> std::result::Result<(), String> {
         .map_err(|why| format!("cannot run on processor {cpu}: {why}"))
 }
 
-/// Nanoseconds of one message of `bytes` one way, half of there and back: in the fastest block, which
-/// nothing else disturbed.
-fn message(comm: &Comm, bytes: usize) -> Result<f64> {
+/// Nanoseconds of one message of `bytes` bytes, in the fastest block, which nothing else disturbed.
+fn message(comm: &Comm, bytes: usize, timed: Timed) -> Result<f64> {
+    Ok(match timed {
+        Timed::OneWay => exchange(comm, bytes, 1)? / 2.0,
+        Timed::InARow => {
+            let (row, one) = (exchange(comm, bytes, IN_A_ROW)?, exchange(comm, bytes, 1)?);
+            // Of a row that takes no longer than one message nothing is known but that it is short.
+            ((row - one) / (IN_A_ROW - 1) as f64).max(1.0)
+        }
+    })
+}
+
+/// Nanoseconds of `row` messages there and one back.
+fn exchange(comm: &Comm, bytes: usize, row: u64) -> Result<f64> {
     let (out, mut into) = (vec![1; bytes], vec![0; bytes]);
-    to_and_fro(comm, &out, &mut into, WARM_UP)?;
+    to_and_fro(comm, &out, &mut into, row, WARM_UP)?;
     let mut times = 1;
     loop {
         let start = Instant::now();
-        to_and_fro(comm, &out, &mut into, times)?;
+        to_and_fro(comm, &out, &mut into, row, times)?;
         let mut enough = [u8::from(start.elapsed() >= BLOCK)];
         comm.bcast(&mut enough, 0)?;
         if enough[0] != 0 {
@@ -84,21 +103,25 @@ fn message(comm: &Comm, bytes: usize) -> Result<f64> {
     let mut fastest = f64::INFINITY;
     for _ in 0..BLOCKS {
         let start = Instant::now();
-        to_and_fro(comm, &out, &mut into, times)?;
-        fastest = fastest.min(start.elapsed().as_nanos() as f64 / times as f64 / 2.0);
+        to_and_fro(comm, &out, &mut into, row, times)?;
+        fastest = fastest.min(start.elapsed().as_nanos() as f64 / times as f64);
     }
     Ok(fastest)
 }
 
-/// `times` messages to the other rank and back.
-fn to_and_fro(comm: &Comm, out: &[u8], into: &mut [u8], times: u64) -> Result<()> {
+/// `times` rows of messages to the other rank, each answered by one.
+fn to_and_fro(comm: &Comm, out: &[u8], into: &mut [u8], row: u64, times: u64) -> Result<()> {
     let other = 1 - comm.rank();
     for _ in 0..times {
         if comm.rank() == 0 {
-            comm.send(out, other, TAG)?;
+            for _ in 0..row {
+                comm.send(out, other, TAG)?;
+            }
             comm.recv(into, other, TAG)?;
         } else {
-            comm.recv(into, other, TAG)?;
+            for _ in 0..row {
+                comm.recv(into, other, TAG)?;
+            }
             comm.send(out, other, TAG)?;
         }
     }
