@@ -1,0 +1,146 @@
+//! Mutants that are drawn from the small cases of an algorithm.
+
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
+use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
+use oxmpi_coll::plan::{Act, Acts};
+
+use super::spoil::{ALL, Mutant, Script, Spoil, Step, is_same, scripts};
+
+/// Mutants of one algorithm.
+pub(crate) const MUTANTS: usize = 20;
+
+/// Cases that are small, and give every piece some elements.
+pub(crate) fn small(algorithm: Algorithm) -> Vec<Case> {
+    let counts = |case: &Case| match case.collective {
+        Collective::Barrier => 0,
+        Collective::Bcast | Collective::Reduce | Collective::Allreduce => 3 * case.size + 2,
+        _ => 3,
+    };
+    let sizes = (2..=8).flat_map(|size| cases(algorithm, size));
+    let small = sizes.filter(|case| case.count > 1 || case.collective == Collective::Barrier);
+    let whole = small.map(|case| Case {
+        count: counts(&case).into(),
+        parameters: Parameters {
+            cutoff: u64::MAX,
+            ..case.parameters
+        },
+        ..case
+    });
+    whole.collect()
+}
+
+/// The same where blocks are longer than the cutoff, half of them or all, and go straight between
+/// their rank and the root; none where the algorithm has no cutoff.
+pub(crate) fn straight(algorithm: Algorithm) -> Vec<Case> {
+    let cut = |case: Case| {
+        [0, 3].map(|cutoff| Case {
+            seed: case.seed.max(1),
+            parameters: Parameters {
+                cutoff: 1 + cutoff,
+                ..case.parameters
+            },
+            ..case
+        })
+    };
+    match algorithm.row().parameters.cutoff {
+        0 => Vec::new(),
+        _ => small(algorithm).into_iter().flat_map(cut).collect(),
+    }
+}
+
+/// Whether an act of the step belongs to the road that long blocks take: it is no message of the tree,
+/// which has tag 0.
+pub(crate) fn is_straight(acts: &Acts) -> bool {
+    let is = |act: &Act| matches!(act, Act::Send { tag, .. } | Act::Recv { tag, .. } if *tag > 0);
+    acts.iter().any(is)
+}
+
+/// A mutant of a plan, and where it stands.
+pub(crate) struct Drawn {
+    pub(crate) case: Case,
+    plans: Vec<AnyPlan>,
+    pub(crate) contract: Contract,
+    pub(crate) rank: usize,
+    pub(crate) at: (Spoil, u32, usize),
+    /// What each rank does in the plan.
+    pub(crate) scripts: Vec<Vec<Step>>,
+}
+
+impl Drawn {
+    /// A mutant of the algorithm in one of the cases, spoilt in a step that is `wanted`.
+    fn new(
+        algorithm: Algorithm,
+        all: &[Case],
+        index: u64,
+        wanted: fn(&Acts) -> bool,
+    ) -> Option<Self> {
+        let seed = draw(algorithm as u64, index);
+        let drawn = |salt, below: usize| (draw(seed, salt) % below.max(1) as u64) as usize;
+        let case = all[drawn(0, all.len())];
+        let (plans, contract) = case.plans(algorithm).expect("the case suits");
+        let rank = drawn(1, plans.len());
+        let scripts = scripts(&plans, &contract);
+        let script = &scripts[rank];
+        let at = drawn(2, script.len());
+        let acts = script
+            .get(at)
+            .map(|(_, acts)| acts)
+            .filter(|acts| wanted(acts))?;
+        let at = (ALL[drawn(3, ALL.len())], at as u32, drawn(4, acts.len()));
+        let is_whole = acts.is_empty();
+        let mutant = Drawn {
+            case,
+            plans,
+            contract,
+            rank,
+            at,
+            scripts,
+        };
+        (!is_whole && !is_same(&mutant.scripted())).then_some(mutant)
+    }
+
+    /// So many mutants of the algorithm.
+    pub(crate) fn some(
+        algorithm: Algorithm,
+        all: &[Case],
+        wanted: fn(&Acts) -> bool,
+    ) -> impl Iterator<Item = Drawn> {
+        let mutants = (0..4000).filter_map(move |index| Drawn::new(algorithm, all, index, wanted));
+        mutants.take(MUTANTS)
+    }
+
+    pub(crate) fn scripted(&self) -> Mutant<Script<'_>> {
+        Mutant {
+            plan: Script(&self.scripts[self.rank]),
+            size: self.case.size,
+            at: Some(self.at),
+        }
+    }
+
+    /// The plans of all ranks, spoilt on those for which `spoilt` says so.
+    pub(crate) fn plans(&self, spoilt: impl Fn(usize) -> bool) -> Vec<Mutant> {
+        let plans = self.plans.iter().enumerate();
+        let plan = |(number, &plan)| Mutant {
+            plan,
+            size: self.case.size,
+            at: spoilt(number).then_some(self.at),
+        };
+        plans.map(plan).collect()
+    }
+
+    /// Whether the checker notices it.
+    pub(crate) fn is_noticed(&self) -> bool {
+        check_plans(&self.plans(|number| number == self.rank), &self.contract).is_err()
+    }
+}
+
+impl std::fmt::Display for Drawn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rank, (spoil, step, act)) = (self.rank, self.at);
+        write!(
+            f,
+            "rank {rank}, {spoil:?}, step {step}, act {act}, {:?}",
+            self.case
+        )
+    }
+}

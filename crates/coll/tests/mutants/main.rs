@@ -1,0 +1,197 @@
+//! The checker notices when a plan is broken: 20 mutants of each algorithm, drawn from every way to
+//! spoil a step, are noticed or as right as the plan, and so are 20 of each that sends long blocks
+//! straight, in the acts that do that. So are they where few ranks stand for all, and where only some
+//! blocks are followed.
+//!
+//! What is as right as the plan is found without the checker, and for each mutant the two must agree.
+//! `equivalent.md` lists those that are, with the reason. `OXMPI_BLESS=1 cargo test -p oxmpi-coll --test
+//! mutants` writes it when it differs: look at it before it is committed.
+
+mod drawn;
+mod reason;
+mod spoil;
+mod waits;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::{env, fs};
+
+use drawn::{Drawn, MUTANTS, is_straight, small, straight};
+use oxmpi_coll::catalog::{Algorithm, Collective};
+use oxmpi_coll::check::{Case, Contract, Ranks, check_plans};
+use oxmpi_coll::plan::Acts;
+use reason::reason;
+use spoil::Mutant;
+
+/// What the page says of mutants, and how many there are.
+#[derive(Default)]
+struct Page {
+    lines: String,
+    mutants: usize,
+    equivalent: usize,
+}
+
+impl Page {
+    /// Sees the mutants of an algorithm noticed but for those, and no others, that are as right as the
+    /// plan; lists these by how they are spoilt and why they are right.
+    fn add(&mut self, name: &str, algorithm: Algorithm, all: &[Case], wanted: fn(&Acts) -> bool) {
+        let mut counts = BTreeMap::new();
+        let mut drawn = 0;
+        for mutant in Drawn::some(algorithm, all, wanted) {
+            drawn += 1;
+            let why = match (reason(&mutant), mutant.is_noticed()) {
+                (None, true) => continue,
+                (Some(why), false) => why,
+                (why, noticed) => panic!("{name}, noticed: {noticed}, as right: {why:?}: {mutant}"),
+            };
+            let spoilt = format!("{:?}", mutant.at.0);
+            *counts.entry((spoilt, why)).or_default() += 1;
+        }
+        assert_eq!(drawn, MUTANTS, "{name}");
+        self.mutants += drawn;
+        self.equivalent += counts.values().sum::<usize>();
+        for ((spoilt, why), count) in counts {
+            writeln!(self.lines, "| {name} | {spoilt} | {count} | {why} |").expect("a string");
+        }
+    }
+
+    fn text(&self) -> String {
+        let (mutants, equivalent) = (self.mutants, self.equivalent);
+        let noticed = mutants - equivalent;
+        format!(
+            "# Mutants that are as right as the plan\n\n\
+             Made by `crates/coll/tests/mutants`. Of {mutants} mutants, {MUTANTS} of each algorithm and of each road \
+             of long blocks, the checker\nnotices {noticed}. It accepts these {equivalent}, which do what the plan \
+             promises, for reasons that `reason.rs` finds\nwithout it; the test fails where the two do not agree on \
+             a mutant. `Hasty`: a step waits for no other; `Swapped`: it\nchanges places with the next one; `Side`: \
+             an operand stands on the other side.\n\n\
+             | algorithm | spoilt | mutants | why it is as right |\n|---|---|---|---|\n{}",
+            self.lines
+        )
+    }
+}
+
+#[test]
+fn the_checker_notices_mutants_or_the_list_has_them() {
+    let mut page = Page::default();
+    for algorithm in Algorithm::ALL {
+        page.add(&algorithm.to_string(), algorithm, &small(algorithm), |_| {
+            true
+        });
+    }
+    let mut roads = 0;
+    for algorithm in Algorithm::ALL {
+        let all = straight(algorithm);
+        if !all.is_empty() {
+            roads += 1;
+            let name = format!("{algorithm}, long blocks");
+            page.add(&name, algorithm, &all, is_straight);
+        }
+    }
+    assert!(roads >= 2, "gatherv and scatterv have such a road");
+    let (equivalent, mutants) = (page.equivalent, page.mutants);
+    assert!(5 * equivalent < mutants, "{equivalent} of {mutants}");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mutants/equivalent.md");
+    let text = page.text();
+    let there = fs::read_to_string(path).unwrap_or_default();
+    if there != text && env::var_os("OXMPI_BLESS").is_some() {
+        fs::write(path, text).expect("the list can be written");
+        return;
+    }
+    assert_eq!(
+        there, text,
+        "run with OXMPI_BLESS=1 and look at the difference"
+    );
+}
+
+/// The small cases of an algorithm in which few ranks can stand for all.
+fn alike(algorithm: Algorithm) -> Vec<Case> {
+    let equal = |case: Case| Case {
+        commutative: true,
+        seed: 0,
+        count: match case.collective {
+            Collective::Allreduce => 3 * u64::from(case.size),
+            _ => case.count,
+        },
+        ..case
+    };
+    let cases = small(algorithm).into_iter().map(equal);
+    let stand_for_all = |case: &Case| case.check_alike(algorithm).is_some();
+    cases.filter(stand_for_all).collect()
+}
+
+/// Where one rank is spoilt, it is unlike the others; where all are spoilt in the same way, running
+/// few of them comes to what running all comes to.
+#[test]
+fn the_proof_that_ranks_are_alike_notices_mutants() {
+    let (mut unlike, mut noticed, mut kinds) = (0, 0, 0);
+    for algorithm in Algorithm::ALL {
+        let all = alike(algorithm);
+        if all.is_empty() {
+            continue;
+        }
+        kinds += 1;
+        for mutant in Drawn::some(algorithm, &all, |_| true) {
+            for who in [Some(mutant.rank), None] {
+                let plans = mutant.plans(|number| who.is_none_or(|who| who == number));
+                let few = mutant
+                    .case
+                    .check_plans_alike(|rank| Ok(plans[rank as usize]));
+                let Some(few) = few else {
+                    unlike += u32::from(who.is_some());
+                    continue;
+                };
+                let every = check_plans(&plans, &mutant.contract);
+                assert_eq!(
+                    few.as_ref().ok(),
+                    every.as_ref().ok(),
+                    "{algorithm}, {who:?}: {few:?}, {every:?}\n{mutant}",
+                );
+                noticed += u32::from(few.is_err());
+            }
+        }
+    }
+    println!("{kinds} algorithms: {unlike} made one rank unlike, {noticed} in all ranks noticed");
+    assert!(
+        kinds >= 25,
+        "only {kinds} algorithms have ranks that are alike"
+    );
+    assert!(unlike > 14 * kinds && noticed > 14 * kinds);
+}
+
+/// What goes wrong with some block is seen by following that block, and so with each of the three that
+/// are followed on many ranks.
+#[test]
+fn following_some_blocks_notices_mutants() {
+    let (mut noticed, mut by_three) = (0, 0);
+    for algorithm in [Collective::Allgather, Collective::Allgatherv]
+        .into_iter()
+        .flat_map(Collective::algorithms)
+    {
+        let all = small(algorithm);
+        for mutant in Drawn::some(algorithm, &all, |_| true) {
+            let (size, contract) = (mutant.case.size, &mutant.contract);
+            let arrays = mutant.case.arrays();
+            let calls = mutant.case.calls(&arrays);
+            assert_eq!(&Contract::of(&calls, &arrays), contract);
+            let follow = |plans: &[Mutant], ranks: &[u32]| {
+                let ranks = ranks.iter().map(|&rank| Ranks::one(rank));
+                let ranks = ranks.fold(Ranks::new(), |all, one| all.union(&one));
+                check_plans(plans, &Contract::following(&calls, &arrays, &ranks))
+            };
+            let each: Vec<_> = (0..size).map(|rank| [rank]).collect();
+            let plans = mutant.plans(|_| false);
+            let report = check_plans(&plans, contract);
+            assert!(each.iter().all(|one| follow(&plans, one) == report));
+            let plans = mutant.plans(|number| number == mutant.rank);
+            let is_noticed = mutant.is_noticed();
+            let is_seen = each.iter().any(|one| follow(&plans, one).is_err());
+            assert_eq!(is_noticed, is_seen, "{algorithm}, {mutant}");
+            let three = [0, size / 3, size - 1];
+            noticed += u32::from(is_noticed);
+            by_three += u32::from(follow(&plans, &three).is_err());
+        }
+    }
+    println!("{noticed} noticed by following some block, {by_three} by following three");
+    assert!(noticed > 200 && 10 * by_three >= 9 * noticed);
+}

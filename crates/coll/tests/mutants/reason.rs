@@ -1,0 +1,162 @@
+//! Why a mutant is as right as the plan, found in what the ranks do and not by the checker.
+
+use std::collections::BTreeSet;
+
+use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::check::{Blocks, Task};
+use oxmpi_coll::plan::{Act, Buf, Part, Plan, TAGS};
+
+use super::drawn::Drawn;
+use super::spoil::{Mutant, Script, Spoil, step};
+use super::waits::Waits;
+
+/// Why a mutant is as right as the plan; `None`: it is not.
+pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
+    let (mutant, task) = (drawn.scripted(), &drawn.contract.tasks[drawn.rank]);
+    match drawn.at.0 {
+        Spoil::Side => (drawn.case.commutative || drawn.case.exact)
+            .then_some("the operation commutes, so that an operand may stand on either side"),
+        Spoil::Hasty | Spoil::Swapped => {
+            let mut scripts = drawn.scripts.clone();
+            scripts[drawn.rank] = (0..mutant.steps()).map(|i| step(&mutant, i)).collect();
+            let waits = Waits::new(&scripts).filter(Waits::end)?;
+            let (right, why) = match drawn.case.collective {
+                Collective::Barrier => (
+                    waits.enter_first(),
+                    "no rank leaves before all have entered",
+                ),
+                _ => (
+                    keeps_order(&mutant, task) && keeps_room(&mutant),
+                    "a step overtakes only steps that touch other elements",
+                ),
+            };
+            right.then_some(why)
+        }
+        Spoil::Shifted => {
+            let acts = step(&mutant.plan, drawn.at.1).1;
+            let reads = acts.get(drawn.at.2).and_then(Act::reads);
+            let is_all = |part: Part| {
+                let goes_around = matches!(part.buf, Buf::InBlock(_));
+                goes_around && task.input == 1 && part.len() == 1
+            };
+            (reads.is_some_and(is_all))
+                .then_some("the only element follows itself around the input")
+        }
+        _ => None,
+    }
+}
+
+/// Whether of two steps that touch the same elements the later still waits for the earlier, and
+/// messages of a pair of ranks and a tag still start in the same order.
+fn keeps_order(mutant: &Mutant<Script<'_>>, task: &Task) -> bool {
+    let acts = |i| step(&mutant.plan, i).1;
+    let waits = awaited(mutant);
+    let steps = 0..mutant.steps();
+    let mut pairs = steps.flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+    pairs.all(|(earlier, later)| {
+        let [first, second] = [earlier, later].map(|i| mutant.asked(i));
+        let [one, other] = [earlier, later].map(acts);
+        let in_order = first < second || !have_one_way(&one, &other);
+        in_order && (first < waits[second as usize] || are_independent(&one, &other, task))
+    })
+}
+
+/// Whether no step finds scratch smaller than in the plan.
+fn keeps_room(mutant: &Mutant<Script<'_>>) -> bool {
+    let plan = &mutant.plan;
+    let in_scratch = |&i: &u32| {
+        let is = |part: Option<Part>| part.is_some_and(|part| part.buf == Buf::Scratch);
+        let acts = step(plan, i).1;
+        acts.iter().any(|act| is(act.reads()) || is(act.writes()))
+    };
+    let mut steps = (0..plan.steps()).filter(in_scratch);
+    steps.all(|i| {
+        let there: BTreeSet<_> = room(mutant, mutant.asked(i))
+            .map(|i| mutant.asked(i))
+            .collect();
+        room(plan, i).all(|learned| there.contains(&learned))
+    })
+}
+
+/// The steps that learn a length for which there is room in scratch when step `i` starts: room is made
+/// before each step that waits for all others.
+fn room<P: Plan>(plan: &P, i: u32) -> impl Iterator<Item = u32> {
+    let made = (0..=i).rev().find(|&i| step(plan, i).0 == i).unwrap_or(0);
+    (0..made).filter(move |&i| {
+        let learns = |act: &Act| matches!(act, Act::Size { .. } | Act::Learn { .. });
+        step(plan, i).1.iter().any(learns)
+    })
+}
+
+/// For each step the number below which all are done when it starts.
+fn awaited<P: Plan>(plan: &P) -> Vec<u32> {
+    let needs = (0..plan.steps()).map(|i| step(plan, i).0);
+    let most = needs.scan(0, |most, needs| {
+        *most = needs.max(*most);
+        Some(*most)
+    });
+    most.collect()
+}
+
+/// Whether messages of both steps go the same way.
+fn have_one_way(one: &[Act], other: &[Act]) -> bool {
+    let ways: BTreeSet<_> = one.iter().filter_map(way).collect();
+    other.iter().filter_map(way).any(|way| ways.contains(&way))
+}
+
+/// Whether a message is sent, its peer, and its tag; of what ranks do together, the first of them, and no tag.
+fn way(act: &Act) -> Option<(bool, u32, u32)> {
+    match *act {
+        Act::Together(act) => Some((true, act.team.first, TAGS)),
+        Act::Send { to, tag, .. } => Some((true, to, tag)),
+        Act::Recv { from, tag, .. } | Act::Size { from, tag, .. } => Some((false, from, tag)),
+        _ => None,
+    }
+}
+
+/// Whether no act of one step writes what an act of the other reads or writes.
+fn are_independent(one: &[Act], other: &[Act], task: &Task) -> bool {
+    let meet = |a: Option<Part>, b: Option<Part>| {
+        let elements = a
+            .zip(b)
+            .map(|(a, b)| [elements(a, task), elements(b, task)]);
+        elements.is_some_and(|[a, b]| !a.is_disjoint(&b))
+    };
+    let clash = |a: &Act, b: &Act| {
+        meet(a.writes(), b.writes()) || meet(a.writes(), b.reads()) || meet(a.reads(), b.writes())
+    };
+    !one.iter().any(|a| other.iter().any(|b| clash(a, b)))
+}
+
+/// The elements of a part, each as its buffer's name and its index there.
+fn elements(part: Part, task: &Task) -> BTreeSet<(u8, u64)> {
+    let (name, around, block) = match part.buf {
+        Buf::In => (0, part.wrap, None),
+        Buf::InBlock(block) => (0, task.input, Some((&task.blocks[0], block))),
+        Buf::Out => (1, part.wrap, None),
+        Buf::OutBlock(block) => (1, task.output, Some((&task.blocks[1], block))),
+        Buf::Scratch => (2, part.wrap, None),
+        _ => (3, part.wrap, None),
+    };
+    let indexes: Vec<u64> = match block {
+        Some((blocks, block)) if part.limit < u64::MAX => short(blocks, block, part),
+        Some((blocks, block)) => {
+            let start = blocks.start(block).expect("a block");
+            part.blocks().flatten().map(|index| start + index).collect()
+        }
+        None => part.blocks().flatten().collect(),
+    };
+    let turned = indexes.into_iter().map(|index| match around {
+        0 => (name, index),
+        around => (name, index % around),
+    });
+    turned.collect()
+}
+
+/// The indexes of a part that passes over long blocks, from block `first` on.
+fn short(blocks: &Blocks, first: u32, part: Part) -> Vec<u64> {
+    let start = |block| blocks.start(block);
+    let ranges = (first..).map_while(|block| Some(start(block)?..start(block + 1)?));
+    let short = ranges.filter(|block| block.end - block.start <= part.limit);
+    short.flatten().take(part.len() as usize).collect()
+}
