@@ -12,7 +12,7 @@ use super::waits::Waits;
 
 /// Why a mutant is as right as the plan; `None`: it is not.
 pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
-    let (mutant, task) = (drawn.scripted(), &drawn.contract.tasks[drawn.rank]);
+    let mutant = drawn.scripted();
     match drawn.at.0 {
         Spoil::Side => (drawn.case.commutative || drawn.case.exact)
             .then_some("the operation commutes, so that an operand may stand on either side"),
@@ -26,29 +26,20 @@ pub(crate) fn reason(drawn: &Drawn) -> Option<&'static str> {
                     "no rank leaves before all have entered",
                 ),
                 _ => (
-                    keeps_order(&mutant, task) && keeps_room(&mutant),
-                    "a step overtakes only steps that touch other elements",
+                    keeps_order(&mutant, drawn) && keeps_room(&mutant),
+                    "a step overtakes only what touches other elements, or messages like its own",
                 ),
             };
             right.then_some(why)
-        }
-        Spoil::Shifted => {
-            let acts = step(&mutant.plan, drawn.at.1).1;
-            let reads = acts.get(drawn.at.2).and_then(Act::reads);
-            let is_all = |part: Part| {
-                let goes_around = matches!(part.buf, Buf::InBlock(_));
-                goes_around && task.input == 1 && part.len() == 1
-            };
-            (reads.is_some_and(is_all))
-                .then_some("the only element follows itself around the input")
         }
         _ => None,
     }
 }
 
 /// Whether of two steps that touch the same elements the later still waits for the earlier, and
-/// messages of a pair of ranks and a tag still start in the same order.
-fn keeps_order(mutant: &Mutant<Script<'_>>, task: &Task) -> bool {
+/// messages of a pair of ranks and a tag still start in the same order, unless they are alike.
+fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &Drawn) -> bool {
+    let (task, collective) = (&drawn.contract.tasks[drawn.rank], drawn.case.collective);
     let acts = |i| step(&mutant.plan, i).1;
     let waits = awaited(mutant);
     let steps = 0..mutant.steps();
@@ -56,7 +47,7 @@ fn keeps_order(mutant: &Mutant<Script<'_>>, task: &Task) -> bool {
     pairs.all(|(earlier, later)| {
         let [first, second] = [earlier, later].map(|i| mutant.asked(i));
         let [one, other] = [earlier, later].map(acts);
-        let in_order = first < second || !have_one_way(&one, &other);
+        let in_order = first < second || !differ_one_way(&one, &other, collective);
         in_order && (first < waits[second as usize] || are_independent(&one, &other, task))
     })
 }
@@ -98,10 +89,21 @@ fn awaited<P: Plan>(plan: &P) -> Vec<u32> {
     most.collect()
 }
 
-/// Whether messages of both steps go the same way.
-fn have_one_way(one: &[Act], other: &[Act]) -> bool {
-    let ways: BTreeSet<_> = one.iter().filter_map(way).collect();
-    other.iter().filter_map(way).any(|way| ways.contains(&way))
+/// Whether messages of both steps go the same way, and are not alike.
+fn differ_one_way(one: &[Act], other: &[Act], collective: Collective) -> bool {
+    // There a rank sends all its neighbours the same block.
+    let sends_one = matches!(
+        collective,
+        Collective::NeighborAllgather | Collective::NeighborAllgatherv
+    );
+    let are_alike = |a: &Act, b: &Act| match (a, b) {
+        (Act::Recv { into, .. }, Act::Recv { into: other, .. }) => {
+            sends_one && into.len() == other.len()
+        }
+        _ => a == b,
+    };
+    let differ = |a: &Act, b: &Act| way(a).is_some() && way(a) == way(b) && !are_alike(a, b);
+    one.iter().any(|a| other.iter().any(|b| differ(a, b)))
 }
 
 /// Whether a message is sent, its peer, and its tag; of what ranks do together, the first of them, and no tag.
