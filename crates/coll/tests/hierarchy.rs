@@ -1,10 +1,10 @@
 //! The checker on plans for ranks on nodes: nodes of several sizes, in both orders, full and not.
 
-use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
-use oxmpi_coll::check::{Report, check};
+use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::check::{Case, Report};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 19] = [
+const ALGORITHMS: [Algorithm; 21] = [
     Algorithm::BarrierNodeAware,
     Algorithm::GatherNodeAware,
     Algorithm::ScatterNodeAware,
@@ -21,27 +21,12 @@ const ALGORITHMS: [Algorithm; 19] = [
     Algorithm::AllreducePostal,
     Algorithm::AllgatherLaneBruck,
     Algorithm::AllgatherLaneRing,
+    Algorithm::AllgatherNodeAware,
+    Algorithm::AllgathervNodeAware,
     Algorithm::AlltoallNodeAware,
     Algorithm::AllreduceLaneCirculant,
     Algorithm::ReduceScatterBlockLaneCirculant,
 ];
-
-fn call(collective: Collective, rank: u32, size: u32, root: u32, count: u64) -> Call {
-    match collective {
-        Collective::Barrier => Call::barrier(rank, size),
-        Collective::Gather => Call::gather(rank, size, root, count),
-        Collective::Scatter => Call::scatter(rank, size, root, count),
-        Collective::Scan => Call::scan(rank, size, count, 1),
-        Collective::Exscan => Call::exscan(rank, size, count, 1),
-        Collective::Allgather => Call::allgather(rank, size, count),
-        Collective::Alltoall => Call::alltoall(rank, size, count),
-        Collective::Bcast => Call::bcast(rank, size, root, count),
-        Collective::Reduce => Call::reduce(rank, size, root, count, 1),
-        Collective::Allreduce => Call::allreduce(rank, size, count, 1),
-        Collective::ReduceScatterBlock => Call::reduce_scatter_block(rank, size, count, 1),
-        other => panic!("{other} has no call here"),
-    }
-}
 
 fn on(per_node: u32, order: Order) -> Parameters {
     Parameters {
@@ -69,23 +54,28 @@ fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -
         .flat_map(|r| orders.iter().map(move |o| (r, o)))
     {
         for in_place in [false, true] {
-            let call = |rank| {
-                let placed = in_place && (!collective.has_root() || rank == root);
-                call(collective, rank, size, root, count)
-                    .with_commutative(commutative)
-                    .with_in_place(placed && collective != Collective::Bcast)
+            let can_be = !matches!(collective, Collective::Barrier | Collective::Bcast);
+            let case = Case {
+                root,
+                commutative,
+                in_place: in_place && can_be,
+                parameters: *parameters,
+                ..Case::new(collective, size, count)
             };
-            let calls: Vec<_> = (0..size).map(call).collect();
-            if algorithm.suits(&calls[root as usize]).is_err() {
+            if algorithm.suits(&case.call(root, &case.arrays())).is_err() {
                 continue;
             }
-            let report = check(algorithm, &calls, &[], parameters);
-            last = Some(report.unwrap_or_else(|fault| {
-                panic!("{algorithm}, {:?}, {parameters:?}: {fault}", calls[0])
-            }));
+            let report = case.check(algorithm);
+            last = Some(report.unwrap_or_else(|fault| panic!("{algorithm}, {case:?}: {fault}")));
         }
     }
     last
+}
+
+/// The rounds that the algorithm promises.
+fn rounds(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> u64 {
+    let case = Case::new(algorithm.collective(), size, count);
+    algorithm.rounds(&case.call(0, &case.arrays()), parameters)
 }
 
 #[test]
@@ -104,8 +94,7 @@ fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
                         if algorithm == Algorithm::AlltoallNodeAware && per_node > 1 {
                             continue;
                         }
-                        let first = call(algorithm.collective(), 0, size, 0, count);
-                        let most = algorithm.rounds(&first, &parameters);
+                        let most = rounds(algorithm, size, count, &parameters);
                         assert!(
                             u64::from(report.rounds) <= most,
                             "{algorithm}, {size} ranks, {parameters:?}: {} rounds, not {most}",
@@ -130,11 +119,8 @@ fn lanes_take_their_rounds_exactly() {
             let parameters = on(per_node, Order::Block);
             let count = 2 * u64::from(size);
             let report = prove(algorithm, size, count, &parameters).expect("it suits");
-            let call = call(algorithm.collective(), 0, size, 0, count);
-            assert_eq!(
-                u64::from(report.rounds),
-                algorithm.rounds(&call, &parameters)
-            );
+            let promised = rounds(algorithm, size, count, &parameters);
+            assert_eq!(u64::from(report.rounds), promised);
         }
     }
 }
@@ -168,4 +154,28 @@ fn each_node_sends_each_other_one_message_in_alltoall() {
     let inside = 2 * u64::from(nodes * ranks * (ranks - 1));
     let messages = report.expect("it suits").messages;
     assert_eq!(messages, u64::from(nodes * (nodes - 1)) + inside);
+}
+
+/// After each phase a node of 4 ranks has the blocks of 5 times as many nodes, until there are no more.
+#[test]
+fn nodes_take_few_messages_in_allgather() {
+    let (nodes, ranks) = (12, 4);
+    let phases = |algorithm, radix| {
+        let parameters = Parameters {
+            radix,
+            ..on(ranks, Order::Block)
+        };
+        prove(algorithm, nodes * ranks, 3, &parameters).expect("it suits")
+    };
+    for algorithm in [
+        Algorithm::AllgatherNodeAware,
+        Algorithm::AllgathervNodeAware,
+    ] {
+        // To the radix of its ranks a node is told all in one message each: 4 of one node in the first phase, then
+        // those of 5 and of 2 nodes.
+        let report = phases(algorithm, ranks);
+        let told = [4, 4, 2].map(|owners| u64::from(nodes * owners * (ranks - 1)));
+        let crossed = u64::from(nodes * (4 + 2));
+        assert_eq!(report.messages, told.iter().sum::<u64>() + crossed);
+    }
 }

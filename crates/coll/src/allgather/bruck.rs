@@ -10,6 +10,7 @@
 
 use super::Blackboard;
 use crate::catalog::{Call, Parameters};
+use crate::circle::Circle;
 use crate::digits::Digits;
 use crate::plan::{Acts, Known, Plan};
 use crate::window::exchange;
@@ -19,6 +20,32 @@ use crate::window::exchange;
 pub struct Bruck {
     board: Blackboard,
     digits: Digits,
+}
+
+/// One exchange, of as many blocks each way, those of a rank beginning with its own.
+pub(crate) struct Exchange {
+    /// The number of the first exchange of the same phase.
+    pub(crate) phase: u32,
+    /// Whose blocks come.
+    pub(crate) source: u32,
+    /// To whom this rank's go.
+    pub(crate) destination: u32,
+    /// How many.
+    pub(crate) blocks: u32,
+}
+
+impl Exchange {
+    /// Exchange `i` of a rank.
+    pub(crate) const fn of(place: Circle, digits: Digits, i: u32) -> Self {
+        let round = digits.exchange(i);
+        let (weight, missing) = (round.weight, place.size() - round.distance());
+        Exchange {
+            phase: round.phase,
+            source: place.above(round.distance()),
+            destination: place.below(round.distance()),
+            blocks: if weight < missing { weight } else { missing },
+        }
+    }
 }
 
 impl Bruck {
@@ -50,11 +77,13 @@ impl Plan for Bruck {
             self.board.take_own(known, acts);
             return Some(0);
         }
-        let round = self.digits.exchange(i);
-        let distance = round.distance();
-        let blocks = round.weight.min(place.size() - distance);
-        let (source, destination) = (place.above(distance), place.below(distance));
-        let outgoing = if round.phase == 0 {
+        let Exchange {
+            phase,
+            source,
+            destination,
+            blocks,
+        } = Exchange::of(place, self.digits, i);
+        let outgoing = if phase == 0 {
             self.board.own(known)
         } else {
             self.board.run(known, place.rank(), blocks)
@@ -64,6 +93,6 @@ impl Plan for Bruck {
         if i == 0 {
             self.board.take_own(known, acts);
         }
-        Some(round.phase)
+        Some(phase)
     }
 }

@@ -13,6 +13,7 @@ mod recursive_doubling;
 mod ring;
 
 pub use bruck::Bruck;
+pub(crate) use bruck::Exchange;
 pub use circulant::Circulant;
 pub use linear::Linear;
 pub use neighbor_exchange::NeighborExchange;

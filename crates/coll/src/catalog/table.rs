@@ -175,10 +175,12 @@ table! {
     AllgatherLaneBruck(hierarchy::LaneBruck): nodes::ALLGATHER_LANE_BRUCK;
     AllgatherLaneRing(hierarchy::LaneRing): nodes::ALLGATHER_LANE_RING;
     AllgatherTeam(hierarchy::InTeam): teams::ALLGATHER;
+    AllgatherNodeAware(hierarchy::NodeBruck): twins::allgather_node_aware(Collective::Allgather);
     AllgathervBruck(allgather::Bruck): twins::allgather_bruck(Collective::Allgatherv);
     AllgathervRing(allgather::Ring): twins::allgather_ring(Collective::Allgatherv);
     AllgathervLinear(allgather::Linear): twins::allgather_linear(Collective::Allgatherv);
     AllgathervCirculant(allgather::Circulant): twins::allgather_circulant(Collective::Allgatherv);
+    AllgathervNodeAware(hierarchy::NodeBruck): twins::allgather_node_aware(Collective::Allgatherv);
     AlltoallBruck(alltoall::Bruck): Row {
         collective: Collective::Alltoall,
         name: "bruck",

@@ -5,7 +5,7 @@ use super::rounds::exchanges;
 use super::{Collective, Needs, Parameters, Row};
 use crate::digits::Digits;
 use crate::tree::levels;
-use crate::{cost, gather, reduce_scatter};
+use crate::{cost, gather, hierarchy, reduce_scatter};
 
 pub(super) const fn gather_linear(collective: Collective) -> Row {
     Row {
@@ -95,6 +95,22 @@ pub(super) const fn allgather_circulant(collective: Collective) -> Row {
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
         cost: cost::allgather_circulant,
+    }
+}
+
+pub(super) const fn allgather_node_aware(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "node-aware",
+        about: "fewest phases between nodes: all ranks of a node talk to others, and then to one another",
+        needs: Needs::NOTHING,
+        parameters: Parameters {
+            radix: 2,
+            per_node: 1,
+            ..Parameters::NONE
+        },
+        rounds: hierarchy::NodeBruck::rounds,
+        cost: cost::allgather_node_aware,
     }
 }
 

@@ -27,7 +27,7 @@ fn leaders(model: &Model, nodes: u32) -> Model {
 }
 
 /// The ranks of one node.
-fn inside(model: &Model, ranks: u32) -> Model {
+pub(super) fn inside(model: &Model, ranks: u32) -> Model {
     Model {
         place: Placement::new(Order::Block, ranks, ranks),
         ..*model

@@ -8,13 +8,15 @@ use crate::catalog::Algorithm;
 ///
 /// A test compares each with its plans, rank by rank. An algorithm that is missing here is only
 /// simulated at greater length.
-const SHIFTING: [(&str, &str); 10] = [
+const SHIFTING: [(&str, &str); 12] = [
     ("barrier", "dissemination"),
     ("barrier", "node-aware"),
     ("allgather", "ring"),
     ("allgather", "bruck"),
     ("allgather", "lane-ring"),
     ("allgather", "lane-bruck"),
+    ("allgather", "node-aware"),
+    ("allgatherv", "node-aware"),
     ("alltoall", "bruck"),
     ("alltoall", "pairwise"),
     ("alltoall", "linear"),
