@@ -4,10 +4,12 @@ use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{Case, Report};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 21] = [
+const ALGORITHMS: [Algorithm; 23] = [
     Algorithm::BarrierNodeAware,
     Algorithm::GatherNodeAware,
     Algorithm::ScatterNodeAware,
+    Algorithm::GathervNodeAware,
+    Algorithm::ScattervNodeAware,
     Algorithm::ScanNodeAware,
     Algorithm::ExscanNodeAware,
     Algorithm::BcastNodeAware,

@@ -13,7 +13,7 @@ use crate::circle::Circle;
 use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::piece;
-use crate::tree::{self, Place};
+use crate::tree::{self, Place, Subtrees};
 
 /// One rank's part in a broadcast by scatter and allgather. Ranks are counted from the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,23 @@
 //! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
 
-use super::rounds::{chain, doubled, in_lanes, scattered_in_lanes, trees_of_nodes};
+use super::rounds::{chain, doubled, in_lanes, scattered_in_lanes};
 use super::{Call, Collective, Needs, Parameters, Row};
 use crate::hierarchy::{full_nodes, hosts};
 use crate::tree::{self, Place, levels};
-use crate::{allreduce, bcast, circulant, cost, hierarchy};
+use crate::{allreduce, bcast, circulant, cost, direct, hierarchy};
 
 /// Trees between nodes and inside.
 const TREES: Parameters = Parameters {
     radix: 4,
     per_node: 1,
     ..Parameters::NONE
+};
+
+/// The same for short blocks, while long ones go straight.
+const IRREGULAR_TREES: Parameters = Parameters {
+    window: 8,
+    cutoff: 16 << 10,
+    ..TREES
 };
 
 pub(super) const BARRIER: Row = Row {
@@ -29,7 +36,7 @@ pub(super) const GATHER: Row = Row {
     about: "one message leaves each node; trees inside and between nodes",
     needs: Needs::NOTHING,
     parameters: TREES,
-    rounds: trees_of_nodes,
+    rounds: hierarchy::NodeTree::rounds,
     cost: cost::gather_node_aware,
 };
 
@@ -39,8 +46,34 @@ pub(super) const SCATTER: Row = Row {
     about: "one message enters each node; trees between nodes and inside",
     needs: Needs::NOTHING,
     parameters: TREES,
-    rounds: trees_of_nodes,
+    rounds: hierarchy::NodeTree::rounds,
     cost: cost::scatter_node_aware,
+};
+
+pub(super) const GATHERV: Row = Row {
+    collective: Collective::Gatherv,
+    name: "node-aware",
+    about: "short blocks through trees inside and between nodes, one message from each; long ones straight",
+    needs: Needs {
+        max_radix: direct::MAX_RADIX,
+        ..Needs::NOTHING
+    },
+    parameters: IRREGULAR_TREES,
+    rounds: hierarchy::NodeTree::rounds,
+    cost: cost::gatherv_node_aware,
+};
+
+pub(super) const SCATTERV: Row = Row {
+    collective: Collective::Scatterv,
+    name: "node-aware",
+    about: "short blocks through trees between and inside nodes, one message to each; long ones straight",
+    needs: Needs {
+        max_radix: direct::MAX_RADIX,
+        ..Needs::NOTHING
+    },
+    parameters: IRREGULAR_TREES,
+    rounds: hierarchy::NodeTree::rounds,
+    cost: cost::scatterv_node_aware,
 };
 
 pub(super) const ALLGATHER_LANE_BRUCK: Row = Row {

@@ -2,7 +2,7 @@
 
 use super::{Call, Parameters};
 use crate::digits::Digits;
-use crate::hierarchy::{full_nodes, of_lane, one_after_another};
+use crate::hierarchy::{full_nodes, of_lane};
 use crate::tree::levels;
 pub(super) use crate::tree::most_rounds as knomial;
 
@@ -57,11 +57,4 @@ pub(super) fn in_lanes(
 pub(super) fn scattered_in_lanes(call: &Call, parameters: &Parameters) -> u64 {
     let place = full_nodes(call, parameters);
     u64::from(place.per_node() - 1) + u64::from(levels(place.nodes()))
-}
-
-/// The most rounds of a tree between nodes and of one inside; exact with one rank a node.
-pub(super) fn trees_of_nodes(call: &Call, parameters: &Parameters) -> u64 {
-    let place = one_after_another(call, parameters);
-    let most = place.per_node().min(place.size());
-    knomial(place.nodes(), parameters.radix) + knomial(most, parameters.radix)
 }

@@ -119,6 +119,7 @@ table! {
         cost: cost::gather,
     };
     GathervLinear(gather::Linear): twins::gather_linear(Collective::Gatherv);
+    GathervNodeAware(hierarchy::Gatherv): nodes::GATHERV;
     ScatterBinomial(scatter::Knomial): Row {
         collective: Collective::Scatter,
         name: "binomial",
@@ -150,6 +151,7 @@ table! {
         cost: cost::scatter,
     };
     ScattervLinear(scatter::Linear): twins::scatter_linear(Collective::Scatterv);
+    ScattervNodeAware(hierarchy::Scatterv): nodes::SCATTERV;
     AllgatherBruck(allgather::Bruck): twins::allgather_bruck(Collective::Allgather);
     AllgatherRecursiveDoubling(allgather::RecursiveDoubling): Row {
         collective: Collective::Allgather,

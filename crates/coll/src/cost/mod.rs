@@ -46,8 +46,9 @@ pub(crate) use node_bruck::allgather_node_aware;
 pub(crate) use nodes::{
     allreduce_lane_circulant, allreduce_node_aware, allreduce_postal, alltoall_node_aware,
     barrier_node_aware, bcast_node_aware, bcast_postal, exscan_node_aware, gather_node_aware,
-    lane_bruck, lane_chain, lane_circulant, lane_knomial, lane_ring, reduce_node_aware,
-    reduce_postal, reduce_scatter_lane_circulant, scan_node_aware, scatter_node_aware,
+    gatherv_node_aware, lane_bruck, lane_chain, lane_circulant, lane_knomial, lane_ring,
+    reduce_node_aware, reduce_postal, reduce_scatter_lane_circulant, scan_node_aware,
+    scatter_node_aware, scatterv_node_aware,
 };
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_neighbor_exchange, bcast_knomial_ring,

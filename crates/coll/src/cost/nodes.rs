@@ -7,13 +7,13 @@ use super::exchanges::{
 use super::folded::among_leaders;
 use super::round::Round;
 use super::rounds::Rounds;
-use super::trees::{gather_in_place, postal_down, postal_up};
+use super::trees::{gather_in_place, is_short, postal_down, postal_up, with_length};
 use super::{
     Cost, Model, Way, allreduce_circulant, allreduce_splitting, barrier_knomial, bcast, chain,
-    dissemination, exscan_doubling, gather, linear, pipeline, reduce, reduce_scatter_circulant,
-    reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
+    dissemination, exscan_doubling, gather, gather_linear, linear, pipeline, reduce,
+    reduce_scatter_circulant, reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
 };
-use crate::catalog::{Call, Parameters};
+use crate::catalog::{Call, Collective, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::hierarchy::{Nodes, full_blocks, full_nodes, hosts, of_lane, one_after_another};
 use crate::placement::{Order, Placement};
@@ -263,6 +263,37 @@ pub(super) fn scatter_by_leaders(
     match leaders.size {
         2 => later(given(&far, bytes), down),
         _ => scatter(&leaders, parameters, &far).saturating_add(down[0]),
+    }
+}
+
+/// Gatherv up a tree of nodes; a block beyond the cutoff goes straight.
+pub(crate) fn gatherv_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    match is_short(call, parameters) {
+        true => gather_node_aware(call, &through_tree(parameters), model),
+        false => gather_linear(call, parameters, model),
+    }
+}
+
+/// Scatterv down a tree of nodes, with each block's length; a block beyond the cutoff goes straight.
+pub(crate) fn scatterv_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    match is_short(call, parameters) {
+        true => {
+            let blocks = Call {
+                collective: Collective::Scatter,
+                count: with_length(call),
+                ..*call
+            };
+            scatter_node_aware(&blocks, &through_tree(parameters), model)
+        }
+        false => scatter_linear(call, parameters, model),
+    }
+}
+
+/// Parameters by which blocks go through a tree, however many a message has.
+const fn through_tree(parameters: &Parameters) -> Parameters {
+    Parameters {
+        cutoff: 0,
+        ..*parameters
     }
 }
 

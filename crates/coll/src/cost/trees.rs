@@ -275,7 +275,7 @@ pub(super) fn gather_in_place(call: &Call, parameters: &Parameters, model: &Mode
 }
 
 /// Whether a block goes through the tree.
-fn is_short(call: &Call, parameters: &Parameters) -> bool {
+pub(super) fn is_short(call: &Call, parameters: &Parameters) -> bool {
     parameters.cutoff == 0 || call.bytes() <= parameters.cutoff
 }
 
@@ -294,7 +294,7 @@ fn blocks<'a>(call: &Call, parameters: &Parameters, model: &'a Model, up: bool) 
 
 /// The bytes of a block, and of its length where that travels with it: on the way up the message's
 /// own length says enough.
-fn with_length(call: &Call) -> u64 {
+pub(super) fn with_length(call: &Call) -> u64 {
     match call.collective {
         Collective::Scatterv => call.bytes().saturating_add(8),
         _ => call.bytes(),

@@ -8,7 +8,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree::{Edge, Place, Stock};
+use crate::tree::{Edge, Place, Stock, Subtrees};
 
 /// One rank's part in a k-nomial gather. One step for each possible child, then one that copies the
 /// rank's own block, then one that sends to the parent; a leaf only sends.

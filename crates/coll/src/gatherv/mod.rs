@@ -6,6 +6,6 @@
 //! [`Given::recvs`](crate::plan::Given::recvs) and gets the blocks in `Out`. Linear gatherv is
 //! [`gather::Linear`](crate::gather::Linear).
 
-mod knomial;
+mod tree;
 
-pub use knomial::Knomial;
+pub use tree::{Knomial, Tree};

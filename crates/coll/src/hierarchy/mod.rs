@@ -20,6 +20,7 @@ mod bcast;
 mod gather;
 mod guests;
 mod in_team;
+mod inside;
 mod lane;
 mod lane_allreduce;
 mod lane_bcast;
@@ -30,6 +31,7 @@ mod nodes;
 mod prefix;
 mod reduce;
 mod scatter;
+mod tree;
 
 pub use allgather::{LaneBruck, LaneRing, Lanes};
 pub use allreduce::{Allreduce, KnomialAllreduce, PostalAllreduce, TeamAllreduce};
@@ -40,6 +42,7 @@ pub use gather::{Gather, KnomialGather, TeamGather};
 pub use guests::GuestAllreduce;
 pub(crate) use guests::hosts;
 pub use in_team::InTeam;
+pub use inside::Inside;
 pub use lane::Lane;
 pub use lane_allreduce::LaneAllreduce;
 pub(crate) use lane_bcast::of_lane;
@@ -51,43 +54,18 @@ pub(crate) use nodes::Nodes;
 pub use prefix::Prefix;
 pub use reduce::{KnomialReduce, PostalReduce, Reduce, TeamReduce};
 pub use scatter::{KnomialScatter, Scatter, TeamScatter};
+pub use tree::NodeTree;
 
 use crate::catalog::{Call, Parameters};
-use crate::phase::Phase;
 use crate::placement::{Order, Placement};
 use crate::plan::{Act, Acts, Known, Plan};
-use crate::tree::{self, Place};
-use crate::{bcast as bcasts, gather as gathers, reduce as reduces, scatter as scatters};
+use crate::{gatherv, scatterv};
 
-/// What goes on inside a node.
-pub trait Inside: Phase {
-    /// The most rounds among so many ranks.
-    fn most_rounds(size: u32, parameters: &Parameters) -> u64;
-}
+/// Gatherv up a tree of nodes, each of which is a tree of its ranks.
+pub type Gatherv = gatherv::Tree<NodeTree>;
 
-impl<T: Place> Inside for bcasts::Tree<T> {
-    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        T::most_rounds(size, parameters)
-    }
-}
-
-impl<T: Place> Inside for reduces::Tree<T> {
-    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        T::most_rounds(size, parameters)
-    }
-}
-
-impl Inside for gathers::Knomial {
-    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        tree::Knomial::most_rounds(size, parameters)
-    }
-}
-
-impl Inside for scatters::Knomial {
-    fn most_rounds(size: u32, parameters: &Parameters) -> u64 {
-        tree::Knomial::most_rounds(size, parameters)
-    }
-}
+/// Scatterv down such a tree.
+pub type Scatterv = scatterv::Tree<NodeTree>;
 
 /// Step `i` of a phase's plan, with its peers and parts renamed. `acts` is empty.
 pub(crate) fn renamed<P: Plan>(

@@ -1,9 +1,12 @@
 //! The ranks of one node, and the leaders of all nodes, as groups of their own.
 
+use core::ops::Range;
+
 use super::full_nodes;
 use crate::catalog::{Call, Parameters};
 use crate::placement::{Order, Placement};
 use crate::plan::Act;
+use crate::tree::Edge;
 
 /// Where one rank stands among nodes that each have a leader: the root, and on other nodes the first
 /// rank.
@@ -100,6 +103,37 @@ impl Nodes {
             self.root
         } else {
             self.place.rank(node, 0)
+        }
+    }
+
+    /// Some ranks of this rank's node, of those that are filled one after another.
+    pub(super) fn neighbors(&self, locals: Range<u32>) -> Range<u32> {
+        let first = self.neighbor(0);
+        first + locals.start..first + locals.end
+    }
+
+    /// The ranks of some nodes that are filled one after another.
+    pub(super) fn ranks_of(&self, nodes: Range<u32>) -> Range<u32> {
+        let first = |node: u32| {
+            let before = u64::from(node) * u64::from(self.place.per_node());
+            before.min(self.place.size().into()) as u32
+        };
+        first(nodes.start)..first(nodes.end)
+    }
+
+    /// An edge of a tree of the ranks of this node.
+    pub(super) const fn edge_inside(&self, edge: Edge) -> Edge {
+        Edge {
+            peer: self.neighbor(edge.peer),
+            ..edge
+        }
+    }
+
+    /// An edge of a tree of the leaders.
+    pub(super) const fn edge_between(&self, edge: Edge) -> Edge {
+        Edge {
+            peer: self.leader(edge.peer),
+            ..edge
         }
     }
 

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree::{Edge, Place, Stock};
+use crate::tree::{Edge, Place, Stock, Subtrees};
 
 /// One rank's part in a k-nomial scatter. Below the root, step 0 receives; then one step for each
 /// possible child, and one that copies the rank's own block; a leaf only receives.

@@ -6,6 +6,6 @@
 //! in `Out`; in place, the root does not use `Out`. Linear scatterv is
 //! [`scatter::Linear`](crate::scatter::Linear).
 
-mod knomial;
+mod tree;
 
-pub use knomial::Knomial;
+pub use tree::{Knomial, Tree};

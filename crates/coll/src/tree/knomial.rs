@@ -10,7 +10,7 @@
 
 use core::ops::Range;
 
-use super::{Edge, Place, levels_of};
+use super::{Edge, Place, Subtrees, levels_of};
 use crate::catalog::{Call, Parameters};
 
 /// The rounds that a tree to a radix takes at most.
@@ -58,28 +58,11 @@ impl Knomial {
         (self.rank != self.root).then(|| self.holder(above, self.block(self.rank, above)))
     }
 
-    /// The ranks that the child in a place holds when it hands its block over, itself among them; empty where there is
-    /// no child.
-    pub(crate) fn brought(&self, at: u32) -> Range<u32> {
-        let (level, sibling) = self.sibling(at);
-        self.ranks(level, sibling)
-    }
-
     /// The `n`-th place that a scatter serves: the highest level first, and of a level the last block last, which may not
     /// be whole.
     pub(crate) const fn served(&self, n: u32) -> u32 {
         let (levels, sibling) = (n / self.siblings(), n % self.siblings());
         (self.top - 1 - levels) * self.siblings() + sibling
-    }
-
-    /// Whether this rank is not the root, and has no rank below it.
-    pub(crate) fn is_leaf(&self) -> bool {
-        self.rank != self.root && self.subtree().len() == 1
-    }
-
-    /// The ranks that this rank holds in the end: its subtree.
-    pub(crate) fn subtree(&self) -> Range<u32> {
-        self.ranks(self.top, self.block(self.rank, self.top))
     }
 
     /// The rounds from when this rank has a message to when its whole subtree has it. Of the children's subtrees of one
@@ -185,10 +168,21 @@ impl Place for Knomial {
     }
 }
 
+impl Subtrees for Knomial {
+    fn subtree(&self) -> Range<u32> {
+        self.ranks(self.top, self.block(self.rank, self.top))
+    }
+
+    fn brought(&self, at: u32) -> Range<u32> {
+        let (level, sibling) = self.sibling(at);
+        self.ranks(level, sibling)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Knomial;
-    use crate::tree::Place;
+    use crate::tree::{Place, Subtrees};
 
     #[test]
     fn every_child_knows_its_parent_and_brings_what_lies_next_to_its_parent_s_ranks() {

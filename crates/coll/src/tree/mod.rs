@@ -8,6 +8,8 @@ pub(crate) use knomial::{Knomial, most_rounds};
 pub(crate) use postal::Postal;
 pub(crate) use stock::Stock;
 
+use core::ops::Range;
+
 use crate::catalog::{Call, Parameters};
 
 /// The number of levels below the root of a binomial tree: the rounds that any algorithm needs to
@@ -62,6 +64,22 @@ pub trait Place: Copy {
     /// The way to the child in such a place, if there is one. A reduction goes through the places in order, a bcast from
     /// the last to the first: the last ones have room for the most ranks below them.
     fn down(&self, at: u32) -> Option<Edge>;
+}
+
+/// A rank's place in a tree in which each child brings ranks that follow one another and are adjacent to those that its
+/// parent holds when it has served the places before. But the root, a rank is the first of those that it holds in the end.
+pub trait Subtrees: Place {
+    /// The ranks that this rank holds in the end: its subtree.
+    fn subtree(&self) -> Range<u32>;
+
+    /// The ranks that the child in a place holds when it hands its block over, itself among them; empty where there is
+    /// no child.
+    fn brought(&self, at: u32) -> Range<u32>;
+
+    /// Whether this rank is not the root, and has no rank below it.
+    fn is_leaf(&self) -> bool {
+        self.up().is_some() && self.subtree().len() == 1
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Knomial, Place};
+use super::{Knomial, Place, Subtrees};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Buf, Part};
 

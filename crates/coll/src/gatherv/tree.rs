@@ -1,10 +1,10 @@
-//! Gatherv up a k-nomial tree for the short blocks, straight to the root for the others.
+//! Gatherv up a tree for the short blocks, straight to the root for the others.
 //!
 //! Each block is judged by its own length, which both its owner and the root know: up to the cutoff
 //! it travels through the tree. What a rank hands up is the short blocks of its subtree, one after
 //! another in the order of the ranks. Nobody has to be told where one ends and the next begins: a
 //! rank between root and leaves learns from a message's envelope how long it is, and the root knows
-//! all lengths. So the sizes cost no round and no byte: `ceil(log2 p)` rounds with radix 2 where all
+//! all lengths. So the sizes cost no round and no byte: up a binomial tree `ceil(log2 p)` rounds where all
 //! blocks are short, as for blocks of one length, and the root receives as many messages, whatever
 //! the lengths are. Traeff, "Practical, linear-time, fully distributed algorithms for irregular
 //! gather and scatter", 2017 (arXiv 1702.05967), has the blocks travel so, along a tree that
@@ -20,28 +20,31 @@ use core::ops::Range;
 use crate::catalog::{Call, Parameters};
 use crate::direct::{Direct, TREE};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::tree::{self, Edge, Place};
+use crate::tree::{self, Edge, Subtrees};
 use crate::window::copy;
 
-/// One rank's part in an irregular k-nomial gatherv.
+/// One rank's part in an irregular gatherv up a tree.
 ///
 /// The root has one step for each possible child, one that copies its own block, and then one for
 /// each rank that it may have to ask. Another rank copies its own block, has two steps for each
 /// possible child, which learn a length and receive, one that sends to the parent, and two in which
 /// it is asked for a long block and sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knomial {
-    place: tree::Knomial,
+pub struct Tree<T> {
+    place: T,
     direct: Direct,
     /// Elements of this rank's own block.
     own: u64,
     in_place: bool,
 }
 
-impl Knomial {
+/// Up a k-nomial tree.
+pub type Knomial = Tree<tree::Knomial>;
+
+impl<T: Subtrees> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial {
-            place: Place::of(call, parameters),
+        Tree {
+            place: T::of(call, parameters),
             direct: Direct::of(call, parameters),
             own: call.count,
             in_place: call.in_place,
@@ -146,9 +149,9 @@ const fn message(buf: Buf, first: u64, count: u64) -> Part {
     }
 }
 
-impl Plan for Knomial {
+impl<T: Subtrees> Plan for Tree<T> {
     fn steps(&self) -> u32 {
-        match self.place.parent() {
+        match self.place.up() {
             None => self.place.places() + 1 + self.direct.steps(),
             Some(_) if self.is_short() => 2 + 2 * self.place.places(),
             Some(_) => 2 + 2 * self.place.places() + 2,
@@ -156,7 +159,7 @@ impl Plan for Knomial {
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        if self.place.parent().is_none() || self.place.is_leaf() {
+        if self.place.up().is_none() || self.place.is_leaf() {
             return 0;
         }
         let gathered = (0..=self.place.places()).map_while(|n| self.gathered(known, n));
@@ -164,9 +167,9 @@ impl Plan for Knomial {
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        match self.place.parent() {
+        match self.place.up() {
             None => self.collect(i, known, acts),
-            Some(parent) => self.hand_up(i, parent, known, acts),
+            Some(Edge { peer: parent, .. }) => self.hand_up(i, parent, known, acts),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Scatterv down a k-nomial tree for the short blocks, straight from the root for the others.
+//! Scatterv down a tree for the short blocks, straight from the root for the others.
 //!
 //! Each block is judged by its own length, which both the root and its owner know: up to the cutoff
 //! it travels through the tree. A message to a subtree carries first the lengths of its ranks'
 //! blocks, but for the first, which knows its own: 8 bytes each; and then the short blocks, all in
-//! the order of the ranks. So the sizes cost no round: `ceil(log2 p)` rounds with radix 2 where all
+//! the order of the ranks. So the sizes cost no round: down a binomial tree `ceil(log2 p)` rounds where all
 //! blocks are short. A message to a leaf is its block and nothing else. Traeff, "Practical,
 //! linear-time, fully distributed algorithms for irregular gather and scatter", 2017 (arXiv
 //! 1702.05967), has the blocks travel so, along a tree that depends on their lengths; "On optimal
@@ -18,7 +18,7 @@ use core::ops::Range;
 use crate::catalog::{Call, Parameters};
 use crate::direct::{Direct, TREE};
 use crate::plan::{ACTS, Acts, Buf, Known, Part, Plan};
-use crate::tree::{self, Place};
+use crate::tree::{self, Edge, Subtrees};
 use crate::window::copy;
 
 /// Bytes of one length in a message.
@@ -28,7 +28,7 @@ const NUMBER: u64 = 8;
 const MESSAGE: u8 = 0;
 const CHILD: u8 = 1;
 
-/// One rank's part in an irregular k-nomial scatterv.
+/// One rank's part in an irregular scatterv down a tree.
 ///
 /// A rank that is not a leaf has two steps for each possible child, the one with the largest subtree
 /// first: one puts the message together and one sends it. Before them a rank below the root has two
@@ -36,18 +36,21 @@ const CHILD: u8 = 1;
 /// the rank's own block. Then the root has one for each rank to which it may send directly, another
 /// rank with a long block one that receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knomial {
-    place: tree::Knomial,
+pub struct Tree<T> {
+    place: T,
     direct: Direct,
     /// Elements of this rank's own block.
     own: u64,
     in_place: bool,
 }
 
-impl Knomial {
+/// Down a k-nomial tree.
+pub type Knomial = Tree<tree::Knomial>;
+
+impl<T: Subtrees> Tree<T> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        Knomial {
-            place: Place::of(call, parameters),
+        Tree {
+            place: T::of(call, parameters),
             direct: Direct::of(call, parameters),
             own: call.count,
             in_place: call.in_place,
@@ -74,7 +77,7 @@ impl Knomial {
     fn share(&self, known: &Known<'_>, n: u32) -> Option<u64> {
         match self.child(n) {
             None => Some(0),
-            Some((_, ranks)) if self.place.parent().is_none() => {
+            Some((_, ranks)) if self.place.up().is_none() => {
                 Some(self.direct.total(known.given.sends, ranks))
             }
             Some(_) => known.learned.get(CHILD + n as u8),
@@ -84,7 +87,7 @@ impl Knomial {
     /// Where in scratch the message for child `n` is put together. The root has nothing else there;
     /// another rank has first what its parent sent.
     fn room(&self, known: &Known<'_>, n: u32) -> Option<u64> {
-        let mut first = match self.place.parent() {
+        let mut first = match self.place.up() {
             None => 0,
             Some(_) => known.learned.get(MESSAGE)?,
         };
@@ -99,7 +102,7 @@ impl Knomial {
     /// Where a subtree's lengths lie, without the first, and where its short blocks lie.
     fn stock(&self, known: &Known<'_>, n: u32, ranks: Range<u32>) -> Option<[Part; 2]> {
         let count = header(&ranks);
-        if self.place.parent().is_none() {
+        if self.place.up().is_none() {
             let lengths = Part::new(Buf::Counts, NUMBER * u64::from(ranks.start + 1), count);
             let blocks = self
                 .direct
@@ -161,7 +164,7 @@ impl Knomial {
             let after = self.serve(n, !i.is_multiple_of(2), known, acts)?;
             return Some(first + if after { i } else { 0 });
         }
-        let own = match self.place.parent() {
+        let own = match self.place.up() {
             None => Part::new(Buf::InBlock(self.direct.root()), 0, self.own),
             Some(_) => Part::new(
                 Buf::Scratch,
@@ -216,10 +219,10 @@ fn header(ranks: &Range<u32>) -> u64 {
     NUMBER * (ranks.len() as u64 - 1)
 }
 
-impl Plan for Knomial {
+impl<T: Subtrees> Plan for Tree<T> {
     fn steps(&self) -> u32 {
         let long = u32::from(!self.direct.is_short(self.own));
-        match self.place.parent() {
+        match self.place.up() {
             None => 2 * self.place.places() + 1 + self.direct.steps(),
             Some(_) if self.place.is_leaf() => 1,
             Some(_) => self.before() + 2 * self.place.places() + 1 + long,
@@ -227,7 +230,7 @@ impl Plan for Knomial {
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        match self.place.parent() {
+        match self.place.up() {
             Some(_) if self.place.is_leaf() => 0,
             // The messages to the children are no longer together than what came.
             Some(_) => 2 * known.learned.get(MESSAGE).unwrap_or(0),
@@ -236,7 +239,7 @@ impl Plan for Knomial {
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        match self.place.parent() {
+        match self.place.up() {
             None if i <= 2 * self.place.places() => self.pass_on(i, 0, known, acts),
             None => {
                 let first = 2 * self.place.places() + 1;
@@ -246,13 +249,13 @@ impl Plan for Knomial {
                 self.direct.take(self.output(), acts);
                 Some(0)
             }
-            Some(parent) if self.place.is_leaf() => {
+            Some(Edge { peer: parent, .. }) if self.place.is_leaf() => {
                 if self.own > 0 {
                     acts.recv(parent, TREE, self.output());
                 }
                 Some(0)
             }
-            Some(parent) => self.relay(i, parent, known, acts),
+            Some(Edge { peer: parent, .. }) => self.relay(i, parent, known, acts),
         }
     }
 }
