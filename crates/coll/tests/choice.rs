@@ -5,7 +5,7 @@ use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
 
-const COLLECTIVES: [Collective; 12] = [
+const COLLECTIVES: [Collective; 13] = [
     Collective::Barrier,
     Collective::Bcast,
     Collective::Gather,
@@ -15,6 +15,7 @@ const COLLECTIVES: [Collective; 12] = [
     Collective::Alltoall,
     Collective::Reduce,
     Collective::Allreduce,
+    Collective::ReduceScatter,
     Collective::ReduceScatterBlock,
     Collective::Scan,
     Collective::Exscan,

@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{Case, Report};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 23] = [
+const ALGORITHMS: [Algorithm; 25] = [
     Algorithm::BarrierNodeAware,
     Algorithm::GatherNodeAware,
     Algorithm::ScatterNodeAware,
@@ -28,6 +28,8 @@ const ALGORITHMS: [Algorithm; 23] = [
     Algorithm::AlltoallNodeAware,
     Algorithm::AllreduceLaneCirculant,
     Algorithm::ReduceScatterBlockLaneCirculant,
+    Algorithm::ReduceScatterNodeAware,
+    Algorithm::ReduceScatterBlockNodeAware,
 ];
 
 fn on(per_node: u32, order: Order) -> Parameters {
@@ -86,8 +88,11 @@ fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
         for size in (1..=24).chain([40, 64]) {
             for per_node in [1, 2, 3, 4, 5, 8, 16, 64] {
                 for order in [Order::Block, Order::Cyclic] {
-                    for count in [0, 1, 3] {
-                        let parameters = on(per_node, order);
+                    for (count, blocks) in [(0, 0), (1, 0), (3, 1), (3, 0)] {
+                        let parameters = Parameters {
+                            blocks,
+                            ..on(per_node, order)
+                        };
                         let Some(report) = prove(algorithm, size, count, &parameters) else {
                             continue;
                         };
@@ -158,26 +163,28 @@ fn each_node_sends_each_other_one_message_in_alltoall() {
     assert_eq!(messages, u64::from(nodes * (nodes - 1)) + inside);
 }
 
-/// After each phase a node of 4 ranks has the blocks of 5 times as many nodes, until there are no more.
+/// With 4 ranks a node exchanges with 4 others in the first phase, and then with the 2 that are 5 and 10 away, which
+/// have 5 nodes' blocks and 2: by a rank for each of these, or by two of them that share.
 #[test]
-fn nodes_take_few_messages_in_allgather() {
+fn ranks_of_a_node_are_its_ports() {
     let (nodes, ranks) = (12, 4);
-    let phases = |algorithm, radix| {
+    let messages = |algorithm, blocks| {
         let parameters = Parameters {
-            radix,
+            radix: ranks,
+            blocks,
             ..on(ranks, Order::Block)
         };
-        prove(algorithm, nodes * ranks, 3, &parameters).expect("it suits")
+        let report = prove(algorithm, nodes * ranks, 3, &parameters);
+        report.expect("it suits").messages
     };
     for algorithm in [
         Algorithm::AllgatherNodeAware,
         Algorithm::AllgathervNodeAware,
     ] {
-        // To the radix of its ranks a node is told all in one message each: 4 of one node in the first phase, then
-        // those of 5 and of 2 nodes.
-        let report = phases(algorithm, ranks);
-        let told = [4, 4, 2].map(|owners| u64::from(nodes * owners * (ranks - 1)));
-        let crossed = u64::from(nodes * (4 + 2));
-        assert_eq!(report.messages, told.iter().sum::<u64>() + crossed);
+        // To the radix of its ranks a node is told all in one message from each that has a share.
+        let told = |owners: u32| u64::from(nodes * owners * (ranks - 1));
+        let crossed = |ports: u32| u64::from(nodes * ports);
+        assert_eq!(messages(algorithm, 1), told(4 + 4 + 2) + crossed(4 + 2));
+        assert_eq!(messages(algorithm, 2), told(4 + 4 + 4) + crossed(4 + 4));
     }
 }

@@ -511,6 +511,8 @@ table! {
         twins::reduce_scatter_halving(Collective::ReduceScatter);
     ReduceScatterPairwise(reduce_scatter::Pairwise):
         twins::reduce_scatter_pairwise(Collective::ReduceScatter);
+    ReduceScatterNodeAware(hierarchy::NodeReduceScatter):
+        twins::reduce_scatter_node_aware(Collective::ReduceScatter);
     ReduceScatterBlockCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatterBlock);
     ReduceScatterBlockHalving(reduce_scatter::Halving):
@@ -526,6 +528,8 @@ table! {
         rounds: stages::rounds,
         cost: cost::staged,
     };
+    ReduceScatterBlockNodeAware(hierarchy::NodeReduceScatter):
+        twins::reduce_scatter_node_aware(Collective::ReduceScatterBlock);
     ReduceScatterBlockLaneCirculant(hierarchy::LaneReduceScatter): nodes::REDUCE_SCATTER_LANE_CIRCULANT;
     ReduceScatterBlockTeam(hierarchy::InTeam): teams::REDUCE_SCATTER_BLOCK;
     ScanDoubling(scan::Doubling): Row {

@@ -7,6 +7,9 @@ use crate::digits::Digits;
 use crate::tree::levels;
 use crate::{cost, gather, hierarchy, reduce_scatter};
 
+/// The most ranks of a node that share what comes from one node: all, but where there are very many.
+const SHARED: u32 = 64;
+
 pub(super) const fn gather_linear(collective: Collective) -> Row {
     Row {
         collective,
@@ -106,6 +109,7 @@ pub(super) const fn allgather_node_aware(collective: Collective) -> Row {
         needs: Needs::NOTHING,
         parameters: Parameters {
             radix: 2,
+            blocks: SHARED,
             per_node: 1,
             ..Parameters::NONE
         },
@@ -200,5 +204,24 @@ pub(super) const fn reduce_scatter_pairwise(collective: Collective) -> Row {
         parameters: Parameters::NONE,
         rounds: |call, _| u64::from(call.size - 1),
         cost: cost::reduce_scatter_pairwise,
+    }
+}
+
+pub(super) const fn reduce_scatter_node_aware(collective: Collective) -> Row {
+    Row {
+        collective,
+        name: "node-aware",
+        about: "fewest phases between nodes: all ranks of a node talk to others; the operation must commute",
+        needs: Needs {
+            commutative: true,
+            ..Needs::NOTHING
+        },
+        parameters: Parameters {
+            blocks: SHARED,
+            per_node: 1,
+            ..Parameters::NONE
+        },
+        rounds: hierarchy::NodeReduceScatter::rounds,
+        cost: cost::reduce_scatter_node_aware,
     }
 }

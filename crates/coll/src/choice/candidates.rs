@@ -27,6 +27,10 @@ const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 /// Of an algorithm that cuts what it need not: whole blocks first.
 const PIECES: [u32; 3] = [1, 2, 4];
 
+/// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
+/// message, or from each of them one.
+const SHARED: [u32; 2] = [1, 64];
+
 /// Every algorithm that suits the call, with each of its parameters.
 ///
 /// # Errors
@@ -77,6 +81,13 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let gather_radixes = if own.gather_radix > 0 { radixes } else { &[0] };
     let blocks = match (algorithm, own.blocks) {
         (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
+        (
+            Algorithm::AllgatherNodeAware
+            | Algorithm::AllgathervNodeAware
+            | Algorithm::ReduceScatterNodeAware
+            | Algorithm::ReduceScatterBlockNodeAware,
+            _,
+        ) => &SHARED,
         (_, 1) => &PIECES,
         (_, blocks) => some(blocks, &BLOCKS),
     };
