@@ -15,7 +15,7 @@ pub struct Parameters {
     pub radix: u32,
     /// The same in the allgather of an algorithm whose `radix` is that of a scatter.
     pub gather_radix: u32,
-    /// Pieces that the vector is cut into.
+    /// Pieces that the vector is cut into; or the most ranks of a node that share what comes from another one.
     pub blocks: u32,
     /// Messages under way at a time.
     pub window: u32,
