@@ -166,7 +166,7 @@ impl NodeReduceScatter {
     /// Where its sums are: in scratch, which begins with the blocks of this rank's node.
     fn sums(&self, run: Run, known: &Known<'_>) -> Part {
         let (from, to) = self.place(run);
-        self.view.turned(Buf::Scratch, 0, from, to, known)
+        self.view.turned(Buf::Scratch, from, to, known)
     }
 
     /// Where what comes is until it is reduced: behind the sums.
