@@ -32,6 +32,9 @@ pub(crate) const LONG: u64 = 20_000;
 /// See [`LONG`].
 pub(crate) const SAMPLE: u32 = 256;
 
+/// Lengths of blocks that the plans of all ranks read together beyond which half as many ranks are taken.
+const READ: u64 = 1 << 33;
+
 /// What proving one algorithm came to.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally {
@@ -268,13 +271,32 @@ fn prove_random(
     {
         let case = plain(algorithm, size);
         let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2);
-        let fits = size <= 4096 || is_logarithmic;
+        let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
         if size <= EVERY || fits && prove(algorithm, &case, Most::run(most), tally)? {
             return Ok(());
         }
         size = if is_even { size / 4 * 2 } else { size / 2 };
     }
     Ok(())
+}
+
+/// The lengths that all ranks' plans read together, if each reads those of all blocks: where every rank is
+/// given all, but for a plan that holds no rank, of which few are asked.
+fn reads(algorithm: Algorithm, case: &Case) -> u64 {
+    let given = matches!(
+        case.collective,
+        Collective::Allgatherv | Collective::ReduceScatter
+    );
+    let arrays = case.arrays();
+    let plan = |rank| algorithm.plan(&case.call(rank, &arrays), &case.parameters);
+    let holds_none = || match (plan(0), plan(1)) {
+        (Ok(one), Ok(other)) => one.is_turned(1, &other),
+        _ => false,
+    };
+    match given && !holds_none() {
+        true => u64::from(case.size) * u64::from(case.size),
+        false => 0,
+    }
 }
 
 /// The plainest case with ranks on nodes in blocks and dealt in turn, where the algorithm knows nodes.
