@@ -42,7 +42,8 @@ setting gets another value than its default only if that is faster by more than 
 the table says of each what was seen and why. What a message costs inside a node (coll_node_latency,
 coll_node_overhead, coll_node_bandwidth: L, o and 1/G of LogGP) is fitted, for the choice of
 collectives' algorithms and for `oxmpi sim --machine this`; between nodes nothing is measured. Run it
-while the machine does nothing else.
+while the machine does nothing else. All ranks of a job must choose the same algorithms: of several hosts
+tune one, and copy its file to the others.
 
   oxmpi settings --tune                                      for this user's jobs
   oxmpi settings --tune --output /etc/oxmpi/settings.toml    for everybody's
