@@ -13,8 +13,7 @@
 //!   ranks together are proved on every 256th number of ranks, and left out on the others; without
 //!   `--up-to` only those for which all ranks must be run. What is left out is counted and printed.
 //! - Beyond, the plainest case on random numbers of ranks. Where all ranks would be run and take more
-//!   steps together than a limit, or would read very many lengths that are given to all, half as many ranks are
-//!   taken, and so on; where each rank gets a
+//!   steps together than a limit, or would look at very many blocks, half as many ranks are taken, and so on; where each rank gets a
 //!   block of every other and they are not alike, some blocks are followed.
 //!
 //! In each case the rounds that the algorithm promises are kept, and where it promises the least volume

@@ -32,7 +32,7 @@ pub(crate) const LONG: u64 = 20_000;
 /// See [`LONG`].
 pub(crate) const SAMPLE: u32 = 256;
 
-/// Lengths of blocks that the plans of all ranks read together beyond which half as many ranks are taken.
+/// Blocks that the plans of all ranks look at together beyond which half as many ranks are taken.
 const READ: u64 = 1 << 33;
 
 /// What proving one algorithm came to.
@@ -270,7 +270,9 @@ fn prove_random(
         .is_ok()
     {
         let case = plain(algorithm, size);
-        let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2);
+        // A team's alltoall is a single step, in which each rank gets a block of every other.
+        let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2)
+            && algorithm != Algorithm::AlltoallTeam;
         let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
         if size <= EVERY || fits && prove(algorithm, &case, Most::run(most), tally)? {
             return Ok(());
@@ -280,12 +282,12 @@ fn prove_random(
     Ok(())
 }
 
-/// The lengths that all ranks' plans read together, if each reads those of all blocks: where every rank is
-/// given all, but for a plan that holds no rank, of which few are asked.
+/// The blocks that all ranks' plans look at together, if each looks at all: where every rank is given all
+/// lengths, or has a block for every other, but for a plan that holds no rank, of which few are asked.
 fn reads(algorithm: Algorithm, case: &Case) -> u64 {
     let given = matches!(
         case.collective,
-        Collective::Allgatherv | Collective::ReduceScatter
+        Collective::Allgatherv | Collective::ReduceScatter | Collective::Alltoall
     );
     let arrays = case.arrays();
     let plan = |rank| algorithm.plan(&case.call(rank, &arrays), &case.parameters);

@@ -49,8 +49,7 @@ impl Meetings {
         };
         let meeting = self.0.entry(act.team).or_insert_with(none);
         let says = |act: &Together| (act.does, act.root, act.count);
-        let is_there = |member: &Member| member.number == number;
-        if says(act) != says(&meeting.act) || meeting.members.iter().any(is_there) {
+        if says(act) != says(&meeting.act) {
             return Err(Kind::Apart);
         }
         meeting.members.push(Member {
@@ -64,7 +63,12 @@ impl Meetings {
         let meeting = self.0.remove(&act.team);
         let mut members = meeting.map_or(Vec::new(), |meeting| meeting.members);
         members.sort_unstable_by_key(|member| member.number);
-        Ok(Some(members))
+        // So many have come that each has, unless one has come twice.
+        let has_come = |(member, number): (&Member, u32)| member.number == number;
+        match members.iter().zip(0..).all(has_come) {
+            true => Ok(Some(members)),
+            false => Err(Kind::Apart),
+        }
     }
 }
 
