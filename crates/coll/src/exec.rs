@@ -86,8 +86,9 @@ pub trait Driver {
         Ok(None)
     }
 
-    /// Starts what this rank does together with others of its node. A driver that keeps the default
-    /// runs no plan that does so.
+    /// Does, or starts, what this rank does together with others of its node. A driver may wait for them
+    /// here; meanwhile what was started before goes on. One that keeps the default runs no plan that does
+    /// so.
     ///
     /// # Errors
     ///

@@ -79,6 +79,9 @@ fn a_rank_that_does_something_else_is_found_out() {
         check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
     };
     assert_eq!(fault(|act| act.root = 1).kind, Kind::Apart);
+    assert_eq!(fault(|act| act.root = 4).kind, Kind::Apart);
+    assert_eq!(fault(|act| act.does = Collective::Scan).kind, Kind::Apart);
+    assert_eq!(fault(|act| act.team.size = 1).kind, Kind::Apart);
     assert_eq!(
         fault(|act| act.does = Collective::Reduce).kind,
         Kind::Length { from: 3, into: 0 }

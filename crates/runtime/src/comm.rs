@@ -114,7 +114,8 @@ impl<A: Access> Comm<A> {
     }
 
     /// The algorithm by which messages serve such a call of all ranks, for nodes where they are: what
-    /// `oxmpi explain` says of as many ranks so placed. Calls on one node that block mostly need none.
+    /// `oxmpi explain` says of calls that are started, of as many ranks so placed. Where ranks share a node,
+    /// calls that block mostly need none, or fewer.
     ///
     /// # Errors
     /// When the call itself is wrong, or collectives of the communicator have failed.

@@ -32,8 +32,9 @@ more. `oxmpi sim` runs the same plans step by step and says how good the formula
 A job of several nodes finds out by itself which ranks are where; here --per-node and --placement say so. Ranks that are
 on nodes in no regular way are taken for one a node.
 
-Where all ranks share a node, most blocking calls need no messages: the node's shared memory serves them, which is said
-first. Then the algorithm is that of calls that are started or prepared; shm_collectives=off has messages for all.
+Where all ranks share a node, most blocking calls need no messages: the node's shared memory serves them (team), and on
+several nodes it may inside each. What serves calls that are started or prepared is said besides; shm_collectives=off has
+messages for all.
 
 How to change it: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names, also those of Intel
 MPI, MPICH and Open MPI that mean the same); coll_rules=FILE for sizes and ranks; coll_machine, and latency, overhead

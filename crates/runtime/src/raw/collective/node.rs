@@ -113,9 +113,14 @@ enum Stop {
 
 /// Whether plans of such a call may let ranks act together, so many being on each of several nodes.
 pub(crate) const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
-    let can_reduce = call.element_bytes <= Team::ELEMENT
-        && Team::is_worth_reducing(per_node as usize, call.bytes());
-    Together::is_done(call.collective) && (!call.collective.reduces() || can_reduce)
+    match call.collective {
+        Collective::Bcast | Collective::Gather | Collective::Scatter => true,
+        Collective::Reduce | Collective::Allreduce => {
+            let has_size = call.element_bytes > 0 && call.element_bytes <= Team::ELEMENT;
+            has_size && Team::is_worth_reducing(per_node as usize, call.bytes())
+        }
+        _ => false,
+    }
 }
 
 /// Whether ranks that share a node are served by a team in such a call.
