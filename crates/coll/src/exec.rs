@@ -136,7 +136,7 @@ pub enum Size {
 pub enum Joined<T> {
     /// It is done.
     Done,
-    /// Others have not come yet.
+    /// Others have not come yet. Until they have, nothing more of the plan starts.
     Pending(T),
     /// The driver cannot.
     Unsupported,
@@ -189,10 +189,11 @@ struct Open<T> {
     awaited: Awaited<T>,
 }
 
-/// A message under way, or the length of one.
+/// A message under way, what is done together with others, or the length of a message.
 #[derive(Clone, Copy, Debug)]
 enum Awaited<T> {
     Message(T),
+    Together(T),
     Size { from: u32, tag: u32, slot: u8 },
 }
 
@@ -212,6 +213,8 @@ pub struct Execution<P, T> {
     learned: Learned,
     /// Whether a length was learned since the plan was last asked for scratch.
     news: bool,
+    /// Whether others are waited for, with whom something is done together: nothing starts meanwhile.
+    joined: bool,
 }
 
 impl<P: Plan, T> Execution<P, T> {
@@ -225,6 +228,7 @@ impl<P: Plan, T> Execution<P, T> {
             open: heapless::Vec::new(),
             learned: Learned::new(),
             news: false,
+            joined: false,
         }
     }
 
@@ -267,7 +271,7 @@ impl<P: Plan, T> Execution<P, T> {
         D: Driver<Ticket = T>,
     {
         self.collect(driver)?;
-        while self.next < self.plan.steps() {
+        while self.next < self.plan.steps() && !self.joined {
             let Some(needs) = self.look_ahead(given) else {
                 return if self.open.is_empty() {
                     Err(Failure::Stuck { step: self.next })
@@ -305,13 +309,14 @@ impl<P: Plan, T> Execution<P, T> {
         self.needs = None;
         self.learned.clear();
         self.news = false;
+        self.joined = false;
     }
 
     /// Gives up: returns the tickets of the messages still under way, one by one, for the driver's
     /// owner to cancel or wait for. When it returns `None` the execution is as new.
     pub fn abandon(&mut self) -> Option<T> {
         while let Some(open) = self.open.pop() {
-            if let Awaited::Message(ticket) = open.awaited {
+            if let Awaited::Message(ticket) | Awaited::Together(ticket) = open.awaited {
                 return Some(ticket);
             }
         }
@@ -326,6 +331,11 @@ impl<P: Plan, T> Execution<P, T> {
             let Open { step, awaited } = &mut self.open[at];
             let done = match awaited {
                 Awaited::Message(ticket) => driver.done(ticket).map_err(Failure::Driver),
+                Awaited::Together(ticket) => {
+                    let done = driver.done(ticket).map_err(Failure::Driver);
+                    self.joined = matches!(done, Ok(false));
+                    done
+                }
                 &mut Awaited::Size { from, tag, slot } => {
                     let step = *step;
                     self.look(step, from, tag, slot, driver)
@@ -431,7 +441,10 @@ impl<P: Plan, T> Execution<P, T> {
                 }
                 Act::Together(act) => match driver.together(&act)? {
                     Joined::Done => None,
-                    Joined::Pending(ticket) => Some(Awaited::Message(ticket)),
+                    Joined::Pending(ticket) => {
+                        self.joined = true;
+                        Some(Awaited::Together(ticket))
+                    }
                     Joined::Unsupported => return Err(Failure::Unsupported { step }),
                 },
             };

@@ -6,7 +6,7 @@ use oxmpi_coll::check::{Case, Contract, Fault, Kind, check_plans};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::cost::Model;
 use oxmpi_coll::machine::Machine;
-use oxmpi_coll::plan::{Act, Acts, Known, Plan, Together};
+use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Team, Together};
 use oxmpi_coll::sim::{Error, Order, Placement, Setup, Simulation, Workload};
 
 /// The algorithms in which ranks act together.
@@ -45,6 +45,26 @@ impl<P: Plan> Plan for Changed<P> {
             });
         }
         Some(needs)
+    }
+}
+
+/// Steps written by hand: what each needs, and its acts.
+#[derive(Clone)]
+struct Steps(Vec<(u32, Vec<Act>)>);
+
+impl Plan for Steps {
+    fn steps(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        0
+    }
+
+    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let (needs, own) = &self.0[i as usize];
+        own.iter().for_each(|&act| acts.push(act));
+        Some(*needs)
     }
 }
 
@@ -96,6 +116,52 @@ fn a_rank_that_does_something_else_is_found_out() {
         fault(|act| act.team.size = 5).kind,
         Kind::Deadlock { waiting: 4 }
     );
+}
+
+/// Rank 0 sends after, or beside, what rank 1 does only when it has got that message: in life both wait.
+#[test]
+fn what_ranks_do_together_lets_nothing_start_before_its_end() {
+    let act = Together {
+        does: Collective::Bcast,
+        team: Team::of(2),
+        root: 0,
+        count: 1,
+        from: Part::EMPTY,
+        into: Part::EMPTY,
+    };
+    let (root, other) = (
+        Together {
+            from: Part::new(Buf::In, 0, 1),
+            ..act
+        },
+        Together {
+            into: Part::new(Buf::Out, 0, 1),
+            ..act
+        },
+    );
+    let send = Act::Send {
+        to: 1,
+        tag: 0,
+        from: Part::EMPTY,
+    };
+    let recv = Act::Recv {
+        from: 0,
+        tag: 0,
+        into: Part::EMPTY,
+    };
+    let case = Case::new(Collective::Bcast, 2, 1);
+    let check = |zero: &[(u32, &[Act])]| {
+        let steps = |all: &[(u32, &[Act])]| {
+            Steps(all.iter().map(|(needs, acts)| (*needs, acts.to_vec())).collect())
+        };
+        let one = steps(&[(0, &[recv]), (1, &[Act::Together(other)])]);
+        case.check_plans(&[steps(zero), one])
+    };
+    assert!(check(&[(0, &[send]), (0, &[Act::Together(root)])]).is_ok());
+    let late = check(&[(0, &[Act::Together(root)]), (0, &[send])]);
+    assert_eq!(late.unwrap_err().kind, Kind::Deadlock { waiting: 2 });
+    let beside = check(&[(0, &[Act::Together(root), send])]);
+    assert_eq!(beside.unwrap_err().kind, Kind::Unfinished);
 }
 
 #[test]

@@ -227,7 +227,8 @@ fn parameters(algorithm: Algorithm, size: u32, seed: u64) -> Parameters {
 /// Another algorithm of the stage's collective, with parameters as drawn.
 fn drawn_stage(own: Stage, size: u32, seed: u64) -> Stage {
     let collective = own.algorithm.collective();
-    let all: Vec<_> = collective.algorithms().collect();
+    let all = collective.algorithms();
+    let all: Vec<_> = all.filter(|one| one.is_by_messages()).collect();
     let algorithm = all[(draw(seed, collective as u64 + 7) % all.len() as u64) as usize];
     Stage::with(algorithm, &parameters(algorithm, size, draw(seed, 8)))
 }

@@ -147,6 +147,10 @@ pub(super) fn check<P: Plan>(
         if needs > step {
             return Err(fault(Kind::Needs { needs }));
         }
+        let before_last = acts.split_last().map_or(&[][..], |(_, before)| before);
+        if before_last.iter().any(|act| matches!(act, Act::Together(_))) {
+            return Err(fault(Kind::Unfinished));
+        }
         running.finish(needs);
         let is_alone = acts.len() == 1 && running.alone.is_none() && running.touches.is_empty();
         for (act, by) in acts.iter().zip((0..).map(|act| Which { step, act })) {

@@ -79,6 +79,9 @@ pub enum Kind {
     /// A rank does something with others of its node which do not do the same, or is not one of them.
     #[error("does not do what others of its team do together")]
     Apart,
+    /// What ranks do together stands before other acts of its step, which would wait for it.
+    #[error("does something together with others before the last act of its step")]
+    Unfinished,
     /// The rank ends with a wrong value.
     #[error("ends with {found} in element {element} of the output, not with {expected}")]
     Wrong {

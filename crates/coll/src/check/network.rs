@@ -414,12 +414,7 @@ impl Driver for View<'_, '_> {
     }
 
     fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Kind> {
-        let is_one = Together::is_done(act.does)
-            && act.team.size > 1
-            && act.root < act.team.size
-            && act.count > 0;
-        let number = act.team.number(self.rank).filter(|_| is_one);
-        let number = number.ok_or(Kind::Apart)?;
+        let number = act.number(self.rank).ok_or(Kind::Apart)?;
         let given = together::given(act, number)?;
         let gives = self.me().memory.read(given)?;
         let ticket = self.keep(act.into, None);

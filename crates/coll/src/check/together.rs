@@ -48,8 +48,7 @@ impl Meetings {
             members: Vec::new(),
         };
         let meeting = self.0.entry(act.team).or_insert_with(none);
-        let says = |act: &Together| (act.does, act.root, act.count);
-        if says(act) != says(&meeting.act) {
+        if !act.agrees(&meeting.act) {
             return Err(Kind::Apart);
         }
         meeting.members.push(Member {

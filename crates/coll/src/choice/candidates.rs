@@ -153,7 +153,7 @@ fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidat
 #[cfg(test)]
 mod tests {
     use super::{MOST, candidates};
-    use crate::catalog::{Call, Collective};
+    use crate::catalog::{Call, Collective, Teams};
     use crate::choice::Tuning;
 
     #[test]
@@ -183,8 +183,11 @@ mod tests {
                 collective,
                 ..Call::barrier(0, size).exactly()
             };
-            if let Ok(candidates) = candidates(&call, &Tuning::default()) {
-                assert!(candidates.len() < MOST, "{collective} of {size}");
+            for teams in [Teams::None, Teams::OnNodes, Teams::All] {
+                let call = call.with_teams(teams);
+                if let Ok(candidates) = candidates(&call, &Tuning::default()) {
+                    assert!(candidates.len() < MOST, "{collective} of {size}");
+                }
             }
         }
     }

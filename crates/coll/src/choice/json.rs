@@ -126,6 +126,9 @@ fn stages(
         let own = all.find(|own| own.algorithm.collective() == collective);
         takes(of, collective.name(), own.is_some())?;
         let by = algorithm(collective, &told.algorithm)?;
+        if !by.is_by_messages() {
+            return Err(format!("{by} cannot be a stage of {of}: a stage goes by messages"));
+        }
         let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
         let stage = Stage::with(by, &self::numbers(by, numbers)?);
         if let Some(own) = own {

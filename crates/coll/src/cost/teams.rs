@@ -38,7 +38,7 @@ pub(crate) fn together(node: Path, does: Collective, size: u32, bytes: u64) -> u
 
 /// Of a call all of whose ranks are on one node.
 pub(crate) fn team(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    together(model.machine.node, call.collective, call.size, call.bytes())
+    done_as(call.collective, call, model)
 }
 
 /// The same of another collective.

@@ -72,8 +72,8 @@ pub enum Act {
         /// The slot of [`Learned`](super::Learned) for the sum.
         slot: u8,
     },
-    /// Do something together with the other ranks of a node, without messages. A rank does one such
-    /// act after another.
+    /// Do something together with the other ranks of a node, without messages. It is the last act of its
+    /// step, and nothing starts before it is done: a rank may wait for the others right there.
     Together(Together),
 }
 

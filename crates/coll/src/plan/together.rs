@@ -90,6 +90,19 @@ impl Together {
         )
     }
 
+    /// Whether another rank of the team does the same.
+    pub fn agrees(&self, other: &Together) -> bool {
+        let says = |act: &Together| (act.does, act.team, act.root, act.count);
+        says(self) == says(other)
+    }
+
+    /// The number of a rank in what a team can do; `None` where it cannot, or the rank is not of the team.
+    pub fn number(&self, rank: u32) -> Option<u32> {
+        let Team { size, .. } = self.team;
+        let is_one = Together::is_done(self.does) && size > 1 && self.root < size && self.count > 0;
+        self.team.number(rank).filter(|_| is_one)
+    }
+
     /// The elements that the rank with this number gives, and those that it gets, if not in place.
     pub const fn lengths(&self, number: u32) -> [u64; 2] {
         let (one, all) = (self.count, self.count * self.team.size as u64);

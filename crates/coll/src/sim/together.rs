@@ -33,8 +33,7 @@ impl World<'_> {
             ranks: Vec::new(),
             last: 0,
         });
-        let says = |act: &Together| (act.does, act.root, act.count);
-        if says(act) != says(&meeting.act) || act.team.number(rank).is_none() {
+        if !act.agrees(&meeting.act) || act.number(rank).is_none() {
             return Err(Error::Apart { rank });
         }
         meeting.ranks.push(rank);

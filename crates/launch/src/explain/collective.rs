@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use oxmpi::settings::{Origin, Values};
 use oxmpi_coll::catalog::{Call, Collective, Teams};
 use oxmpi_coll::choice::{Choice, Step, Table, Tuning, expected};
-use oxmpi_coll::placement::Order;
+use oxmpi_coll::placement::{Order, Placement};
 
 use options::Options;
 
@@ -84,7 +84,10 @@ fn explain(options: Options, values: &Values) -> Result<Explained, String> {
     let is_of_jobs = options.is_of_jobs();
     let has_gate = is_of_jobs && call.size <= per_node && values.has_gate(&call, &tuning);
     let call = call.with_teams(match is_of_jobs {
-        true => values.teams(&call, per_node, &tuning),
+        true => {
+            let place = Placement::new(options.order, call.size, per_node);
+            values.teams(&call, place, &tuning)
+        }
         false => Teams::None,
     });
     let refused = |why: oxmpi_coll::catalog::Unsuited| why.to_string();

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use oxmpi_coll::catalog::{Call, Collective, Teams};
 use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
+use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
@@ -187,13 +188,13 @@ impl Values {
         self.parse("coll_check", switch)
     }
 
-    /// Which ranks may act together in a blocking call, so many being on a node, if algorithms are asked
-    /// for as `tuning` says.
-    pub fn teams(&self, call: &Call, per_node: u32, tuning: &Tuning) -> Teams {
-        let size = per_node.min(call.size);
+    /// Which ranks may act together in a blocking call, being placed so, if algorithms are asked for as
+    /// `tuning` says.
+    pub fn teams(&self, call: &Call, place: Placement, tuning: &Tuning) -> Teams {
+        let size = place.per_node().min(call.size);
         let fits = (2..=oxmpi_shm::Gates::RANKS).contains(&size);
         let serves = fits && self.node_collectives() && !tuning.reproducible.binds(call);
-        match call.size <= per_node {
+        match place.nodes() == 1 {
             true if serves && serves_in_node(call) && !tuning.asks_for(call) => Teams::All,
             false if serves && serves_on_nodes(call, size) => Teams::OnNodes,
             _ => Teams::None,

@@ -85,6 +85,9 @@ fn ranks_of_each_of_several_nodes_act_together_where_that_is_faster() {
         &[("OXMPI_SHM_COLLECTIVES", "off")]
     ));
     assert!(!is_suited("bcast 64KiB -n 64 --machine ndr", &[]));
+    // Dealt in turn two ranks are on each, whatever room there is.
+    let in_turn = "allreduce 512KiB -n 4 --per-node 3 --placement cyclic";
+    assert!(!is_suited(in_turn, &[]));
     let forced = [("OXMPI_BCAST_ALGORITHM", "team")];
     let read = json("bcast 64KiB -n 64 --per-node 8", &forced);
     assert_eq!(read["chosen"]["algorithm"], "team");

@@ -70,17 +70,12 @@ impl<A: Access> Communicator<A> {
         if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
             return Ok(Teams::None);
         }
-        self.teams_on_nodes()
-    }
-
-    #[cold]
-    fn teams_on_nodes(&self) -> Result<Teams> {
-        let context = self.context();
-        let have = || self.access().with(|lane| lane.has_teams(context));
-        if have().is_none() {
-            self.meet()?;
-        }
-        Ok(match have() {
+        let have = || (self.access()).with(|lane| lane.has_teams(self.context()));
+        let have = match have() {
+            None => self.meet().map(|()| have())?,
+            known => known,
+        };
+        Ok(match have {
             Some(true) => Teams::OnNodes,
             _ => Teams::None,
         })

@@ -96,8 +96,8 @@ impl Lane {
             Some(place) if !asked => match std::mem::replace(place, Place::Away) {
                 Place::Here(team) => Lent::Team(team, looks),
                 Place::Away => Lent::Away,
-                Place::None | Place::Alone => {
-                    *place = Place::None;
+                other @ (Place::None | Place::Alone) => {
+                    *place = other;
                     Lent::None
                 }
                 Place::Unmade => {
@@ -113,7 +113,7 @@ impl Lane {
     }
 
     /// Whether the ranks of each node have a team for the communicator of this context, whose ranks are on
-    /// several; `None`: they have not met yet.
+    /// several; `None`: they have not met yet, and meet now, while they have none.
     pub(in crate::raw) fn has_teams(&mut self, context: u32) -> Option<bool> {
         match self.teams.get_mut((context / Self::CONTEXTS) as usize) {
             Some(Place::Here(_) | Place::Away | Place::Alone) => Some(true),
