@@ -152,7 +152,11 @@ fn what_ranks_do_together_lets_nothing_start_before_its_end() {
     let case = Case::new(Collective::Bcast, 2, 1);
     let check = |zero: &[(u32, &[Act])]| {
         let steps = |all: &[(u32, &[Act])]| {
-            Steps(all.iter().map(|(needs, acts)| (*needs, acts.to_vec())).collect())
+            Steps(
+                all.iter()
+                    .map(|(needs, acts)| (*needs, acts.to_vec()))
+                    .collect(),
+            )
         };
         let one = steps(&[(0, &[recv]), (1, &[Act::Together(other)])]);
         case.check_plans(&[steps(zero), one])

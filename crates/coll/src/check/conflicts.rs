@@ -148,7 +148,10 @@ pub(super) fn check<P: Plan>(
             return Err(fault(Kind::Needs { needs }));
         }
         let before_last = acts.split_last().map_or(&[][..], |(_, before)| before);
-        if before_last.iter().any(|act| matches!(act, Act::Together(_))) {
+        if before_last
+            .iter()
+            .any(|act| matches!(act, Act::Together(_)))
+        {
             return Err(fault(Kind::Unfinished));
         }
         running.finish(needs);

@@ -127,7 +127,9 @@ fn stages(
         takes(of, collective.name(), own.is_some())?;
         let by = algorithm(collective, &told.algorithm)?;
         if !by.is_by_messages() {
-            return Err(format!("{by} cannot be a stage of {of}: a stage goes by messages"));
+            return Err(format!(
+                "{by} cannot be a stage of {of}: a stage goes by messages"
+            ));
         }
         let numbers = [told.radix, told.gather_radix, told.blocks, told.window];
         let stage = Stage::with(by, &self::numbers(by, numbers)?);
