@@ -98,6 +98,16 @@ impl<'a, A: Access> Binding<'a, A> {
         Ok((body, packed))
     }
 
+    /// What holds the bytes of the part: its place or, where that has gaps, room to which they are copied.
+    #[inline]
+    fn filled(&mut self, part: Part) -> Result<(RawBytes, Option<Box<Packed>>)> {
+        let (body, packed) = self.body(part)?;
+        if packed.is_some() {
+            self.transfer(body, part, |body, piece| body.copy_from(&piece))?;
+        }
+        Ok((body, packed))
+    }
+
     /// Takes a message's room back, and brings what was received to its place.
     #[cold]
     fn unpack(&mut self, mut packed: Box<Packed>, received: bool) -> Result<()> {
@@ -158,10 +168,7 @@ impl<A: Access> Driver for Binding<'_, A> {
     type Error = Error;
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>> {
-        let (body, mut packed) = self.body(from)?;
-        if packed.is_some() {
-            self.transfer(body, from, |body, piece| body.copy_from(&piece))?;
-        }
+        let (body, mut packed) = self.filled(from)?;
         let (peer, envelope) = self.address(to, tag)?;
         let request =
             (self.meeting.access).with(|lane| lane.send_now(peer, envelope, Mode::Standard, body));
@@ -288,21 +295,20 @@ impl<A: Access> Driver for Binding<'_, A> {
         if !self.state.alone {
             return Ok(Joined::Unsupported);
         }
-        let places = self.places();
-        let whole = |part: Part| match part.is_empty() {
-            true => Some(RawBytes::empty()),
-            false => places.whole(part),
+        let mut room = |part: Part| match part.is_empty() {
+            true => Ok((RawBytes::empty(), None)),
+            false => self.filled(part),
         };
-        let bytes = match (whole(act.from), whole(act.into)) {
-            (Some(from), Some(into)) => [from, into],
-            (None, _) => return Err(self.outside(act.from)),
-            _ => return Err(self.outside(act.into)),
-        };
-        let given = (self.state.element, bytes);
+        let ((from, packed_from), (into, packed_into)) = (room(act.from)?, room(act.into)?);
+        let given = (self.state.element, [from, into]);
         let (meeting, operation) = (self.meeting, self.operation);
-        meeting
-            .together(act, given, operation)
-            .map(|()| Joined::Done)
+        meeting.together(act, given, operation)?;
+        for (packed, written) in [(packed_from, false), (packed_into, true)] {
+            if let Some(packed) = packed {
+                self.unpack(packed, written)?;
+            }
+        }
+        Ok(Joined::Done)
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool> {

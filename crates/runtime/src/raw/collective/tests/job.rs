@@ -6,10 +6,12 @@ use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use oxmpi_coll::placement::Placement;
 use oxmpi_os::fork::ForkGuard;
 
 use crate::boot::{self, Invitation};
 use crate::error::Result;
+use crate::raw::group::on_one_node;
 use crate::raw::{Communicator, Group, Lane, LaneCell, Own, Policy};
 
 /// How long a rank may take for one job.
@@ -17,6 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs `rank` as each of `size` ranks, each on a thread and a lane of its own.
 pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
+    job_placed(on_one_node(size), rank);
+}
+
+/// As [`job`], with ranks that are taken to be on nodes so: all of them share memory, but only those of one
+/// node know it.
+pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Own>) + Sync) {
+    let size = place.size();
     let invitation = OnceLock::new();
     let (done, watch) = channel();
     let all_done = Barrier::new(size as usize);
@@ -25,7 +34,7 @@ pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
             let (done, rank, invitation) = (done.clone(), &rank, &invitation);
             let all_done = &all_done;
             scope.spawn(move || {
-                let comm = join(size, number, invitation).expect("the ranks meet");
+                let comm = join(place, number, invitation).expect("the ranks meet");
                 let ended = catch_unwind(AssertUnwindSafe(|| rank(&comm)));
                 done.send(number).expect("the test waits");
                 // Nobody leaves while another one may still be in a collective that fails.
@@ -46,7 +55,8 @@ pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Own>) + Sync) {
 }
 
 /// The communicator of all ranks.
-fn join(size: u32, rank: u32, invitation: &OnceLock<String>) -> Result<Communicator<Own>> {
+fn join(place: Placement, rank: u32, invitation: &OnceLock<String>) -> Result<Communicator<Own>> {
+    let size = place.size();
     let (policy, _) = Policy::of_process()?;
     let node = if rank == 0 {
         let (door, text) = boot::invite(true)?;
@@ -60,6 +70,9 @@ fn join(size: u32, rank: u32, invitation: &OnceLock<String>) -> Result<Communica
     Ok(Communicator::new(
         lane,
         Lane::FIRST_CONTEXT,
-        Group::all(size, rank),
+        match place.nodes() {
+            1 => Group::all(size, rank),
+            _ => Group::subset((0..size).collect(), size, rank, place),
+        },
     ))
 }

@@ -6,14 +6,16 @@ mod started;
 mod threads;
 mod troubles;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
+use oxmpi_coll::placement::{Order, Placement};
 
 use self::arena::{Arena, Element, combine};
-use self::job::job;
+use self::job::{job, job_placed};
 use super::{Buffers, Communicator, Run};
 use crate::op::{Op, custom};
 use crate::raw::Own;
+use crate::raw::group::on_one_node;
 
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
 const CASES: usize = 10;
@@ -21,8 +23,10 @@ const CASES: usize = 10;
 /// Above this the network's roads and the packing are the same as for shorter ones.
 const LONGEST: u64 = 3000;
 
-/// The cases that are run: those that prove the algorithm, not as long.
-fn sample(algorithm: Algorithm, size: u32) -> Vec<Case> {
+/// The cases that are run: those that prove the algorithm, not as long. Where ranks act together, they are those
+/// that are placed so.
+fn sample(algorithm: Algorithm, place: Placement) -> Vec<Case> {
+    let size = place.size();
     let all = cases(algorithm, size);
     let step = all.len().div_ceil(CASES).max(1);
     let first = draw(size.into(), algorithm as u64) as usize % step;
@@ -30,9 +34,9 @@ fn sample(algorithm: Algorithm, size: u32) -> Vec<Case> {
         count: case.count.min(LONGEST),
         parameters: match algorithm.is_by_messages() {
             true => case.parameters,
-            // The ranks of the job have one team.
             false => Parameters {
-                per_node: size,
+                per_node: place.per_node(),
+                order: place.order(),
                 ..case.parameters
             },
         },
@@ -99,10 +103,29 @@ fn every_algorithm_brings_what_its_contract_promises() {
             comm.allreduce_in_place(&mut [0_u8], Op::MAX)
                 .expect("all are there");
             for algorithm in Algorithm::ALL {
-                for case in sample(algorithm, size) {
+                for case in sample(algorithm, on_one_node(size)) {
                     run_case(comm, algorithm, &case, blocking);
                 }
             }
         });
+    }
+}
+
+#[test]
+fn ranks_of_each_node_act_together() {
+    let acts = |one: &Algorithm| one.row().needs.teams == Teams::OnNodes;
+    for (size, per_node) in [(4, 2), (5, 2), (6, 3), (7, 3), (8, 2), (8, 4)] {
+        for order in [Order::Block, Order::Cyclic] {
+            let place = Placement::new(order, size, per_node);
+            job_placed(place, |comm| {
+                let call = Call::bcast(comm.group().rank(), size, 0, 1);
+                assert_eq!(comm.teams(&call).ok(), Some(Teams::OnNodes));
+                for algorithm in Algorithm::ALL.into_iter().filter(acts) {
+                    for case in sample(algorithm, place) {
+                        run_case(comm, algorithm, &case, blocking);
+                    }
+                }
+            });
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::op::custom;
 use crate::raw::collective::{Area, Buffers, OwnOperation};
+use crate::raw::group::on_one_node;
 use crate::raw::{Communicator, Mode, Own, RawRequest};
 
 /// Collectives that are under way at once.
@@ -74,7 +75,7 @@ fn any_number_goes_on_at_once_and_is_waited_for_in_any_order() {
                 .filter(|one| one.is_by_messages());
             let all: Vec<(Algorithm, Case)> = all
                 .flat_map(|algorithm| {
-                    let cases = sample(algorithm, size).into_iter().take(3);
+                    let cases = sample(algorithm, on_one_node(size)).into_iter().take(3);
                     cases.map(move |case| (algorithm, case))
                 })
                 .collect();
