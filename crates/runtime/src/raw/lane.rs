@@ -16,7 +16,7 @@ use oxmpi_shm::wait::{Patience, Rest, Waiter};
 use oxmpi_wire::engine::{self, Engine, Failure, Mode, Outcome, Rules, Source, Status, Tag};
 use oxmpi_wire::{Envelope, Peer, Rx, Short, Tx, Wanted};
 
-pub(super) use together::{Lent, Missed};
+pub(super) use together::{Lent, Missed, OnNodes};
 
 use self::together::Place;
 use super::choices::Choices;

@@ -16,7 +16,7 @@ use oxmpi_wire::Bytes;
 
 use super::super::access::Access;
 use super::super::communicator::Communicator;
-use super::super::lane::{Lane, Lent, Missed};
+use super::super::lane::{Lane, Lent, Missed, OnNodes};
 use super::places::pairs;
 use super::trouble::{Cause, look};
 use super::{Area, Buffers, Meeting, Operation};
@@ -40,11 +40,7 @@ impl<A: Access> Communicator<A> {
         let (team, looks) = match self.lend(call)? {
             Lent::Team(team, looks) => (team, looks),
             Lent::None | Lent::Unmade => return Ok(false),
-            Lent::Away => {
-                let why = "one is under way on this communicator, in another thread or in whose \
-                           operation this one is called";
-                return Err(self.refused(&why));
-            }
+            Lent::Away => return Err(self.refused(&UNDER_WAY)),
         };
         let mut run = Run {
             team: Some(team),
@@ -70,15 +66,16 @@ impl<A: Access> Communicator<A> {
         if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
             return Ok(Teams::None);
         }
-        let have = || (self.access()).with(|lane| lane.has_teams(self.context()));
+        let have = || (self.access()).with(|lane| lane.teams_on_nodes(self.context()));
         let have = match have() {
-            None => self.meet().map(|()| have())?,
+            OnNodes::Unmade => self.meet().map(|()| have())?,
             known => known,
         };
-        Ok(match have {
-            Some(true) => Teams::OnNodes,
-            _ => Teams::None,
-        })
+        match have {
+            OnNodes::Made => Ok(Teams::OnNodes),
+            OnNodes::None | OnNodes::Unmade => Ok(Teams::None),
+            OnNodes::Away => Err(self.refused(&UNDER_WAY)),
+        }
     }
 
     /// Lends the communicator's team, which is made at first.
@@ -97,6 +94,9 @@ impl<A: Access> Communicator<A> {
         }
     }
 }
+
+/// Why a communicator's team is away.
+const UNDER_WAY: &str = "one is under way on this communicator, in another thread or in whose operation this one is called";
 
 /// Why a collective ends early.
 enum Stop {
@@ -135,11 +135,15 @@ impl<A: Access> Meeting<'_, A> {
         (element, [input, output]): (u64, [RawBytes; 2]),
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let number = act.team.number(self.group.rank());
-        let team = self.access.with(|lane| lane.take_team(self.context));
-        let (Some(number), Some((team, looks))) = (number, team) else {
-            return Err(self.refused(&"its plan lets ranks act together that have no team"));
+        let (team, looks) = match (self.access).with(|lane| lane.lend_team_on_node(self.context)) {
+            Lent::Team(team, looks) => (team, looks),
+            Lent::Away => return Err(self.refused(&UNDER_WAY)),
+            Lent::None | Lent::Unmade => {
+                return Err(self.refused(&"its plan lets ranks act together that have no team"));
+            }
         };
+        let number =
+            (act.team.number(self.group.rank())).filter(|_| team.size() == act.team.size as usize);
         let mut run = Run {
             team: Some(team),
             caller: Caller {
@@ -147,12 +151,14 @@ impl<A: Access> Meeting<'_, A> {
                 operation,
                 looks,
             },
-            done: false,
+            // Who runs the plan tells all of an error.
+            done: true,
         };
-        let ended = run.go(&act.call(number, element), &input, &output);
-        // Who runs the plan tells all of an error.
-        run.done = true;
-        match ended? {
+        let done = match number {
+            Some(number) => run.go(&act.call(number, element), &input, &output)?,
+            None => false,
+        };
+        match done {
             true => Ok(()),
             false => Err(self.refused(&"its plan lets ranks do together what they do not")),
         }

@@ -34,6 +34,18 @@ pub(in crate::raw) enum Lent {
     Away,
 }
 
+/// Whether the ranks of each node have a team.
+pub(in crate::raw) enum OnNodes {
+    /// They have none.
+    None,
+    /// They have not met yet, and meet now, while they have none.
+    Unmade,
+    /// They have; this rank may be alone.
+    Made,
+    /// They have, and another collective is at work in this rank's.
+    Away,
+}
+
 /// Why what a collective waits for does not come.
 pub(in crate::raw) enum Missed {
     /// A rank is lost.
@@ -113,15 +125,16 @@ impl Lane {
     }
 
     /// Whether the ranks of each node have a team for the communicator of this context, whose ranks are on
-    /// several; `None`: they have not met yet, and meet now, while they have none.
-    pub(in crate::raw) fn has_teams(&mut self, context: u32) -> Option<bool> {
+    /// several.
+    pub(in crate::raw) fn teams_on_nodes(&mut self, context: u32) -> OnNodes {
         match self.teams.get_mut((context / Self::CONTEXTS) as usize) {
-            Some(Place::Here(_) | Place::Away | Place::Alone) => Some(true),
+            Some(Place::Here(_) | Place::Alone) => OnNodes::Made,
+            Some(Place::Away) => OnNodes::Away,
             Some(place @ Place::Unmade) if self.policy.node_collectives => {
                 *place = Place::None;
-                None
+                OnNodes::Unmade
             }
-            _ => Some(false),
+            _ => OnNodes::None,
         }
     }
 
@@ -132,14 +145,17 @@ impl Lane {
         }
     }
 
-    /// Takes the team of the communicator of this context, and how often to look before a longer wait.
-    pub(in crate::raw) fn take_team(&mut self, context: u32) -> Option<(Box<Team>, u32)> {
-        let place = self.teams.get_mut((context / Self::CONTEXTS) as usize)?;
+    /// Lends the team that the ranks of this node have for the communicator of this context.
+    pub(in crate::raw) fn lend_team_on_node(&mut self, context: u32) -> Lent {
+        let Some(place) = self.teams.get_mut((context / Self::CONTEXTS) as usize) else {
+            return Lent::None;
+        };
         match std::mem::replace(place, Place::Away) {
-            Place::Here(team) => Some((team, self.looks)),
+            Place::Here(team) => Lent::Team(team, self.looks),
+            Place::Away => Lent::Away,
             other => {
                 *place = other;
-                None
+                Lent::None
             }
         }
     }

@@ -1,16 +1,20 @@
 //! When one rank's part of a collective fails, all ranks learn of it.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
+use oxmpi_coll::placement::{Order, Placement};
 use oxmpi_wire::Status;
 
-use super::job::job;
+use super::job::{job, job_placed};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::{Error, Result};
 use crate::op::custom;
-use crate::raw::collective::{Area, Buffers};
+use crate::raw::collective::{Area, Buffers, Run};
 use crate::raw::{Communicator, Group, Mode, Own, RawRequest};
 
 const SIZE: u32 = 5;
@@ -54,20 +58,73 @@ fn is_over(comm: &Communicator<Own>) {
     assert!(comm.start(barrier(rank), nothing(), None).is_err());
 }
 
+/// Ranks of one node, and of two, which reduce together what is of their node.
+fn places() -> [Placement; 2] {
+    [SIZE, 3].map(|per_node| Placement::new(Order::Block, SIZE, per_node))
+}
+
 #[test]
 fn a_panic_of_an_operation_ends_the_collective_on_all_ranks() {
-    job(SIZE, |comm| {
-        match catch_unwind(AssertUnwindSafe(|| treacherous(comm))) {
-            Err(_) => assert_eq!(comm.group().rank(), 1),
-            Ok(Err(error)) => assert!(is_told_of(&error, 1), "{error}"),
-            // It had its share before the panic.
-            Ok(Ok(())) => {
-                let error = comm.barrier().expect_err("rank 1 does not come");
-                assert!(is_told_of(&error, 1), "{error}");
+    for place in places() {
+        job_placed(place, |comm| {
+            match catch_unwind(AssertUnwindSafe(|| treacherous(comm))) {
+                Err(_) => assert_eq!(comm.group().rank(), 1),
+                Ok(Err(error)) => assert!(is_told_of(&error, 1), "{error}"),
+                // It had its share before the panic.
+                Ok(Ok(())) => {
+                    let error = comm.barrier().expect_err("rank 1 does not come");
+                    assert!(is_told_of(&error, 1), "{error}");
+                }
             }
-        }
-        is_over(comm);
-    });
+            is_over(comm);
+        });
+    }
+}
+
+#[test]
+fn an_operation_does_not_call_a_collective_of_its_communicator() {
+    for place in places() {
+        let refused = AtomicUsize::new(0);
+        job_placed(place, |comm| {
+            let rank = comm.group().rank();
+            let within = || {
+                let (call, mut byte) = (Call::bcast(rank, SIZE, 0, 1), [0_u8]);
+                let (input, output) = match rank {
+                    0 => (Area::Whole(target(&mut byte)), Area::empty()),
+                    _ => (Area::empty(), Area::Whole(target(&mut byte))),
+                };
+                comm.collective(&call, &Buffers::new(input, output), None)
+            };
+            within().expect("all call it, and meet");
+            let first = Cell::new(true);
+            let operation = custom(|a: u64, b: u64| {
+                if first.take() {
+                    let error = within().expect_err("its team is at work").to_string();
+                    assert!(
+                        error.contains("one is under way on this communicator"),
+                        "{error}"
+                    );
+                    refused.fetch_add(1, Relaxed);
+                }
+                a + b
+            });
+            let mut value = [u64::from(rank)];
+            let call = Call::allreduce(rank, SIZE, 1, 8).with_in_place(true);
+            let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
+            let parameters = Parameters {
+                per_node: place.per_node(),
+                ..Parameters::NONE
+            };
+            let call = call.with_teams(Teams::All);
+            let plan = Algorithm::AllreduceTeam.plan(&call, &parameters);
+            let plan = plan.expect("it suits");
+            let run = Run::new(plan, &call, comm.numbering().once(), true);
+            let ended = comm.carry_out(run, comm.group(), &buffers, Some(&operation));
+            ended.expect("what was refused was not begun");
+            assert_eq!(value, [u64::from(SIZE * (SIZE - 1) / 2)]);
+        });
+        assert!(refused.into_inner() > 0, "{place:?}");
+    }
 }
 
 #[test]
