@@ -36,6 +36,14 @@ impl Placement {
         }
     }
 
+    /// As [`Placement::new`], but with all ranks on one node where `per_node` is 0.
+    pub fn told(order: Order, size: u32, per_node: u32) -> Self {
+        match per_node {
+            0 => Placement::new(order, size, size),
+            some => Placement::new(order, size, some),
+        }
+    }
+
     /// The placement of ranks whose nodes are `nodes`, in rank order; nodes are numbered from 0 in the
     /// order of their first ranks. `None` where that is neither order, as with nodes of different
     /// sizes: then each rank counts as a node of its own.
@@ -73,12 +81,18 @@ impl Placement {
         self.per_node
     }
 
+    /// The ranks on a node.
+    pub const fn ranks_on(&self, node: u32) -> u32 {
+        match self.order {
+            Order::Block if node + 1 < self.nodes => self.per_node,
+            Order::Block => self.size - node * self.per_node,
+            Order::Cyclic => (self.size - node).div_ceil(self.nodes),
+        }
+    }
+
     /// The ranks on the last node.
     pub const fn on_last_node(&self) -> u32 {
-        match self.order {
-            Order::Block => self.size - (self.nodes - 1) * self.per_node,
-            Order::Cyclic => self.size / self.nodes,
-        }
+        self.ranks_on(self.nodes - 1)
     }
 
     /// The order of dealing.
@@ -132,6 +146,9 @@ mod tests {
                 let most = (0..placement.nodes()).map(on_node).max();
                 let told = placement.per_node().min(size);
                 assert_eq!(most, Some(told as usize));
+                for node in 0..placement.nodes() {
+                    assert_eq!(placement.ranks_on(node) as usize, on_node(node));
+                }
                 for rank in 0..size {
                     let (node, local) = (placement.node(rank), placement.local(rank));
                     assert_eq!(placement.rank(node, local), rank);

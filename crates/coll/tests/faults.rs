@@ -81,6 +81,7 @@ fn reduced(wanted: [bool; 2]) -> Contract {
         same_bits: wanted == [true, true],
         barrier: false,
         followed: None,
+        placement: None,
     }
 }
 
@@ -342,6 +343,7 @@ fn results_with_other_bits() {
         same_bits,
         barrier: false,
         followed: None,
+        placement: None,
     };
     let plans = [script(2, &zero), one, two];
     assert!(check_plans(&plans, &contract(false)).is_ok());
@@ -363,6 +365,7 @@ fn a_barrier_that_is_left_early() {
         same_bits: false,
         barrier: true,
         followed: None,
+        placement: None,
     };
     let one_way = [
         script(0, &[&[send(1, Part::EMPTY)]]),

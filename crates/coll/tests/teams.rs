@@ -118,6 +118,51 @@ fn a_rank_that_does_something_else_is_found_out() {
     );
 }
 
+/// Four ranks on two nodes: all of them, and those with the same number on their node.
+#[test]
+fn ranks_of_several_nodes_do_nothing_together() {
+    let case = Case {
+        parameters: Parameters {
+            per_node: 2,
+            ..Parameters::NONE
+        },
+        ..Case::new(Collective::Allreduce, 4, 3)
+    };
+    let act = Together {
+        does: Collective::Allreduce,
+        team: Team::of(4),
+        root: 0,
+        count: 3,
+        from: Part::new(Buf::In, 0, 3),
+        into: Part::new(Buf::Out, 0, 3),
+    };
+    let found = |team: fn(u32) -> Team| {
+        let step = |team| (0, Vec::from([Act::Together(Together { team, ..act })]));
+        let plans: Vec<_> = (0..4)
+            .map(|rank| Steps(Vec::from([step(team(rank))])))
+            .collect();
+        case.check_plans(&plans).expect_err("a fault").kind
+    };
+    let all = Team::of(4);
+    assert_eq!(found(|_| Team::of(4)), Kind::Strangers { team: all });
+    let across = Team {
+        stride: 2,
+        ..Team::of(2)
+    };
+    let found_across = found(|rank| Team {
+        first: rank % 2,
+        stride: 2,
+        size: 2,
+    });
+    assert_eq!(found_across, Kind::Strangers { team: across });
+    // These share a node each; only, their sums are no sum of all.
+    let on_nodes = found(|rank| Team {
+        first: rank / 2 * 2,
+        ..Team::of(2)
+    });
+    assert!(matches!(on_nodes, Kind::Wrong { .. }), "{on_nodes}");
+}
+
 /// Rank 0 sends after, or beside, what rank 1 does only when it has got that message: in life both wait.
 #[test]
 fn what_ranks_do_together_lets_nothing_start_before_its_end() {

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{
-    Case, Contract, Fault, Ranks, Report, cases, check_plans, draw, least_volume, plain,
-    promises_rounds,
+    Case, Fault, Ranks, Report, cases, draw, least_volume, plain, promises_rounds,
 };
 use oxmpi_coll::placement::Order;
 use oxmpi_coll::plan::Plan;
@@ -160,7 +159,7 @@ fn prove_near(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
     Ok(match alike.flatten() {
         Some(checked) => Some((1, checked)),
         None if steps > most.run => None,
-        None => Some((0, check_plans(&plans, &Contract::of(&calls, &arrays)))),
+        None => Some((0, case.check_plans(&plans))),
     })
 }
 

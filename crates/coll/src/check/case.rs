@@ -68,7 +68,8 @@ impl Case {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
         let plans = self.plans_of(algorithm, &calls)?;
-        check_plans(&plans, &Contract::following(&calls, &arrays, ranks))
+        let contract = Contract::following(&calls, &arrays, ranks);
+        check_plans(&plans, &contract.placed(self.size, &self.parameters))
     }
 
     /// The plans of all ranks, and what they promise.
@@ -80,7 +81,10 @@ impl Case {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
         let plans = self.plans_of(algorithm, &calls)?;
-        Ok((plans, Contract::of(&calls, &arrays)))
+        Ok((
+            plans,
+            Contract::of(&calls, &arrays).placed(self.size, &self.parameters),
+        ))
     }
 
     fn plans_of(&self, algorithm: Algorithm, calls: &[Call]) -> Result<Vec<AnyPlan>, Fault> {
@@ -102,7 +106,8 @@ impl Case {
     /// The first fault found.
     pub fn check_plans<P: crate::plan::Plan + Clone>(&self, plans: &[P]) -> Result<Report, Fault> {
         let arrays = self.arrays();
-        check_plans(plans, &Contract::of(&self.calls(&arrays), &arrays))
+        let contract = Contract::of(&self.calls(&arrays), &arrays);
+        check_plans(plans, &contract.placed(self.size, &self.parameters))
     }
 
     /// The arrays of all ranks; none where the collective has none.

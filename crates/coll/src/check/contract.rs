@@ -5,8 +5,9 @@ use core::ops::Range;
 
 use super::arrays::{Arrays, Lengths};
 use super::ranks::Ranks;
-use crate::catalog::{Call, Collective, NOBODY};
-use crate::plan::Part;
+use crate::catalog::{Call, Collective, NOBODY, Parameters};
+use crate::placement::Placement;
+use crate::plan::{Part, Team};
 
 /// The promise of one collective call to all its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Contract {
     pub barrier: bool,
     /// The ranks whose contributions are followed, if not all are: see [`Contract::following`].
     pub followed: Option<Ranks>,
+    /// On which nodes the ranks are: all of a node, and nobody else, act together. `None`: nobody looks.
+    pub placement: Option<Placement>,
 }
 
 /// One rank's share of a contract.
@@ -130,7 +133,30 @@ impl Contract {
             same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
             barrier: is(Collective::Barrier),
             followed: followed.cloned(),
+            placement: None,
         }
+    }
+
+    /// The same of so many ranks that are on the nodes that the parameters tell of: on one, where they tell of
+    /// none.
+    #[must_use]
+    pub fn placed(
+        self,
+        size: u32,
+        &Parameters {
+            order, per_node, ..
+        }: &Parameters,
+    ) -> Self {
+        Contract {
+            placement: Some(Placement::told(order, size, per_node)),
+            ..self
+        }
+    }
+
+    /// Whether these are all ranks of the node that this one is on.
+    pub(super) fn are_of_node(&self, team: Team, rank: u32) -> bool {
+        let is_node = |place: Placement| team == Team::on(place, place.node(rank));
+        self.placement.is_none_or(is_node)
     }
 
     /// Whether what the rank contributes has a value.

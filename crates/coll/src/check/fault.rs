@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::ranks::Ranks;
 use crate::catalog::Unsuited;
-use crate::plan::{Act, Buf, Part};
+use crate::plan::{Act, Buf, Part, Team};
 
 /// A fault of a plan, and where it showed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -79,6 +79,9 @@ pub enum Kind {
     /// A rank does something with others of its node which do not do the same, or is not one of them.
     #[error("does not do what others of its team do together")]
     Apart,
+    /// A rank does something with others, and these are not all ranks of its node and nobody else.
+    #[error("acts together with {team:?}, which are not the ranks of its node")]
+    Strangers { team: Team },
     /// What ranks do together stands before other acts of its step, which would wait for it.
     #[error("does something together with others before the last act of its step")]
     Unfinished,

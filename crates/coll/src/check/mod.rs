@@ -98,7 +98,8 @@ pub fn check(
         algorithm.plan(call, parameters).map_err(unsuited)
     };
     let plans = (0..).zip(calls).map(plan).collect::<Result<Vec<_>, _>>()?;
-    check_plans(&plans, &Contract::of(calls, arrays))
+    let contract = Contract::of(calls, arrays);
+    check_plans(&plans, &contract.placed(calls.len() as u32, parameters))
 }
 
 /// Proves that the plans of ranks 0, 1 and so on keep the contract.

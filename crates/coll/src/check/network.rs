@@ -415,6 +415,9 @@ impl Driver for View<'_, '_> {
 
     fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Kind> {
         let number = act.number(self.rank).ok_or(Kind::Apart)?;
+        if !self.world.contract.are_of_node(act.team, self.rank) {
+            return Err(Kind::Strangers { team: act.team });
+        }
         let given = together::given(act, number)?;
         let gives = self.me().memory.read(given)?;
         let ticket = self.keep(act.into, None);

@@ -90,11 +90,7 @@ impl Tuning {
 
     /// Where the ranks of a group are.
     fn placement(&self, size: u32) -> Placement {
-        let per_node = match self.per_node {
-            0 => size,
-            some => some,
-        };
-        Placement::new(self.order, size, per_node)
+        Placement::told(self.order, size, self.per_node)
     }
 
     /// The costs in a group.

@@ -45,7 +45,7 @@ impl Prefix {
             ..
         } = call;
         let (node, local) = (place.node(rank), place.local(rank));
-        let (first, ranks) = (place.rank(node, 0), ranks_of(place, node));
+        let (first, ranks) = (place.rank(node, 0), place.ranks_on(node));
         let within = Call {
             rank: local,
             size: ranks,
@@ -126,7 +126,7 @@ impl Prefix {
             Inside::Scan(_) => Buf::Out,
             Inside::Exscan(_) => Buf::Scratch,
         };
-        let last = |node| self.place.rank(node, ranks_of(self.place, node) - 1);
+        let last = |node| self.place.rank(node, self.place.ranks_on(node) - 1);
         act.with_peer(last).with_parts(|part| match part.buf {
             Buf::In => part.moved(Buf::In, sum, 0),
             Buf::Out => part.moved(Buf::Out, Buf::Scratch, self.count),
@@ -151,11 +151,6 @@ impl Prefix {
             _ => acts.reduce(self.room(1), self.output(), Side::Left),
         }
     }
-}
-
-/// Ranks on a node, nodes being filled one after another.
-fn ranks_of(place: Placement, node: u32) -> u32 {
-    (place.size() - node * place.per_node()).min(place.per_node())
 }
 
 impl Plan for Prefix {

@@ -2,6 +2,7 @@
 
 use super::Part;
 use crate::catalog::{Call, Collective};
+use crate::placement::Placement;
 
 /// Ranks that share the memory of a node: all those of the group there, numbered in their order. They
 /// lie at equal distances, and each of them has the same team in its plan.
@@ -21,6 +22,16 @@ impl Team {
         Team {
             first: 0,
             stride: 1,
+            size,
+        }
+    }
+
+    /// The ranks of a node.
+    pub const fn on(place: Placement, node: u32) -> Self {
+        let (first, size) = (place.rank(node, 0), place.ranks_on(node));
+        Team {
+            first,
+            stride: place.rank(node, 1) - first,
             size,
         }
     }

@@ -173,7 +173,8 @@ fn following_some_blocks_notices_mutants() {
             let (size, contract) = (mutant.case.size, &mutant.contract);
             let arrays = mutant.case.arrays();
             let calls = mutant.case.calls(&arrays);
-            assert_eq!(&Contract::of(&calls, &arrays), contract);
+            let whole = Contract::of(&calls, &arrays).placed(size, &mutant.case.parameters);
+            assert_eq!(&whole, contract);
             let follow = |plans: &[Mutant], ranks: &[u32]| {
                 let ranks = ranks.iter().map(|&rank| Ranks::one(rank));
                 let ranks = ranks.fold(Ranks::new(), |all, one| all.union(&one));

@@ -19,8 +19,8 @@ impl<A: Access> Communicator<A> {
         let (context, group) = (self.context(), self.group());
         let place = group.place();
         let (node, me) = (place.node(group.rank()), place.local(group.rank()));
-        let ranks = (0..place.per_node().min(group.size())).map(|local| place.rank(node, local));
-        let ranks: Vec<u32> = ranks.filter(|&rank| rank < group.size()).collect();
+        let ranks = (0..place.ranks_on(node)).map(|local| place.rank(node, local));
+        let ranks: Vec<u32> = ranks.collect();
         let links = ranks.iter().filter_map(|&rank| group.link(rank as usize));
         let is_alone = ranks.len() == 1;
         let mut team = match is_alone {
