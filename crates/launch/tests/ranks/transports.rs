@@ -181,27 +181,63 @@ fn an_unknown_name_is_told_once_in_a_job() {
     assert_eq!(done.err.matches(said).count(), 1, "{}", done.err);
 }
 
-/// Settings files of hosts may differ.
+/// What rank 1 is told, and nobody else.
+const TOLD: &str = "TEST_TOLD";
+
+/// Rank 1 starts anew with a variable in its environment, as settings files of hosts may differ.
+fn join_being_told(name: &str) -> Result<()> {
+    if env::var("PMI_RANK").is_ok_and(|rank| rank == "1") && env::var_os(name).is_none() {
+        let mut again = Command::new(env::current_exe().expect("its own path"));
+        let value = env::var(TOLD).expect("the job's");
+        panic!(
+            "{}",
+            again.args(env::args().skip(1)).env(name, value).exec()
+        );
+    }
+    World::init().map(drop)
+}
+
 #[test]
 fn ranks_whose_frames_have_other_lengths_do_not_join() {
     // What ranks tell each other at the start is longer than the first one.
     for frame in ["128", "1048576"] {
         let job = Job::of(3).with("OXMPI_TRANSPORTS", "tcp");
-        let done = job.with("TEST_FRAME", frame).run(|| {
-            const SET: &str = "OXMPI_TCP_FRAME";
-            if env::var("PMI_RANK").is_ok_and(|rank| rank == "1") && env::var_os(SET).is_none() {
-                let mut again = Command::new(env::current_exe().expect("its own path"));
-                let frame = env::var("TEST_FRAME").expect("the job's");
-                panic!("{}", again.args(env::args().skip(1)).env(SET, frame).exec());
-            }
-            World::init().map(drop)
-        });
+        let job = job.with(TOLD, frame);
+        let done = job.run(|| join_being_told("OXMPI_TCP_FRAME"));
         assert_eq!(done.code, 1, "{done:?}");
         let said = format!("has tcp_frame={frame} and tcp_chunk=");
         for said in ["comparing the settings of all ranks", &said] {
             assert!(done.err.contains(said), "{}", done.err);
         }
     }
+}
+
+/// They would find different ways of doing the same, and wait for each other.
+#[test]
+fn ranks_that_are_told_different_things_about_collectives_do_not_join() {
+    let job = Job::of(3).with(TOLD, "ring");
+    let done = job.run(|| join_being_told("OXMPI_ALLREDUCE_ALGORITHM"));
+    assert_eq!(done.code, 1, "{done:?}");
+    let said = "rank 0 and rank 1 are told different things about collectives";
+    assert!(done.err.contains(said), "{}", done.err);
+    // The job ends with the first of them.
+    let own = [
+        "rank 0, is told nothing",
+        "rank 1, is told allreduce_algorithm = ring (OXMPI_ALLREDUCE_ALGORITHM)",
+        "rank 2, is told nothing",
+    ];
+    assert!(
+        own.iter().any(|said| done.err.contains(said)),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn ranks_that_are_told_the_same_in_other_words_join() {
+    let job = Job::of(2).with(TOLD, "16384");
+    let done = job.run(|| join_being_told("OXMPI_GATHERV_SHORT"));
+    assert_eq!(done.code, 0, "{done:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How the ranks of a job find each other.
 //!
-//! Each rank makes known which node it is on, and at which socket. Rank 0 looks at all of it and tells
-//! which nodes there are. On one node, its first rank waits at its socket, the others connect to it, both
+//! Each rank makes known which node it is on, at which socket, and by a number [what it was told](told). Rank 0
+//! looks at all of it and tells which nodes there are, or that ranks were told different things. On one node, its first rank waits at its socket, the others connect to it, both
 //! ends check who the other is, and all map one shared memory segment. Where there are several nodes, the
 //! ranks of each meet so, and their leaders tell each other where all of them listen in the network: see
 //! [`afar`].
@@ -18,6 +18,7 @@ mod nodes;
 mod pmi;
 mod pmix;
 mod rounds;
+mod told;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::Node;
@@ -29,14 +30,16 @@ pub(crate) use invitation::Invitation;
 pub(crate) use manager::Manager;
 pub(crate) use node::{accept, admit, invite};
 pub(crate) use rounds::Mailed;
+pub(crate) use told::Told;
 
 use manager::Asked;
 use nodes::{Nodes, Published};
+use told::Print;
 
 use crate::error::{Error, Result};
 use crate::raw::Policy;
 
-/// The key under which a rank makes itself known, with its number.
+/// The key under which a rank makes itself known, `PRINT/INVITATION`, with its number.
 const NODE: &str = "oxmpi-node";
 
 /// The ranks that have met, as one of them sees it.
@@ -108,25 +111,31 @@ impl From<Node> for Met {
 /// Meets all ranks of the job, with memory that they allocate as in `heap`.
 ///
 /// # Errors
-/// When a rank does not come, or no network reaches it.
+/// When a rank does not come, no network reaches it, or it was told other things.
 pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result<Met> {
     let (rank, size) = (manager.rank(), manager.size());
     let (door, own) = invite(policy.network.selection.shared)?;
     if size == 1 {
         return admit(door, policy.layout(1), Some(heap)).map(Met::from);
     }
-    manager.put(&format!("{NODE}-{rank}"), &own.to_string())?;
+    let print = policy.told.print;
+    manager.put(&format!("{NODE}-{rank}"), &format!("{print}/{own}"))?;
     manager.barrier()?;
     let first = invitation(manager, 0)?;
     if rank == 0 {
-        let mut names = vec![own.node.clone()];
+        let (mut names, mut differs) = (vec![own.node.clone()], None);
         for rank in 1..size {
-            names.push(invitation(manager, rank)?.node);
+            let (its_print, invitation) = known(manager, rank)?;
+            differs = differs.or((its_print != print).then_some(rank));
+            names.push(invitation.node);
         }
-        Nodes::named(names.iter().map(String::as_str)).publish(manager)?;
+        match differs {
+            Some(other) => nodes::publish_difference(manager, other)?,
+            None => Nodes::named(names.iter().map(String::as_str)).publish(manager)?,
+        }
     }
     manager.barrier()?;
-    let published = Published::ask(manager)?;
+    let published = Published::ask(manager)?.map_err(|other| policy.told.differs(rank, other))?;
     if published.nodes > 1 {
         let listening = Listening::open(&policy.network, door, own, &first)?;
         return afar::meet(manager, listening, published, policy, heap);
@@ -140,17 +149,26 @@ pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result
 
 /// The invitation of rank `of`.
 fn invitation(manager: &mut Manager, of: u32) -> Result<Invitation> {
-    Invitation::decode(&told(manager, of, &format!("{NODE}-{of}"))?)
+    known(manager, of).map(|(_, invitation)| invitation)
+}
+
+/// What stands for all that rank `of` was told, and its invitation.
+fn known(manager: &mut Manager, of: u32) -> Result<(Print, Invitation)> {
+    let text = asked(manager, of, &format!("{NODE}-{of}"))?;
+    let (print, invitation) = text.split_once('/').unwrap_or(("", &text));
+    let invitation = Invitation::decode(invitation)?;
+    match Print::decode(print) {
+        Some(print) => Ok((print, invitation)),
+        None => Err(unknown(of, NODE)),
+    }
 }
 
 /// What rank `of` has made known under `key`.
-fn told(manager: &mut Manager, of: u32, key: &str) -> Result<String> {
-    manager.get(of, key)?.ok_or_else(|| {
-        Error::start(
-            "looking for the other ranks",
-            format_args!(
-                "rank {of} has published no {key}: is it an oxmpi program of this version?"
-            ),
-        )
-    })
+fn asked(manager: &mut Manager, of: u32, key: &str) -> Result<String> {
+    manager.get(of, key)?.ok_or_else(|| unknown(of, key))
+}
+
+fn unknown(of: u32, key: &str) -> Error {
+    let why = format!("rank {of} has published no {key}: is it an oxmpi program of this version?");
+    Error::start("looking for the other ranks", why)
 }

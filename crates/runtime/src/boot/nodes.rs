@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Manager, told};
+use super::{Manager, asked};
 use crate::error::{Error, Result};
 
-/// The key of the number of nodes.
+/// The key of the number of nodes, or of who differs.
 const NODES: &str = "oxmpi-nodes";
+/// Before the rank that was told otherwise than rank 0.
+const DIFFERS: &str = "other:";
 /// The key of the seats of all ranks, each piece of the list with its number.
 const SEATS: &str = "oxmpi-seats";
 /// The key of the leaders of all nodes, likewise.
@@ -89,6 +91,11 @@ impl Nodes {
     }
 }
 
+/// Tells all ranks, after the next barrier, that this one was told otherwise than rank 0.
+pub(super) fn publish_difference(manager: &mut Manager, rank: u32) -> Result<()> {
+    manager.put(NODES, &format!("{DIFFERS}{rank}"))
+}
+
 fn publish<const N: usize>(manager: &mut Manager, key: &str, rows: &[[u32; N]]) -> Result<()> {
     let mut pieces = rows.chunks(PIECE as usize).enumerate();
     pieces.try_for_each(|(number, piece)| manager.put(&format!("{key}-{number}"), &write(piece)))
@@ -104,14 +111,19 @@ pub(super) struct Published {
 }
 
 impl Published {
-    pub(super) fn ask(manager: &mut Manager) -> Result<Self> {
-        let text = told(manager, 0, NODES)?;
-        let nodes = text.parse().map_err(|_| misread(NODES, &text))?;
-        Ok(Self {
+    /// The nodes, or the first rank that was told otherwise than rank 0.
+    pub(super) fn ask(manager: &mut Manager) -> Result<Result<Self, u32>> {
+        let text = asked(manager, 0, NODES)?;
+        let wrong = |_| misread(NODES, &text);
+        if let Some(rank) = text.strip_prefix(DIFFERS) {
+            return rank.parse().map(Err).map_err(wrong);
+        }
+        let nodes = text.parse().map_err(wrong)?;
+        Ok(Ok(Self {
             nodes,
             seats: List::new(SEATS),
             leaders: List::new(LEADERS),
-        })
+        }))
     }
 
     /// The seat of a rank.
@@ -150,7 +162,7 @@ impl<const N: usize> List<N> {
         let (number, at) = (index / PIECE, (index % PIECE) as usize);
         if !self.pieces.contains_key(&number) {
             let key = format!("{}-{number}", self.key);
-            let text = told(manager, 0, &key)?;
+            let text = asked(manager, 0, &key)?;
             let piece = read(&text).ok_or_else(|| misread(&key, &text))?;
             self.pieces.insert(number, piece);
         }

@@ -6,7 +6,7 @@ use oxmpi_shm::heap::Wish;
 use oxmpi_shm::wait::Patience;
 use oxmpi_wire::Switches;
 
-use crate::boot::{Far, NetworkWish};
+use crate::boot::{Far, NetworkWish, Told};
 use crate::error::{Error, Result};
 use crate::settings::{self, Sources, Wait};
 use crate::transports;
@@ -30,6 +30,8 @@ pub(crate) struct Policy {
     pub(super) node_collectives: bool,
     /// Whether ranks compare what they call.
     pub(super) checks: bool,
+    /// What all ranks of a job must have been told alike.
+    pub(crate) told: Told,
     /// Whether this rank says what it took to find the others.
     pub(crate) start_report: bool,
     wait: Wait,
@@ -46,6 +48,10 @@ impl Policy {
         let sources = Sources::of_process().map_err(wrong)?;
         let values = settings::resolve(settings::TABLE, &sources).map_err(wrong)?;
         let selection = transports::selection(&values);
+        let tuning = Tuning {
+            rules: values.rules().map_err(wrong)?,
+            ..values.tuning()
+        };
         let policy = Self {
             switches: values.switches(),
             layout: values.layout(1),
@@ -59,10 +65,8 @@ impl Policy {
             roads: values.roads(),
             node_collectives: values.node_collectives(),
             checks: values.checks_collectives(),
-            tuning: Tuning {
-                rules: values.rules().map_err(wrong)?,
-                ..values.tuning()
-            },
+            told: Told::of(&values, &tuning),
+            tuning,
             start_report: values.parse("start_report", oxmpi_text::switch),
             wait: values.parse("wait", str::parse),
             spin: values.parse("spin", settings::spin),
