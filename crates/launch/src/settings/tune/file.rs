@@ -45,7 +45,7 @@ pub(super) fn text(report: &Report) -> String {
         "# Written by `oxmpi settings --tune` on {}, from messages between {between}.\n\
          # Every job has these values that reads this file; without a line its setting has its \
          default.\n\
-         # All hosts of a job need the same coll_ values: copy this file, and tune no second host.\n",
+         # All hosts of a job need the same coll_ values, or it ends at its start: copy this file, and tune no second host.\n",
         host::name()
     );
     for Choice {
