@@ -133,7 +133,7 @@ pub const SETTINGS: &[Setting] = &[
                but not reductions of two ranks from 256 KiB on. Where its ranks are on several nodes, in \
                blocks or in turn, those of each may begin and end bcast, reduce, allreduce, gather and scatter so. \
                The first 8 communicators of a rank have them. Their buffers cost memory once they \
-               are used: up to 2.6 MiB for each rank and communicator.",
+               are used: up to 2.6 MiB for each rank and communicator. Every rank must be told the same.",
         check: |text| switch(text).map(drop),
     },
 ];

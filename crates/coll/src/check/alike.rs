@@ -385,7 +385,7 @@ impl Case {
         let of_period = |period| {
             let turn = Turn::of(self, period)?;
             let calls: Vec<_> = (0..period).map(|rank| self.call(rank, &arrays)).collect();
-            let contract = Contract::of(&calls, &arrays).placed(self.size, &self.parameters);
+            let contract = self.placed(Contract::of(&calls, &arrays));
             let firsts: Vec<P> = match (0..period).map(&plan).collect() {
                 Ok(firsts) => firsts,
                 Err(fault) => return Some(Err(fault)),

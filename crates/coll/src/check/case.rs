@@ -69,7 +69,7 @@ impl Case {
         let calls = self.calls(&arrays);
         let plans = self.plans_of(algorithm, &calls)?;
         let contract = Contract::following(&calls, &arrays, ranks);
-        check_plans(&plans, &contract.placed(self.size, &self.parameters))
+        check_plans(&plans, &self.placed(contract))
     }
 
     /// The plans of all ranks, and what they promise.
@@ -81,10 +81,7 @@ impl Case {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
         let plans = self.plans_of(algorithm, &calls)?;
-        Ok((
-            plans,
-            Contract::of(&calls, &arrays).placed(self.size, &self.parameters),
-        ))
+        Ok((plans, self.placed(Contract::of(&calls, &arrays))))
     }
 
     fn plans_of(&self, algorithm: Algorithm, calls: &[Call]) -> Result<Vec<AnyPlan>, Fault> {
@@ -107,7 +104,12 @@ impl Case {
     pub fn check_plans<P: crate::plan::Plan + Clone>(&self, plans: &[P]) -> Result<Report, Fault> {
         let arrays = self.arrays();
         let contract = Contract::of(&self.calls(&arrays), &arrays);
-        check_plans(plans, &contract.placed(self.size, &self.parameters))
+        check_plans(plans, &self.placed(contract))
+    }
+
+    /// The contract of ranks that are on the nodes of the parameters.
+    pub fn placed(&self, contract: Contract) -> Contract {
+        contract.placed(self.size, &self.parameters)
     }
 
     /// The arrays of all ranks; none where the collective has none.

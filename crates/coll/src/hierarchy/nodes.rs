@@ -71,12 +71,7 @@ impl Nodes {
 
     /// Ranks on this rank's node.
     pub(crate) const fn ranks(&self) -> u32 {
-        let before = match self.place.order() {
-            Order::Block => self.node() * self.place.per_node(),
-            Order::Cyclic => 0,
-        };
-        let (left, most) = (self.place.size() - before, self.place.per_node());
-        if left < most { left } else { most }
+        self.place.ranks_on(self.node())
     }
 
     /// The most ranks on a node.

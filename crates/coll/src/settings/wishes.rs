@@ -58,7 +58,7 @@ pub(super) const WISHES: [Setting; 5] = [
         long: "Flags, which may carry one word of 8 B, are written by the network and match nothing, \
                which halves a barrier's time. This version has no network that could, so that it \
                moves the choice of algorithms only, as `oxmpi explain` shows it; inside a node \
-               signals are flags anyway. Off by default, as in Cray MPICH.",
+               signals are flags anyway. Off by default, as in Cray MPICH. Every rank must be told the same.",
         check: |text| switch(text).map(drop),
     },
     Setting {

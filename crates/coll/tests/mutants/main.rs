@@ -173,7 +173,7 @@ fn following_some_blocks_notices_mutants() {
             let (size, contract) = (mutant.case.size, &mutant.contract);
             let arrays = mutant.case.arrays();
             let calls = mutant.case.calls(&arrays);
-            let whole = Contract::of(&calls, &arrays).placed(size, &mutant.case.parameters);
+            let whole = mutant.case.placed(Contract::of(&calls, &arrays));
             assert_eq!(&whole, contract);
             let follow = |plans: &[Mutant], ranks: &[u32]| {
                 let ranks = ranks.iter().map(|&rank| Ranks::one(rank));

@@ -135,7 +135,10 @@ pub(crate) fn meet(manager: &mut Manager, policy: &Policy, heap: Wish) -> Result
         }
     }
     manager.barrier()?;
-    let published = Published::ask(manager)?.map_err(|other| policy.told.differs(rank, other))?;
+    let published = match Published::ask(manager)? {
+        Ok(published) => published,
+        Err(other) => return Err(policy.told.differs(manager, other)),
+    };
     if published.nodes > 1 {
         let listening = Listening::open(&policy.network, door, own, &first)?;
         return afar::meet(manager, listening, published, policy, heap);
@@ -155,20 +158,22 @@ fn invitation(manager: &mut Manager, of: u32) -> Result<Invitation> {
 /// What stands for all that rank `of` was told, and its invitation.
 fn known(manager: &mut Manager, of: u32) -> Result<(Print, Invitation)> {
     let text = asked(manager, of, &format!("{NODE}-{of}"))?;
-    let (print, invitation) = text.split_once('/').unwrap_or(("", &text));
-    let invitation = Invitation::decode(invitation)?;
-    match Print::decode(print) {
-        Some(print) => Ok((print, invitation)),
-        None => Err(unknown(of, NODE)),
-    }
+    let parts = text.split_once('/');
+    let read = parts.and_then(|(print, invitation)| Some((Print::decode(print)?, invitation)));
+    let Some((print, invitation)) = read else {
+        let why = format!("rank {of} is {text:?}, expected number/invitation: {VERSION}");
+        return Err(Error::start("looking for the other ranks", why));
+    };
+    Ok((print, Invitation::decode(invitation)?))
 }
+
+/// What to ask when another rank says what makes no sense.
+const VERSION: &str = "is it an oxmpi program of this version?";
 
 /// What rank `of` has made known under `key`.
 fn asked(manager: &mut Manager, of: u32, key: &str) -> Result<String> {
-    manager.get(of, key)?.ok_or_else(|| unknown(of, key))
-}
-
-fn unknown(of: u32, key: &str) -> Error {
-    let why = format!("rank {of} has published no {key}: is it an oxmpi program of this version?");
-    Error::start("looking for the other ranks", why)
+    manager.get(of, key)?.ok_or_else(|| {
+        let why = format!("rank {of} has published no {key}: {VERSION}");
+        Error::start("looking for the other ranks", why)
+    })
 }

@@ -1,20 +1,30 @@
 //! What all ranks of a job must have been told alike.
+//!
+//! Each rank makes a number known that stands for it. Where rank 0 sees that numbers differ, it says whose,
+//! and then those two say what they were told, so that every rank can name both.
 
 use std::fmt;
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::settings::SETTINGS;
 
-use crate::error::Error;
+use super::{Manager, asked};
+use crate::error::{Error, Result};
 use crate::settings::{Origin, Value, Values};
+
+/// The key under which two ranks say what they were told, with a rank's number.
+const TOLD: &str = "oxmpi-told";
+
+/// Bytes that they say of it at most: the process managers take twice as many as a value.
+const LONGEST: usize = 480;
 
 /// What a rank was told that all have to be told alike: by it each finds for itself how they do what they do
 /// together, and ranks that find otherwise would wait for each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(super) print: Print,
-    /// What somebody has set of it, for people.
-    set: String,
+    /// The version, and what somebody has set, for people.
+    text: String,
 }
 
 /// Stands for all that a rank was told. Those of different things differ, but for one pair in 2^64.
@@ -24,6 +34,7 @@ pub(super) struct Print(u64);
 impl Told {
     /// What these values say, of which `tuning` is made.
     pub(crate) fn of(values: &Values, tuning: &Tuning) -> Self {
+        let version = env!("CARGO_PKG_VERSION");
         let is_of_all = |value: &&Value| {
             let name = value.setting.name;
             name == "shm_collectives" || SETTINGS.iter().any(|row| row.name == name)
@@ -31,28 +42,67 @@ impl Told {
         let set = (values.all.iter().filter(is_of_all))
             .filter(|value| value.origin != Origin::Default)
             .map(|value| format!("{} = {} ({})", value.setting.name, value.text, value.origin));
-        let set: Vec<_> = set.collect();
+        let mut set: Vec<_> = set.collect();
+        if !tuning.rules.is_empty() {
+            // Files of one name may differ.
+            set.push(format!(
+                "rules {}",
+                Print::of(&format!("{:?}", tuning.rules))
+            ));
+        }
+        let set = match set.is_empty() {
+            true => "the defaults".into(),
+            false => set.join(", "),
+        };
         let (in_node, checks) = (values.node_collectives(), values.checks_collectives());
         Self {
-            // By their values, as one value can be told in several ways, and a file has what stands in it.
-            print: Print::of(&format!("{tuning:?} {in_node} {checks}")),
-            set: match set.is_empty() {
-                true => "nothing, so that it takes the defaults".into(),
-                false => set.join(", "),
-            },
+            // By their values, as one value can be told in several ways.
+            print: Print::of(&format!("{version} {tuning:?} {in_node} {checks}")),
+            text: format!("oxmpi {version} and {set}"),
         }
     }
 
-    /// The error of rank `own`, which was told this, where rank `other` is the first that was told otherwise
-    /// than rank 0.
-    pub(super) fn differs(&self, own: u32, other: u32) -> Error {
-        let why = format!(
-            "rank 0 and rank {other} are told different things about collectives, and all ranks of a job need the \
-             same; this one, rank {own}, is told {}",
-            self.set
-        );
-        Error::start("comparing the settings of all ranks", why)
+    /// The error where rank `other` is the first that was told otherwise than rank 0. All ranks come here.
+    pub(super) fn differs(&self, manager: &mut Manager, other: u32) -> Error {
+        let both = self.exchange(manager, other).map(|[first, second]| {
+            format!(
+                "for collectives rank 0 has {first}, and rank {other} has {second}; all ranks of a job need \
+                 the same"
+            )
+        });
+        both.map_or_else(
+            |error| error,
+            |why| Error::start("comparing the settings of all ranks", why),
+        )
     }
+
+    /// What rank 0 and rank `other` were told.
+    fn exchange(&self, manager: &mut Manager, other: u32) -> Result<[String; 2]> {
+        let both = [0, other];
+        if both.contains(&manager.rank()) {
+            let key = format!("{TOLD}-{}", manager.rank());
+            manager.put(&key, &encode(&self.text))?;
+        }
+        manager.barrier()?;
+        let mut of =
+            |rank| asked(manager, rank, &format!("{TOLD}-{rank}")).map(|text| decode(&text));
+        Ok([of(0)?, of(other)?])
+    }
+}
+
+/// A text as digits, as the managers take no spaces; what is too long is left out.
+fn encode(text: &str) -> String {
+    let bytes = text.bytes().take(LONGEST);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The reverse of [`encode`]. Digits that are none stand for nothing.
+fn decode(text: &str) -> String {
+    let pairs = text.as_bytes().chunks(2).map(String::from_utf8_lossy);
+    let bytes: Vec<u8> = pairs
+        .filter_map(|pair| u8::from_str_radix(&pair, 16).ok())
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl Print {
@@ -76,46 +126,87 @@ impl fmt::Display for Print {
 
 #[cfg(test)]
 mod tests {
-    use super::{Print, Told};
-    use crate::settings::{Sources, TABLE, resolve};
+    use oxmpi_coll::catalog::Algorithm;
+    use oxmpi_coll::choice::{Tuning, read_rules};
+    use oxmpi_coll::settings::SETTINGS;
 
-    fn told(variables: &[(&str, &str)]) -> Told {
-        let set = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+    use super::{LONGEST, Print, Told, decode, encode};
+    use crate::settings::{Sources, TABLE, Values, resolve};
+
+    fn values(name: &str, value: &str) -> Values {
         let sources = Sources {
-            environment: variables.iter().map(set).collect(),
+            environment: vec![(format!("OXMPI_{}", name.to_uppercase()), value.into())],
             ..Sources::default()
         };
-        let values = resolve(TABLE, &sources).expect("they read");
+        resolve(TABLE, &sources).expect("they read")
+    }
+
+    fn told(name: &str, value: &str) -> Told {
+        let values = values(name, value);
         Told::of(&values, &values.tuning())
+    }
+
+    /// But for rules, whose file is read apart.
+    #[test]
+    fn every_setting_of_collectives_counts() {
+        let plain = told("wait", "passive");
+        assert!(plain.text.ends_with("the defaults"), "{}", plain.text);
+        let rows = TABLE.iter().filter(|row| {
+            let is_of_all =
+                row.name == "shm_collectives" || SETTINGS.iter().any(|one| one.name == row.name);
+            is_of_all && row.name != "coll_rules"
+        });
+        let mut count = 0;
+        for row in rows {
+            let algorithms = Algorithm::ALL.into_iter().map(Algorithm::name);
+            let others = ["off", "on", "7ns", "12345678", "gemini", "all", "ranks"];
+            let mut values = algorithms.chain(others);
+            let value = values.find(|value| *value != row.default && (row.check)(value).is_ok());
+            let value = value.expect("the row takes one of them");
+            let other = told(row.name, value);
+            assert_ne!(plain.print, other.print, "{} = {value}", row.name);
+            let said = format!("{} = {value} (OXMPI_", row.name);
+            assert!(other.text.contains(&said), "{}", other.text);
+            count += 1;
+        }
+        assert_eq!(count, SETTINGS.len());
     }
 
     #[test]
     fn values_count_and_not_how_they_are_told() {
-        let one = told(&[("OXMPI_GATHERV_SHORT", "64KiB")]);
-        let same = told(&[("OXMPI_GATHERV_SHORT", "65536"), ("OXMPI_WAIT", "passive")]);
-        assert_eq!(one.print, same.print);
-        for other in [
-            ("OXMPI_GATHERV_SHORT", "1KiB"),
-            ("OXMPI_SHM_COLLECTIVES", "off"),
-            ("OXMPI_COLL_CHECK", "on"),
-            ("OXMPI_COLL_NODE_LATENCY", "7ns"),
-            ("OXMPI_BCAST_ALGORITHM", "binomial"),
-        ] {
-            let other = told(&[other]);
-            assert_ne!(told(&[]).print, other.print, "{other:?}");
-            let said = other.differs(2, 2).to_string();
-            assert!(
-                said.contains(&other.set) && other.set.contains(" = "),
-                "{said}"
-            );
-        }
+        let prints = ["64KiB", "65536"].map(|value| told("gatherv_short", value).print);
+        assert_eq!(prints[0], prints[1]);
     }
 
     #[test]
-    fn decode_reads_what_display_writes() {
+    fn what_stands_in_a_file_of_rules_counts() {
+        let values = values("wait", "passive");
+        let of = |algorithm: &str| {
+            let text = format!(
+                r#"{{"version": 1, "rules": [{{"collective": "bcast", "algorithm": "{algorithm}"}}]}}"#
+            );
+            let rules = read_rules(&text).expect("they read");
+            let tuning = Tuning {
+                rules,
+                ..values.tuning()
+            };
+            Told::of(&values, &tuning)
+        };
+        let [one, other] = ["binomial", "chain"].map(of);
+        assert_ne!(one.print, other.print);
+        assert_ne!(one.text, other.text);
+    }
+
+    #[test]
+    fn decode_reads_what_the_other_side_writes() {
         for print in [Print(0), Print(u64::MAX), Print::of("this")] {
             assert_eq!(Print::decode(&print.to_string()), Some(print));
         }
         assert_eq!(Print::decode("socket"), None);
+        for text in ["", "bcast_algorithm = ring (file 1:2)", "ä"] {
+            assert_eq!(decode(&encode(text)), text);
+        }
+        assert_eq!(encode(&"a".repeat(600)).len(), 2 * LONGEST);
+        assert_eq!(decode("6g6"), "\u{6}");
     }
 }

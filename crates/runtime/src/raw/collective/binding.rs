@@ -98,14 +98,23 @@ impl<'a, A: Access> Binding<'a, A> {
         Ok((body, packed))
     }
 
-    /// What holds the bytes of the part: its place or, where that has gaps, room to which they are copied.
-    #[inline]
-    fn filled(&mut self, part: Part) -> Result<(RawBytes, Option<Box<Packed>>)> {
-        let (body, packed) = self.body(part)?;
-        if packed.is_some() {
-            self.transfer(body, part, |body, piece| body.copy_from(&piece))?;
-        }
+    /// Room that holds what is in the part.
+    #[cold]
+    fn filled(&mut self, part: Part) -> Result<(RawBytes, Box<Packed>)> {
+        let (body, packed) = self.packed(part)?;
+        self.transfer(body, part, |body, piece| body.copy_from(&piece))?;
         Ok((body, packed))
+    }
+
+    /// What holds the bytes of the part without gaps: its place or, where that has some, room.
+    fn gapless(&mut self, part: Part) -> Result<(RawBytes, Option<Box<Packed>>)> {
+        if part.is_empty() {
+            return Ok((RawBytes::empty(), None));
+        }
+        match self.places().whole(part) {
+            Some(bytes) if bytes.place().is_some() => Ok((bytes, None)),
+            _ => (self.filled(part)).map(|(bytes, packed)| (bytes, Some(packed))),
+        }
     }
 
     /// Takes a message's room back, and brings what was received to its place.
@@ -168,7 +177,10 @@ impl<A: Access> Driver for Binding<'_, A> {
     type Error = Error;
 
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>> {
-        let (body, mut packed) = self.filled(from)?;
+        let (body, mut packed) = match self.places().whole(from) {
+            Some(body) => (body, None),
+            None => (self.filled(from)).map(|(body, packed)| (body, Some(packed)))?,
+        };
         let (peer, envelope) = self.address(to, tag)?;
         let request =
             (self.meeting.access).with(|lane| lane.send_now(peer, envelope, Mode::Standard, body));
@@ -295,11 +307,8 @@ impl<A: Access> Driver for Binding<'_, A> {
         if !self.state.alone {
             return Ok(Joined::Unsupported);
         }
-        let mut room = |part: Part| match part.is_empty() {
-            true => Ok((RawBytes::empty(), None)),
-            false => self.filled(part),
-        };
-        let ((from, packed_from), (into, packed_into)) = (room(act.from)?, room(act.into)?);
+        let (from, packed_from) = self.gapless(act.from)?;
+        let (into, packed_into) = self.gapless(act.into)?;
         let given = (self.state.element, [from, into]);
         let (meeting, operation) = (self.meeting, self.operation);
         meeting.together(act, given, operation)?;

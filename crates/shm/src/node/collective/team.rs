@@ -183,7 +183,7 @@ impl Team {
     }
 
     /// Ranks of the team.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.members.len()
     }
 

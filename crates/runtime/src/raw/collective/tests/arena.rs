@@ -54,10 +54,12 @@ impl Arena {
         } else {
             1
         };
+        // Some ranks' have gaps.
+        let seed = case.seed + u64::from(rank);
         let mut memory = [Scratch::default(), Scratch::default()];
         let mut areas = [Area::empty(), Area::empty()];
         for (at, count) in [task.input, task.output].into_iter().enumerate() {
-            areas[at] = area(&mut memory[at], &task.blocks[at], count, element, case.seed);
+            areas[at] = area(&mut memory[at], &task.blocks[at], count, element, seed);
         }
         let (sources, destinations) = (&task.arrays.sources, &task.arrays.destinations);
         let neighbors = case.collective.is_neighborhood().then(|| {
@@ -184,9 +186,9 @@ fn area(memory: &mut Scratch, cut: &Cut, count: u64, element: u64, seed: u64) ->
     for (n, length) in lengths.iter().enumerate() {
         let bytes = length * element;
         end -= 2 * bytes + GAP;
-        let gaps = element == 1 && (seed + n as u64) % 3 == 1;
+        let gaps = (seed + n as u64) % 3 == 1;
         let layout = match gaps {
-            true => Layout::strided(1, 2, bytes as u32).expect("short"),
+            true => Layout::strided(element, 2 * element as i64, *length as u32).expect("short"),
             false => Layout::contiguous(bytes),
         };
         // SAFETY: the arena keeps the memory, which has room for twice the bytes from here on, and

@@ -6,7 +6,7 @@ mod started;
 mod threads;
 mod troubles;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Teams};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
 use oxmpi_coll::placement::{Order, Placement};
 
@@ -109,6 +109,36 @@ fn every_algorithm_brings_what_its_contract_promises() {
             }
         });
     }
+}
+
+/// Some ranks' buffers have gaps; some are so long that ranks read them in each other's memory.
+#[test]
+fn what_ranks_of_a_node_do_takes_buffers_with_gaps() {
+    const LONG: u64 = 70_000;
+    let acts = |one: &Algorithm| !one.is_by_messages();
+    for size in [2, 3] {
+        job(size, |comm| {
+            for algorithm in Algorithm::ALL.into_iter().filter(acts) {
+                for (count, in_place) in [(3, false), (3, true), (LONG, false), (LONG, true)] {
+                    let case = Case {
+                        root: size - 1,
+                        in_place: in_place && algorithm.collective() != Collective::Bcast,
+                        seed: 0,
+                        ..Case::new(algorithm.collective(), size, count)
+                    };
+                    run_case(comm, algorithm, &case, by_call);
+                }
+            }
+        });
+    }
+}
+
+/// As the caller of the collective does it, whatever the algorithm.
+fn by_call(comm: &Communicator<Own>, call: &Call, _: Algorithm, case: &Case, buffers: &Buffers) {
+    let commutative = case.commutative;
+    let operation = custom(move |left, right| combine(commutative, left, right));
+    comm.collective(call, buffers, Some(&operation))
+        .unwrap_or_else(|error| panic!("{case:?}: {error}"));
 }
 
 #[test]

@@ -65,63 +65,110 @@ fn places() -> [Placement; 2] {
 
 #[test]
 fn a_panic_of_an_operation_ends_the_collective_on_all_ranks() {
+    job(SIZE, |comm| {
+        match catch_unwind(AssertUnwindSafe(|| treacherous(comm))) {
+            Err(_) => assert_eq!(comm.group().rank(), 1),
+            Ok(Err(error)) => assert!(is_told_of(&error, 1), "{error}"),
+            // It had its share before the panic.
+            Ok(Ok(())) => {
+                let error = comm.barrier().expect_err("rank 1 does not come");
+                assert!(is_told_of(&error, 1), "{error}");
+            }
+        }
+        is_over(comm);
+    });
+}
+
+/// Sums up one number of each rank, those of each node together.
+fn sum_on_nodes(
+    comm: &Communicator<Own>,
+    place: Placement,
+    operation: impl Fn(u64, u64) -> u64,
+) -> Result<u64> {
+    let rank = comm.group().rank();
+    let mut value = [u64::from(rank)];
+    let call = Call::allreduce(rank, SIZE, 1, 8).with_in_place(true);
+    let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
+    let parameters = Parameters {
+        per_node: place.per_node(),
+        ..Parameters::NONE
+    };
+    let call = call.with_teams(Teams::All);
+    let plan = Algorithm::AllreduceTeam.plan(&call, &parameters);
+    let plan = plan.expect("it suits");
+    let run = Run::new(plan, &call, comm.numbering().once(), true);
+    comm.carry_out(run, comm.group(), &buffers, Some(&custom(operation)))?;
+    Ok(value[0])
+}
+
+/// All call it, and meet.
+fn broadcast_a_byte(comm: &Communicator<Own>) -> Result<()> {
+    let (rank, mut byte) = (comm.group().rank(), [0_u8]);
+    let (input, output) = match rank {
+        0 => (Area::Whole(target(&mut byte)), Area::empty()),
+        _ => (Area::empty(), Area::Whole(target(&mut byte))),
+    };
+    let call = Call::bcast(rank, SIZE, 0, 1);
+    comm.collective(&call, &Buffers::new(input, output), None)
+}
+
+#[test]
+fn a_panic_in_what_ranks_of_a_node_do_together_ends_the_collective_on_all_ranks() {
     for place in places() {
         job_placed(place, |comm| {
-            match catch_unwind(AssertUnwindSafe(|| treacherous(comm))) {
-                Err(_) => assert_eq!(comm.group().rank(), 1),
-                Ok(Err(error)) => assert!(is_told_of(&error, 1), "{error}"),
-                // It had its share before the panic.
-                Ok(Ok(())) => {
-                    let error = comm.barrier().expect_err("rank 1 does not come");
-                    assert!(is_told_of(&error, 1), "{error}");
-                }
+            let rank = comm.group().rank();
+            // It combines what the ranks of its node bring, and the others wait for that.
+            let operation = |a, b| {
+                assert!(rank != 0, "as the test wants it");
+                a + b
+            };
+            let sum = || broadcast_a_byte(comm).and_then(|()| sum_on_nodes(comm, place, operation));
+            match catch_unwind(AssertUnwindSafe(sum)) {
+                Err(_) => assert_eq!(rank, 0),
+                Ok(Err(error)) => assert!(is_told_of(&error, 0), "{error}"),
+                // Ranks of one node combine for themselves.
+                Ok(Ok(_)) => assert_eq!(place.nodes(), 1),
             }
+            assert!(broadcast_a_byte(comm).is_err());
             is_over(comm);
         });
     }
 }
 
+/// A plan that takes other ranks for those of the node.
 #[test]
-fn an_operation_does_not_call_a_collective_of_its_communicator() {
+fn a_team_of_other_ranks_is_refused() {
+    let [all, some] = places();
+    job_placed(some, |comm| {
+        let sum = || sum_on_nodes(comm, all, |a, b| a + b);
+        let error = broadcast_a_byte(comm).and_then(|()| sum());
+        let error = error.expect_err("not of one node");
+        let text = error.to_string();
+        let is_own = text.contains("its plan lets ranks do together what they do not");
+        assert!(is_own || text.contains("failed there"), "{text}");
+        is_over(comm);
+    });
+}
+
+#[test]
+fn an_operation_calls_no_collective_while_its_team_is_at_work() {
     for place in places() {
         let refused = AtomicUsize::new(0);
         job_placed(place, |comm| {
-            let rank = comm.group().rank();
-            let within = || {
-                let (call, mut byte) = (Call::bcast(rank, SIZE, 0, 1), [0_u8]);
-                let (input, output) = match rank {
-                    0 => (Area::Whole(target(&mut byte)), Area::empty()),
-                    _ => (Area::empty(), Area::Whole(target(&mut byte))),
-                };
-                comm.collective(&call, &Buffers::new(input, output), None)
-            };
-            within().expect("all call it, and meet");
+            broadcast_a_byte(comm).expect("all call it");
             let first = Cell::new(true);
-            let operation = custom(|a: u64, b: u64| {
+            let operation = |a, b| {
                 if first.take() {
-                    let error = within().expect_err("its team is at work").to_string();
-                    assert!(
-                        error.contains("one is under way on this communicator"),
-                        "{error}"
-                    );
+                    let error = broadcast_a_byte(comm).expect_err("its team is at work");
+                    let said = "one is under way on this communicator";
+                    assert!(error.to_string().contains(said), "{error}");
                     refused.fetch_add(1, Relaxed);
                 }
                 a + b
-            });
-            let mut value = [u64::from(rank)];
-            let call = Call::allreduce(rank, SIZE, 1, 8).with_in_place(true);
-            let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
-            let parameters = Parameters {
-                per_node: place.per_node(),
-                ..Parameters::NONE
             };
-            let call = call.with_teams(Teams::All);
-            let plan = Algorithm::AllreduceTeam.plan(&call, &parameters);
-            let plan = plan.expect("it suits");
-            let run = Run::new(plan, &call, comm.numbering().once(), true);
-            let ended = comm.carry_out(run, comm.group(), &buffers, Some(&operation));
-            ended.expect("what was refused was not begun");
-            assert_eq!(value, [u64::from(SIZE * (SIZE - 1) / 2)]);
+            let sum = sum_on_nodes(comm, place, operation);
+            let sum = sum.expect("what was refused was not begun");
+            assert_eq!(sum, u64::from(SIZE * (SIZE - 1) / 2));
         });
         assert!(refused.into_inner() > 0, "{place:?}");
     }
