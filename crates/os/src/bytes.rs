@@ -52,6 +52,13 @@ impl RawBytes {
         }
     }
 
+    /// Whether other bytes lie between these.
+    #[inline(always)]
+    #[must_use]
+    pub const fn has_gaps(&self) -> bool {
+        !self.layout.is_contiguous()
+    }
+
     /// `times` blocks of `block` bytes, the first at byte `at`, their starts `stride` apart. `None`
     /// when they are not all among these bytes, or these bytes have gaps themselves.
     #[must_use]

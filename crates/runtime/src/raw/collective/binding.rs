@@ -112,7 +112,7 @@ impl<'a, A: Access> Binding<'a, A> {
             return Ok((RawBytes::empty(), None));
         }
         match self.places().whole(part) {
-            Some(bytes) if bytes.place().is_some() => Ok((bytes, None)),
+            Some(bytes) if !bytes.has_gaps() => Ok((bytes, None)),
             _ => (self.filled(part)).map(|(bytes, packed)| (bytes, Some(packed))),
         }
     }

@@ -4,13 +4,15 @@
 //! what the acts of its plan mean here, [`places`] where their parts are in memory. Its caller waits
 //! for it here, or [starts](start) it and does something else while it is [`open`]. When one fails,
 //! all ranks learn of the [`trouble`]. Ranks of one [`node`] need no plan for those they wait for:
-//! they are a [`team`], and so may be the ranks of each of several nodes in what a plan lets them do together.
+//! they are a [`team`], and read and write memory [without gaps](gapless); so may be the ranks of each of several nodes in
+//! what a plan lets them do together.
 //! Between two groups a collective has several [`stages`].
 
 mod agreement;
 mod awaited;
 mod binding;
 mod buffers;
+mod gapless;
 mod meeting;
 mod node;
 mod numbering;
@@ -61,11 +63,19 @@ impl<A: Access> Communicator<A> {
     ) -> Result<()> {
         self.agree(call)?;
         buffers.begin();
-        if !self.in_node(call, buffers, operation)? {
+        let gapless = match buffers.have_gaps() {
+            true => self.without_gaps(call, buffers)?,
+            false => None,
+        };
+        let used = (gapless.as_ref()).map_or(buffers, |gapless| &gapless.buffers);
+        if !self.in_node(call, used, operation)? {
             let call = &call.with_teams(self.teams(call)?);
             let plan = self.plan(call, self.group())?;
             let run = Run::new(plan, call, self.numbering().once(), true);
-            self.carry_out(run, self.group(), buffers, operation)?;
+            self.carry_out(run, self.group(), used, operation)?;
+        }
+        if let Some(gapless) = gapless {
+            gapless.unpack(buffers);
         }
         buffers.end();
         Ok(())

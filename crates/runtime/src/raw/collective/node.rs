@@ -17,7 +17,6 @@ use oxmpi_wire::Bytes;
 use super::super::access::Access;
 use super::super::communicator::Communicator;
 use super::super::lane::{Lane, Lent, Missed, OnNodes};
-use super::super::scratch::Scratch;
 use super::places::pairs;
 use super::trouble::{Cause, look};
 use super::{Area, Buffers, Meeting, Operation};
@@ -39,11 +38,6 @@ impl<A: Access> Communicator<A> {
             return Ok(false);
         }
         let (team, looks) = match self.lend(call)? {
-            Lent::Team(team, _) if input.place().is_none() || output.place().is_none() => {
-                self.access()
-                    .with(|lane| lane.keep_team(self.context(), team));
-                return self.in_node_packed(call, [input, output], operation);
-            }
             Lent::Team(team, looks) => (team, looks),
             Lent::None | Lent::Unmade => return Ok(false),
             Lent::Away => return Err(self.refused(&UNDER_WAY)),
@@ -60,40 +54,6 @@ impl<A: Access> Communicator<A> {
         let ended = run.go(call, input, output);
         run.done = ended.is_ok();
         ended.map_err(|error| self.meeting().end_for(error))
-    }
-
-    /// The same where these buffers have gaps: in room that has none.
-    #[cold]
-    fn in_node_packed(
-        &self,
-        call: &Call,
-        given: [&RawBytes; 2],
-        operation: Option<Operation<'_>>,
-    ) -> Result<bool> {
-        let mut rooms = [Scratch::default(), Scratch::default()];
-        let mut areas = given.map(|&area| Area::Whole(area));
-        for ((area, room), given) in areas.iter_mut().zip(&mut rooms).zip(given) {
-            if given.place().is_some() {
-                continue;
-            }
-            let packed = match room.grow(given.len()) {
-                true => room.bytes().range(0, given.len()),
-                false => None,
-            };
-            let Some(packed) = packed else {
-                let why = self.refused(&format_args!("no memory for {} B", given.len()));
-                return Err(self.meeting().end_for(why));
-            };
-            packed.copy_from(given);
-            *area = Area::Whole(packed);
-        }
-        let [input, output] = areas;
-        let packed = Buffers::new(input, output);
-        let done = self.in_node(call, &packed, operation)?;
-        if given[1].place().is_none() {
-            given[1].copy_from(&packed.output.whole());
-        }
-        Ok(done)
     }
 
     /// Which ranks can act together in a call that goes by a plan, and for which all wait; all ranks find the
