@@ -173,10 +173,14 @@ fn chosen(machine: Machine, copies: Copies, collective: Collective, ranks: u32, 
     report.expect("a time").last()
 }
 
-/// Powers of two and the three numbers after each.
-const GROUPS: [u32; 22] = [
-    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 32, 33, 34, 35, 64, 65, 66, 67,
+/// Powers of two with the number before and the three after each.
+const GROUPS: [u32; 25] = [
+    2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19, 31, 32, 33, 34, 35, 63, 64, 65, 66, 67,
 ];
+
+/// Where one rank more fills the last node of every machine: algorithms that need full nodes take over there, and rules
+/// are broken that nothing mends yet.
+const BEFORE_FULL: [u32; 3] = [15, 31, 63];
 
 const ALL_SIZES: [u64; 6] = [8, 512, 8 << 10, 64 << 10, 512 << 10, 4 << 20];
 
@@ -236,12 +240,14 @@ struct Tally {
     rule: String,
     cells: usize,
     broken: Vec<(f64, String)>,
+    /// Whether some of these cells are none of those [before full nodes](BEFORE_FULL).
+    fails: bool,
 }
 
 impl Tally {
     /// Of each cell that the rule speaks of: what is taken, and what is allowed.
     fn of<'a>(rule: String, cells: impl Iterator<Item = (&'a Cell, u64, u64)>) -> Tally {
-        let (mut all, mut broken) = (0, Vec::new());
+        let (mut all, mut broken, mut fails) = (0, Vec::new(), false);
         for (cell, taken, allowed) in cells {
             all += 1;
             let over = taken as f64 / allowed.max(1) as f64;
@@ -252,6 +258,7 @@ impl Tally {
                     bytes,
                     ..
                 } = cell;
+                fails |= !BEFORE_FULL.contains(ranks);
                 broken.push((over, format!("{machine} {ranks} x {bytes} B {over:.3}")));
             }
         }
@@ -260,6 +267,7 @@ impl Tally {
             rule,
             cells: all,
             broken,
+            fails,
         }
     }
 
@@ -317,9 +325,9 @@ fn beside_one_more(collective: Collective, copies: Copies, cells: &[Cell]) -> Ta
 }
 
 /// The page says of each rule in how many cells it was looked at, and lists those in which what is
-/// chosen breaks it; there may be none.
+/// chosen breaks it; there are none but before full nodes.
 #[test]
-fn what_is_chosen_breaks_no_rule_and_the_page_says_so() {
+fn what_is_chosen_breaks_no_rule_but_before_full_nodes_and_the_page_says_so() {
     let cells: Vec<Cell> = std::thread::scope(|scope| {
         let each = [Copies::Serial, Copies::AtOnce]
             .into_iter()
@@ -334,8 +342,10 @@ fn what_is_chosen_breaks_no_rule_and_the_page_says_so() {
     });
     let mut page = String::from(
         "# Guidelines for what is chosen\n\nMade by `crates/coll/tests/guidelines.rs`, which fails where a \
-         rule is broken. [README.md](README.md) says what the\nrules are. A cell is a machine, ranks and \
-         bytes; of one in which a rule is broken stands here how many times what it\nallows is taken.\n",
+         rule is broken, but on 15, 31 and 63 ranks: there one\nmore fills the last node of every machine, and \
+         algorithms that need full nodes take over. [README.md](README.md) says\nwhat the rules are. A cell is \
+         a machine, ranks and bytes; of one in which a rule is broken stands here how many times\nwhat it allows \
+         is taken.\n",
     );
     let mut broken = String::new();
     for copies in [Copies::Serial, Copies::AtOnce] {
@@ -344,7 +354,7 @@ fn what_is_chosen_breaks_no_rule_and_the_page_says_so() {
         for tally in parts(copies, &cells).into_iter().chain(fewer) {
             let line = tally.text();
             page += &line;
-            if !tally.broken.is_empty() {
+            if tally.fails {
                 broken += &line;
             }
         }

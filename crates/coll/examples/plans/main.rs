@@ -1,5 +1,5 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole,
+//! 2^20 where a rank takes few steps, else to 4,096, so far as the steps of all ranks allow. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole,
 //! with more of the variants.
 //!
 //! What is proved how:
