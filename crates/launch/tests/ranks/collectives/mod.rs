@@ -3,6 +3,7 @@
 mod algorithms;
 mod blocks;
 mod exchanges;
+mod forms;
 mod kill;
 mod mistakes;
 mod neighbors;
