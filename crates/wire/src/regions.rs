@@ -1,7 +1,9 @@
 //! Registered memory of a transport: which bytes a peer may reach, and until when.
 //!
-//! A peer names a region by its place and by which of the place's tenants it means, so that a key outlives its region
-//! without harm. A region that is released while transfers use it lives until the last of them has ended.
+//! A peer names a region by its place and by which of all tenants it means, so that a key outlives its region without harm.
+//! Tenants have numbers that lie far apart: a key that was spoilt, or made up from another, hardly names the memory that
+//! somebody else was told of. They are no secret. A region that is released while transfers use it lives until the last of
+//! them has ended.
 
 use alloc::vec::Vec;
 
@@ -82,6 +84,9 @@ struct Entry<B, N> {
     note: N,
 }
 
+/// Odd, so that 2^32 counts make as many numbers; those of counts that are near lie far apart.
+const SPREAD: u32 = 0x9e37_79b1;
+
 /// All registered bytes of one rank, each with a note of its transport's.
 ///
 /// # Cost
@@ -90,6 +95,8 @@ struct Entry<B, N> {
 pub struct Regions<B, N> {
     places: Vec<Place<B, N>>,
     free: Vec<u32>,
+    /// How many there have been.
+    count: u32,
 }
 
 impl<B: Bytes, N> Regions<B, N> {
@@ -99,6 +106,7 @@ impl<B: Bytes, N> Regions<B, N> {
         Self {
             places: Vec::new(),
             free: Vec::new(),
+            count: 0,
         }
     }
 
@@ -114,8 +122,9 @@ impl<B: Bytes, N> Regions<B, N> {
             });
             (self.places.len() - 1) as u32
         });
+        self.count = self.count.wrapping_add(1);
         let Place { tenant, entry } = &mut self.places[place as usize];
-        *tenant = tenant.wrapping_add(1);
+        *tenant = self.count.wrapping_mul(SPREAD);
         *entry = Some(Entry {
             bytes,
             access,

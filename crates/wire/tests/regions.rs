@@ -121,3 +121,25 @@ proptest! {
         }
     }
 }
+
+/// Names of memory that one peer was told of, changed a little: by a small number, in a bit, or to another place.
+#[test]
+fn a_name_that_is_nearly_right_names_nothing() {
+    let mut regions: Regions<_, ()> = Regions::new();
+    let names: Vec<u64> = (0..40)
+        .map(|_| regions.add(Rc::new(RefCell::new(vec![0])), Access::Write))
+        .map(|region| region.name().word())
+        .collect();
+    let near = |name: u64| {
+        let small = (1..256).flat_map(move |n| {
+            let add = [n, n << 32].map(|n| name.wrapping_add(n));
+            let sub = [n, n << 32].map(|n| name.wrapping_sub(n));
+            [add, sub].into_iter().flatten()
+        });
+        small.chain((0..64).map(move |bit| name ^ 1 << bit))
+    };
+    for other in names.iter().copied().flat_map(near) {
+        let checked = regions.check(Name::of_word(other), Some(Access::Write), 0, 1);
+        assert!(checked.is_err(), "{other:x}");
+    }
+}
