@@ -37,13 +37,13 @@
     mov esi, dword ptr [rsi + 4*rax]
     or esi, dword ptr [r13 + 504]
     jne .L3
-    cmp qword ptr [r13 + 2000], rax
+    cmp qword ptr [r13 + 2040], rax
     jbe .L3
     mov r10d, ebp
     add r10, rcx
     lea rsi, [r13 + 520]
     mov qword ptr [rsp + 56], rsi
-    mov rsi, qword ptr [r13 + 1992]
+    mov rsi, qword ptr [r13 + 2032]
     shl rax, 7
     lea r11, [rsi + rax]
     mov edi, dword ptr [rsi + rax + 56]
@@ -169,5 +169,5 @@
     lea rdi, [r13 + 520]
     call <oxmpi_shm::transport::tx::ShmTx<B>::told>
     mov r10, r15
-    movzx eax, byte ptr [r13 + 1232]
+    movzx eax, byte ptr [r13 + 1240]
     jmp .L6
