@@ -9,6 +9,11 @@ use oxmpi_coll::machine::Machine;
 use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Team, Together};
 use oxmpi_coll::sim::{Error, Order, Placement, Setup, Simulation, Workload};
 
+#[path = "common/script.rs"]
+mod script;
+
+use script::{Script, Step};
+
 /// The algorithms in which ranks act together.
 fn by_teams() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL
@@ -48,24 +53,11 @@ impl<P: Plan> Plan for Changed<P> {
     }
 }
 
-/// Steps written by hand: what each needs, and its acts.
-#[derive(Clone)]
-struct Steps(Vec<(u32, Vec<Act>)>);
-
-impl Plan for Steps {
-    fn steps(&self) -> u32 {
-        self.0.len() as u32
-    }
-
-    fn scratch(&self, _: &Known<'_>) -> u64 {
-        0
-    }
-
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let (needs, own) = &self.0[i as usize];
-        own.iter().for_each(|&act| acts.push(act));
-        Some(*needs)
-    }
+/// A step written by hand.
+fn step(needs: u32, own: &[Act]) -> Step {
+    let mut acts = Acts::new();
+    own.iter().for_each(|&act| acts.push(act));
+    (needs, acts)
 }
 
 #[test]
@@ -137,10 +129,12 @@ fn ranks_of_several_nodes_do_nothing_together() {
         into: Part::new(Buf::Out, 0, 3),
     };
     let found = |team: fn(u32) -> Team| {
-        let step = |team| (0, Vec::from([Act::Together(Together { team, ..act })]));
-        let plans: Vec<_> = (0..4)
-            .map(|rank| Steps(Vec::from([step(team(rank))])))
-            .collect();
+        let step = |rank| {
+            let team = team(rank);
+            [step(0, &[Act::Together(Together { team, ..act })])]
+        };
+        let steps = [0, 1, 2, 3].map(step);
+        let plans = steps.each_ref().map(|steps| Script(steps));
         case.check_plans(&plans).expect_err("a fault").kind
     };
     let all = Team::of(4);
@@ -195,21 +189,12 @@ fn what_ranks_do_together_lets_nothing_start_before_its_end() {
         into: Part::EMPTY,
     };
     let case = Case::new(Collective::Bcast, 2, 1);
-    let check = |zero: &[(u32, &[Act])]| {
-        let steps = |all: &[(u32, &[Act])]| {
-            Steps(
-                all.iter()
-                    .map(|(needs, acts)| (*needs, acts.to_vec()))
-                    .collect(),
-            )
-        };
-        let one = steps(&[(0, &[recv]), (1, &[Act::Together(other)])]);
-        case.check_plans(&[steps(zero), one])
-    };
-    assert!(check(&[(0, &[send]), (0, &[Act::Together(root)])]).is_ok());
-    let late = check(&[(0, &[Act::Together(root)]), (0, &[send])]);
+    let one = [step(0, &[recv]), step(1, &[Act::Together(other)])];
+    let check = |zero: &[Step]| case.check_plans(&[Script(zero), Script(&one)]);
+    assert!(check(&[step(0, &[send]), step(0, &[Act::Together(root)])]).is_ok());
+    let late = check(&[step(0, &[Act::Together(root)]), step(0, &[send])]);
     assert_eq!(late.unwrap_err().kind, Kind::Deadlock { waiting: 2 });
-    let beside = check(&[(0, &[Act::Together(root), send])]);
+    let beside = check(&[step(0, &[Act::Together(root), send])]);
     assert_eq!(beside.unwrap_err().kind, Kind::Unfinished);
 }
 

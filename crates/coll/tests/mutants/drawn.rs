@@ -4,7 +4,8 @@ use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
 use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts};
 
-use super::spoil::{ALL, Mutant, Script, Spoil, Step, is_same, scripts};
+use super::script::{Script, Step};
+use super::spoil::{ALL, Mutant, Spoil, is_same, scripts};
 
 /// Mutants of one algorithm.
 pub(crate) const MUTANTS: usize = 20;

@@ -9,6 +9,8 @@
 
 mod drawn;
 mod reason;
+#[path = "../common/script.rs"]
+mod script;
 mod spoil;
 mod waits;
 

@@ -7,7 +7,8 @@ use oxmpi_coll::check::{Blocks, Task};
 use oxmpi_coll::plan::{Act, Buf, Part, Plan, TAGS};
 
 use super::drawn::Drawn;
-use super::spoil::{Mutant, Script, Spoil, step};
+use super::script::Script;
+use super::spoil::{Mutant, Spoil, step};
 use super::waits::Waits;
 
 /// Why a mutant is as right as the plan; `None`: it is not.

@@ -6,6 +6,8 @@ use oxmpi_coll::catalog::AnyPlan;
 use oxmpi_coll::check::{Contract, check_plans};
 use oxmpi_coll::plan::{Act, Acts, Known, Part, Plan, Side, Together};
 
+use super::script::{Script, Step};
+
 /// How a step is spoilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoil {
@@ -37,29 +39,6 @@ pub(crate) const ALL: [Spoil; 8] = [
     Spoil::Hasty,
     Spoil::Swapped,
 ];
-
-/// A step of a script: what it needs, and its acts.
-pub(crate) type Step = (u32, Acts);
-
-/// What a rank did in a run: its plan as it is when all lengths are known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Script<'a>(pub(crate) &'a [Step]);
-
-impl Plan for Script<'_> {
-    fn steps(&self) -> u32 {
-        self.0.len() as u32
-    }
-
-    fn scratch(&self, _: &Known<'_>) -> u64 {
-        0
-    }
-
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let (needs, own) = &self.0[i as usize];
-        own.iter().for_each(|&act| acts.push(act));
-        Some(*needs)
-    }
-}
 
 /// A plan that notes what it does.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use oxmpi_coll::plan::Act;
 
-use super::spoil::Step;
+use super::script::Step;
 
 /// An act: its rank, its step, and its place there.
 type Place = (usize, usize, usize);
