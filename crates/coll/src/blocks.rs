@@ -2,13 +2,18 @@
 //! that the caller gives.
 
 use crate::catalog::{Call, Collective};
+use crate::circle::Circle;
 use crate::plan::{Buf, Known, Part};
+use crate::split::{longest, piece};
+use core::ops::Range;
 
 /// How long the blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blocks {
     /// All have so many elements.
     Even(u64),
+    /// Those of a vector of so many elements, cut into almost equal ones for so many ranks.
+    Cut(u64, u32),
     /// As the caller's arrays say. A block that they do not have is empty.
     Given,
 }
@@ -30,13 +35,14 @@ impl Blocks {
 
     /// Whether it is certain that no block has an element.
     pub(crate) const fn are_empty(&self) -> bool {
-        matches!(self, Blocks::Even(0))
+        matches!(self, Blocks::Even(0) | Blocks::Cut(0, _))
     }
 
     /// Block `n` of the input.
     pub(crate) fn input(&self, known: &Known<'_>, n: u32) -> Part {
         match *self {
             Blocks::Even(count) => Part::new(Buf::In, u64::from(n) * count, count),
+            Blocks::Cut(count, ranks) => cut(Buf::In, count, ranks, n),
             Blocks::Given => Part::new(Buf::InBlock(n), 0, length(known.given.sends, n)),
         }
     }
@@ -45,6 +51,7 @@ impl Blocks {
     pub(crate) fn output(&self, known: &Known<'_>, n: u32) -> Part {
         match *self {
             Blocks::Even(count) => Part::new(Buf::Out, u64::from(n) * count, count),
+            Blocks::Cut(count, ranks) => cut(Buf::Out, count, ranks, n),
             Blocks::Given => Part::new(Buf::OutBlock(n), 0, length(known.given.recvs, n)),
         }
     }
@@ -61,12 +68,46 @@ impl Blocks {
                 Part::new(Buf::Out, u64::from(first) * count, u64::from(n) * count)
                     .around(u64::from(size) * count)
             }
+            Blocks::Cut(count, ranks) => {
+                let to_end = n.min(ranks - first);
+                let start = |rank| piece(0, count, ranks, rank).0;
+                let end = start(first + to_end) + start(n - to_end);
+                Part::new(Buf::Out, start(first), end - start(first)).around(count)
+            }
             Blocks::Given => {
                 let to_end = n.min(size - first);
                 let given = known.given.recvs;
                 let count = sum(given, first, first + to_end) + sum(given, 0, n - to_end);
                 Part::new(Buf::OutBlock(first), 0, count)
             }
+        }
+    }
+
+    /// Some elements of the blocks of the output, from block `first` on around the circle: `elements` says which, counted from
+    /// there, when it is told how many elements some of the blocks have, which are counted from there as well.
+    ///
+    /// # Cost
+    ///
+    /// Reads the lengths of all blocks that are asked about, if the caller gives them.
+    pub(crate) fn within_outputs(
+        &self,
+        known: &Known<'_>,
+        first: u32,
+        size: u32,
+        elements: impl FnOnce(&dyn Fn(Range<u32>) -> u64) -> Range<u64>,
+    ) -> Part {
+        let circle = Circle::new(first, size);
+        let of = |blocks: Range<u32>| {
+            let first = circle.above(blocks.start);
+            self.outputs(known, first, blocks.end - blocks.start, size)
+                .count
+        };
+        let elements = elements(&of);
+        let part = self.outputs(known, first, 0, size);
+        Part {
+            first: part.first + elements.start,
+            count: elements.end - elements.start,
+            ..part
         }
     }
 
@@ -78,9 +119,16 @@ impl Blocks {
     pub(crate) fn longest_output(&self, known: &Known<'_>) -> u64 {
         match *self {
             Blocks::Even(count) => count,
+            Blocks::Cut(count, ranks) => longest(count, ranks),
             Blocks::Given => known.given.recvs.iter().copied().max().unwrap_or(0),
         }
     }
+}
+
+/// Block `n` of a vector that is cut.
+fn cut(buf: Buf, count: u64, ranks: u32, n: u32) -> Part {
+    let (first, count) = piece(0, count, ranks, n);
+    Part::new(buf, first, count)
 }
 
 /// The elements of blocks `from` to `to`.

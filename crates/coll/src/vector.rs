@@ -11,7 +11,7 @@ use crate::window::SHORT;
 /// The tag of the allgather; the scatter has those below.
 const TAG: u32 = 64;
 
-/// A vector cut into one block for each rank of a group, or for each of the first ones. All have the same length but
+/// A vector cut into blocks for the ranks of a group, in their order. All have the same length but
 /// the last ones, which are shorter or empty; so the plans of the two phases are those of equal blocks, cut where the
 /// vector ends.
 ///
@@ -20,8 +20,8 @@ const TAG: u32 = 64;
 pub(crate) struct Vector {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    /// How many of the ranks, the first ones, have a block; at least one.
-    pub(crate) owners: u32,
+    /// Elements of a block that is not shorter; so many that there are no more blocks than ranks.
+    pub(crate) block: u64,
     /// Who has the vector in `In` and gets nothing; `None`: everyone has a block in `Out`.
     pub(crate) root: Option<u32>,
     /// Elements of the vector.
@@ -29,30 +29,25 @@ pub(crate) struct Vector {
 }
 
 impl Vector {
-    /// Elements of a block that is not shorter.
-    fn block(&self) -> u64 {
-        self.count.div_ceil(self.owners.into())
-    }
-
     pub(crate) fn is_at_root(&self) -> bool {
         self.root == Some(self.rank)
     }
 
     /// The scatter, in place, from the root.
     pub(crate) fn scatter(&self) -> Call {
-        let call = Call::scatter(self.rank, self.size, self.root.unwrap_or(0), self.block());
+        let call = Call::scatter(self.rank, self.size, self.root.unwrap_or(0), self.block);
         call.with_in_place(self.is_at_root())
     }
 
     /// The allgather, in place.
     pub(crate) fn gather(&self) -> Call {
-        Call::allgather(self.rank, self.size, self.block()).with_in_place(true)
+        Call::allgather(self.rank, self.size, self.block).with_in_place(true)
     }
 
     /// This rank's own block.
     pub(crate) fn own(&self) -> Part {
-        let first = u64::from(self.rank) * self.block();
-        self.cut(Part::new(Buf::Out, first, self.block()))
+        let first = u64::from(self.rank) * self.block;
+        self.cut(Part::new(Buf::Out, first, self.block))
     }
 
     /// A run of blocks, without what lies beyond the vector; it may go around.
@@ -93,7 +88,7 @@ impl Vector {
     }
 
     fn is_short(&self) -> bool {
-        self.block() <= SHORT
+        self.block <= SHORT
     }
 
     /// Step `i` of a plan for [`Vector::gather`], in halves, after `before` other steps. Its first
@@ -133,10 +128,10 @@ impl Vector {
     /// An act of the scatter, the blocks from number `stock` on being in scratch; `None` where
     /// nothing is left of it.
     fn scattered(&self, act: Act, stock: u32) -> Option<Act> {
-        let own = u64::from(self.rank) * self.block();
+        let own = u64::from(self.rank) * self.block;
         let place = |part: Part| {
             let before = match part.buf {
-                Buf::Scratch => u64::from(stock) * self.block(),
+                Buf::Scratch => u64::from(stock) * self.block,
                 Buf::Out => own,
                 _ => 0,
             };
@@ -168,7 +163,7 @@ impl Vector {
 
     /// A run of blocks, without those of the ranks at either end of it.
     fn without(&self, part: Part, ranks: &Range<u32>) -> Part {
-        let element = |rank: u32| u64::from(rank) * self.block();
+        let element = |rank: u32| u64::from(rank) * self.block;
         let (start, end) = (element(ranks.start), element(ranks.end));
         let around = |at: u64| if part.wrap > 0 { at % part.wrap } else { at };
         let before = match part.first {

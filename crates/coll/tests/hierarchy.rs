@@ -4,7 +4,7 @@ use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{Case, Report};
 use oxmpi_coll::placement::Order;
 
-const ALGORITHMS: [Algorithm; 25] = [
+const ALGORITHMS: [Algorithm; 28] = [
     Algorithm::BarrierNodeAware,
     Algorithm::GatherNodeAware,
     Algorithm::ScatterNodeAware,
@@ -30,6 +30,9 @@ const ALGORITHMS: [Algorithm; 25] = [
     Algorithm::ReduceScatterBlockLaneCirculant,
     Algorithm::ReduceScatterNodeAware,
     Algorithm::ReduceScatterBlockNodeAware,
+    Algorithm::BcastPorts,
+    Algorithm::ReducePorts,
+    Algorithm::AllreducePorts,
 ];
 
 fn on(per_node: u32, order: Order) -> Parameters {

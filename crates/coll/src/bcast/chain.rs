@@ -48,6 +48,16 @@ impl Chain {
         }
     }
 
+    /// The same for a vector of so many elements, no more.
+    pub(crate) fn shortened(&self, count: u64) -> Self {
+        let blocks = u64::from(self.blocks).min(count) as u32;
+        Chain {
+            blocks,
+            cut: Cut::new(count, blocks),
+            ..*self
+        }
+    }
+
     fn part(&self, buf: Buf, block: u32) -> Part {
         let (first, count) = self.cut.piece(block);
         Part::new(buf, first, count)

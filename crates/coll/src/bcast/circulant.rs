@@ -24,6 +24,13 @@ impl Circulant {
             pipeline: Pipeline::of(call, parameters),
         }
     }
+
+    /// The same for a vector of so many elements, no more.
+    pub(crate) fn shortened(&self, count: u64) -> Self {
+        Circulant {
+            pipeline: self.pipeline.shortened(count),
+        }
+    }
 }
 
 impl Plan for Circulant {

@@ -67,7 +67,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
             vector: Vector {
                 rank,
                 size,
-                owners: G::owners(size),
+                block: call.count.div_ceil(G::owners(size).into()),
                 root: Some(root),
                 count: call.count,
             },

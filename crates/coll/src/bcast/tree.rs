@@ -26,6 +26,11 @@ impl<T: Place> Tree<T> {
             count: call.count,
         }
     }
+
+    /// The same for a vector of so many elements.
+    pub(crate) fn shortened(&self, count: u64) -> Self {
+        Tree { count, ..*self }
+    }
 }
 
 impl<T: Place> Plan for Tree<T> {

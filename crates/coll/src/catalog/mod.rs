@@ -198,7 +198,7 @@ mod tests {
     fn a_plan_is_small() {
         // What goes by stages holds any reduction, and any broadcast or scatter.
         let bytes = size_of::<AnyPlan>();
-        assert!(bytes <= 328, "{bytes}");
+        assert!(bytes <= 336, "{bytes}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
 
 use super::rounds::{chain, doubled, in_lanes, scattered_in_lanes};
+use super::twins::SHARED;
 use super::{Call, Collective, Needs, Parameters, Row};
 use crate::hierarchy::{full_nodes, hosts};
 use crate::tree::{self, Place, levels};
@@ -190,6 +191,20 @@ pub(super) const BCAST_LANE_CIRCULANT: Row = Row {
     cost: cost::lane_circulant,
 };
 
+pub(super) const BCAST_PORTS: Row = Row {
+    collective: Collective::Bcast,
+    name: "ports",
+    about: "blocks down a tree, then in fewest phases between nodes by all ranks of each: for larger vectors",
+    needs: Needs::NOTHING,
+    parameters: Parameters {
+        gather_radix: 2,
+        blocks: SHARED,
+        ..TREES
+    },
+    rounds: hierarchy::PortsBcast::rounds,
+    cost: cost::bcast_ports,
+};
+
 pub(super) const REDUCE: Row = Row {
     collective: Collective::Reduce,
     name: "node-aware",
@@ -213,6 +228,26 @@ pub(super) const REDUCE_POSTAL: Row = Row {
     parameters: TREES,
     rounds: hierarchy::PostalReduce::rounds,
     cost: cost::reduce_postal,
+};
+
+pub(super) const REDUCE_PORTS: Row = Row {
+    collective: Collective::Reduce,
+    name: "ports",
+    about: "each rank reduces a block, in fewest phases between nodes by all ranks of each; blocks up a tree: for larger \
+            vectors; the operation must commute",
+    needs: Needs {
+        commutative: true,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        radix: 2,
+        gather_radix: 4,
+        blocks: SHARED,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::PortsReduce::rounds,
+    cost: cost::reduce_ports,
 };
 
 pub(super) const ALLREDUCE: Row = Row {
@@ -265,6 +300,25 @@ pub(super) const ALLREDUCE_LANE_CIRCULANT: Row = Row {
         visits + 2 * u64::from(levels(place.nodes())) + 2 * u64::from(levels(place.per_node()))
     },
     cost: cost::allreduce_lane_circulant,
+};
+
+pub(super) const ALLREDUCE_PORTS: Row = Row {
+    collective: Collective::Allreduce,
+    name: "ports",
+    about: "least volume in fewest phases between nodes by all ranks of each, full or not; the operation must \
+            commute",
+    needs: Needs {
+        commutative: true,
+        ..Needs::NOTHING
+    },
+    parameters: Parameters {
+        radix: 2,
+        blocks: SHARED,
+        per_node: 1,
+        ..Parameters::NONE
+    },
+    rounds: hierarchy::PortsAllreduce::rounds,
+    cost: cost::allreduce_ports,
 };
 
 pub(super) const REDUCE_SCATTER_LANE_CIRCULANT: Row = Row {

@@ -2,7 +2,7 @@
 
 use super::{Call, Parameters};
 use crate::digits::Digits;
-use crate::hierarchy::{full_nodes, of_lane};
+use crate::hierarchy::{full_nodes, lanes_of_one, nodes_in_lanes, of_lane};
 use crate::tree::levels;
 pub(super) use crate::tree::most_rounds as knomial;
 
@@ -47,9 +47,10 @@ pub(super) fn in_lanes(
     parameters: &Parameters,
     rounds: fn(&Call, &Parameters) -> u64,
 ) -> u64 {
-    let place = full_nodes(call, parameters);
-    let inside = 3 * u64::from(place.per_node() - 1);
-    inside + rounds(&of_lane(call, place), parameters)
+    let place = nodes_in_lanes(call, parameters);
+    let inside = 3 * u64::from(place.ranks_on(0) - 1);
+    let lanes = lanes_of_one(place, place.nodes() - 1);
+    inside + u64::from(lanes) * rounds(&of_lane(call, place), parameters)
 }
 
 /// The rounds of a reduce-scatter in lanes: one for each other rank of a node, then over the circulant graph of

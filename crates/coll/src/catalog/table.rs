@@ -337,6 +337,7 @@ table! {
     BcastLaneKnomial(hierarchy::LaneKnomial): nodes::BCAST_LANE_KNOMIAL;
     BcastLaneChain(hierarchy::LaneChain): nodes::BCAST_LANE_CHAIN;
     BcastLaneCirculant(hierarchy::LaneCirculant): nodes::BCAST_LANE_CIRCULANT;
+    BcastPorts(hierarchy::PortsBcast): nodes::BCAST_PORTS;
     BcastTeam(hierarchy::TeamBcast): teams::BCAST;
     ReduceBinomial(reduce::Knomial): Row {
         collective: Collective::Reduce,
@@ -402,6 +403,7 @@ table! {
     };
     ReduceNodeAware(hierarchy::KnomialReduce): nodes::REDUCE;
     ReducePostal(hierarchy::PostalReduce): nodes::REDUCE_POSTAL;
+    ReducePorts(hierarchy::PortsReduce): nodes::REDUCE_PORTS;
     ReduceTeam(hierarchy::TeamReduce): teams::REDUCE;
     AllreduceRecursiveDoubling(allreduce::RecursiveDoubling): Row {
         collective: Collective::Allreduce,
@@ -504,6 +506,7 @@ table! {
     AllreduceNodeAware(hierarchy::KnomialAllreduce): nodes::ALLREDUCE;
     AllreducePostal(hierarchy::PostalAllreduce): nodes::ALLREDUCE_POSTAL;
     AllreduceLaneCirculant(hierarchy::GuestAllreduce): nodes::ALLREDUCE_LANE_CIRCULANT;
+    AllreducePorts(hierarchy::PortsAllreduce): nodes::ALLREDUCE_PORTS;
     AllreduceTeam(hierarchy::TeamAllreduce): teams::ALLREDUCE;
     ReduceScatterCirculant(reduce_scatter::Circulant):
         twins::reduce_scatter_circulant(Collective::ReduceScatter);

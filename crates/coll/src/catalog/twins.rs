@@ -8,7 +8,7 @@ use crate::tree::levels;
 use crate::{cost, gather, hierarchy, reduce_scatter};
 
 /// The most ranks of a node that share what comes from one node: all, but where there are very many.
-const SHARED: u32 = 64;
+pub(super) const SHARED: u32 = 64;
 
 pub(super) const fn gather_linear(collective: Collective) -> Row {
     Row {
@@ -217,6 +217,7 @@ pub(super) const fn reduce_scatter_node_aware(collective: Collective) -> Row {
             ..Needs::NOTHING
         },
         parameters: Parameters {
+            radix: 2,
             blocks: SHARED,
             per_node: 1,
             ..Parameters::NONE

@@ -7,7 +7,7 @@ use crate::exec::IN_FLIGHT;
 use crate::stages;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 176;
+pub(super) const MOST: usize = 232;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
@@ -18,7 +18,7 @@ const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 /// what is short.
 const WINDOWS: [u32; 2] = [0, 64];
 
-const BLOCKS: [u32; 11] = [2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
+const BLOCKS: [u32; 12] = [1, 2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512];
 
 /// Of one that deals them out in turn, and rounds up until all ranks have as many: closer where these are few. Others are
 /// told from one another less well by what they are expected to cost; to a single other rank nothing is dealt.
@@ -29,7 +29,10 @@ const PIECES: [u32; 3] = [1, 2, 4];
 
 /// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
 /// message, or from each of them one.
-const SHARED: [u32; 2] = [1, 64];
+const SHARED: [u32; 4] = [1, 2, 4, 64];
+
+/// The row's radix, and one by which the ranks of a node are on one level or two.
+const TREES: [u32; 2] = [0, 16];
 
 /// Every algorithm that suits the call, with each of its parameters.
 ///
@@ -55,7 +58,7 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
 
 /// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
 /// single level of it. The least one that makes two levels is among them, if the messages of a level have room.
-fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 1 }> {
+fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 2 }> {
     let below = RADIXES.iter().filter(|&&radix| radix < size).count();
     let mut all: heapless::Vec<u32, _> = RADIXES.iter().copied().take(below + 1).collect();
     let two_levels = (2..=IN_FLIGHT as u32).find(|radix| radix * radix >= size);
@@ -71,25 +74,45 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let (own, most) = (algorithm.row().parameters, algorithm.row().needs.max_radix);
     let base = tuning.choice(algorithm, call.size).parameters;
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
-    let radixes = radixes(call.size, most);
-    let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
-    // Between nodes the adapter of a scatter's root sets the pace.
-    let is_paced = matches!(call.collective, Collective::Scatter | Collective::Scatterv)
-        && tuning.model(call.size).place.nodes() > 1;
-    let windows = if is_paced { &WINDOWS[..1] } else { &WINDOWS };
-    let windows = some(own.window, windows);
-    let gather_radixes = if own.gather_radix > 0 { radixes } else { &[0] };
-    let blocks = match (algorithm, own.blocks) {
-        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
-        (
-            Algorithm::AllgatherNodeAware
+    let mut radixes = radixes(call.size, most);
+    let is_between_ports = matches!(
+        algorithm,
+        Algorithm::AllgatherNodeAware
             | Algorithm::AllgathervNodeAware
             | Algorithm::ReduceScatterNodeAware
-            | Algorithm::ReduceScatterBlockNodeAware,
-            _,
-        ) => &SHARED,
+            | Algorithm::ReduceScatterBlockNodeAware
+            | Algorithm::BcastPorts
+            | Algorithm::ReducePorts
+            | Algorithm::AllreducePorts
+    );
+    // A single level inside a node.
+    let ranks = base.per_node.min(call.size);
+    if is_between_ports && ranks <= most && !radixes.contains(&ranks) {
+        let _ = radixes.push(ranks);
+    }
+    let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
+    let windows = some(own.window, &WINDOWS);
+    // The tree before or after what goes through ports is that of the row, or has few levels.
+    let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
+        Algorithm::BcastPorts => (&[0], radixes),
+        _ if own.gather_radix == 0 => (radixes, &[0]),
+        _ if is_between_ports => (radixes, &TREES),
+        _ => (radixes, radixes),
+    };
+    let windows = some(own.window, &WINDOWS);
+    // The tree before or after what goes through ports has the row's own.
+    let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
+        Algorithm::BcastPorts => (&[0], radixes),
+        _ if own.gather_radix == 0 || is_between_ports => (radixes, &[0]),
+        _ => (radixes, radixes),
+    };
+    let blocks = match (algorithm, own.blocks) {
+        (Algorithm::BcastLinearLinear, _) if call.size > 2 => &DEALT[..],
+        _ if is_between_ports => &SHARED,
         (_, 1) => &PIECES,
-        (_, blocks) => some(blocks, &BLOCKS),
+        // In lanes a node has several under way.
+        (Algorithm::BcastLaneChain, _) => &BLOCKS,
+        (_, blocks) => some(blocks, &BLOCKS[1..]),
     };
     let numbers = radixes.iter().flat_map(|&radix| {
         let by_radix = Parameters { radix, ..base };

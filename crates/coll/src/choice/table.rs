@@ -9,8 +9,20 @@ use crate::cost::Model;
 /// The most choices in a table: one for each size, and two that each rule adds.
 pub const STEPS: usize = SIZES + 2 * RULES;
 
-/// Sizes at which candidates are compared: from 1 B on, doubled each time.
-const SIZES: usize = 27;
+/// Sizes at which candidates are compared: from 1 B on, doubled each time up to 64 MiB; and from [`SHORT`] on the means of
+/// two that follow one another. Blocks of powers of two are just sent at once, and longer ones are not.
+const SIZES: usize = 42;
+
+/// The first size that is doubled in two steps.
+const SHORT: usize = 12;
+
+/// The size of that number.
+const fn size(at: usize) -> u64 {
+    match at.checked_sub(SHORT) {
+        None => 1 << at,
+        Some(beyond) => (2 + beyond as u64 % 2) << (SHORT - 1 + beyond / 2),
+    }
+}
 
 /// Bytes of a block in calls whose lengths not all ranks know.
 const UNKNOWN: u64 = 1 << 10;
@@ -196,14 +208,14 @@ impl Contest<'_> {
         let mut table = Table::of(self.candidates[best]);
         for at in 0..SIZES {
             let before = best;
-            let mut least = self.cost(&self.candidates[before], 1 << at);
+            let mut least = self.cost(&self.candidates[before], size(at));
             known[before] = least;
             for (index, candidate) in self.candidates.iter().enumerate() {
                 let beats = |cost: u64| (cost, index) < (least, best);
                 if index == before || !beats(known[index]) {
                     continue;
                 }
-                let cost = self.cost(candidate, 1 << at);
+                let cost = self.cost(candidate, size(at));
                 known[index] = cost;
                 if beats(cost) {
                     (least, best) = (cost, index);
@@ -213,7 +225,7 @@ impl Contest<'_> {
             if at == 0 {
                 table = Table::of(*now);
             } else if best != before {
-                let from = self.crossing(was, now, (1 << (at - 1), 1 << at));
+                let from = self.crossing(was, now, (size(at - 1), size(at)));
                 // There are no more sizes than room for steps.
                 let _ = table.steps.push(Step { from, choice: *now });
             }

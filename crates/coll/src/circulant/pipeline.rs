@@ -38,18 +38,30 @@ pub(crate) struct Pipeline {
 impl Pipeline {
     /// One rank's part in a call.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let blocks = Pipeline::blocks_of(call, parameters);
-        // Of one rank there are none.
-        let rounds = Skips::new(call.size).rounds().max(1);
-        Pipeline {
+        let whole = Pipeline {
             schedule: Schedule::new(call.from_root(), call.size),
             circle: Circle::of(call),
             root: call.root,
             count: call.count,
-            blocks,
-            cut: Cut::new(call.count, blocks),
-            skipped: skipped(rounds, blocks),
+            blocks: Pipeline::blocks_of(call, parameters),
+            cut: Cut::new(0, 1),
+            skipped: 0,
             short: Short::of(call),
+        };
+        whole.shortened(call.count)
+    }
+
+    /// The same for a vector of so many elements, no more.
+    pub(crate) fn shortened(&self, count: u64) -> Self {
+        let blocks = u64::from(self.blocks).min(count).max(1) as u32;
+        // Of one rank there are none.
+        let rounds = Skips::new(self.circle.size()).rounds().max(1);
+        Pipeline {
+            count,
+            blocks,
+            cut: Cut::new(count, blocks),
+            skipped: skipped(rounds, blocks),
+            ..*self
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn dissemination(call: &Call, parameters: &Parameters, model: &Model)
 
 /// Allgather by Bruck's algorithm.
 pub(crate) fn allgather_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    bruck(Rounds::new(model), call, parameters)
+    bruck(Rounds::digit_by_digit(model), call, parameters)
 }
 
 /// The same after a scatter.
@@ -250,7 +250,7 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
         // Who sends what is long waits until it is asked for by a rank above.
         let mut all = match is_short {
             true => Rounds::upwards(model),
-            false => Rounds::asked_from_above(model),
+            false => Rounds::in_step(model),
         };
         all.work(model.copy(bytes));
         for round in (0..rounds).chain(last) {
@@ -316,7 +316,7 @@ pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
 pub(crate) fn alltoall_bruck(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let (size, block) = (u64::from(call.size), call.bytes());
     let digits = Digits::new(call.size, parameters.radix);
-    let mut rounds = Rounds::new(model);
+    let mut rounds = Rounds::digit_by_digit(model);
     rounds.work(model.copy(size.saturating_mul(2 * block)));
     for phase in 0..digits.phases() {
         let (weight, values) = (digits.weight(phase), digits.values(phase));

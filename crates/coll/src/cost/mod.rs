@@ -42,7 +42,9 @@ pub(crate) use folded::{
     allreduce_doubling, allreduce_multiplying, allreduce_rabenseifner, reduce_rabenseifner,
 };
 pub(crate) use lines::{allreduce_ring, chain, neighbor_exchange, ring};
-pub(crate) use node_bruck::{allgather_node_aware, reduce_scatter_node_aware};
+pub(crate) use node_bruck::{
+    allgather_node_aware, allreduce_ports, bcast_ports, reduce_ports, reduce_scatter_node_aware,
+};
 pub(crate) use nodes::{
     allreduce_lane_circulant, allreduce_node_aware, allreduce_postal, alltoall_node_aware,
     barrier_node_aware, bcast_node_aware, bcast_postal, exscan_node_aware, gather_node_aware,

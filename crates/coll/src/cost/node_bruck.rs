@@ -1,144 +1,261 @@
-//! Bruck's algorithm between nodes, with a port for each rank: allgather, and turned around reduce-scatter.
+//! Bruck's algorithm between nodes, with a port for each rank of a full one: allgather, and turned around reduce-scatter.
 
 use super::exchanges::{allgather_bruck, block_of, reduce_scatter_circulant};
-use super::nodes::inside;
-use super::round::Round;
+use super::nodes::{gather_node_aware, inside, scatter_node_aware};
 use super::rounds::Rounds;
 use super::{Model, Way};
-use crate::catalog::{Call, Parameters};
-use crate::circulant::Skips;
+use crate::catalog::{Call, Collective, Parameters};
 use crate::digits::Digits;
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{full_blocks, sharers};
+use crate::hierarchy::{gather_after, one_after_another, sharers, tree_after};
+use crate::placement::Placement;
 
-/// Full nodes, each with a port for each rank, and what they exchange.
+/// Nodes, each with as many ports as a full one has ranks, and what they exchange.
 struct Nodes<'a> {
     model: &'a Model,
-    nodes: u32,
-    ranks: u32,
+    place: Placement,
     block: u64,
-    /// The most ranks that share what comes from one node.
+    /// Elements of all blocks: there are no more messages that carry some.
+    elements: u64,
+    /// The most ports that share what comes from one node.
     most: u32,
+}
+
+/// The processor's work on so many bytes that came.
+type Work = fn(&Model, u64) -> u64;
+
+/// What the ranks of a node do in a phase.
+struct Phase {
+    /// The ranks of the node.
+    ranks: u32,
+    /// Messages of each to other nodes and from them, all messages out of the node, and their bytes.
+    messages: u32,
+    far: u64,
+    bytes: u64,
+    /// What all of them get together.
+    all: u64,
 }
 
 impl<'a> Nodes<'a> {
     /// None where each rank is a node.
     fn of(call: &Call, parameters: &Parameters, model: &'a Model) -> Option<Self> {
-        let place = full_blocks(call, parameters);
-        (place.per_node() > 1).then(|| Nodes {
+        let place = one_after_another(call, parameters);
+        (place.ranks_on(0) > 1).then(|| Nodes {
             model,
-            nodes: place.nodes(),
-            ranks: place.per_node(),
-            block: block_of(call),
+            place,
+            block: block_of(&of_blocks(call)),
+            elements: match is_vector(call) {
+                true => call.count,
+                false => call.count.saturating_mul(call.size.into()),
+            },
             most: parameters.blocks,
         })
     }
 
-    /// The bytes of so many nodes' blocks.
-    fn blocks(&self, nodes: u32) -> u64 {
-        let block = self.block.saturating_mul(nodes.into());
-        block.saturating_mul(self.ranks.into())
+    /// The bytes of the blocks of so many ranks.
+    fn blocks(&self, ranks: u32) -> u64 {
+        self.block.saturating_mul(ranks.into())
     }
 
-    /// The phases of exchanges between nodes. Each has the bytes of a rank's message, and of those that all ranks of a
-    /// node get together, and how long it takes where so much work is done on what comes.
-    fn phases(&self, work: fn(&Model, u64) -> u64) -> impl Iterator<Item = (u64, u64, u64)> {
-        let digits = Digits::new(self.nodes, self.ranks.saturating_add(1));
+    /// The phases of exchanges between nodes, as a full node and the last one see each.
+    fn phases(&self) -> impl Iterator<Item = [Phase; 2]> {
+        let place = self.place;
+        let (nodes, full, last) = (place.nodes(), place.ranks_on(0), place.on_last_node());
+        let digits = Digits::new(nodes, full.saturating_add(1));
         (0..digits.phases()).map(move |phase| {
             let (had, ports) = (digits.weight(phase), digits.values(phase));
-            let parts = sharers(self.most, self.ranks, ports);
-            let bytes = self
-                .blocks(had.min(self.nodes - had))
-                .div_ceil(parts.into());
-            let mut round = Rounds::new(self.model);
-            round.add(Round {
-                distance: self.ranks,
-                span: 0,
-                far: u64::from(ports) * u64::from(parts),
-                messages: 1,
-                bytes,
-                ends: [bytes; 2],
-                work: work(self.model, bytes),
-            });
-            let got = had.saturating_mul(self.ranks).min(self.nodes - had);
-            (bytes, self.blocks(got), round.time())
+            let parts = sharers(self.most, place, ports);
+            let used = u64::from(ports * parts).min(self.elements) as u32;
+            let got = had.saturating_mul(full).min(nodes - had);
+            // Of two nodes the full one gets what the last one has.
+            let from_one = had.min(nodes - had);
+            [(full, if nodes == 2 { last } else { full }), (last, full)].map(|(ranks, each)| {
+                Phase {
+                    ranks,
+                    messages: used.div_ceil(ranks),
+                    far: used.into(),
+                    bytes: self.blocks(from_one * each).div_ceil(parts.into()),
+                    all: self.blocks(got * each),
+                }
+            })
         })
+    }
+
+    /// How long the exchange of a phase takes from full node to full node where so much work is done on what comes.
+    ///
+    /// What announces and asks for long messages goes before them. But where nodes differ those with more to reduce are late,
+    /// and what they ask for waits behind what others have asked of them: adapters stand still for about a quarter of the
+    /// time for which they carry something.
+    fn crossed(&self, phase: &Phase, work: Work) -> u64 {
+        let (model, bytes) = (self.model, phase.bytes);
+        let carried = (phase.far - 1).saturating_mul(model.load(bytes));
+        let merged = work(model, bytes);
+        let are_late = merged > 0 && !model.is_even() && self.place.nodes() > 2;
+        let waits = match are_late && bytes > model.machine.eager {
+            true => carried / 4,
+            false => 0,
+        };
+        (model.hop(Way::Network, bytes))
+            .saturating_add(carried)
+            .saturating_add(waits)
+            .saturating_add(merged)
+    }
+
+    /// How long it takes until the last node's ranks have what full nodes send them.
+    fn handed_on(&self, phase: &Phase, work: Work) -> u64 {
+        let (model, bytes) = (self.model, phase.bytes);
+        let taken =
+            u64::from(phase.messages - 1).saturating_mul(model.receive(Way::Network, bytes));
+        let carried = (phase.far - 1).saturating_mul(model.load(bytes));
+        let merged = work(model, bytes).saturating_mul(phase.messages.into());
+        let hop = model.hop(Way::Network, bytes);
+        hop.saturating_add(taken.max(carried))
+            .saturating_add(merged)
+    }
+
+    /// When the ranks of a node are done with a phase that they begin at one time, and have got what other nodes send them at
+    /// another.
+    fn done(&self, phase: &Phase, [begun, came]: [u64; 2]) -> u64 {
+        let each = self.model.both(Way::Network, phase.bytes);
+        let busy = each.saturating_mul(phase.messages.into());
+        begun.saturating_add(busy).max(came)
+    }
+
+    /// The time of all exchanges, to a radix inside the nodes, where so much work is done on what comes: of the ranks' own
+    /// blocks, and of each phase, in which the later node counts.
+    fn time(&self, radix: u32, work: Work) -> u64 {
+        let near = |ranks, share, all| {
+            let near = inside(self.model, ranks);
+            among(&near, radix, work, [share, all])
+        };
+        let told = |phase: &Phase, done: u64| {
+            let share = phase.bytes.saturating_mul(phase.messages.into());
+            done.saturating_add(near(phase.ranks, share, phase.all))
+        };
+        let begun = self.model.copy(self.block);
+        // A last node of fewer ranks is ready first.
+        let ready = [self.place.ranks_on(0), self.place.on_last_node()]
+            .map(|ranks| begun.saturating_add(near(ranks, self.block, self.blocks(ranks))));
+        let [full, last] = self
+            .phases()
+            .fold(ready, |[full, last], [of_full, of_last]| {
+                let peer = if self.place.nodes() == 2 { last } else { full };
+                let came = peer.saturating_add(self.crossed(&of_full, work));
+                let full_done = told(&of_full, self.done(&of_full, [full, came]));
+                if of_last.ranks == of_full.ranks {
+                    return [full_done; 2];
+                }
+                let came = full.saturating_add(self.handed_on(&of_last, work));
+                let last_done = told(&of_last, self.done(&of_last, [last, came]));
+                [full_done.max(last_done); 2]
+            });
+        full.max(last)
     }
 }
 
-/// Allgather by Bruck's algorithm between nodes, with a port for each rank, and inside.
+/// Allgather by Bruck's algorithm between nodes, with a port for each rank of a full one, and inside.
 pub(crate) fn allgather_node_aware(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let Some(nodes) = Nodes::of(call, parameters, model) else {
-        let binary = Parameters {
-            radix: 2,
-            ..*parameters
-        };
-        return allgather_bruck(call, &binary, model);
-    };
-    let near = inside(model, nodes.ranks);
-    let own = told(&near, parameters, nodes.block, nodes.blocks(1));
-    let phases = nodes.phases(|_, _| 0);
-    phases.fold(
-        own.saturating_add(model.copy(nodes.block)),
-        |time, (share, all, crossed)| {
-            let told = told(&near, parameters, share, all);
-            time.saturating_add(crossed).saturating_add(told)
-        },
-    )
+    match Nodes::of(call, parameters, model) {
+        Some(nodes) => nodes.time(parameters.radix, |_, _| 0),
+        None => {
+            let binary = Parameters {
+                radix: 2,
+                ..*parameters
+            };
+            allgather_bruck(&of_blocks(call), &binary, model)
+        }
+    }
 }
 
-/// Reduce-scatter by the same turned around, and over the circulant graph inside.
+/// Reduce-scatter by the same turned around.
 pub(crate) fn reduce_scatter_node_aware(
     call: &Call,
     parameters: &Parameters,
     model: &Model,
 ) -> u64 {
-    let Some(nodes) = Nodes::of(call, parameters, model) else {
-        return reduce_scatter_circulant(call, parameters, model);
-    };
-    let near = inside(model, nodes.ranks);
-    let own = summed(&near, nodes.block, nodes.blocks(1));
-    let phases = nodes.phases(Model::reduce);
-    phases.fold(
-        own.saturating_add(model.copy(nodes.block)),
-        |time, (share, all, crossed)| {
-            let summed = summed(&near, share, all);
-            time.saturating_add(crossed).saturating_add(summed)
-        },
+    match Nodes::of(call, parameters, model) {
+        Some(nodes) => nodes.time(parameters.radix, Model::reduce),
+        None => reduce_scatter_circulant(&of_blocks(call), parameters, model),
+    }
+}
+
+/// Allreduce by both, of a vector's blocks.
+pub(crate) fn allreduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let scattered = reduce_scatter_node_aware(call, parameters, model);
+    scattered.saturating_add(allgather_node_aware(call, parameters, model))
+}
+
+/// Reduce by the one, and up a tree.
+pub(crate) fn reduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let scattered = reduce_scatter_node_aware(call, parameters, model);
+    let gathered = gather_node_aware(&of_blocks(call), &tree_after(parameters), model);
+    scattered.saturating_add(gathered)
+}
+
+/// Bcast down a tree, and by the other.
+pub(crate) fn bcast_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let scattered = scatter_node_aware(&of_blocks(call), parameters, model);
+    let gathered = allgather_node_aware(call, &gather_after(parameters), model);
+    scattered.saturating_add(gathered)
+}
+
+/// Whether the call is of a vector, which is cut into a block for each rank.
+const fn is_vector(call: &Call) -> bool {
+    matches!(
+        call.collective,
+        Collective::Bcast | Collective::Reduce | Collective::Allreduce
     )
 }
 
-/// The ranks of a node reduce among themselves shares of so many bytes each and so many in all, over the circulant graph.
-/// But for those of single ranks, some go around the end in two messages.
-fn summed(near: &Model, share: u64, all: u64) -> u64 {
-    let skips = Skips::new(near.place.size());
-    let mut rounds = Rounds::new(near);
-    for k in (0..skips.rounds()).rev() {
-        let (kept, sent) = (skips.skip(k), skips.skip(k + 1) - skips.skip(k));
-        let bytes = share.saturating_mul(sent.into()).min(all);
-        rounds.shift(kept, 1, bytes, near.reduce(bytes));
-        if sent > 1 {
-            rounds.work(near.both(Way::Node, 0));
-        }
+/// The call of the blocks of its vector, if it has one.
+fn of_blocks(call: &Call) -> Call {
+    match is_vector(call) {
+        true => Call {
+            count: call.count.div_ceil(call.size.into()),
+            ..*call
+        },
+        false => *call,
     }
-    rounds.time()
 }
 
 /// What the ranks of a node have, shares of so many bytes each and so many in all, they tell one another by Bruck's
-/// algorithm. But for the shares that ranks begin with, some go around the end in two messages.
-fn told(near: &Model, parameters: &Parameters, share: u64, all: u64) -> u64 {
-    let digits = Digits::new(near.place.size(), parameters.radix);
+/// algorithm, or turned around reduce among themselves. But for the shares of single ranks, some go around the end in two
+/// messages.
+fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
+    let digits = Digits::new(near.place.size(), radix);
     let owners = all.div_ceil(share.max(1));
     let mut rounds = Rounds::new(near);
     for phase in 0..digits.phases() {
         let (weight, values) = (digits.weight(phase), digits.values(phase));
-        let bytes = share.saturating_mul(weight.into()).min(all);
-        let filled = owners.div_ceil(weight.into()).clamp(1, values.into()) as u32;
-        // Who has a share sends it to all others, even if few have one: long messages together as far as there is room.
-        let room = IN_FLIGHT as u32 - (filled - 1).min(IN_FLIGHT as u32);
-        let is_tight = bytes > near.machine.eager && values > room;
-        rounds.shift(weight, if is_tight { values } else { filled }, bytes, 0);
-        rounds.work(u64::from(values - filled).saturating_mul(near.send(Way::Node, bytes)));
+        let missing = near.place.size() - weight;
+        let shares = |n: u32| share.saturating_mul(weight.min(n).into()).min(all);
+        let longest = shares(missing);
+        let new = share
+            .saturating_mul(missing.min(weight * values).into())
+            .min(all);
+        if owners >= u64::from(near.place.size()) {
+            let least = match longest > near.machine.eager {
+                true => near.machine.eager.saturating_add(1),
+                false => 0,
+            };
+            let mean = new.div_ceil(values.into()).min(longest).max(least);
+            let ends = [longest, shares(missing - (values - 1) * weight)];
+            rounds.shift_unequal(weight, values, mean, ends, work(near, new));
+        } else {
+            // Who has a share sends it to all others, or gets it from them, even if few have one.
+            let filled = owners.div_ceil(weight.into()).clamp(1, values.into()) as u32;
+            let merged = work(near, longest).saturating_mul(values.into());
+            // Long ones are under way together as far as there is room.
+            let room = IN_FLIGHT as u32 - (filled - 1).min(IN_FLIGHT as u32);
+            let is_tight = longest > near.machine.eager && values > room && !near.serial_copies;
+            let messages = match merged {
+                0 if !is_tight => filled,
+                _ => values,
+            };
+            let sent = if merged == 0 { values - filled } else { 0 };
+            rounds.shift(weight, messages, longest, merged);
+            rounds.work(u64::from(sent).saturating_mul(near.send(Way::Node, longest)));
+        }
         if weight > 1 {
             rounds.work(near.both(Way::Node, 0));
         }

@@ -14,8 +14,12 @@ use super::{
     reduce_scatter_circulant, reduce_scatter_pairwise, ring, scan, scatter, scatter_linear,
 };
 use crate::catalog::{Call, Collective, Parameters};
+use crate::circulant::Pipeline;
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{Nodes, full_blocks, full_nodes, hosts, of_lane, one_after_another};
+use crate::hierarchy::{
+    Nodes, full_blocks, full_nodes, hosts, lanes as all_lanes, lanes_of_one, nodes_in_lanes,
+    of_lane, one_after_another,
+};
 use crate::placement::{Order, Placement};
 
 /// One rank of each node, which has the adapter to itself.
@@ -61,8 +65,12 @@ fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
 }
 
 /// When the leaders of two nodes have each other's message of so many bytes, each from when it is
-/// ready: the last node, which may have fewer ranks, is ready first.
+/// ready: the last node, which may have fewer ranks, is ready first. A long message begins when both are.
 fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
+    if bytes > far.machine.eager {
+        let both = ready[0].max(ready[1]);
+        return [both.saturating_add(far.hop(Way::Network, bytes)); 2];
+    }
     let (send, receive) = (
         far.send(Way::Network, bytes),
         far.receive(Way::Network, bytes),
@@ -155,8 +163,14 @@ pub(super) fn up_nodes(
 ) -> u64 {
     let [(leaders, far), node, last] = phases(call, parameters, model);
     let up = [node, last].map(|(call, near)| inside(&call, parameters, &near));
+    let (bytes, merged) = (call.bytes(), model.reduce(call.bytes()));
     match leaders.size {
-        2 => taken(&far, call.bytes(), up).saturating_add(model.reduce(call.bytes())),
+        // A long message begins when there is room for it: nothing is to be reduced any more.
+        2 if bytes > model.machine.eager => {
+            let hop = far.hop(Way::Network, bytes);
+            up[0].max(up[1]).saturating_add(hop).saturating_add(merged)
+        }
+        2 => taken(&far, bytes, up).saturating_add(merged),
         _ => between(&leaders, parameters, &far).saturating_add(up[0]),
     }
 }
@@ -370,7 +384,7 @@ pub(crate) fn lane_bruck(call: &Call, parameters: &Parameters, model: &Model) ->
         return allgather_bruck(call, parameters, model);
     }
     let lane = Call::allgather(0, place.nodes(), call.bytes());
-    let between = lanes(&lane, place, model, |lane, model| {
+    let between = lanes(&lane, [place.per_node(), 1], model, |lane, model| {
         allgather_bruck(lane, parameters, model)
     });
     between.saturating_add(in_node(call, place, model))
@@ -383,23 +397,30 @@ pub(crate) fn lane_ring(call: &Call, parameters: &Parameters, model: &Model) -> 
         return ring(call, parameters, model);
     }
     let lane = Call::allgather(0, place.nodes(), call.bytes());
-    let between = lanes(&lane, place, model, |lane, model| {
+    let between = lanes(&lane, [place.per_node(), 1], model, |lane, model| {
         ring(lane, parameters, model)
     });
     between.saturating_add(in_node(call, place, model))
 }
 
-/// The time of all lanes side by side: each leaves the adapter its share.
-fn lanes(lane: &Call, place: Placement, model: &Model, time: impl Fn(&Call, &Model) -> u64) -> u64 {
-    if place.nodes() == 1 {
+/// The time of so many lanes side by side: each leaves the adapter its share, and a rank of the last node is in some of them.
+fn lanes(
+    lane: &Call,
+    [all, of_one]: [u32; 2],
+    model: &Model,
+    time: impl Fn(&Call, &Model) -> u64,
+) -> u64 {
+    if lane.size == 1 {
         return 0;
     }
-    let mut shared = leaders(model, place.nodes());
-    let alone = time(lane, &shared);
-    let ranks = u64::from(place.per_node());
+    let mut busiest = leaders(model, lane.size);
     let network = model.machine.network;
-    shared.machine.network.gap = network.gap.saturating_mul(ranks);
-    shared.machine.network.byte = network.byte.saturating_mul(ranks);
+    busiest.machine.network.send = network.send.saturating_mul(of_one.into());
+    busiest.machine.network.recv = network.recv.saturating_mul(of_one.into());
+    let alone = time(lane, &busiest);
+    let mut shared = leaders(model, lane.size);
+    shared.machine.network.gap = network.gap.saturating_mul(all.into());
+    shared.machine.network.byte = network.byte.saturating_mul(all.into());
     shared.machine.network.send = 0;
     shared.machine.network.recv = 0;
     shared.machine.network.latency = 0;
@@ -420,7 +441,7 @@ pub(crate) fn reduce_scatter_lane_circulant(
     }
     let node = among(call, ranks, call.count.saturating_mul(nodes.into()));
     let lane = among(call, nodes, call.count);
-    let between = lanes(&lane, place, model, reduce_scatter_circulant_in_lanes);
+    let between = lanes(&lane, [ranks, 1], model, reduce_scatter_circulant_in_lanes);
     reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
 }
 
@@ -456,7 +477,7 @@ fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u6
     }
     let share = call.count.div_ceil(ranks.into());
     let lane = among(call, nodes, share);
-    let between = lanes(&lane, place, model, allreduce_circulant_in_lanes);
+    let between = lanes(&lane, [ranks, 1], model, allreduce_circulant_in_lanes);
     // In the node shares go around once to be reduced, and once to be gathered.
     let near = allreduce_circulant(
         &among(call, ranks, call.count),
@@ -467,48 +488,91 @@ fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u6
 }
 
 /// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by
-/// side, and an allgather inside each node.
+/// side, and an allgather inside each node. `between` says when so many nodes have what goes through the lanes, with those
+/// that a rank of the last one is in; where that is a chain a last node of fewer ranks is the end.
 fn bcast_in_lanes(
     call: &Call,
     parameters: &Parameters,
     model: &Model,
-    time: fn(&Call, &Parameters, &Model) -> u64,
+    between: impl Fn(&Call, [u32; 2]) -> u64,
+    is_chain: bool,
 ) -> u64 {
-    let place = full_nodes(call, parameters);
-    if place.per_node() == 1 {
-        return time(call, parameters, model);
-    }
+    let place = nodes_in_lanes(call, parameters);
     let lane = of_lane(call, place);
-    let between = lanes(&lane, place, model, |lane, model| {
-        time(lane, parameters, model)
-    });
-    let (ranks, near) = (place.per_node(), inside(model, place.per_node()));
     let window = Parameters {
         window: 8,
         ..Parameters::NONE
     };
-    let share = lane.bytes();
-    let scattered = scatter_linear(&Call::scatter(0, ranks, 0, share), &window, &near);
-    let gathered = linear(&Call::allgather(0, ranks, share), &window, &near);
-    between
-        .saturating_add(scattered)
-        .saturating_add(gathered)
-        .saturating_sub(2 * model.copy(share))
+    let (most, share) = (place.ranks_on(0), lane.bytes());
+    let scatter = Call::scatter(0, most, 0, share);
+    let scattered = scatter_linear(&scatter, &window, &inside(model, most));
+    let done = |node, size| {
+        let (ranks, of_one) = (place.ranks_on(node), lanes_of_one(place, node));
+        let own = share.saturating_mul(of_one.into());
+        let gather = Call::allgather(0, ranks, own);
+        let gathered = linear(&gather, &window, &inside(model, ranks));
+        between(&Call { size, ..lane }, [all_lanes(place), of_one])
+            .saturating_add(scattered.saturating_sub(model.copy(share)))
+            .saturating_add(gathered.saturating_sub(model.copy(own)))
+    };
+    let is_even = place.on_last_node() == most;
+    let before = u32::from(is_chain && !is_even);
+    done(place.nodes() - 1, place.nodes()).max(done(0, place.nodes() - before))
 }
 
 /// Bcast by trees in lanes.
 pub(crate) fn lane_knomial(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    bcast_in_lanes(call, parameters, model, bcast)
+    if nodes_in_lanes(call, parameters).ranks_on(0) == 1 {
+        return bcast(call, parameters, model);
+    }
+    let tree = |lane: &Call, model: &Model| bcast(lane, parameters, model);
+    let between = |lane: &Call, numbers| lanes(lane, numbers, model, tree);
+    bcast_in_lanes(call, parameters, model, between, false)
 }
 
-/// Bcast down chains in lanes.
+/// Bcast down chains in lanes. What comes to a node in one lane leaves it while the others come.
 pub(crate) fn lane_chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    bcast_in_lanes(call, parameters, model, chain)
+    if nodes_in_lanes(call, parameters).ranks_on(0) == 1 {
+        return chain(call, parameters, model);
+    }
+    let between = |lane: &Call, [all, of_one]: [u32; 2]| {
+        if lane.size == 1 {
+            return 0;
+        }
+        let blocks = u64::from(parameters.blocks).min(lane.count).max(1);
+        let bytes = lane.bytes().div_ceil(blocks);
+        let carried = model.load(bytes).saturating_mul(all.into());
+        let taken = (model.receive(Way::Network, bytes)).saturating_mul(of_one.into());
+        let hops = u64::from(lane.size - 1).saturating_mul(model.hop(Way::Network, bytes));
+        hops.saturating_add(carried.max(taken).saturating_mul(blocks))
+            .max(chain(lane, parameters, &leaders(model, lane.size)))
+    };
+    bcast_in_lanes(call, parameters, model, between, true)
 }
 
 /// Bcast over circulant graphs in lanes.
 pub(crate) fn lane_circulant(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    bcast_in_lanes(call, parameters, model, pipeline)
+    if nodes_in_lanes(call, parameters).ranks_on(0) == 1 {
+        return pipeline(call, parameters, model);
+    }
+    let graph = |lane: &Call, model: &Model| pipeline(lane, parameters, model);
+    // Who is in several lanes does a round of all of them before the next one.
+    let in_turn = |lane: &Call, of_one: u32| {
+        let blocks = u64::from(parameters.blocks).min(lane.count).max(1);
+        let bytes = lane.bytes().div_ceil(blocks);
+        let each = (model.both(Way::Network, bytes)).max(model.load_both_ways(bytes));
+        let others = each.saturating_mul(u64::from(of_one) - 1);
+        let round = model.hop(Way::Network, bytes).saturating_add(others);
+        round.saturating_mul(Pipeline::rounds_of(lane, parameters))
+    };
+    let between = |lane: &Call, [all, of_one]: [u32; 2]| {
+        let beside = lanes(lane, [all, 1], model, graph);
+        match of_one {
+            1 => beside,
+            _ => beside.max(in_turn(lane, of_one)),
+        }
+    };
+    bcast_in_lanes(call, parameters, model, between, false)
 }
 
 /// Each rank gives its lane to the others of the node.

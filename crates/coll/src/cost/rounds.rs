@@ -21,6 +21,8 @@ pub(super) struct Rounds<'a> {
     behind: u64,
     /// Whether ranks of a node had peers on two other nodes.
     mixes_nodes: bool,
+    /// Whether after a round between nodes a way may be anywhere, and cross as often again.
+    starts_anew: bool,
 }
 
 impl<'a> Rounds<'a> {
@@ -35,6 +37,16 @@ impl<'a> Rounds<'a> {
             down: None,
             behind: behind(model),
             mixes_nodes: false,
+            starts_anew: false,
+        }
+    }
+
+    /// Rounds over growing distances around the group: where a way is after one of several messages between nodes does not
+    /// tell how near it is to the end of a node.
+    pub(super) const fn digit_by_digit(model: &'a Model) -> Self {
+        Rounds {
+            starts_anew: true,
+            ..Rounds::new(model)
         }
     }
 
@@ -55,8 +67,9 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Rounds in which long messages go upwards only: what asks for them goes the other way, where no block is before it.
-    pub(super) const fn asked_from_above(model: &'a Model) -> Self {
+    /// Rounds in which nothing that asks for a long message waits behind a block: such go upwards only, and what asks for them
+    /// the other way; or ranks are in step.
+    pub(super) const fn in_step(model: &'a Model) -> Self {
         Rounds {
             behind: 0,
             ..Rounds::new(model)
@@ -83,6 +96,11 @@ impl<'a> Rounds<'a> {
             Some(_) => model.way(distance.into()),
             None => round.way(model),
         };
+        if way == Way::Network && self.starts_anew {
+            self.time = self.time.saturating_add(self.crossings());
+            self.crossing = Crossings::NONE;
+            self.covered = 0;
+        }
         let is_long = bytes > model.machine.eager;
         let is_paced = messages == 1 && self.keeps_places(distance);
         // Of two nodes the smaller one's adapter is busy while the others copy several messages.
@@ -128,7 +146,7 @@ impl<'a> Rounds<'a> {
             },
         });
         if way == Way::Node && far > 0 {
-            let met = messages.min(self.on_next(distance));
+            let met = messages.min(self.on_other(distance, messages));
             let crossed = round
                 .along(model, Way::Network, met, messages - met)
                 .saturating_add(work);
@@ -206,12 +224,16 @@ impl<'a> Rounds<'a> {
         (round.bytes.saturating_mul(model.machine.network.byte)).saturating_mul(blocks)
     }
 
-    /// The peers, so far apart, that a rank at the end of a node may have on the next one.
-    const fn on_next(&self, distance: u32) -> u32 {
+    /// How many of so many peers, so far apart, a rank at the end of one of two nodes may have on the other.
+    fn on_other(&self, distance: u32, messages: u32) -> u32 {
         let place = self.model.place;
         match (place.order(), place.nodes()) {
-            (Order::Block, 2) if distance < place.size() => place.on_last_node().div_ceil(distance),
-            _ => u32::MAX,
+            (Order::Block, 2) if distance < place.size() => {
+                let last = place.on_last_node();
+                let beside = (last - 1) / distance;
+                last.div_ceil(distance).max(messages.saturating_sub(beside))
+            }
+            _ => messages,
         }
     }
 

@@ -1,17 +1,18 @@
-//! Allgather by Bruck's algorithm twice: between the nodes, each of which has as many ports as ranks, and inside them.
+//! Allgather by Bruck's algorithm twice: between the nodes, each of which has as many ports as a full one has ranks, and
+//! inside them.
 //!
 //! First the ranks of each node tell one another their blocks. Then, in each phase, every rank of a node gets from
 //! another node all the blocks that this one has, each from a node farther above, and the ranks of a node tell one
 //! another what they got. So a node of `m` ranks has `m + 1` times as many blocks after each phase: of `n` nodes
-//! there are `ceil(log n)` phases to the base `m + 1`, in each of which a rank sends one message to another node. Into
-//! each node go `p - m` blocks, the least there is, and all its ranks carry them. Bienz, Gautam and Kharel, "A
+//! there are `ceil(log n)` phases to the base `m + 1`, in each of which a rank sends one message to another node; one of a
+//! last node of `q` ranks up to `ceil(m / q)`. Into each node go `p - m` blocks, the least there is, and all its ranks carry them. Bienz, Gautam and Kharel, "A
 //! locality-aware Bruck allgather", 2022 (arXiv 2206.03564); between nodes it is the algorithm of Bruck, Ho, Kipnis,
 //! Upfal and Weathersby for several ports, 1997.
 //!
 //! All that a message carries follows one another, around the circle of ranks: blocks may have any lengths, which all
 //! ranks know. Where what one rank of a node tells another goes around the end of that, it is two messages.
 //!
-//! On full nodes that are filled one after another; else each rank is a node of its own.
+//! On nodes that are filled one after another; else each rank is a node of its own.
 
 use super::ports::{Crossing, Ports, Run, Stock};
 use crate::allgather::Exchange;
@@ -21,7 +22,8 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::window::{copy, exchange};
 
-/// One rank's part. The steps inside its node; then for each phase one between the nodes, and those inside again.
+/// One rank's part. The steps inside its node; then for each phase those between the nodes, which do not wait for one
+/// another, and those inside again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeBruck {
     ports: Ports,
@@ -33,20 +35,31 @@ pub struct NodeBruck {
 
 impl NodeBruck {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        NodeBruck::with(call, parameters, Blocks::of(call), call.in_place)
+    }
+
+    /// Of the blocks that a vector is cut into, in their places.
+    pub(super) fn of_vector(call: &Call, parameters: &Parameters) -> Self {
+        let blocks = Blocks::Cut(call.count, call.size);
+        NodeBruck::with(call, parameters, blocks, true)
+    }
+
+    fn with(call: &Call, parameters: &Parameters, blocks: Blocks, in_place: bool) -> Self {
         let ports = Ports::of(call, parameters);
         NodeBruck {
             ports,
             rank: call.rank,
-            blocks: Blocks::of(call),
-            in_place: call.in_place,
+            blocks,
+            in_place,
             inside: Digits::new(ports.circle().size(), parameters.radix),
         }
     }
 
     /// The most rounds with one message at a time; exact with one rank a node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let plan = NodeBruck::of(call, parameters);
-        plan.ports.rounds(plan.inside.exchanges())
+        let ports = Ports::of(call, parameters);
+        let inside = Digits::new(ports.most_ranks(), parameters.radix);
+        ports.rounds(inside.exchanges())
     }
 
     /// The steps before the first phase.
@@ -56,12 +69,12 @@ impl NodeBruck {
     }
 
     /// The steps of a phase.
-    const fn in_phase(&self) -> u32 {
-        1 + self.inside.exchanges()
+    fn in_phase(&self) -> u32 {
+        self.ports.crossings_of_one() + self.inside.exchanges()
     }
 
     fn run(&self, known: &Known<'_>, run: Run) -> Part {
-        (self.blocks).outputs(known, run.first, run.ranks, self.ports.size())
+        (self.blocks).within_outputs(known, run.first, self.ports.size(), |of| run.elements(of))
     }
 
     /// This rank's own block where it belongs, and where it is at the start.
@@ -75,7 +88,7 @@ impl NodeBruck {
 
     /// Exchange `i` inside the node, of what its ranks have got or, before the first phase, of their own blocks; it needs
     /// the exchanges of earlier phases of Bruck's algorithm.
-    fn tell(&self, got: Option<Stock>, i: u32, known: &Known<'_>, acts: &mut Acts) -> u32 {
+    fn tell(&self, stock: Stock, i: u32, known: &Known<'_>, acts: &mut Acts) -> u32 {
         let circle = self.ports.circle();
         let Exchange {
             phase,
@@ -83,14 +96,13 @@ impl NodeBruck {
             destination,
             blocks,
         } = Exchange::of(circle, self.inside, i);
-        let stock = got.unwrap_or(self.ports.own());
         let shares = |first| {
             let runs = self.ports.shares(stock, first, blocks);
             runs.map(|run| self.run(known, run))
         };
         // Its own block a rank sends from where it is.
-        let outgoing = match got {
-            None if phase == 0 => [self.own(known)[1], Part::EMPTY],
+        let outgoing = match stock {
+            Stock::Own if phase == 0 => [self.own(known)[1], Part::EMPTY],
             _ => shares(circle.rank()),
         };
         let [source_rank, destination] = [source, destination].map(|at| self.ports.neighbor(at));
@@ -100,14 +112,14 @@ impl NodeBruck {
         phase
     }
 
-    /// This rank's exchange between the nodes in a phase, if it has one.
-    fn cross(&self, phase: u32, known: &Known<'_>, acts: &mut Acts) {
+    /// This rank's exchange between the nodes of that number in a phase, if it has one.
+    fn cross(&self, phase: u32, i: u32, known: &Known<'_>, acts: &mut Acts) {
         if let Some(Crossing {
             source,
             destination,
             incoming,
             outgoing,
-        }) = self.ports.crossing(phase)
+        }) = self.ports.crossing(phase, i)
         {
             let (recv, send) = (self.run(known, incoming), self.run(known, outgoing));
             exchange(acts, 0, (source, recv), (destination, send));
@@ -131,7 +143,7 @@ impl Plan for NodeBruck {
         let Some(after) = i.checked_sub(self.before()) else {
             let needs = match self.inside.exchanges() {
                 0 => 0,
-                _ => self.tell(None, i, known, acts),
+                _ => self.tell(Stock::Own, i, known, acts),
             };
             if i == 0 && !self.in_place {
                 let [belongs, own] = self.own(known);
@@ -140,12 +152,12 @@ impl Plan for NodeBruck {
             return Some(needs);
         };
         let (phase, turn) = (after / self.in_phase(), after % self.in_phase());
-        Some(match turn.checked_sub(1) {
+        Some(match turn.checked_sub(self.ports.crossings_of_one()) {
             None => {
-                self.cross(phase, known, acts);
-                i
+                self.cross(phase, turn, known, acts);
+                i - turn
             }
-            Some(turn) => i - turn + self.tell(Some(self.ports.got(phase)), turn, known, acts),
+            Some(turn) => i - turn + self.tell(Stock::Got { phase }, turn, known, acts),
         })
     }
 }

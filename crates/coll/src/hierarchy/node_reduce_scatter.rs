@@ -1,28 +1,32 @@
-//! Reduce-scatter by Bruck's algorithm turned around: between the nodes, each of which has as many ports as ranks, and over
-//! the circulant graph inside them.
+//! Reduce-scatter by Bruck's algorithm turned around, twice: between the nodes, each of which has as many ports as a full one
+//! has ranks, and inside them.
 //!
 //! It is the allgather of the same name backwards. In each phase the ranks of a node reduce among themselves, a share
-//! each, what other nodes are to get; every rank sends its share to one of them, and reduces what it gets into what
-//! is left, of which the node then has an `(m + 1)`-th. In the end the ranks reduce the blocks of their node among
+//! each, what other nodes are to get; every rank sends its share to one of them, or on a last node of few ranks to several,
+//! and reduces what it gets into what is left, of which the node then has an `(m + 1)`-th. In the end the ranks reduce the blocks of their node among
 //! themselves. Out of each node go `p - m` blocks, the least there is, in `ceil(log n)` messages of a rank to the base
-//! `m + 1`, for `n` nodes of `m` ranks.
+//! `m + 1`, for `n` full nodes of `m` ranks.
 //!
 //! All that a message carries follows one another, around the vector: blocks may have any lengths. Where what one rank of a
 //! node sends to another goes around the end of what they reduce, it is two messages.
 //!
-//! On full nodes that are filled one after another; else each rank is a node of its own. A block is reduced in the order of
+//! On nodes that are filled one after another; else each rank is a node of its own. A block is reduced in the order of
 //! the exchanges, so the operation must commute.
 
 use super::ports::{Ports, Run, Stock};
+use crate::allgather;
 use crate::catalog::{Call, Collective, Parameters};
 use crate::circle::Circle;
-use crate::circulant::{Division, Skips, Turned};
+use crate::circulant::{Division, Result, Turned};
+use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
+use crate::split::piece;
 use crate::window::{Short, copy};
+use core::ops::Range;
 
-/// One rank's part. Two steps for each exchange, in which it has what came and then reduces it; for each phase, from the
-/// last one on, those inside its node and one between the nodes; then those inside again; and one that brings the result
-/// home.
+/// One rank's part. For each phase, from the last one on: the exchanges inside its node, by the phases of these, and then those
+/// between the nodes; after them those inside again, and one step that brings the result home. Exchanges of a phase do
+/// not wait for one another. Each is a step, after which follows for each one that reduces what came in it.
 ///
 /// # Cost
 ///
@@ -33,224 +37,346 @@ pub struct NodeReduceScatter {
     rank: u32,
     /// The vector from the first block of this rank's node on.
     view: Turned,
+    inside: Digits,
     in_place: bool,
+    /// Where the own block goes; sums are in scratch either way.
+    result: Result,
     short: Short,
 }
 
-/// One exchange.
+/// Exchanges of a phase, inside the node or between nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Among { stock: Stock, digit: u32 },
+    Across { phase: u32 },
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Turn {
+    group: Group,
+    number: u32,
+}
+
+/// What is exchanged.
+struct Exchange {
     source: u32,
     destination: u32,
     sent: [Run; 2],
     came: [Run; 2],
-    /// What this rank keeps besides.
-    rest: [Run; 2],
 }
 
-const NOTHING: Run = Run { first: 0, ranks: 0 };
+/// What a step does.
+enum Doing {
+    Exchange(Turn),
+    Merge(Turn),
+    Deliver,
+}
 
 impl NodeReduceScatter {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let blocks = match call.collective {
+            Collective::ReduceScatter => Division::Sends(call.count),
+            _ => Division::Equal(call.count),
+        };
+        NodeReduceScatter::with(call, parameters, blocks, Result::Start)
+    }
+
+    /// Of a vector that is cut into blocks, each of which is brought where it belongs in it.
+    pub(super) fn of_vector(call: &Call, parameters: &Parameters) -> Self {
+        NodeReduceScatter::with(call, parameters, Division::Cut(call.count), Result::Home)
+    }
+
+    fn with(call: &Call, parameters: &Parameters, blocks: Division, result: Result) -> Self {
         let ports = Ports::of(call, parameters);
         NodeReduceScatter {
             ports,
             rank: call.rank,
             view: Turned {
                 circle: Circle::new(ports.neighbor(0), call.size),
-                blocks: match call.collective {
-                    Collective::ReduceScatter => Division::Sends(call.count),
-                    _ => Division::Equal(call.count),
-                },
+                blocks,
             },
+            inside: Digits::new(ports.circle().size(), parameters.radix),
             in_place: call.in_place,
+            result,
             short: Short::of(call),
         }
     }
 
     /// The most rounds with one message at a time; exact with one rank a node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let plan = NodeReduceScatter::of(call, parameters);
-        plan.ports.rounds(plan.inside())
+        let ports = Ports::of(call, parameters);
+        let inside = Digits::new(ports.most_ranks(), parameters.radix);
+        ports.rounds(inside.exchanges())
     }
 
-    /// The skips of the circulant graph of a node.
-    fn skips(&self) -> Skips {
-        Skips::new(self.ports.circle().size())
+    /// Elements of all blocks.
+    pub(super) fn count(&self) -> u64 {
+        self.view.total()
     }
 
-    /// The exchanges in which the ranks of a node reduce something among themselves.
-    fn inside(&self) -> u32 {
-        self.skips().rounds()
+    /// The first element of a rank's block of a vector that is cut.
+    pub(super) fn first(&self, rank: u32) -> u64 {
+        piece(0, self.count(), self.ports.size(), rank).0
     }
 
-    /// All exchanges.
-    fn turns(&self) -> u32 {
-        self.ports.phases() * (self.inside() + 1) + self.inside()
+    /// The steps inside the node, at the end or in a phase.
+    fn steps_inside(&self) -> u32 {
+        2 * self.inside.exchanges()
     }
 
-    /// Exchange `i`.
-    fn turn(&self, i: u32) -> Turn {
-        let (later, turn) = (i / (self.inside() + 1), i % (self.inside() + 1));
-        match self.ports.phases().checked_sub(1 + later) {
-            Some(phase) if turn == self.inside() => self.across(phase),
-            Some(phase) => self.among(self.ports.got(phase), turn),
-            None => self.among(self.ports.own(), turn),
-        }
+    /// The steps of a phase.
+    fn in_phase(&self) -> u32 {
+        self.steps_inside() + 2 * self.ports.crossings_of_one()
     }
 
-    /// An exchange inside the node: its sums of some ranks' shares for those of its own and the next ones.
-    fn among(&self, stock: Stock, turn: u32) -> Turn {
-        let (circle, k) = (self.ports.circle(), self.inside() - 1 - turn);
-        let (kept, all) = (self.skips().skip(k), self.skips().skip(k + 1));
-        let shares = |from, to| self.ports.shares(stock, circle.above(from), to - from);
-        Turn {
-            source: self.ports.neighbor(circle.below(kept)),
-            destination: self.ports.neighbor(circle.above(kept)),
-            sent: shares(kept, all),
-            came: shares(0, all - kept),
-            rest: shares(all - kept, kept),
-        }
-    }
-
-    /// An exchange between the nodes: this rank's share for what its node had before, in the allgather.
-    fn across(&self, phase: u32) -> Turn {
-        let had = self.ports.had(phase);
-        let Some(crossing) = self.ports.crossing(phase) else {
-            return Turn {
-                source: self.rank,
-                destination: self.rank,
-                sent: [NOTHING; 2],
-                came: [NOTHING; 2],
-                rest: [had, NOTHING],
-            };
+    /// What step `i` does, and the steps before it that it needs.
+    fn doing(&self, i: u32) -> (Doing, u32) {
+        let phases = self.ports.phases();
+        let (stock, step) = match i.checked_sub(phases * self.in_phase()) {
+            Some(step) if step == self.steps_inside() => return (Doing::Deliver, i),
+            Some(step) => (Stock::Own, step),
+            None => {
+                let phase = phases - 1 - i / self.in_phase();
+                let step = i % self.in_phase();
+                if let Some(step) = step.checked_sub(self.steps_inside()) {
+                    let crossings = self.ports.crossings_of_one();
+                    return Doing::of(Group::Across { phase }, crossings, step, i);
+                }
+                (Stock::Got { phase }, step)
+            }
         };
-        let came = crossing.outgoing;
-        let (before, after) = self.place(came);
-        let rest = [
-            Run {
-                ranks: before,
-                ..had
-            },
-            Run {
-                first: self.view.circle.above(after),
-                ranks: had.ranks - after,
-            },
-        ];
-        Turn {
-            source: crossing.destination,
-            destination: crossing.source,
-            sent: [crossing.incoming, NOTHING],
-            came: [came, NOTHING],
-            rest,
+        // Of the digits the last one comes first.
+        let mut after = self.inside.exchanges();
+        let mut digit = self.inside.phases();
+        while step >= self.steps_inside() - 2 * after {
+            digit -= 1;
+            after -= self.inside.values(digit);
+        }
+        let values = self.inside.values(digit);
+        let step = step + 2 * (after + values) - self.steps_inside();
+        Doing::of(Group::Among { stock, digit }, values, step, i)
+    }
+
+    /// The shares of some ranks of the node, counted from this one.
+    fn shares(&self, stock: Stock, from: u32, to: u32) -> [Run; 2] {
+        let first = self.ports.circle().above(from);
+        self.ports.shares(stock, first, to - from)
+    }
+
+    /// An exchange, if there is one. Inside the node it is of its sums of some ranks' shares, for those of its own and the
+    /// next ones; between the nodes of its share, for what its node had before, in the allgather.
+    fn exchanged(&self, Turn { group, number }: Turn) -> Option<Exchange> {
+        let circle = self.ports.circle();
+        match group {
+            Group::Among { stock, digit } => {
+                let first = digit * (self.inside.radix() - 1);
+                let turned = allgather::Exchange::of(circle, self.inside, first + number);
+                Some(Exchange {
+                    source: self.ports.neighbor(turned.destination),
+                    destination: self.ports.neighbor(turned.source),
+                    sent: self.ports.shares(stock, turned.source, turned.blocks),
+                    came: self.ports.shares(stock, circle.rank(), turned.blocks),
+                })
+            }
+            Group::Across { phase } => {
+                let turned = self.ports.crossing(phase, number)?;
+                Some(Exchange {
+                    source: turned.destination,
+                    destination: turned.source,
+                    sent: [turned.incoming, Run::EMPTY],
+                    came: [turned.outgoing, Run::EMPTY],
+                })
+            }
         }
     }
 
-    /// Whether what comes in exchange `i` is the first that is reduced into the input of this rank.
-    fn is_first(&self, i: u32) -> bool {
-        i == 0 || i == self.inside() && self.ports.phases() > 0
+    /// What this rank keeps in exchanges.
+    fn kept(&self, group: Group) -> [Run; 2] {
+        match group {
+            Group::Among { stock, digit } => self.shares(stock, 0, self.inside.weight(digit)),
+            Group::Across { phase } => [self.ports.had(phase), Run::EMPTY],
+        }
     }
 
-    /// How far a run begins and ends above the first rank of this rank's node.
-    const fn place(&self, run: Run) -> (u32, u32) {
-        let from = Circle::new(run.first, self.ports.size()).below(self.view.circle.rank());
-        (from, from + run.ranks)
+    /// Whether nothing has been reduced before into what this rank keeps.
+    fn keeps_input(&self, group: Group) -> bool {
+        match group {
+            Group::Among { stock, digit } => {
+                let is_first = digit + 1 == self.inside.phases();
+                is_first && self.is_first(stock)
+            }
+            Group::Across { phase } => phase + 1 == self.ports.phases(),
+        }
     }
 
-    /// Where a run is in the input.
-    fn input(&self, run: Run, known: &Known<'_>) -> Part {
-        let (from, to) = self.place(run);
+    /// Whether nothing has been reduced before into what this rank sends: who is alone on its node has nobody to do so with
+    /// before the first exchanges between nodes.
+    fn sends_input(&self, group: Group) -> bool {
+        let is_alone = self.ports.circle().size() == 1;
+        self.keeps_input(group) && (is_alone || matches!(group, Group::Among { .. }))
+    }
+
+    /// Whether of what the ranks of the node reduce among themselves nothing has been reduced before.
+    fn is_first(&self, stock: Stock) -> bool {
+        match stock {
+            Stock::Got { phase } => phase + 1 == self.ports.phases(),
+            Stock::Own => self.ports.phases() == 0,
+        }
+    }
+
+    /// The elements of a run, counted from the first block of this rank's node on.
+    fn elements(&self, run: Run, known: &Known<'_>) -> Range<u64> {
+        let before = Circle::new(run.first, self.ports.size()).below(self.view.circle.rank());
+        let of =
+            |ranks: Range<u32>| (self.view).len(before + ranks.start, before + ranks.end, known);
+        let (start, within) = (self.view.len(0, before, known), run.elements(of));
+        start + within.start..start + within.end
+    }
+
+    /// Where elements are in the input.
+    fn input(&self, elements: &Range<u64>, known: &Known<'_>) -> Part {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
-        self.view.natural(buf, from, to, known)
+        let node = self.view.natural(buf, 0, 0, known);
+        Part {
+            first: node.first + elements.start,
+            count: elements.end - elements.start,
+            ..node
+        }
     }
 
-    /// Where its sums are: in scratch, which begins with the blocks of this rank's node.
-    fn sums(&self, run: Run, known: &Known<'_>) -> Part {
-        let (from, to) = self.place(run);
-        self.view.turned(Buf::Scratch, from, to, known)
-    }
-
-    /// Where what comes is until it is reduced: behind the sums.
-    fn room(&self, came: [Run; 2], known: &Known<'_>) -> [Part; 2] {
-        let [one, other] = came.map(|run| {
-            let (from, to) = self.place(run);
-            self.view.len(from, to, known)
-        });
-        let first = self.view.total();
+    /// Where what comes is until it is reduced: in the place of the sums if these are still empty; else behind them, and
+    /// behind what else comes in the phase.
+    fn landing(&self, turn: Turn, came: &[Range<u64>; 2], known: &Known<'_>) -> [Part; 2] {
+        if turn.number == 0 && self.keeps_input(turn.group) {
+            return [sums(&came[0]), sums(&came[1])];
+        }
+        let first = self.view.total() + u64::from(turn.number) * self.room(turn.group, known);
+        let [one, other] = [0, 1].map(|n| came[n].end - came[n].start);
         [(first, one), (first + one, other)].map(|(at, len)| Part::new(Buf::Scratch, at, len))
     }
 
-    fn exchange(&self, i: u32, known: &Known<'_>, acts: &mut Acts) {
-        let turn = self.turn(i);
-        let sent = turn.sent.map(|run| match i {
-            0 => self.input(run, known),
-            _ => self.sums(run, known),
-        });
-        let came = match self.is_first(i) {
-            true => turn.came.map(|run| self.sums(run, known)),
-            false => self.room(turn.came, known),
-        };
-        for (came, sent) in came.into_iter().zip(sent) {
-            let (recv, send) = ((turn.source, came), (turn.destination, sent));
-            self.short.exchange(acts, 0, recv, send);
+    /// The room for what comes in an exchange: it is at most what this rank keeps.
+    fn room(&self, group: Group, known: &Known<'_>) -> u64 {
+        let kept = self.kept(group).map(|run| self.elements(run, known));
+        kept.iter().map(|kept| kept.end - kept.start).sum()
+    }
+
+    fn exchange(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
+        let mut merged = [0..0, 0..0];
+        if let Some(exchange) = self.exchanged(turn) {
+            let elements = |runs: [Run; 2]| runs.map(|run| self.elements(run, known));
+            merged = elements(exchange.came);
+            let sent = elements(exchange.sent).map(|sent| match self.sends_input(turn.group) {
+                true => self.input(&sent, known),
+                false => sums(&sent),
+            });
+            let came = self.landing(turn, &merged, known);
+            for (came, sent) in came.into_iter().zip(sent) {
+                let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
+                self.short.exchange(acts, 0, recv, send);
+            }
         }
-        if self.is_first(i) {
-            let rest = turn.rest.into_iter();
-            rest.for_each(|run| copy(acts, self.input(run, known), self.sums(run, known)));
+        if turn.number == 0 && self.keeps_input(turn.group) {
+            for (kept, merged) in self.kept(turn.group).into_iter().zip(merged) {
+                for rest in without(self.elements(kept, known), &merged) {
+                    copy(acts, self.input(&rest, known), sums(&rest));
+                }
+            }
         }
     }
 
-    fn merge(&self, i: u32, known: &Known<'_>, acts: &mut Acts) {
-        let came = self.turn(i).came;
-        let from = match self.is_first(i) {
-            true => came.map(|run| self.input(run, known)),
-            false => self.room(came, known),
+    fn merge(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
+        let Some(Exchange { came, .. }) = self.exchanged(turn) else {
+            return;
         };
-        let reduced = from
-            .into_iter()
-            .zip(came)
-            .filter(|(from, _)| !from.is_empty());
-        reduced.for_each(|(from, run)| acts.reduce(from, self.sums(run, known), Side::Right));
+        let came = came.map(|run| self.elements(run, known));
+        let from = match turn.number == 0 && self.keeps_input(turn.group) {
+            true => [0, 1].map(|n| self.input(&came[n], known)),
+            false => self.landing(turn, &came, known),
+        };
+        for (from, came) in from.into_iter().zip(&came) {
+            if !from.is_empty() {
+                acts.reduce(from, sums(came), Side::Right);
+            }
+        }
     }
 
-    /// Brings the own block to the start of `Out`.
+    /// Whether this rank is alone.
+    fn is_alone(&self) -> bool {
+        self.ports.size() == 1
+    }
+
+    /// Brings the own block where it goes.
     fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
-        let own = Run {
-            first: self.rank,
-            ranks: 1,
+        let own = self.elements(Run::new(self.rank, 1), known);
+        let from = match self.is_alone() {
+            true if self.in_place => return,
+            true => self.input(&own, known),
+            false => sums(&own),
         };
-        let from = match self.turns() {
-            0 if self.in_place => return,
-            0 => self.input(own, known),
-            _ => self.sums(own, known),
+        let first = match self.result {
+            Result::Home => self.input(&own, known).first,
+            Result::Start => 0,
         };
-        copy(acts, from, Part::new(Buf::Out, 0, from.len()));
+        copy(acts, from, Part::new(Buf::Out, first, from.len()));
+    }
+}
+
+/// Where the sums of elements are: in scratch, which begins with the blocks of this rank's node.
+fn sums(elements: &Range<u64>) -> Part {
+    Part::new(Buf::Scratch, elements.start, elements.end - elements.start)
+}
+
+/// The elements before and behind some of them.
+fn without(all: Range<u64>, some: &Range<u64>) -> [Range<u64>; 2] {
+    match some.is_empty() {
+        true => [all, 0..0],
+        false => [all.start..some.start, some.end..all.end],
+    }
+}
+
+impl Doing {
+    /// What step `i` does, that of number `step` in so many exchanges and what follows on them, and the steps it needs.
+    fn of(group: Group, exchanges: u32, step: u32, i: u32) -> (Self, u32) {
+        match step.checked_sub(exchanges) {
+            None => {
+                let turn = Turn {
+                    group,
+                    number: step,
+                };
+                (Doing::Exchange(turn), i - step)
+            }
+            Some(number) => (Doing::Merge(Turn { group, number }), i),
+        }
     }
 }
 
 impl Plan for NodeReduceScatter {
     fn steps(&self) -> u32 {
-        2 * self.turns() + 1
+        self.ports.phases() * self.in_phase() + self.steps_inside() + 1
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        let turns = self.turns();
-        let later = (0..turns).filter(|&i| !self.is_first(i));
-        let came = later.map(|i| {
-            let room = self.room(self.turn(i).came, known);
-            room.iter().map(Part::len).sum::<u64>()
+        let rooms = (0..self.steps()).map(|i| match self.doing(i).0 {
+            Doing::Exchange(turn) if turn.number > 0 || !self.keeps_input(turn.group) => {
+                u64::from(turn.number + 1) * self.room(turn.group, known)
+            }
+            _ => 0,
         });
-        match turns {
-            0 => 0,
-            _ => self.view.total() + came.max().unwrap_or(0),
+        match self.is_alone() {
+            true => 0,
+            false => self.view.total() + rooms.max().unwrap_or(0),
         }
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        match i / 2 {
-            turn if turn == self.turns() => self.deliver(known, acts),
-            turn if i.is_multiple_of(2) => self.exchange(turn, known, acts),
-            turn => self.merge(turn, known, acts),
+        let (doing, needs) = self.doing(i);
+        match doing {
+            Doing::Exchange(turn) => self.exchange(turn, known, acts),
+            Doing::Merge(turn) => self.merge(turn, known, acts),
+            Doing::Deliver => self.deliver(known, acts),
         }
-        Some(i)
+        Some(needs)
     }
 }

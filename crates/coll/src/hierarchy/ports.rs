@@ -1,68 +1,108 @@
-//! Bruck's algorithm between full nodes that have as many ports as ranks: who exchanges which blocks with whom.
+//! Bruck's algorithm between nodes that have as many ports as the full ones have ranks: who exchanges which blocks with whom.
 //!
-//! Before a phase all ranks of a node have the blocks of `w` nodes, from their own on around the circle. In the phase rank
-//! `l` gets those that the node `(l + 1) w` above has, and then the ranks of the node tell one another what they got. So a
-//! node of `m` ranks has the blocks of `(m + 1) w` nodes after it. Where fewer nodes are left in the last phase, several
-//! ranks share the blocks of one. The other way round it is a reduce-scatter.
+//! Before a phase all ranks of a node have the blocks of `w` nodes, from their own on around the circle. In the phase the
+//! node gets through port `l` those that the node `(l + 1) w` above has, and then its ranks tell one another what they got.
+//! So a node of `m` ports has the blocks of `(m + 1) w` nodes after it. Where fewer nodes are left in the last phase,
+//! several ports share the blocks of one. The other way round it is a reduce-scatter.
+//!
+//! A rank of a full node serves one port. On a last node of fewer ranks each serves as many of those in use as another.
 
-use super::full_blocks;
+use super::one_after_another;
 use crate::allgather::Exchange;
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::digits::Digits;
 use crate::placement::Placement;
-use crate::split::piece;
+use crate::split::{Cut, piece};
+use core::ops::Range;
 
 /// One rank's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ports {
     place: Placement,
     rank: u32,
-    /// The most ranks that share what comes from one place.
+    /// The most ports that share what comes from one place.
     most: u32,
 }
 
-/// The blocks of so many ranks, from that of `first` on around the circle.
+/// A place among the elements of blocks that follow one another: behind those of so many ranks, and behind the first parts
+/// of those of some more, of which all have almost as many elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) first: u32,
-    pub(super) ranks: u32,
-}
-
-/// What the ranks of a node tell one another: a run, of which each has a share, the last ones perhaps a smaller one, or
-/// none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stock {
-    run: Run,
-    /// Ranks whose blocks are in what comes from one place.
-    each: u32,
-    /// How many ranks share that.
+pub(super) struct Mark {
+    ranks: u32,
+    here: u32,
     parts: u32,
+    part: u32,
 }
 
-impl Stock {
-    /// The blocks before the share of a rank of the node.
-    fn before(&self, local: u32) -> u32 {
-        let (place, part) = (local / self.parts, local % self.parts);
-        let all = self.run.ranks;
-        let start = (u64::from(place) * u64::from(self.each)).min(all.into()) as u32;
-        start + part_of(self.each.min(all - start), self.parts, part).0
+impl Mark {
+    /// Behind the blocks of so many ranks.
+    const fn behind(ranks: u32) -> Self {
+        Mark {
+            ranks,
+            here: 0,
+            parts: 1,
+            part: 0,
+        }
+    }
+
+    /// How many elements are before it, where the blocks of some of the ranks have so many.
+    fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> u64 {
+        let here = of(self.ranks..self.ranks + self.here);
+        of(0..self.ranks) + piece(0, here, self.parts, self.part).0
     }
 }
 
-/// How many ranks of a node, at most so many, share what comes from one of the places: in the last phase there may be fewer
-/// places than ranks.
-pub(crate) fn sharers(most: u32, ranks: u32, places: u32) -> u32 {
-    most.clamp(1, ranks / places)
+/// Elements of blocks that follow one another around the circle, from that of rank `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) first: u32,
+    from: Mark,
+    to: Mark,
 }
 
-/// A part of so many blocks: how many are before it, and in it.
-fn part_of(blocks: u32, parts: u32, part: u32) -> (u32, u32) {
-    let (first, count) = piece(0, blocks.into(), parts, part);
-    (first as u32, count as u32)
+impl Run {
+    pub(super) const EMPTY: Run = Run::new(0, 0);
+
+    /// The blocks of so many ranks.
+    pub(super) const fn new(first: u32, ranks: u32) -> Self {
+        Run {
+            first,
+            from: Mark::behind(0),
+            to: Mark::behind(ranks),
+        }
+    }
+
+    /// Its elements, counted from the first rank's block on; `of` says how many the blocks of some ranks have, who are
+    /// counted from there, too.
+    pub(super) fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> Range<u64> {
+        let [from, to] = [self.from, self.to].map(|mark| mark.elements(&of));
+        from..to
+    }
 }
 
-/// One rank's exchange with other nodes.
+/// What the ranks of a node tell one another: their own blocks, or what they got in a phase. Each has a share, or the last
+/// ones none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stock {
+    Own,
+    Got { phase: u32 },
+}
+
+/// How many ports of a node, at most so many, share what comes from one of the places: in the last phase there may be fewer
+/// places than ports. Where the last node has fewer ranks than ports are in use then, all of these have about as many.
+pub(crate) fn sharers(most: u32, place: Placement, places: u32) -> u32 {
+    let (ports, last) = (place.ranks_on(0), place.on_last_node());
+    let used = places * most.clamp(1, ports / places);
+    let even = if used < last {
+        used
+    } else {
+        used - used % last
+    };
+    (even / places).max(1)
+}
+
+/// One exchange with another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crossing {
     pub(super) source: u32,
@@ -72,10 +112,10 @@ pub(super) struct Crossing {
 }
 
 impl Ports {
-    /// On full nodes that are filled one after another; else each rank is a node of its own.
+    /// On nodes that are filled one after another; where ranks are dealt in turn, each is a node of its own.
     pub(super) fn of(call: &Call, parameters: &Parameters) -> Self {
         Ports {
-            place: full_blocks(call, parameters),
+            place: one_after_another(call, parameters),
             rank: call.rank,
             most: parameters.blocks,
         }
@@ -86,20 +126,30 @@ impl Ports {
         self.place.size()
     }
 
+    /// This rank's node among all.
+    const fn node(&self) -> Circle {
+        Circle::new(self.place.node(self.rank), self.place.nodes())
+    }
+
     /// This rank among those of its node.
     pub(super) const fn circle(&self) -> Circle {
-        Circle::new(self.place.local(self.rank), self.place.per_node())
+        let ranks = self.place.ranks_on(self.node().rank());
+        Circle::new(self.place.local(self.rank), ranks)
     }
 
     /// The rank of that number on this rank's node.
     pub(super) const fn neighbor(&self, local: u32) -> u32 {
-        self.place.rank(self.place.node(self.rank), local)
+        self.place.rank(self.node().rank(), local)
     }
 
     /// The exchanges between nodes.
     fn digits(&self) -> Digits {
-        let ports = self.place.per_node();
-        Digits::new(self.place.nodes(), ports.saturating_add(1))
+        Digits::new(self.place.nodes(), self.most_ranks().saturating_add(1))
+    }
+
+    /// The ranks of a full node.
+    pub(super) const fn most_ranks(&self) -> u32 {
+        self.place.ranks_on(0)
     }
 
     /// How many phases there are.
@@ -110,93 +160,130 @@ impl Ports {
     /// The most rounds with one message at a time, of which ranks have so many exchanges inside before the first phase
     /// and after each. One that goes around the end of what they tell one another is two messages.
     pub(super) fn rounds(&self, inside: u32) -> u64 {
-        let (inside, phases) = (2 * u64::from(inside), u64::from(self.phases()));
-        inside + phases * (1 + inside)
+        let on_last_node = self.place.on_last_node();
+        let crossings = |phase| u64::from(self.used(phase).div_ceil(on_last_node));
+        let inside = 2 * u64::from(inside);
+        inside
+            + (0..self.phases())
+                .map(|phase| crossings(phase) + inside)
+                .sum::<u64>()
     }
 
-    /// The blocks of some nodes.
-    const fn nodes(&self, first: u32, nodes: u32) -> Run {
-        Run {
-            first: self.place.rank(first, 0),
-            ranks: nodes * self.place.per_node(),
-        }
-    }
-
-    /// This rank's node among all.
-    const fn node(&self) -> Circle {
-        Circle::new(self.place.node(self.rank), self.place.nodes())
-    }
-
-    /// What the ranks of this rank's node have at the start, a block each.
-    pub(super) const fn own(&self) -> Stock {
-        Stock {
-            run: self.nodes(self.node().rank(), 1),
-            each: 1,
-            parts: 1,
-        }
-    }
-
-    /// What they have got between the nodes in a phase.
-    pub(super) fn got(&self, phase: u32) -> Stock {
-        let had = self.digits().weight(phase);
-        let most = u64::from(had) * u64::from(self.place.per_node());
-        let got = most.min(u64::from(self.place.nodes() - had)) as u32;
-        Stock {
-            run: self.nodes(self.node().above(had), got),
-            each: had * self.place.per_node(),
-            parts: self.parts(phase),
-        }
+    /// The ranks of some nodes around the circle, all of them at most.
+    const fn ranks(&self, first: u32, nodes: u32) -> u32 {
+        let last = Circle::new(self.place.nodes() - 1, self.place.nodes());
+        let full = self.most_ranks();
+        let missing = match last.below(first) < nodes {
+            true => full - self.place.on_last_node(),
+            false => 0,
+        };
+        nodes * full - missing
     }
 
     /// What all ranks of the node have before a phase.
     pub(super) fn had(&self, phase: u32) -> Run {
-        self.nodes(self.node().rank(), self.digits().weight(phase))
+        let ranks = self.ranks(self.node().rank(), self.digits().weight(phase));
+        Run::new(self.neighbor(0), ranks)
     }
 
-    /// How many ranks share what comes from one place in a phase.
+    /// How many ports share what comes from one place in a phase.
     fn parts(&self, phase: u32) -> u32 {
-        sharers(
-            self.most,
-            self.place.per_node(),
-            self.digits().values(phase),
-        )
+        let places = self.digits().values(phase);
+        sharers(self.most, self.place, places)
     }
 
-    /// This rank's exchange in a phase; in the last one not all have one.
-    pub(super) fn crossing(&self, phase: u32) -> Option<Crossing> {
-        let (digits, local) = (self.digits(), self.place.local(self.rank));
-        let (parts, ports) = (self.parts(phase), digits.radix() - 1);
-        let (place, part) = (local / parts, local % parts);
-        if place >= digits.values(phase) {
-            return None;
+    /// How many ports are in use in a phase; the last ones may be idle in the last.
+    fn used(&self, phase: u32) -> u32 {
+        self.digits().values(phase) * self.parts(phase)
+    }
+
+    /// The ports before those of the rank of that number on this rank's node.
+    fn before(&self, phase: u32, local: u32) -> u32 {
+        piece(0, self.used(phase).into(), self.circle().size(), local).0 as u32
+    }
+
+    /// The ports that this rank serves in a phase.
+    fn served(&self, phase: u32) -> Range<u32> {
+        let local = self.circle().rank();
+        self.before(phase, local)..self.before(phase, local + 1)
+    }
+
+    /// The rank that serves a port of a node.
+    fn server(&self, phase: u32, node: u32, port: u32) -> u32 {
+        let ranks = self.place.ranks_on(node);
+        let local = Cut::new(self.used(phase).into(), ranks).index(port.into());
+        self.place.rank(node, local)
+    }
+
+    /// How many exchanges a rank of this node has in a phase at most: in the first one no fewer ports are in use than later.
+    pub(super) fn crossings_of_one(&self) -> u32 {
+        match self.phases() {
+            0 => 0,
+            _ => self.used(0).div_ceil(self.circle().size()),
         }
-        let exchange = Exchange::of(self.node(), digits, phase * ports + place);
-        let rank = |node| self.place.rank(node, local);
-        let run = |node| {
-            let all = self.nodes(node, exchange.blocks);
-            let (before, ranks) = part_of(all.ranks, parts, part);
-            let first = Circle::new(all.first, self.size()).above(before);
-            Run { first, ranks }
+    }
+
+    /// This rank's exchange of that number in a phase, each of which is with another rank; in the last phase not all ranks
+    /// have one.
+    pub(super) fn crossing(&self, phase: u32, i: u32) -> Option<Crossing> {
+        let (digits, parts, node) = (self.digits(), self.parts(phase), self.node());
+        let port = self.served(phase).nth(i as usize)?;
+        let exchange = Exchange::of(node, digits, phase * (digits.radix() - 1) + port / parts);
+        let of_port = |node| {
+            let mark = |part| Mark {
+                ranks: 0,
+                here: self.ranks(node, exchange.blocks),
+                parts,
+                part,
+            };
+            Run {
+                first: self.place.rank(node, 0),
+                from: mark(port % parts),
+                to: mark(port % parts + 1),
+            }
         };
         Some(Crossing {
-            source: rank(exchange.source),
-            destination: rank(exchange.destination),
-            incoming: run(exchange.source),
-            outgoing: run(self.node().rank()),
+            source: self.server(phase, exchange.source, port),
+            destination: self.server(phase, exchange.destination, port),
+            incoming: of_port(exchange.source),
+            outgoing: of_port(node.rank()),
         })
+    }
+
+    /// Where in a stock the share of a rank of the node begins.
+    fn share(&self, stock: Stock, local: u32) -> Mark {
+        let Stock::Got { phase } = stock else {
+            return Mark::behind(local);
+        };
+        let (had, parts) = (self.digits().weight(phase), self.parts(phase));
+        let port = self.before(phase, local);
+        // The nodes whose blocks come through the ports of earlier places, and those whose come through this one.
+        let (first, left) = (self.node().above(had), self.node().size() - had);
+        let earlier = left.min(port / parts * had);
+        let here = had.min(left - earlier);
+        Mark {
+            ranks: self.ranks(first, earlier),
+            here: self.ranks(self.node().above(had + earlier), here),
+            parts,
+            part: port % parts,
+        }
     }
 
     /// The shares of some ranks of the node, from that of number `first` on around them: two runs where that goes around
     /// the end.
     pub(super) fn shares(&self, stock: Stock, first: u32, ranks: u32) -> [Run; 2] {
-        let to_end = ranks.min(self.place.per_node() - first);
-        [(first, to_end), (0, ranks - to_end)].map(|(first, ranks)| {
-            let (start, end) = (stock.before(first), stock.before(first + ranks));
-            let circle = Circle::new(stock.run.first, self.size());
-            Run {
-                first: circle.above(start),
-                ranks: end - start,
+        let start = match stock {
+            Stock::Own => self.neighbor(0),
+            Stock::Got { phase } => {
+                let had = self.digits().weight(phase);
+                self.place.rank(self.node().above(had), 0)
             }
+        };
+        let to_end = ranks.min(self.circle().size() - first);
+        [(first, to_end), (0, ranks - to_end)].map(|(first, ranks)| Run {
+            first: start,
+            from: self.share(stock, first),
+            to: self.share(stock, first + ranks),
         })
     }
 }

@@ -49,6 +49,7 @@ any! {
     ReduceChain(reduce::Chain),
     ReduceNodeAware(hierarchy::KnomialReduce),
     ReducePostal(hierarchy::PostalReduce),
+    ReducePorts(hierarchy::PortsReduce),
 }
 
 any! {
@@ -73,6 +74,7 @@ any! {
     BcastLaneKnomial(hierarchy::LaneKnomial),
     BcastLaneChain(hierarchy::LaneChain),
     BcastLaneCirculant(hierarchy::LaneCirculant),
+    BcastPorts(hierarchy::PortsBcast),
 }
 
 any! {

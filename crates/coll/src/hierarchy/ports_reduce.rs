@@ -1,0 +1,97 @@
+//! Reduce through the ports of nodes: a reduce-scatter of the vector's blocks, one for each rank, which then go up a tree to
+//! the root.
+//!
+//! The reduce-scatter is Bruck's algorithm between nodes that have as many ports as ranks, and inside them, and the tree one
+//! of nodes, each of which is a tree of its ranks. Each element is reduced once, and all ranks reduce as many.
+
+use core::ops::Range;
+
+use super::{NodeReduceScatter, NodeTree};
+use crate::catalog::{Call, Parameters};
+use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::tree::{Edge, Place, Subtrees};
+
+/// One rank's part: the steps of the reduce-scatter; then one for each possible child, and one that sends to the parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortsReduce {
+    scatter: NodeReduceScatter,
+    tree: NodeTree,
+    /// Where in scratch a rank that is not the root has the vector, of which it gathers a part.
+    kept: u64,
+}
+
+impl PortsReduce {
+    pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let scatter = NodeReduceScatter::of_vector(call, parameters);
+        PortsReduce {
+            scatter,
+            tree: NodeTree::of(call, &tree(parameters)),
+            kept: scatter.scratch(&Known::NOTHING),
+        }
+    }
+
+    /// The most rounds with one message at a time.
+    pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
+        let gathered = NodeTree::rounds(call, &tree(parameters));
+        NodeReduceScatter::rounds(call, parameters) + gathered
+    }
+
+    /// Where a part of the vector is while it is gathered.
+    fn gathered(&self, part: Part) -> Part {
+        match self.tree.up() {
+            Some(_) => part.moved(Buf::Out, Buf::Scratch, self.kept),
+            None => part,
+        }
+    }
+
+    /// The blocks of some ranks.
+    fn blocks(&self, ranks: Range<u32>) -> Part {
+        let [start, end] = [ranks.start, ranks.end].map(|rank| self.scatter.first(rank));
+        self.gathered(Part::new(Buf::Out, start, end - start))
+    }
+}
+
+/// The parameters of the tree.
+pub(crate) const fn tree(parameters: &Parameters) -> Parameters {
+    Parameters {
+        radix: parameters.gather_radix,
+        ..*parameters
+    }
+}
+
+impl Plan for PortsReduce {
+    fn steps(&self) -> u32 {
+        match self.scatter.count() {
+            0 => 0,
+            _ => self.scatter.steps() + self.tree.places() + u32::from(self.tree.up().is_some()),
+        }
+    }
+
+    fn scratch(&self, _: &Known<'_>) -> u64 {
+        match self.tree.up() {
+            Some(_) => self.kept + self.scatter.count(),
+            None => self.kept,
+        }
+    }
+
+    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+        let scattered = self.scatter.steps();
+        let Some(at) = i.checked_sub(scattered) else {
+            let needs = self.scatter.step(i, known, acts)?;
+            acts.rename(|act| act.with_parts(|part| self.gathered(part)));
+            return Some(needs);
+        };
+        if at < self.tree.places() {
+            let blocks = self.blocks(self.tree.brought(at));
+            if let Some(Edge { peer, tag }) = self.tree.down(at).filter(|_| !blocks.is_empty()) {
+                acts.recv(peer, tag, blocks);
+            }
+            return Some(scattered);
+        }
+        let blocks = self.blocks(self.tree.subtree());
+        if let Some(Edge { peer, tag }) = self.tree.up().filter(|_| !blocks.is_empty()) {
+            acts.send(peer, tag, blocks);
+        }
+        Some(i)
+    }
+}
