@@ -2,7 +2,7 @@
 
 use super::table::{Table, pattern};
 use super::{Choice, Tuning};
-use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
+use crate::catalog::{Algorithm, Call, Parameters, Unsuited};
 use crate::exec::IN_FLIGHT;
 use crate::stages;
 
@@ -30,9 +30,6 @@ const PIECES: [u32; 3] = [1, 2, 4];
 /// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
 /// message, or from each of them one.
 const SHARED: [u32; 4] = [1, 2, 4, 64];
-
-/// The row's radix, and one by which the ranks of a node are on one level or two.
-const TREES: [u32; 2] = [0, 16];
 
 /// Every algorithm that suits the call, with each of its parameters.
 ///
@@ -92,15 +89,7 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     }
     let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
     let windows = some(own.window, &WINDOWS);
-    // The tree before or after what goes through ports is that of the row, or has few levels.
-    let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
-        Algorithm::BcastPorts => (&[0], radixes),
-        _ if own.gather_radix == 0 => (radixes, &[0]),
-        _ if is_between_ports => (radixes, &TREES),
-        _ => (radixes, radixes),
-    };
-    let windows = some(own.window, &WINDOWS);
-    // The tree before or after what goes through ports has the row's own.
+    // The tree before or after what goes through ports is that of the row.
     let (radixes, gather_radixes): (&[u32], &[u32]) = match algorithm {
         Algorithm::BcastPorts => (&[0], radixes),
         _ if own.gather_radix == 0 || is_between_ports => (radixes, &[0]),
