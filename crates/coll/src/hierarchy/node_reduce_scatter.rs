@@ -3,9 +3,9 @@
 //!
 //! It is the allgather of the same name backwards. In each phase the ranks of a node reduce among themselves, a share
 //! each, what other nodes are to get; every rank sends its share to one of them, or on a last node of few ranks to several,
-//! and reduces what it gets into what is left, of which the node then has an `(m + 1)`-th. In the end the ranks reduce the blocks of their node among
-//! themselves. Out of each node go `p - m` blocks, the least there is, in `ceil(log n)` messages of a rank to the base
-//! `m + 1`, for `n` full nodes of `m` ranks.
+//! and reduces what it gets into what is left, of which the node then has an `(m + 1)`-th. In the end the ranks reduce
+//! the blocks of their node among themselves. Out of each node go `p - m` blocks, the least there is, in `ceil(log n)`
+//! messages of a rank to the base `m + 1`, for `n` full nodes of `m` ranks.
 //!
 //! All that a message carries follows one another, around the vector: blocks may have any lengths. Where what one rank of a
 //! node sends to another goes around the end of what they reduce, it is two messages.
