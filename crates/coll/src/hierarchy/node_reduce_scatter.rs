@@ -230,7 +230,11 @@ impl NodeReduceScatter {
         let before = Circle::new(run.first, self.ports.size()).below(self.view.circle.rank());
         let of =
             |ranks: Range<u32>| (self.view).len(before + ranks.start, before + ranks.end, known);
-        let (start, within) = (self.view.len(0, before, known), run.elements(of));
+        let within = run.elements(of);
+        if within.is_empty() {
+            return 0..0;
+        }
+        let start = self.view.len(0, before, known);
         start + within.start..start + within.end
     }
 
@@ -251,7 +255,11 @@ impl NodeReduceScatter {
         if turn.number == 0 && self.keeps_input(turn.group) {
             return [sums(&came[0]), sums(&came[1])];
         }
-        let first = self.view.total() + u64::from(turn.number) * self.room(turn.group, known);
+        let before = match turn.number {
+            0 => 0,
+            number => u64::from(number) * self.room(turn.group, known),
+        };
+        let first = self.view.total() + before;
         let [one, other] = [0, 1].map(|n| came[n].end - came[n].start);
         [(first, one), (first + one, other)].map(|(at, len)| Part::new(Buf::Scratch, at, len))
     }
@@ -358,16 +366,25 @@ impl Plan for NodeReduceScatter {
     }
 
     fn scratch(&self, known: &Known<'_>) -> u64 {
-        let rooms = (0..self.steps()).map(|i| match self.doing(i).0 {
-            Doing::Exchange(turn) if turn.number > 0 || !self.keeps_input(turn.group) => {
-                u64::from(turn.number + 1) * self.room(turn.group, known)
-            }
-            _ => 0,
-        });
-        match self.is_alone() {
-            true => 0,
-            false => self.view.total() + rooms.max().unwrap_or(0),
+        if self.is_alone() {
+            return 0;
         }
+        let digits = |stock| {
+            (0..self.inside.phases())
+                .map(move |digit| (Group::Among { stock, digit }, self.inside.values(digit)))
+        };
+        let phases = (0..self.ports.phases()).flat_map(|phase| {
+            let across = (Group::Across { phase }, self.ports.crossings_of_one());
+            digits(Stock::Got { phase }).chain([across])
+        });
+        // Of the first exchanges one needs no room.
+        let rooms = phases.chain(digits(Stock::Own)).map(|(group, exchanges)| {
+            match exchanges == 1 && self.keeps_input(group) {
+                true => 0,
+                false => u64::from(exchanges) * self.room(group, known),
+            }
+        });
+        self.view.total() + rooms.max().unwrap_or(0)
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {

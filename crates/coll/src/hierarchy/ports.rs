@@ -46,10 +46,16 @@ impl Mark {
         }
     }
 
-    /// How many elements are before it, where the blocks of some of the ranks have so many.
-    fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> u64 {
-        let here = of(self.ranks..self.ranks + self.here);
-        of(0..self.ranks) + piece(0, here, self.parts, self.part).0
+    /// How many elements of the blocks that it divides are before it, where those of some of the ranks have so many.
+    fn within(&self, of: &impl Fn(Range<u32>) -> u64) -> u64 {
+        match self.part {
+            0 => 0,
+            part if part == self.parts => of(self.ranks..self.ranks + self.here),
+            part => {
+                let here = of(self.ranks..self.ranks + self.here);
+                piece(0, here, self.parts, part).0
+            }
+        }
     }
 }
 
@@ -76,8 +82,13 @@ impl Run {
     /// Its elements, counted from the first rank's block on; `of` says how many the blocks of some ranks have, who are
     /// counted from there, too.
     pub(super) fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> Range<u64> {
-        let [from, to] = [self.from, self.to].map(|mark| mark.elements(&of));
-        from..to
+        let (from, to) = (self.from, self.to);
+        if from == to {
+            return 0..0;
+        }
+        let before = of(0..from.ranks);
+        let end = before + of(from.ranks..to.ranks) + to.within(&of);
+        before + from.within(&of)..end
     }
 }
 
