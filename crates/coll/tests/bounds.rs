@@ -62,6 +62,7 @@ const ROUNDS: &[Rounds] = &[
             Algorithm::AllgatherCirculant,
             Algorithm::AllgathervBruck,
             Algorithm::AllreduceCensus,
+            Algorithm::AllreduceGatherReduce,
             Algorithm::AlltoallBruck,
             Algorithm::ReduceScatterCirculant,
             Algorithm::ReduceScatterBlockCirculant,

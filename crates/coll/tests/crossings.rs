@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::exec::{Driver, Execution, Progress};
 use oxmpi_coll::placement::{Order, Placement};
@@ -69,21 +69,27 @@ fn crossings(
     place: Placement,
 ) -> (&'static str, u64, u64) {
     let choice = choose(&call(collective, 0, bytes), tuning).expect("something suits");
+    let plan = |rank| choice.plan(&call(collective, rank, bytes)).expect("a plan");
+    let (messages, all) = counted(plan, place);
+    (choice.algorithm.name(), messages, all)
+}
+
+/// Messages and bytes between nodes of all ranks' plans.
+fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
     let (mut messages, mut all) = (0, 0);
-    for rank in 0..RANKS {
-        let plan = choice.plan(&call(collective, rank, bytes)).expect("a plan");
+    for rank in 0..place.size() {
         let mut counter = Counter {
             rank,
             place,
             messages: 0,
             bytes: 0,
         };
-        let ended = Execution::new(plan).advance(Given::NOTHING, &mut counter);
+        let ended = Execution::new(plan(rank)).advance(Given::NOTHING, &mut counter);
         assert_eq!(ended.expect("it cannot fail"), Progress::Done);
         messages += counter.messages;
         all += counter.bytes;
     }
-    (choice.algorithm.name(), messages, all)
+    (messages, all)
 }
 
 /// What goes between nodes, of ranks that are two on each of four: in blocks, dealt in turn, and in blocks
@@ -129,4 +135,63 @@ fn few_bytes_go_from_node_to_node() {
     ];
     let found = expected.map(|(one, _)| (one, between(one, 64 << 10).map(|way| way.2 >> 10)));
     assert_eq!(found, expected);
+}
+
+/// Whether nodes are full or not, through their ports goes no byte more than there must, and a vector in lanes into each
+/// node once.
+#[test]
+fn on_nodes_that_are_not_full_no_byte_crosses_twice() {
+    let bytes = 5;
+    for (size, most) in (1..=40).flat_map(|size| [1, 2, 3, 7, 16].map(|most| (size, most))) {
+        let place = Placement::new(Order::Block, size, most);
+        let nodes = 0..place.nodes();
+        let missing = nodes.map(|node| u64::from(size - place.ranks_on(node)));
+        let blocks = missing.sum::<u64>() * bytes;
+        let vectors = u64::from(place.nodes() - 1) * bytes;
+        let cut = Call::allreduce(0, size, u64::from(size) * bytes, 1);
+        for (algorithm, call, least) in [
+            (
+                Algorithm::AllgatherNodeAware,
+                Call::allgather(0, size, bytes),
+                blocks,
+            ),
+            (
+                Algorithm::ReduceScatterBlockNodeAware,
+                Call::reduce_scatter_block(0, size, bytes, 1),
+                blocks,
+            ),
+            (Algorithm::AllreducePorts, cut, 2 * blocks),
+            (
+                Algorithm::BcastLaneKnomial,
+                Call::bcast(0, size, size / 2, bytes),
+                vectors,
+            ),
+            (
+                Algorithm::BcastLaneChain,
+                Call::bcast(0, size, size - 1, bytes),
+                vectors,
+            ),
+            (
+                Algorithm::BcastLaneCirculant,
+                Call::bcast(0, size, 0, bytes),
+                vectors,
+            ),
+        ] {
+            for parts in [1, 2, 64] {
+                let parameters = Parameters {
+                    radix: 3,
+                    blocks: parts,
+                    per_node: most,
+                    ..Parameters::NONE
+                };
+                let plan = |rank| {
+                    let mut call = call;
+                    call.rank = rank;
+                    algorithm.plan(&call, &parameters).expect("a plan")
+                };
+                let (_, crossed) = counted(plan, place);
+                assert_eq!(crossed, least, "{algorithm}, {place:?}, {parts} parts");
+            }
+        }
+    }
 }
