@@ -65,7 +65,7 @@ impl<'a> Nodes<'a> {
         (0..digits.phases()).map(move |phase| {
             let (had, ports) = (digits.weight(phase), digits.values(phase));
             let parts = sharers(self.most, place, ports);
-            let used = u64::from(ports * parts).min(self.elements) as u32;
+            let used = u64::from(ports * parts).min(self.elements).max(1) as u32;
             let got = had.saturating_mul(full).min(nodes - had);
             // Of two nodes the full one gets what the last one has.
             let from_one = had.min(nodes - had);
