@@ -103,9 +103,22 @@ impl Blocks {
                 .count
         };
         let elements = elements(&of);
-        let part = self.outputs(known, first, 0, size);
+        let (mut block, mut at) = (first, elements.start);
+        if *self == Blocks::Given {
+            // What lies within one block is one range.
+            while at > 0 && at >= self.output(known, block).len() {
+                at -= self.output(known, block).len();
+                block = Circle::new(block, size).above(1);
+            }
+        }
+        let part = self.outputs(known, block, 0, size);
+        let first = part.first + at;
         Part {
-            first: part.first + elements.start,
+            first: if part.wrap > 0 {
+                first % part.wrap
+            } else {
+                first
+            },
             count: elements.end - elements.start,
             ..part
         }

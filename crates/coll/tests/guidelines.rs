@@ -178,14 +178,19 @@ const GROUPS: [u32; 25] = [
     2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19, 31, 32, 33, 34, 35, 63, 64, 65, 66, 67,
 ];
 
-/// Where on some machine the last node has one rank, or two, or one less than others. One rank there has many messages with
-/// other nodes; two share the copying for the node that three share with one rank more; and where one is missing, ranks
-/// are a little out of step, so that what asks for a long message waits behind others.
-const BESIDE_FULL: [u32; 9] = [15, 17, 18, 31, 33, 34, 63, 65, 66];
+/// Whether of several nodes the last one has one rank, or two, or one less than others. One rank there has many messages
+/// with other nodes; two share the copying for the node that three share with one rank more; and where one is missing,
+/// ranks are a little out of step, so that what asks for a long message waits behind others.
+fn is_beside_full(machine: Machine, ranks: u32) -> bool {
+    let last = ranks % machine.per_node;
+    ranks > machine.per_node && [1, 2, machine.per_node - 1].contains(&last)
+}
 
-/// How many times what is allowed is taken at most, anywhere; and where copies follow one another, not beside full nodes.
-const MOST: f64 = 1.45;
-const MOST_ELSEWHERE: f64 = 1.02;
+/// How many times what is allowed is taken at most: where copies are made at once; where they follow one another, beside full
+/// nodes; and so elsewhere.
+const MOST_AT_ONCE: f64 = 1.45;
+const MOST_BESIDE_FULL: f64 = 1.14;
+const MOST_ELSEWHERE: f64 = 1.03;
 
 /// How many of a thousand cells may be among those in which a rule is broken.
 const MOST_BROKEN: usize = 12;
@@ -204,9 +209,12 @@ const COLLECTIVES: [Collective; 9] = [
     Collective::ReduceScatterBlock,
 ];
 
+/// A machine, what it is called, and what it is.
+type Named = (&'static str, &'static str, Machine);
+
 /// What the chosen algorithms take on one group, for one size.
 struct Cell {
-    machine: &'static str,
+    machine: Named,
     copies: Copies,
     ranks: u32,
     bytes: u64,
@@ -225,13 +233,14 @@ impl Cell {
 }
 
 /// All cells of a machine: the groups of a size follow one another.
-fn cells((name, _, machine): (&'static str, &str, Machine), copies: Copies) -> Vec<Cell> {
+fn cells(named: Named, copies: Copies) -> Vec<Cell> {
+    let machine = named.2;
     let groups = |bytes| GROUPS.map(|ranks| (ranks, bytes));
     let cell = |(ranks, bytes): (u32, u64)| {
         let time = |collective, bytes| chosen(machine, copies, collective, ranks, bytes);
         let share = bytes.div_ceil(ranks.into());
         Cell {
-            machine: name,
+            machine: named,
             copies,
             ranks,
             bytes,
@@ -248,7 +257,7 @@ struct Tally {
     rule: String,
     cells: usize,
     broken: Vec<(f64, String)>,
-    /// Whether in some of these cells more is taken than anywhere.
+    /// Whether more is taken in one of these cells than the test allows.
     fails: bool,
 }
 
@@ -261,14 +270,18 @@ impl Tally {
             let over = taken as f64 / allowed.max(1) as f64;
             if over > 1.0 {
                 let Cell {
-                    machine,
+                    machine: (machine, _, model),
                     ranks,
                     bytes,
                     copies,
                     ..
                 } = cell;
-                let is_beside = *copies == Copies::AtOnce || BESIDE_FULL.contains(ranks);
-                fails |= over > if is_beside { MOST } else { MOST_ELSEWHERE };
+                fails |= over
+                    > match copies {
+                        Copies::AtOnce => MOST_AT_ONCE,
+                        Copies::Serial if is_beside_full(*model, *ranks) => MOST_BESIDE_FULL,
+                        Copies::Serial => MOST_ELSEWHERE,
+                    };
                 broken.push((over, format!("{machine} {ranks} x {bytes} B {over:.3}")));
             }
         }
@@ -335,9 +348,9 @@ fn beside_one_more(collective: Collective, copies: Copies, cells: &[Cell]) -> Ta
 }
 
 /// The page says of each rule in how many cells it was looked at, and lists those in which what is
-/// chosen breaks it: few, and none by much.
+/// chosen breaks it.
 #[test]
-fn what_is_chosen_breaks_few_rules_and_none_by_much_and_the_page_says_so() {
+fn what_is_chosen_breaks_rules_in_few_cells_and_the_page_says_in_which() {
     let cells: Vec<Cell> = std::thread::scope(|scope| {
         let each = [Copies::Serial, Copies::AtOnce]
             .into_iter()

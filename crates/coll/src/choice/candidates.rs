@@ -28,7 +28,7 @@ const DEALT: [u32; 12] = [2, 3, 4, 6, 8, 16, 24, 32, 64, 128, 256, 512];
 const PIECES: [u32; 3] = [1, 2, 4];
 
 /// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
-/// message, or from each of them one.
+/// message, one from a few of them, or from each.
 const SHARED: [u32; 4] = [1, 2, 4, 64];
 
 /// Every algorithm that suits the call, with each of its parameters.
@@ -71,7 +71,6 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let (own, most) = (algorithm.row().parameters, algorithm.row().needs.max_radix);
     let base = tuning.choice(algorithm, call.size).parameters;
     let some = |own: u32, all: &'static [u32]| if own > 0 { all } else { &[0] };
-    let mut radixes = radixes(call.size, most);
     let is_between_ports = matches!(
         algorithm,
         Algorithm::AllgatherNodeAware
@@ -82,9 +81,11 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
             | Algorithm::ReducePorts
             | Algorithm::AllreducePorts
     );
-    // A single level inside a node.
+    // Through ports the radix is that inside a node, and may make a single level of it.
     let ranks = base.per_node.min(call.size);
-    if is_between_ports && ranks <= most && !radixes.contains(&ranks) {
+    let group = if is_between_ports { ranks } else { call.size };
+    let mut radixes = radixes(group, most);
+    if is_between_ports && (2..=most).contains(&ranks) && !radixes.contains(&ranks) {
         let _ = radixes.push(ranks);
     }
     let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };

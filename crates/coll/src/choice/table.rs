@@ -9,9 +9,9 @@ use crate::cost::Model;
 /// The most choices in a table: one for each size, and two that each rule adds.
 pub const STEPS: usize = SIZES + 2 * RULES;
 
-/// Sizes at which candidates are compared: from 1 B on, doubled each time up to 64 MiB; and from [`SHORT`] on the means of
+/// Sizes at which candidates are compared: from 1 B on, doubled each time up to 64 MiB; and from 4 KiB on the means of
 /// two that follow one another. Blocks of powers of two are just sent at once, and longer ones are not.
-const SIZES: usize = 42;
+const SIZES: usize = 41;
 
 /// The first size that is doubled in two steps.
 const SHORT: usize = 12;

@@ -44,9 +44,11 @@ impl<'a> Nodes<'a> {
             model,
             place,
             block: block_of(&of_blocks(call)),
-            elements: match is_vector(call) {
-                true => call.count,
-                false => call.count.saturating_mul(call.size.into()),
+            elements: match call.collective {
+                // A count of all blocks.
+                Collective::Allgatherv | Collective::ReduceScatter => call.count,
+                _ if is_vector(call) => call.count,
+                _ => call.count.saturating_mul(call.size.into()),
             },
             most: parameters.blocks,
         })

@@ -17,8 +17,8 @@ use crate::catalog::{Call, Collective, Parameters};
 use crate::circulant::Pipeline;
 use crate::exec::IN_FLIGHT;
 use crate::hierarchy::{
-    Nodes, full_blocks, full_nodes, hosts, lanes as all_lanes, lanes_of_one, nodes_in_lanes,
-    of_lane, one_after_another,
+    Nodes, full_blocks, full_nodes, hosts, lanes, lanes_of_one, nodes_in_lanes, of_lane,
+    one_after_another,
 };
 use crate::placement::{Order, Placement};
 
@@ -384,7 +384,7 @@ pub(crate) fn lane_bruck(call: &Call, parameters: &Parameters, model: &Model) ->
         return allgather_bruck(call, parameters, model);
     }
     let lane = Call::allgather(0, place.nodes(), call.bytes());
-    let between = lanes(&lane, [place.per_node(), 1], model, |lane, model| {
+    let between = side_by_side(&lane, [place.per_node(), 1], model, |lane, model| {
         allgather_bruck(lane, parameters, model)
     });
     between.saturating_add(in_node(call, place, model))
@@ -397,14 +397,14 @@ pub(crate) fn lane_ring(call: &Call, parameters: &Parameters, model: &Model) -> 
         return ring(call, parameters, model);
     }
     let lane = Call::allgather(0, place.nodes(), call.bytes());
-    let between = lanes(&lane, [place.per_node(), 1], model, |lane, model| {
+    let between = side_by_side(&lane, [place.per_node(), 1], model, |lane, model| {
         ring(lane, parameters, model)
     });
     between.saturating_add(in_node(call, place, model))
 }
 
 /// The time of so many lanes side by side: each leaves the adapter its share, and a rank of the last node is in some of them.
-fn lanes(
+fn side_by_side(
     lane: &Call,
     [all, of_one]: [u32; 2],
     model: &Model,
@@ -441,7 +441,7 @@ pub(crate) fn reduce_scatter_lane_circulant(
     }
     let node = among(call, ranks, call.count.saturating_mul(nodes.into()));
     let lane = among(call, nodes, call.count);
-    let between = lanes(&lane, [ranks, 1], model, reduce_scatter_circulant_in_lanes);
+    let between = side_by_side(&lane, [ranks, 1], model, reduce_scatter_circulant_in_lanes);
     reduce_scatter_pairwise(&node, parameters, &inside(model, ranks)).saturating_add(between)
 }
 
@@ -477,7 +477,7 @@ fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u6
     }
     let share = call.count.div_ceil(ranks.into());
     let lane = among(call, nodes, share);
-    let between = lanes(&lane, [ranks, 1], model, allreduce_circulant_in_lanes);
+    let between = side_by_side(&lane, [ranks, 1], model, allreduce_circulant_in_lanes);
     // In the node shares go around once to be reduced, and once to be gathered.
     let near = allreduce_circulant(
         &among(call, ranks, call.count),
@@ -511,7 +511,7 @@ fn bcast_in_lanes(
         let own = share.saturating_mul(of_one.into());
         let gather = Call::allgather(0, ranks, own);
         let gathered = linear(&gather, &window, &inside(model, ranks));
-        between(&Call { size, ..lane }, [all_lanes(place), of_one])
+        between(&Call { size, ..lane }, [lanes(place), of_one])
             .saturating_add(scattered.saturating_sub(model.copy(share)))
             .saturating_add(gathered.saturating_sub(model.copy(own)))
     };
@@ -526,7 +526,7 @@ pub(crate) fn lane_knomial(call: &Call, parameters: &Parameters, model: &Model) 
         return bcast(call, parameters, model);
     }
     let tree = |lane: &Call, model: &Model| bcast(lane, parameters, model);
-    let between = |lane: &Call, numbers| lanes(lane, numbers, model, tree);
+    let between = |lane: &Call, numbers| side_by_side(lane, numbers, model, tree);
     bcast_in_lanes(call, parameters, model, between, false)
 }
 
@@ -566,7 +566,7 @@ pub(crate) fn lane_circulant(call: &Call, parameters: &Parameters, model: &Model
         round.saturating_mul(Pipeline::rounds_of(lane, parameters))
     };
     let between = |lane: &Call, [all, of_one]: [u32; 2]| {
-        let beside = lanes(lane, [all, 1], model, graph);
+        let beside = side_by_side(lane, [all, 1], model, graph);
         match of_one {
             1 => beside,
             _ => beside.max(in_turn(lane, of_one)),

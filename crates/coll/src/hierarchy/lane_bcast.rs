@@ -2,8 +2,8 @@
 //! broadcasts its share to all nodes, all lanes side by side, and in each node the ranks exchange
 //! their shares.
 //!
-//! The vector enters each node once, and all its ranks carry it. There are as many lanes as a full node has ranks, or a
-//! few less: where the last node has fewer, each of its ranks is in as many, all of them side by side.
+//! The vector enters each node once, and all its ranks carry it, if nodes are full. Else there are as many lanes as a full node
+//! has ranks or less, down to half: so many that each rank of the last node is in as many, all of them side by side.
 
 use super::{in_lane, renamed};
 use crate::catalog::{Call, Parameters};
@@ -99,6 +99,12 @@ impl<B: InLane> LaneBcast<B> {
         let place = nodes_in_lanes(call, parameters);
         let node = place.node(call.rank);
         let first = of_lane(call, place);
+        let of_one = lanes_of_one(place, place.nodes() - 1);
+        let parameters = Parameters {
+            // So few that the steps of a rank that is in several lanes can be counted.
+            blocks: parameters.blocks.min(bcast::CHAIN_MAX_SIZE / of_one),
+            ..*parameters
+        };
         LaneBcast {
             place,
             node,
@@ -109,7 +115,7 @@ impl<B: InLane> LaneBcast<B> {
                 root: (node == first.root).then(|| place.local(call.root)),
                 count: call.count,
             },
-            whole: B::of(&first, &in_lane(place, parameters)),
+            whole: B::of(&first, &in_lane(place, &parameters)),
         }
     }
 
@@ -137,8 +143,12 @@ impl<B: InLane> LaneBcast<B> {
 
     /// The steps of this rank's lanes.
     fn steps_in_lanes(&self) -> u32 {
-        let steps = self.lanes().map(|lane| self.lane(lane).steps());
-        steps.max().unwrap_or(0) * self.lanes().len() as u32
+        let lanes = self.lanes();
+        match lanes.is_empty() {
+            true => 0,
+            // The first one has no fewer than others, whose parts are not longer.
+            false => self.lane(lanes.start).steps() * lanes.len() as u32,
+        }
     }
 
     /// Step `i` of those, after so many others: its lanes take turns, and a step needs what it needs in all of them.

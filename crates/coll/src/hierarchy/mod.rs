@@ -3,12 +3,11 @@
 //! A collective is composed of phases among fewer ranks: those of one node; the first ranks of all
 //! nodes, their *leaders*; or a *lane*, the ranks of the same number on all nodes. A phase is a plan
 //! of the catalog for that group, with its peers and parts renamed ([`Lane`]), or an exchange of its
-//! own. Later phases need all of the earlier ones, rank by rank; nothing is synchronised. Elsewhere all ranks of a node are
-//! its *ports*, and what one of them has got all have before the next phase.
+//! own. Later phases need all of the earlier ones, rank by rank; nothing is synchronised. Elsewhere nodes have *ports*, as
+//! many as a full one has ranks, and what comes through one of them all ranks have before the next phase.
 //!
-//! Every rank knows the placement from [`Parameters`]: nodes of one
-//! size, filled one after another or dealt in turn. With one rank a node the plans are those that
-//! they are composed of.
+//! Every rank knows the placement from [`Parameters`]: nodes of one size, the last one perhaps filled in part, that are
+//! filled one after another or dealt in turn. With one rank a node the plans are those that they are composed of.
 //!
 //! Lanes: Traeff and Hunold, "Decomposing MPI collectives for exploiting multi-lane communication",
 //! 2020.

@@ -5,9 +5,9 @@
 //! another node all the blocks that this one has, each from a node farther above, and the ranks of a node tell one
 //! another what they got. So a node of `m` ranks has `m + 1` times as many blocks after each phase: of `n` nodes
 //! there are `ceil(log n)` phases to the base `m + 1`, in each of which a rank sends one message to another node; one of a
-//! last node of `q` ranks up to `ceil(m / q)`. Into each node go `p - m` blocks, the least there is, and all its ranks carry them. Bienz, Gautam and Kharel, "A
-//! locality-aware Bruck allgather", 2022 (arXiv 2206.03564); between nodes it is the algorithm of Bruck, Ho, Kipnis,
-//! Upfal and Weathersby for several ports, 1997.
+//! last node of `q` ranks up to `ceil(m / q)`. Into each node go the blocks of all others once, the least there is, and all
+//! its ranks carry them. Bienz, Gautam and Kharel, "A locality-aware Bruck allgather", 2022 (arXiv 2206.03564); between
+//! nodes it is the algorithm of Bruck, Ho, Kipnis, Upfal and Weathersby for several ports, 1997.
 //!
 //! All that a message carries follows one another, around the circle of ranks: blocks may have any lengths, which all
 //! ranks know. Where what one rank of a node tells another goes around the end of that, it is two messages.

@@ -4,8 +4,8 @@
 //! It is the allgather of the same name backwards. In each phase the ranks of a node reduce among themselves, a share
 //! each, what other nodes are to get; every rank sends its share to one of them, or on a last node of few ranks to several,
 //! and reduces what it gets into what is left, of which the node then has an `(m + 1)`-th. In the end the ranks reduce
-//! the blocks of their node among themselves. Out of each node go `p - m` blocks, the least there is, in `ceil(log n)`
-//! messages of a rank to the base `m + 1`, for `n` full nodes of `m` ranks.
+//! the blocks of their node among themselves. Out of each node goes a sum for each block of other nodes, the least there is,
+//! in `ceil(log n)` messages of a rank to the base `m + 1`, for `n` full nodes of `m` ranks.
 //!
 //! All that a message carries follows one another, around the vector: blocks may have any lengths. Where what one rank of a
 //! node sends to another goes around the end of what they reduce, it is two messages.
@@ -20,7 +20,7 @@ use crate::circle::Circle;
 use crate::circulant::{Division, Result, Turned};
 use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
-use crate::split::piece;
+use crate::split::{longest, piece};
 use crate::window::{Short, copy};
 use core::ops::Range;
 
@@ -242,8 +242,14 @@ impl NodeReduceScatter {
     fn input(&self, elements: &Range<u64>, known: &Known<'_>) -> Part {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
         let node = self.view.natural(buf, 0, 0, known);
+        let first = node.first + elements.start;
         Part {
-            first: node.first + elements.start,
+            // What does not go around is one range.
+            first: if node.wrap > 0 {
+                first % node.wrap
+            } else {
+                first
+            },
             count: elements.end - elements.start,
             ..node
         }
@@ -264,10 +270,15 @@ impl NodeReduceScatter {
         [(first, one), (first + one, other)].map(|(at, len)| Part::new(Buf::Scratch, at, len))
     }
 
-    /// The room for what comes in an exchange: it is at most what this rank keeps.
+    /// The room for what comes in an exchange: it is at most what this rank keeps, or what one of the ports that share it
+    /// has of that.
     fn room(&self, group: Group, known: &Known<'_>) -> u64 {
         let kept = self.kept(group).map(|run| self.elements(run, known));
-        kept.iter().map(|kept| kept.end - kept.start).sum()
+        let kept: u64 = kept.iter().map(|kept| kept.end - kept.start).sum();
+        match group {
+            Group::Among { .. } => kept,
+            Group::Across { phase } => longest(kept, self.ports.parts(phase)),
+        }
     }
 
     fn exchange(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
@@ -374,14 +385,14 @@ impl Plan for NodeReduceScatter {
                 .map(move |digit| (Group::Among { stock, digit }, self.inside.values(digit)))
         };
         let phases = (0..self.ports.phases()).flat_map(|phase| {
-            let across = (Group::Across { phase }, self.ports.crossings_of_one());
+            let across = (Group::Across { phase }, self.ports.crossings(phase));
             digits(Stock::Got { phase }).chain([across])
         });
         // Of the first exchanges one needs no room.
         let rooms = phases.chain(digits(Stock::Own)).map(|(group, exchanges)| {
-            match exchanges == 1 && self.keeps_input(group) {
+            match exchanges <= 1 && self.keeps_input(group) {
                 true => 0,
-                false => u64::from(exchanges) * self.room(group, known),
+                false => u64::from(exchanges).saturating_mul(self.room(group, known)),
             }
         });
         self.view.total() + rooms.max().unwrap_or(0)

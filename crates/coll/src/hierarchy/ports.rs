@@ -5,7 +5,8 @@
 //! So a node of `m` ports has the blocks of `(m + 1) w` nodes after it. Where fewer nodes are left in the last phase,
 //! several ports share the blocks of one. The other way round it is a reduce-scatter.
 //!
-//! A rank of a full node serves one port. On a last node of fewer ranks each serves as many of those in use as another.
+//! A rank of a full node serves one port. On a last node of fewer ranks each serves as many of those in use as another, or
+//! one more.
 
 use super::one_after_another;
 use crate::allgather::Exchange;
@@ -100,8 +101,9 @@ pub(super) enum Stock {
     Got { phase: u32 },
 }
 
-/// How many ports of a node, at most so many, share what comes from one of the places: in the last phase there may be fewer
-/// places than ports. Where the last node has fewer ranks than ports are in use then, all of these have about as many.
+/// How many ports of a node, at most so many, share what comes from one of the places, which may be fewer than the ports in the
+/// last phase. If then more ports are used than the last node has ranks, these are so many that each rank has as many, as
+/// far as they can be shared out so.
 pub(crate) fn sharers(most: u32, place: Placement, places: u32) -> u32 {
     let (ports, last) = (place.ranks_on(0), place.on_last_node());
     let used = places * most.clamp(1, ports / places);
@@ -198,7 +200,7 @@ impl Ports {
     }
 
     /// How many ports share what comes from one place in a phase.
-    fn parts(&self, phase: u32) -> u32 {
+    pub(super) fn parts(&self, phase: u32) -> u32 {
         let places = self.digits().values(phase);
         sharers(self.most, self.place, places)
     }
@@ -217,6 +219,11 @@ impl Ports {
     fn served(&self, phase: u32) -> Range<u32> {
         let local = self.circle().rank();
         self.before(phase, local)..self.before(phase, local + 1)
+    }
+
+    /// How many exchanges this rank has in a phase.
+    pub(super) fn crossings(&self, phase: u32) -> u32 {
+        self.served(phase).len() as u32
     }
 
     /// The rank that serves a port of a node.

@@ -1,8 +1,8 @@
 //! Allreduce through the ports of nodes: a reduce-scatter of the vector's blocks, one for each rank, and an allgather.
 //!
 //! Both are Bruck's algorithm between nodes that have as many ports as ranks, and inside them. Out of each node and into
-//! it go `2 (p - m) / p` vectors, the least there is where each element is reduced once, in as few phases as there can be with
-//! so many ports. Nodes need not be full. Every element is reduced once for all, so all ranks get the same bits.
+//! it go twice the blocks of all other nodes, the least there is where each element is reduced once, in as few phases as there
+//! can be with so many ports. Nodes need not be full. Every element is reduced once for all, so all ranks get the same bits.
 
 use super::{NodeBruck, NodeReduceScatter};
 use crate::catalog::{Call, Parameters};

@@ -16,7 +16,7 @@ use crate::tree::{Edge, Place, Subtrees};
 pub struct PortsReduce {
     scatter: NodeReduceScatter,
     tree: NodeTree,
-    /// Where in scratch a rank that is not the root has the vector, of which it gathers a part.
+    /// Where in scratch a rank that is not the root has the blocks of its subtree.
     kept: u64,
 }
 
@@ -39,8 +39,12 @@ impl PortsReduce {
     /// Where a part of the vector is while it is gathered.
     fn gathered(&self, part: Part) -> Part {
         match self.tree.up() {
-            Some(_) => part.moved(Buf::Out, Buf::Scratch, self.kept),
-            None => part,
+            Some(_) if part.buf == Buf::Out && !part.is_empty() => Part {
+                buf: Buf::Scratch,
+                first: self.kept + part.first - self.scatter.first(self.tree.subtree().start),
+                ..part
+            },
+            _ => part,
         }
     }
 
@@ -69,7 +73,7 @@ impl Plan for PortsReduce {
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
         match self.tree.up() {
-            Some(_) => self.kept + self.scatter.count(),
+            Some(_) => self.kept + self.blocks(self.tree.subtree()).len(),
             None => self.kept,
         }
     }

@@ -26,8 +26,8 @@ the whole vector of bcast, reduce, allreduce and scan. A barrier has none.
 
 How it is chosen: each algorithm of the catalog with each of its parameters has a formula for its time: rounds, bytes
 between nodes and inside, bytes that are reduced and copied, with the costs of the machine (LogGP). The fastest is taken.
-Sizes are compared from 1 B on, doubled each time; between two of them one takes over from the other where it costs no
-more. `oxmpi sim` runs the same plans step by step and says how good the formulas are.
+Sizes are compared from 1 B on, doubled each time, from 4 KiB on in two steps; between two of them one takes over from
+the other where it costs no more. `oxmpi sim` runs the same plans step by step and says how good the formulas are.
 
 A job of several nodes finds out by itself which ranks are where; here --per-node and --placement say so. Ranks that are
 on nodes in no regular way are taken for one a node.
