@@ -111,17 +111,8 @@ impl Blocks {
                 block = Circle::new(block, size).above(1);
             }
         }
-        let part = self.outputs(known, block, 0, size);
-        let first = part.first + at;
-        Part {
-            first: if part.wrap > 0 {
-                first % part.wrap
-            } else {
-                first
-            },
-            count: elements.end - elements.start,
-            ..part
-        }
+        let count = elements.end - elements.start;
+        self.outputs(known, block, 0, size).further(at, count)
     }
 
     /// The longest block of the output.

@@ -7,7 +7,7 @@ use super::{Model, Way};
 use crate::catalog::{Call, Collective, Parameters};
 use crate::digits::Digits;
 use crate::exec::IN_FLIGHT;
-use crate::hierarchy::{gather_after, one_after_another, sharers, tree_after};
+use crate::hierarchy::{one_after_another, sharers, with_second_radix};
 use crate::placement::Placement;
 
 /// Nodes, each with as many ports as a full one has ranks, and what they exchange.
@@ -190,14 +190,14 @@ pub(crate) fn allreduce_ports(call: &Call, parameters: &Parameters, model: &Mode
 /// Reduce by the one, and up a tree.
 pub(crate) fn reduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
-    let gathered = gather_node_aware(&of_blocks(call), &tree_after(parameters), model);
+    let gathered = gather_node_aware(&of_blocks(call), &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
 }
 
 /// Bcast down a tree, and by the other.
 pub(crate) fn bcast_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = scatter_node_aware(&of_blocks(call), parameters, model);
-    let gathered = allgather_node_aware(call, &gather_after(parameters), model);
+    let gathered = allgather_node_aware(call, &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
 }
 

@@ -60,9 +60,7 @@ pub(crate) use nodes::Nodes;
 pub(crate) use ports::sharers;
 pub use ports_allreduce::PortsAllreduce;
 pub use ports_bcast::PortsBcast;
-pub(crate) use ports_bcast::gather as gather_after;
 pub use ports_reduce::PortsReduce;
-pub(crate) use ports_reduce::tree as tree_after;
 pub use prefix::Prefix;
 pub use reduce::{KnomialReduce, PostalReduce, Reduce, TeamReduce};
 pub use scatter::{KnomialScatter, Scatter, TeamScatter};
@@ -90,6 +88,14 @@ pub(crate) fn renamed<P: Plan>(
     let needs = plan.step(i, known, acts)?;
     acts.rename(rename);
     Some(needs)
+}
+
+/// The parameters of the second of two phases, which has a radix of its own.
+pub(crate) const fn with_second_radix(parameters: &Parameters) -> Parameters {
+    Parameters {
+        radix: parameters.gather_radix,
+        ..*parameters
+    }
 }
 
 /// The placement of the call's ranks on full nodes; where they would not be full, each rank is a

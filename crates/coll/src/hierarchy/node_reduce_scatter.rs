@@ -241,18 +241,8 @@ impl NodeReduceScatter {
     /// Where elements are in the input.
     fn input(&self, elements: &Range<u64>, known: &Known<'_>) -> Part {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
-        let node = self.view.natural(buf, 0, 0, known);
-        let first = node.first + elements.start;
-        Part {
-            // What does not go around is one range.
-            first: if node.wrap > 0 {
-                first % node.wrap
-            } else {
-                first
-            },
-            count: elements.end - elements.start,
-            ..node
-        }
+        let count = elements.end - elements.start;
+        (self.view.natural(buf, 0, 0, known)).further(elements.start, count)
     }
 
     /// Where what comes is until it is reduced: in the place of the sums if these are still empty; else behind them, and

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use super::{NodeBruck, NodeTree};
+use super::{NodeBruck, NodeTree, with_second_radix};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Part, Plan};
 use crate::split::piece;
@@ -27,7 +27,7 @@ impl PortsBcast {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         PortsBcast {
             tree: NodeTree::of(call, parameters),
-            gather: NodeBruck::of_vector(call, &gather(parameters)),
+            gather: NodeBruck::of_vector(call, &with_second_radix(parameters)),
             root: call.root,
             size: call.size,
             count: call.count,
@@ -36,7 +36,7 @@ impl PortsBcast {
 
     /// The most rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        NodeTree::rounds(call, parameters) + NodeBruck::rounds(call, &gather(parameters))
+        NodeTree::rounds(call, parameters) + NodeBruck::rounds(call, &with_second_radix(parameters))
     }
 
     fn is_root(&self) -> bool {
@@ -70,14 +70,6 @@ impl PortsBcast {
             Act::Recv { .. } if self.is_root() => None,
             _ => Some(act.with_parts(|part| self.part(part))),
         }
-    }
-}
-
-/// The parameters of the allgather.
-pub(crate) const fn gather(parameters: &Parameters) -> Parameters {
-    Parameters {
-        radix: parameters.gather_radix,
-        ..*parameters
     }
 }
 

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use super::{NodeReduceScatter, NodeTree};
+use super::{NodeReduceScatter, NodeTree, with_second_radix};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::tree::{Edge, Place, Subtrees};
@@ -25,14 +25,14 @@ impl PortsReduce {
         let scatter = NodeReduceScatter::of_vector(call, parameters);
         PortsReduce {
             scatter,
-            tree: NodeTree::of(call, &tree(parameters)),
+            tree: NodeTree::of(call, &with_second_radix(parameters)),
             kept: scatter.scratch(&Known::NOTHING),
         }
     }
 
     /// The most rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let gathered = NodeTree::rounds(call, &tree(parameters));
+        let gathered = NodeTree::rounds(call, &with_second_radix(parameters));
         NodeReduceScatter::rounds(call, parameters) + gathered
     }
 
@@ -52,14 +52,6 @@ impl PortsReduce {
     fn blocks(&self, ranks: Range<u32>) -> Part {
         let [start, end] = [ranks.start, ranks.end].map(|rank| self.scatter.first(rank));
         self.gathered(Part::new(Buf::Out, start, end - start))
-    }
-}
-
-/// The parameters of the tree.
-pub(crate) const fn tree(parameters: &Parameters) -> Parameters {
-    Parameters {
-        radix: parameters.gather_radix,
-        ..*parameters
     }
 }
 

@@ -94,6 +94,20 @@ impl Part {
         Part { limit, ..self }
     }
 
+    /// So many elements, from as many further on in what it goes around: one range, if they do not go around themselves.
+    #[must_use]
+    pub(crate) const fn further(self, by: u64, count: u64) -> Self {
+        let first = self.first + by;
+        Part {
+            first: match self.wrap {
+                0 => first,
+                wrap => first % wrap,
+            },
+            count,
+            ..self
+        }
+    }
+
     /// The part itself, or where it is in one buffer the same elements of another, so many elements
     /// further on.
     #[must_use]
