@@ -4,7 +4,7 @@
 use crate::catalog::{Call, Collective};
 use crate::circle::Circle;
 use crate::plan::{Buf, Known, Part};
-use crate::split::{longest, piece};
+use crate::split::{longest, piece, run};
 use core::ops::Range;
 
 /// How long the blocks are.
@@ -70,9 +70,9 @@ impl Blocks {
             }
             Blocks::Cut(count, ranks) => {
                 let to_end = n.min(ranks - first);
-                let start = |rank| piece(0, count, ranks, rank).0;
-                let end = start(first + to_end) + start(n - to_end);
-                Part::new(Buf::Out, start(first), end - start(first)).around(count)
+                let (at, len) = run(count, ranks, first, first + to_end);
+                let around = run(count, ranks, 0, n - to_end).1;
+                Part::new(Buf::Out, at, len + around).around(count)
             }
             Blocks::Given => {
                 let to_end = n.min(size - first);

@@ -32,6 +32,13 @@ pub trait Phase: Plan {
     }
 }
 
+/// A plan for a vector.
+pub trait Shorten: Phase + Copy {
+    /// The same for a vector of so many elements, no more.
+    #[must_use]
+    fn shortened(&self, count: u64) -> Self;
+}
+
 impl Phase for allgather::Linear {
     fn of(call: &Call, parameters: &Parameters) -> Self {
         allgather::Linear::of(call, parameters)

@@ -10,6 +10,13 @@ pub(crate) const fn piece(first: u64, count: u64, pieces: u32, index: u32) -> (u
     (first + start, length)
 }
 
+/// Pieces `from` to `to` of `count` elements, as by [`piece`]: the first element of them, and their length together.
+pub(crate) const fn run(count: u64, pieces: u32, from: u32, to: u32) -> (u64, u64) {
+    let cut = Cut::new(count, pieces);
+    let first = cut.piece(from).0;
+    (first, cut.piece(to).0 - first)
+}
+
 /// Elements that are cut into pieces as by [`piece`]: divided once, for all pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {

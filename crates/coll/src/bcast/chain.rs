@@ -9,6 +9,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
+use crate::phase::Shorten;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::split::Cut;
 use crate::window::Short;
@@ -48,19 +49,20 @@ impl Chain {
         }
     }
 
-    /// The same for a vector of so many elements, no more.
-    pub(crate) fn shortened(&self, count: u64) -> Self {
+    fn part(&self, buf: Buf, block: u32) -> Part {
+        let (first, count) = self.cut.piece(block);
+        Part::new(buf, first, count)
+    }
+}
+
+impl Shorten for Chain {
+    fn shortened(&self, count: u64) -> Self {
         let blocks = u64::from(self.blocks).min(count) as u32;
         Chain {
             blocks,
             cut: Cut::new(count, blocks),
             ..*self
         }
-    }
-
-    fn part(&self, buf: Buf, block: u32) -> Part {
-        let (first, count) = self.cut.piece(block);
-        Part::new(buf, first, count)
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::catalog::{Call, Parameters};
 use crate::circulant::{Hop, Pipeline};
+use crate::phase::Shorten;
 use crate::plan::{Acts, Buf, Known, Plan, TAGS};
 
 /// One rank's part in a broadcast over the circulant graph. One step a round.
@@ -24,9 +25,10 @@ impl Circulant {
             pipeline: Pipeline::of(call, parameters),
         }
     }
+}
 
-    /// The same for a vector of so many elements, no more.
-    pub(crate) fn shortened(&self, count: u64) -> Self {
+impl Shorten for Circulant {
+    fn shortened(&self, count: u64) -> Self {
         Circulant {
             pipeline: self.pipeline.shortened(count),
         }

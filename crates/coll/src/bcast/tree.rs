@@ -5,6 +5,7 @@
 //! to end.
 
 use crate::catalog::{Call, Parameters};
+use crate::phase::Shorten;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
 use crate::tree::{self, Place};
 
@@ -26,9 +27,10 @@ impl<T: Place> Tree<T> {
             count: call.count,
         }
     }
+}
 
-    /// The same for a vector of so many elements.
-    pub(crate) fn shortened(&self, count: u64) -> Self {
+impl<T: Place> Shorten for Tree<T> {
+    fn shortened(&self, count: u64) -> Self {
         Tree { count, ..*self }
     }
 }

@@ -1,7 +1,7 @@
 //! The rows of algorithms that know which ranks are on one node: see [`hierarchy`].
 
 use super::rounds::{chain, doubled, in_lanes, scattered_in_lanes};
-use super::twins::SHARED;
+use super::twins::PORTS;
 use super::{Call, Collective, Needs, Parameters, Row};
 use crate::hierarchy::{full_nodes, hosts};
 use crate::tree::{self, Place, levels};
@@ -197,9 +197,9 @@ pub(super) const BCAST_PORTS: Row = Row {
     about: "blocks down a tree, then in fewest phases between nodes by all ranks of each: for larger vectors",
     needs: Needs::NOTHING,
     parameters: Parameters {
+        radix: 4,
         gather_radix: 2,
-        blocks: SHARED,
-        ..TREES
+        ..PORTS
     },
     rounds: hierarchy::PortsBcast::rounds,
     cost: cost::bcast_ports,
@@ -240,11 +240,8 @@ pub(super) const REDUCE_PORTS: Row = Row {
         ..Needs::NOTHING
     },
     parameters: Parameters {
-        radix: 2,
         gather_radix: 4,
-        blocks: SHARED,
-        per_node: 1,
-        ..Parameters::NONE
+        ..PORTS
     },
     rounds: hierarchy::PortsReduce::rounds,
     cost: cost::reduce_ports,
@@ -311,12 +308,7 @@ pub(super) const ALLREDUCE_PORTS: Row = Row {
         commutative: true,
         ..Needs::NOTHING
     },
-    parameters: Parameters {
-        radix: 2,
-        blocks: SHARED,
-        per_node: 1,
-        ..Parameters::NONE
-    },
+    parameters: PORTS,
     rounds: hierarchy::PortsAllreduce::rounds,
     cost: cost::allreduce_ports,
 };

@@ -8,7 +8,15 @@ use crate::tree::levels;
 use crate::{cost, gather, hierarchy, reduce_scatter};
 
 /// The most ranks of a node that share what comes from one node: all, but where there are very many.
-pub(super) const SHARED: u32 = 64;
+const SHARED: u32 = 64;
+
+/// What goes through the ports of nodes, with the radix inside them.
+pub(super) const PORTS: Parameters = Parameters {
+    radix: 2,
+    blocks: SHARED,
+    per_node: 1,
+    ..Parameters::NONE
+};
 
 pub(super) const fn gather_linear(collective: Collective) -> Row {
     Row {
@@ -107,12 +115,7 @@ pub(super) const fn allgather_node_aware(collective: Collective) -> Row {
         name: "node-aware",
         about: "fewest phases between nodes: all ranks of a node talk to others, and then to one another",
         needs: Needs::NOTHING,
-        parameters: Parameters {
-            radix: 2,
-            blocks: SHARED,
-            per_node: 1,
-            ..Parameters::NONE
-        },
+        parameters: PORTS,
         rounds: hierarchy::NodeBruck::rounds,
         cost: cost::allgather_node_aware,
     }
@@ -216,12 +219,7 @@ pub(super) const fn reduce_scatter_node_aware(collective: Collective) -> Row {
             commutative: true,
             ..Needs::NOTHING
         },
-        parameters: Parameters {
-            radix: 2,
-            blocks: SHARED,
-            per_node: 1,
-            ..Parameters::NONE
-        },
+        parameters: PORTS,
         rounds: hierarchy::NodeReduceScatter::rounds,
         cost: cost::reduce_scatter_node_aware,
     }

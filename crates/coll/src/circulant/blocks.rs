@@ -4,7 +4,7 @@
 use crate::blocks::sum;
 use crate::circle::Circle;
 use crate::plan::{Buf, Known, Part};
-use crate::split::piece;
+use crate::split::run;
 
 /// How a vector is divided into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +73,7 @@ impl Turned {
     /// The elements of the blocks of ranks `from` to `to`.
     fn between(&self, from: u32, to: u32, known: &Known<'_>) -> u64 {
         match self.blocks {
-            Division::Cut(count) => {
-                let start = |rank| piece(0, count, self.circle.size(), rank).0;
-                start(to) - start(from)
-            }
+            Division::Cut(count) => run(count, self.circle.size(), from, to).1,
             Division::Equal(count) => u64::from(to - from) * count,
             Division::Sends(_) => sum(known.given.sends, from, to),
             Division::Recvs(_) => sum(known.given.recvs, from, to),

@@ -45,7 +45,7 @@ impl<'a> Nodes<'a> {
             place,
             block: block_of(&of_blocks(call)),
             elements: match call.collective {
-                // A count of all blocks.
+                // The count is that of all blocks, as of a vector.
                 Collective::Allgatherv | Collective::ReduceScatter => call.count,
                 _ if is_vector(call) => call.count,
                 _ => call.count.saturating_mul(call.size.into()),

@@ -7,7 +7,7 @@
 
 use super::{in_lane, renamed};
 use crate::catalog::{Call, Parameters};
-use crate::phase::Phase;
+use crate::phase::{Phase, Shorten};
 use crate::placement::Placement;
 use crate::plan::{Act, Acts, Known, Part, Plan};
 use crate::vector::Vector;
@@ -27,31 +27,6 @@ pub struct LaneBcast<B> {
     share: Vector,
     /// The plan of a lane whose part of it is not shorter than others.
     whole: B,
-}
-
-/// What broadcasts in a lane.
-pub trait InLane: Phase + Copy {
-    /// The same plan for a vector of so many elements, no more.
-    #[must_use]
-    fn shortened(&self, count: u64) -> Self;
-}
-
-impl InLane for bcast::Knomial {
-    fn shortened(&self, count: u64) -> Self {
-        bcast::Knomial::shortened(self, count)
-    }
-}
-
-impl InLane for bcast::Chain {
-    fn shortened(&self, count: u64) -> Self {
-        bcast::Chain::shortened(self, count)
-    }
-}
-
-impl InLane for bcast::Circulant {
-    fn shortened(&self, count: u64) -> Self {
-        bcast::Circulant::shortened(self, count)
-    }
 }
 
 /// A chain of blocks in each lane: for large vectors and few nodes.
@@ -94,7 +69,7 @@ pub(crate) fn of_lane(call: &Call, place: Placement) -> Call {
     }
 }
 
-impl<B: InLane> LaneBcast<B> {
+impl<B: Shorten> LaneBcast<B> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = nodes_in_lanes(call, parameters);
         let node = place.node(call.rank);
@@ -212,7 +187,7 @@ const fn inside() -> Parameters {
     }
 }
 
-impl<B: InLane> Plan for LaneBcast<B> {
+impl<B: Shorten> Plan for LaneBcast<B> {
     fn steps(&self) -> u32 {
         let scatter = self.scatter().map_or(0, |plan| plan.steps());
         scatter + self.steps_in_lanes() + self.share.halves(&self.gather()).steps()

@@ -20,7 +20,7 @@ use crate::circle::Circle;
 use crate::circulant::{Division, Result, Turned};
 use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
-use crate::split::{longest, piece};
+use crate::split::{longest, run};
 use crate::window::{Short, copy};
 use core::ops::Range;
 
@@ -115,9 +115,9 @@ impl NodeReduceScatter {
         self.view.total()
     }
 
-    /// The first element of a rank's block of a vector that is cut.
-    pub(super) fn first(&self, rank: u32) -> u64 {
-        piece(0, self.count(), self.ports.size(), rank).0
+    /// The blocks of some ranks of a vector that is cut: the first element, and how many.
+    pub(super) fn blocks(&self, ranks: &Range<u32>) -> (u64, u64) {
+        run(self.count(), self.ports.size(), ranks.start, ranks.end)
     }
 
     /// The steps inside the node, at the end or in a phase.

@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::{NodeBruck, NodeTree, with_second_radix};
 use crate::catalog::{Call, Parameters};
 use crate::plan::{Act, Acts, Buf, Known, Part, Plan};
-use crate::split::piece;
+use crate::split::run;
 use crate::tree::{Edge, Place, Subtrees};
 
 /// One rank's part: below the root one step that receives; one for each possible child; then those of the allgather, in which
@@ -53,9 +53,8 @@ impl PortsBcast {
 
     /// The blocks of some ranks.
     fn blocks(&self, ranks: Range<u32>) -> Part {
-        let [start, end] =
-            [ranks.start, ranks.end].map(|rank| piece(0, self.count, self.size, rank).0);
-        self.part(Part::new(Buf::Out, start, end - start))
+        let (first, count) = run(self.count, self.size, ranks.start, ranks.end);
+        self.part(Part::new(Buf::Out, first, count))
     }
 
     /// The steps before the allgather.

@@ -41,7 +41,7 @@ impl PortsReduce {
         match self.tree.up() {
             Some(_) if part.buf == Buf::Out && !part.is_empty() => Part {
                 buf: Buf::Scratch,
-                first: self.kept + part.first - self.scatter.first(self.tree.subtree().start),
+                first: self.kept + part.first - self.scatter.blocks(&self.tree.subtree()).0,
                 ..part
             },
             _ => part,
@@ -50,8 +50,8 @@ impl PortsReduce {
 
     /// The blocks of some ranks.
     fn blocks(&self, ranks: Range<u32>) -> Part {
-        let [start, end] = [ranks.start, ranks.end].map(|rank| self.scatter.first(rank));
-        self.gathered(Part::new(Buf::Out, start, end - start))
+        let (first, count) = self.scatter.blocks(&ranks);
+        self.gathered(Part::new(Buf::Out, first, count))
     }
 }
 

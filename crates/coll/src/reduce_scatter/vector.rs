@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::blocks::{Blocks, sum};
 use crate::catalog::Call;
 use crate::plan::{Buf, Known, Part};
-use crate::split::piece;
+use crate::split::run;
 
 /// Where the vector lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,7 @@ impl Vector {
     pub(super) fn len(&self, known: &Known<'_>, ranks: Range<u32>) -> u64 {
         match self.blocks {
             Blocks::Even(count) => ranks.len() as u64 * count,
-            Blocks::Cut(count, size) => {
-                piece(0, count, size, ranks.end).0 - piece(0, count, size, ranks.start).0
-            }
+            Blocks::Cut(count, size) => run(count, size, ranks.start, ranks.end).1,
             Blocks::Given => sum(known.given.sends, ranks.start, ranks.end),
         }
     }
