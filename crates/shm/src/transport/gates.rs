@@ -7,7 +7,7 @@ use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
 use super::tx::ShmTx;
-use crate::node::collective::{Awaited, Never, Team};
+use crate::node::collective::{Awaited, Before, Never, Team};
 use crate::ring::Corrupt;
 use crate::segment::{GATES_LEN, Segment};
 use crate::wait::Wariness;
@@ -42,7 +42,8 @@ struct Pass {
 pub(crate) enum Company {
     /// None.
     Alone,
-    /// Some, which all wait for the same barrier or step of a collective as this rank, or a later one.
+    /// Some, which all wait for the same barrier or step of a collective as this rank, or a later one; or this rank is
+    /// likely to be waited for next.
     Waiting,
     /// Some that may be waited for, or may go on.
     Needed,
@@ -230,11 +231,16 @@ impl Gates {
             .passes
             .iter()
             .fold(steps, |all, pass| all | pass.missing);
+        let before = awaited.and_then(Awaited::before);
+        let is_next = |before: Before| before.ranks & beside != 0;
+        if missing == 0 || beside & missing != 0 || before.is_some_and(is_next) {
+            return Company::Needed;
+        }
+        // The next root of those here keeps its place.
         let is_behind = |awaited: &Awaited| awaited.has_behind(&self.segment, beside);
-        if missing == 0 || beside & missing != 0 || awaited.is_some_and(is_behind) {
-            Company::Needed
-        } else {
-            Company::Waiting
+        match before.is_some_and(|before| before.leads) || !awaited.is_some_and(is_behind) {
+            true => Company::Waiting,
+            false => Company::Needed,
         }
     }
 }
@@ -270,26 +276,29 @@ mod tests {
     use crate::segment::Layout;
     use crate::{Node, ShmRx, ShmTx};
 
-    /// Waits for `root` to publish its first step, as in a broadcast.
-    fn wait(gates: &mut Gates, tx: &mut ShmTx, root: u32, step: u64) {
-        let mut awaited = Awaited::published(0, step, 0, 1 << root);
+    /// Four ranks of a node.
+    fn four() -> std::vec::Vec<(ShmTx, Gates)> {
+        let nodes = Node::together(Layout::new(4)).unwrap();
+        let ends = nodes.into_iter().map(|node| node.ends().unwrap());
+        let ends = ends.map(|(tx, rx): (ShmTx, ShmRx)| {
+            let gates = rx.gates();
+            (tx, gates)
+        });
+        ends.collect()
+    }
+
+    /// A rank waits for what is not there, on processor 0; who is beside?
+    fn wait((tx, gates): &mut (ShmTx, Gates), mut awaited: Awaited) -> Company {
         assert_eq!(gates.has_come(&mut awaited, tx), Ok(false));
+        gates.company_on(0)
     }
 
     #[test]
     fn who_waits_gives_way_to_those_who_may_go_on() {
-        let nodes = Node::together(Layout::new(4)).unwrap();
-        let ends = nodes.into_iter().map(|node| node.ends().unwrap());
-        let mut ranks: std::vec::Vec<(ShmTx, Gates)> = ends
-            .map(|(tx, rx): (ShmTx, ShmRx)| {
-                let gates = rx.gates();
-                (tx, gates)
-            })
-            .collect();
-        let mut wait = |rank: usize, root, step| {
-            let (tx, gates) = &mut ranks[rank];
-            wait(gates, tx, root, step);
-            gates.company_on(0)
+        let mut ranks = four();
+        let mut wait = |rank: usize, root: u32, step| {
+            let awaited = Awaited::published(0, step, 0, 1 << root);
+            wait(&mut ranks[rank], awaited)
         };
         assert_eq!(wait(0, 3, 1), Company::Alone);
         assert_eq!(wait(1, 3, 1), Company::Waiting);
@@ -299,5 +308,37 @@ mod tests {
         assert_eq!(wait(1, 0, 1), Company::Needed, "the other is awaited");
         assert_eq!(wait(2, 3, 1), Company::Waiting);
         assert_eq!(wait(2, 3, 2), Company::Needed, "one of two is behind");
+    }
+
+    #[test]
+    fn the_next_root_of_those_on_a_processor_keeps_it() {
+        let mut ranks = four();
+        let mut wait = |rank: usize, step, before: &[u32], leads| {
+            let ranks_before = before.iter().fold(0, |all, rank| all | 1 << rank);
+            let before = Before {
+                ranks: ranks_before,
+                leads,
+            };
+            let awaited = Awaited::published(0, step, 0, 1 << 3);
+            wait(&mut ranks[rank], awaited.of_root(before))
+        };
+        assert_eq!(wait(1, 1, &[2, 0], true), Company::Alone);
+        assert_eq!(wait(0, 2, &[2], true), Company::Waiting, "nobody is before");
+        assert_eq!(
+            wait(1, 2, &[2, 0], true),
+            Company::Needed,
+            "another is next"
+        );
+        assert_eq!(wait(1, 2, &[0], false), Company::Needed, "it never leads");
+        assert_eq!(
+            wait(0, 3, &[2], false),
+            Company::Needed,
+            "the other is behind"
+        );
+        assert_eq!(
+            wait(1, 3, &[2], false),
+            Company::Waiting,
+            "none of them leads"
+        );
     }
 }

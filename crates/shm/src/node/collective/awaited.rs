@@ -1,6 +1,7 @@
 //! What a rank waits for in a collective: [`Awaited`].
 
 use super::arena::{SLOTS, Slots};
+use super::succession::Before;
 use crate::ring::{Corrupt, Miss};
 use crate::segment::Segment;
 
@@ -10,6 +11,8 @@ pub struct Awaited {
     place: usize,
     what: What,
     missing: u64,
+    /// Of a wait for the root, which all but it wait for: who is likely to be next.
+    before: Option<Before>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +47,14 @@ impl Awaited {
             place,
             what,
             missing,
+            before: None,
         }
+    }
+
+    /// What is missing is the root's, and this is who is likely to be the root before this rank is.
+    pub(crate) const fn of_root(mut self, before: Before) -> Self {
+        self.before = Some(before);
+        self
     }
 
     /// The rank `both[other]` publishes `step`, in slot `at.1` of the rank `both[at.0]`: they write them in turn.
@@ -64,6 +74,7 @@ impl Awaited {
             place,
             what,
             missing: 1 << both[other],
+            before: None,
         }
     }
 
@@ -74,7 +85,13 @@ impl Awaited {
             place,
             what,
             missing,
+            before: None,
         }
+    }
+
+    /// Who is likely to be the root before this rank is, if it waits for the root.
+    pub(crate) const fn before(&self) -> Option<Before> {
+        self.before
     }
 
     /// The ranks that were missing at the last look, bit by bit.

@@ -21,6 +21,8 @@ pub(super) struct Run<'a, D> {
     mark: u16,
     /// The number of step 0.
     first: u64,
+    /// Whether this rank waits for the root only, as all others do.
+    follows: bool,
     /// Where payload goes.
     pub(super) through: Through,
 }
@@ -64,8 +66,16 @@ impl<'a, D: Driver> Run<'a, D> {
             team,
             driver,
             mark: mark(kind, root, len),
+            follows: false,
             through,
         }
+    }
+
+    /// In this call all others wait for `root`.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, root: usize) {
+        self.follows = self.team.me != root;
+        self.team.succession.lead(self.team.members[root].rank);
     }
 
     /// From now on payload goes here.
@@ -417,6 +427,11 @@ impl<'a, D: Driver> Run<'a, D> {
             Awaited::in_turn(place, number, self.mark_of(other), (both, other, at))
         } else {
             Awaited::published(place, number, self.mark, missing)
+        };
+        let me = self.team.members[self.team.me].rank;
+        let awaited = match self.follows {
+            true => awaited.of_root(self.team.succession.before(me)),
+            false => awaited,
         };
         self.driver.wait(awaited)
     }

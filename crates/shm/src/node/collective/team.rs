@@ -12,6 +12,7 @@ use super::domains::Domains;
 use super::pieces::{Pieces, Through};
 use super::roads::Roads;
 use super::streams::Streams;
+use super::succession::Succession;
 use super::turns::Turns;
 use crate::ring::Mapped;
 use crate::segment::Segment;
@@ -64,6 +65,8 @@ pub struct Team {
     pub(super) step: u64,
     /// Up to which step all others have finished, as far as this rank knows.
     pub(super) finished: u64,
+    /// Which rank leads after which.
+    pub(super) succession: Succession,
     /// Bytes of a cell of a slot.
     pub(super) cell: usize,
     /// Which slots are written where there are two ranks; else each step has its slot.
@@ -167,6 +170,7 @@ impl Team {
             place,
             step: 0,
             finished: 0,
+            succession: Succession::new(),
             cell: arena::cell(on_node),
             pair: (members.len() == 2).then(|| Turns::new(SLOTS)),
             dialogues: Dialogues::new(me, members.len(), arena::dialogues(on_node)),
