@@ -192,5 +192,5 @@ fn the_choice_is_near_the_best_on_unequal_nodes() {
         per_node: &[Some(7), Some(16)],
         serial_copies: &[false, true],
     };
-    grid.hold(0.13);
+    grid.hold(0.10);
 }

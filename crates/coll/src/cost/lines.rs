@@ -141,11 +141,40 @@ impl Line {
         };
         let busy = match self.far {
             0 => inside,
-            _ => inside
-                .max(edge)
-                .max(each(Way::Network, &|bytes| model.load(bytes)).saturating_mul(lanes)),
+            _ => {
+                let load = |bytes| match course {
+                    Course::Around => model.load_both_ways(bytes),
+                    Course::Down | Course::Up => model.load(bytes),
+                };
+                let carried = each(Way::Network, &load).saturating_add(self.behind(model, bytes));
+                inside.max(edge).max(carried.saturating_mul(lanes))
+            }
         };
         busy.max(self.wait(model, bytes, work))
+    }
+
+    /// How long an adapter of a ring is idle for each block, since what asks for a long piece waits behind those that go the
+    /// same way: where the last node has fewer ranks than others, nodes are out of step, and several pieces at a time are
+    /// asked for late. Then they come at a time, and so it stays. In simulations half of a piece's load is lost where one
+    /// rank is there, two fifths where more are, each over the number of pieces; and all of it where two ranks are there, of
+    /// which [one does not ask ahead](Parameters::asks_ahead). Not where a node takes longer to copy it.
+    fn behind(&self, model: &Model, bytes: u64) -> u64 {
+        let (place, piece) = (model.place, self.piece(bytes));
+        let is_full = place.on_last_node() == place.per_node();
+        if self.course != Course::Around
+            || place.order() != Order::Block
+            || is_full
+            || piece <= model.machine.eager
+            || !model.carries_slowly()
+        {
+            return 0;
+        }
+        let load = model.load(piece);
+        match place.on_last_node() {
+            1 => load / 2 / self.pieces,
+            2 if bytes > Parameters::ASKED_BY_PAIRS => load,
+            _ => load.saturating_mul(2) / 5 / self.pieces,
+        }
     }
 
     /// What each message adds where none leaves its node.
@@ -360,7 +389,19 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
         Order::Block if is_long => {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
             // last node both ask at once.
-            let behind = 1 + u64::from(place.on_last_node() == 2);
+            let is_odd = |ranks: u32| !ranks.is_multiple_of(2);
+            let behind = match place.on_last_node() {
+                // Both ends of the last node exchange in the same rounds.
+                last if !is_odd(last)
+                    && is_odd(place.per_node())
+                    && is_odd(place.nodes())
+                    && model.carries_slowly() =>
+                {
+                    3
+                }
+                2 => 2,
+                _ => 1,
+            };
             far.saturating_add(load.saturating_mul(behind))
                 .saturating_add(near)
         }

@@ -265,6 +265,11 @@ impl Model {
         self.place.size().is_multiple_of(self.place.per_node()) || self.place.nodes() == 1
     }
 
+    /// Whether a byte takes longer between nodes than inside one.
+    const fn carries_slowly(&self) -> bool {
+        self.machine.network.byte > self.machine.node.byte
+    }
+
     /// The time of ranks that wait for one another with long messages, where those of a last, smaller
     /// node are busy so long with the network, and the others inside their nodes: about so much of the
     /// shorter time is not hidden by the longer one.

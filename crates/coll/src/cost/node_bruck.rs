@@ -32,6 +32,8 @@ struct Phase {
     messages: u32,
     far: u64,
     bytes: u64,
+    /// Whether several ports share what goes to one node.
+    is_shared: bool,
     /// What all of them get together.
     all: u64,
 }
@@ -76,6 +78,7 @@ impl<'a> Nodes<'a> {
                     ranks,
                     messages: used.div_ceil(ranks),
                     far: used.into(),
+                    is_shared: parts > 1,
                     bytes: self.blocks(from_one * each).div_ceil(parts.into()),
                     all: self.blocks(got * each),
                 }
@@ -101,6 +104,23 @@ impl<'a> Nodes<'a> {
             .saturating_add(carried)
             .saturating_add(waits)
             .saturating_add(merged)
+    }
+
+    /// How long what asks for long messages waits behind others that its node sends, if one node begins so much later than
+    /// another: what that one has announced is asked for at once, and then carried. Of two nodes each waits for all that the
+    /// other one sends. Of more a full one waits for about two thirds of what another one sends it, where copies inside take
+    /// less than that. Where ports share blocks, those who wait for one have others.
+    fn behind(&self, phase: &Phase, later: u64) -> u64 {
+        let (model, network) = (self.model, self.model.machine.network);
+        let begin_together = later <= network.latency + network.send;
+        if phase.bytes <= model.machine.eager || begin_together || phase.is_shared {
+            return 0;
+        }
+        match self.place.nodes() {
+            2 => phase.far.saturating_mul(model.load(phase.bytes)),
+            _ if !model.carries_slowly() => 0,
+            _ => model.load(self.blocks(self.place.ranks_on(0))) / 3 * 2,
+        }
     }
 
     /// How long it takes until the last node's ranks have what full nodes send them.
@@ -141,13 +161,14 @@ impl<'a> Nodes<'a> {
         let [full, last] = self
             .phases()
             .fold(ready, |[full, last], [of_full, of_last]| {
+                let behind = self.behind(&of_full, full.abs_diff(last));
                 let peer = if self.place.nodes() == 2 { last } else { full };
-                let came = peer.saturating_add(self.crossed(&of_full, work));
+                let came = peer.saturating_add(self.crossed(&of_full, work) + behind);
                 let full_done = told(&of_full, self.done(&of_full, [full, came]));
                 if of_last.ranks == of_full.ranks {
                     return [full_done; 2];
                 }
-                let came = full.saturating_add(self.handed_on(&of_last, work));
+                let came = full.saturating_add(self.handed_on(&of_last, work) + behind);
                 let last_done = told(&of_last, self.done(&of_last, [last, came]));
                 [full_done.max(last_done); 2]
             });

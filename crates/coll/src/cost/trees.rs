@@ -1,5 +1,6 @@
 //! Algorithms down or up a tree: the time until the last leaf, or the root, is done.
 
+mod climbing;
 mod postal;
 mod straddling;
 
@@ -259,7 +260,11 @@ pub(super) fn scatter_to_last(call: &Call, parameters: &Parameters, model: &Mode
 pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match is_short(call, parameters) {
         true => {
-            let up = gather_in_place(call, parameters, model);
+            let tree = blocks(call, parameters, model, true);
+            if let Some(time) = tree.climbed() {
+                return time;
+            }
+            let up = tree.time();
             // The root copies its own block before the first message has come.
             let way = model.way(1);
             let comes = model.bare(way, 0) - model.path(way).recv;
