@@ -100,7 +100,7 @@ const STEPS: &[Step] = &[
                 "cargo run --release --package oxmpi-coll --features sim --example schedules -- 1000003"
             ))?;
             tally += plans(repo, &["--up-to", "1024"])?;
-            tally += plans(repo, &["--beyond", "250000"])?;
+            tally += plans(repo, &["--beyond"])?;
             Ok(tally.into())
         },
     },

@@ -6,18 +6,12 @@ use oxmpi_coll::catalog::Algorithm;
 
 use crate::proof::EVERY;
 
-/// Steps of all ranks together up to which the plainest case is proved by running all ranks, if no
-/// other number is given.
-const MANY_STEPS: u64 = 2_500_000;
-
 /// What is asked for.
 pub(crate) struct Asked {
     /// Every one of these numbers of ranks is proved.
     pub every: Range<u32>,
     /// Whether random ones beyond [`EVERY`] are.
     pub random: bool,
-    /// Steps of all ranks together up to which the plainest case is proved by running all ranks.
-    pub most: u64,
     /// The algorithms by name; all if none is named.
     names: Vec<String>,
 }
@@ -28,17 +22,14 @@ impl Asked {
         let mut asked = Asked {
             every: 1..EVERY + 1,
             random: true,
-            most: MANY_STEPS,
             names: Vec::new(),
         };
         let number = words.get(1).and_then(|word| word.parse::<u64>().ok());
         match (words.first().map(String::as_str), number) {
-            (Some("--beyond"), Some(steps)) => {
-                asked = Asked {
-                    every: 0..0,
-                    most: steps,
-                    ..asked
-                }
+            (Some("--beyond"), _) => {
+                asked.every = 0..0;
+                asked.names = words.split_off(1);
+                return Ok(asked);
             }
             (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {
                 asked = Asked {
@@ -47,7 +38,6 @@ impl Asked {
                     ..asked
                 }
             }
-            (Some("--beyond"), _) => return Err("--beyond needs a number of steps".into()),
             (Some("--up-to"), _) => {
                 return Err(format!("--up-to needs a number of ranks from 1 to {EVERY}"));
             }

@@ -1,5 +1,5 @@
 //! Proves every algorithm of the catalog: on all numbers of ranks to 1,024, and on random ones to
-//! 2^20 where a rank takes few steps, else to 4,096, so far as the steps of all ranks allow. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole,
+//! 2^20 where a rank takes few steps, else to 4,096. `cargo xtask ci plans` runs it in two parts, `long plans` as a whole,
 //! with more of the variants.
 //!
 //! What is proved how:
@@ -12,17 +12,17 @@
 //!   and one drawn case; with a root one drawn case on all. Those of more than 20,000 steps of all
 //!   ranks together are proved on every 256th number of ranks, and left out on the others; without
 //!   `--up-to` only those for which all ranks must be run. What is left out is counted and printed.
-//! - Beyond, the plainest case on random numbers of ranks. Where all ranks would be run and take more
-//!   steps together than a limit, or would look at very many blocks, half as many ranks are taken, and so on; where each rank gets a
-//!   block of every other and they are not alike, some blocks are followed.
+//! - Beyond, the plainest case on random numbers of ranks. Where a rank takes many steps, or all of
+//!   them very many or would look at very many blocks, half as many ranks are taken, and so on; where each rank gets a block of every
+//!   other and they are not alike, some blocks are followed.
 //!
 //! In each case the rounds that the algorithm promises are kept, and where it promises the least volume
 //! the rank that sends most sends just that. What it took is told in seconds on a processor, so that what
 //! runs beside hardly counts.
 //!
-//! Usage: `plans [--up-to RANKS | --beyond STEPS] [NAME...]`, a name being `COLLECTIVE` or
+//! Usage: `plans [--up-to RANKS | --beyond] [NAME...]`, a name being `COLLECTIVE` or
 //! `COLLECTIVE/ALGORITHM`; with `--up-to` every number of ranks to that one is proved, and no larger
-//! one; with `--beyond` only the random ones, and so many steps are the limit.
+//! one; with `--beyond` only the random ones.
 
 mod asked;
 mod proof;

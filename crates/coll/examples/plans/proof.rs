@@ -28,11 +28,18 @@ pub(crate) const VARIED: u32 = 8;
 /// Steps of all ranks together beyond which a variant is proved on one of [`SAMPLE`] numbers of ranks.
 pub(crate) const LONG: u64 = 20_000;
 
+/// Steps of all ranks together beyond which on up to [`EVERY`] ranks nothing is proved by running all ranks, but for what
+/// may not be left out.
+const MANY: u64 = 2_500_000;
+
+/// The same beyond, where half as many ranks are taken.
+const MANY_BEYOND: u64 = 3_000_000;
+
 /// See [`LONG`].
 pub(crate) const SAMPLE: u32 = 256;
 
 /// Blocks that the plans of all ranks look at together beyond which half as many ranks are taken.
-const READ: u64 = 1 << 33;
+const READ: u64 = 1 << 31;
 
 /// What proving one algorithm came to.
 #[derive(Clone, Copy, Default)]
@@ -195,7 +202,7 @@ fn gathers(case: &Case) -> bool {
 pub(crate) fn prove_size(algorithm: Algorithm, size: u32, asked: &Asked) -> Result<Tally, String> {
     let (start, mut tally) = (on_processor(), Tally::default());
     if size > EVERY {
-        prove_random(algorithm, size, asked.most, &mut tally)?;
+        prove_random(algorithm, size, &mut tally)?;
     } else if size > FEW {
         prove_many(algorithm, size, asked, &mut tally)?;
     } else {
@@ -236,7 +243,7 @@ fn prove_many(
         return Ok(());
     };
     must(
-        prove(algorithm, plainest, Most::run(asked.most), tally)?,
+        prove(algorithm, plainest, Most::run(MANY), tally)?,
         plainest,
     )?;
     if size <= PLACED {
@@ -245,7 +252,7 @@ fn prove_many(
         }
     }
     let is_sampled = size % SAMPLE == algorithm as u32 % SAMPLE;
-    let run = if is_sampled { asked.most } else { LONG };
+    let run = if is_sampled { MANY } else { LONG };
     let alike = if asked.random { u64::MAX } else { run };
     for case in variants(algorithm, plainest, &all) {
         let proved = prove(algorithm, &case, Most { run, alike }, tally)?;
@@ -254,14 +261,9 @@ fn prove_many(
     Ok(())
 }
 
-/// Proves an algorithm on a random number of ranks, or on half as many and so on where those are too
-/// many.
-fn prove_random(
-    algorithm: Algorithm,
-    size: u32,
-    most: u64,
-    tally: &mut Tally,
-) -> Result<(), String> {
+/// Proves an algorithm on a random number of ranks, or on half as many and so on where a rank takes many steps or
+/// looks at all blocks, or all ranks take very many.
+fn prove_random(algorithm: Algorithm, size: u32, tally: &mut Tally) -> Result<(), String> {
     let is_even = algorithm.row().needs.even;
     let mut size = size;
     while algorithm
@@ -273,7 +275,7 @@ fn prove_random(
         let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2)
             && algorithm != Algorithm::AlltoallTeam;
         let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
-        if size <= EVERY || fits && prove(algorithm, &case, Most::run(most), tally)? {
+        if size <= EVERY || fits && prove(algorithm, &case, Most::run(MANY_BEYOND), tally)? {
             return Ok(());
         }
         size = if is_even { size / 4 * 2 } else { size / 2 };

@@ -2,15 +2,12 @@
 //!
 //! `ceil(log2 p)` rounds, the least there is, for every `p` and every operation: each rank combines
 //! from left to right, so operations need not commute, and all ranks get the same bits. It sends
-//! `p - 1` vectors and reduces as many: for few ranks and small vectors.
+//! `p - 1` vectors and reduces as many, and holds all of them: for few ranks and small vectors.
 
 use crate::catalog::{Call, Parameters};
 use crate::circle::Circle;
 use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
-
-/// The largest group: every rank holds every rank's vector.
-pub const MAX_SIZE: u32 = 1024;
 
 /// One rank's part in allreduce by an allgather: the steps of that, then one for each vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -232,8 +232,8 @@ pub struct Row {
     /// all, where it does not. Where a rank has several messages under way, or asks for them, it may
     /// see fewer anyway; or more, if blocks have lengths of their own and some are empty.
     pub rounds: fn(&Call, &Parameters) -> u64,
-    /// The time until the last rank is done, in picoseconds: a closed form, which grows with the
-    /// bytes of the call but at a cutoff, and looks at nothing in which ranks' calls differ. The group
+    /// The time until the last rank is done, in picoseconds: a closed form, but for trees of few ranks on several
+    /// nodes. It grows with the bytes of the call but at a cutoff, and looks at nothing in which ranks' calls differ. The group
     /// has at least two ranks. See [`cost`](crate::cost).
     pub cost: fn(&Call, &Parameters, &Model) -> u64,
 }
