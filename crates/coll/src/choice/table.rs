@@ -9,18 +9,18 @@ use crate::cost::Model;
 /// The most choices in a table: one for each size, and two that each rule adds.
 pub const STEPS: usize = SIZES + 2 * RULES;
 
-/// Sizes at which candidates are compared: from 1 B on, doubled each time up to 64 MiB; and from 4 KiB on the means of
-/// two that follow one another. Blocks of powers of two are just sent at once, and longer ones are not.
+/// Sizes at which candidates are compared: from 1 B on, doubled each time up to 64 MiB; and from 4 KiB on a
+/// byte more than each. Blocks of powers of two are just sent at once, and longer ones are not.
 const SIZES: usize = 41;
 
-/// The first size that is doubled in two steps.
+/// From so many doublings on also a byte more is looked at.
 const SHORT: usize = 12;
 
 /// The size of that number.
 const fn size(at: usize) -> u64 {
     match at.checked_sub(SHORT) {
         None => 1 << at,
-        Some(beyond) => (2 + beyond as u64 % 2) << (SHORT - 1 + beyond / 2),
+        Some(beyond) => (1 << (SHORT + beyond / 2)) + beyond as u64 % 2,
     }
 }
 
