@@ -10,6 +10,9 @@ const RANKS: u32 = 128;
 /// The most children of a parent here: of a larger radix there are hardly levels.
 const CHILDREN: usize = 96;
 
+/// Stands for all blocks of which every message is long.
+const LONG: u64 = 1 << 20;
+
 /// A message of a child to its parent.
 #[derive(Clone, Copy)]
 struct Message {
@@ -20,7 +23,7 @@ struct Message {
 }
 
 /// What keeps a parent from the next message.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Parent {
     /// Until when its processor is busy.
     cpu: u64,
@@ -37,71 +40,79 @@ struct Parent {
 impl Tree<'_> {
     /// When all blocks are with rank 0. `None`: of too many ranks, or where a form is as good.
     ///
-    /// A longer block never costs less: where a message of a level is just announced, a parent may be done sooner than with
-    /// one that is just sent at once, and is taken to be no sooner.
+    /// A longer block never costs less: messages are taken in the order in which they come with the longest block of which
+    /// messages of the same levels are long; and where such are just announced, a parent that would be done sooner than with
+    /// those that are just sent at once is taken to be no sooner.
     ///
     /// # Cost
     /// A few operations for each rank, and again for each level of long messages.
     pub(super) fn climbed(&self) -> Option<u64> {
-        let (place, radix) = (self.model.place, u64::from(self.radix));
-        let size = u64::from(place.size());
+        let (place, eager) = (self.model.place, self.model.machine.eager);
         if !self.up || self.work > 0 || place.nodes() == 1 || place.size() > RANKS {
             return None;
         }
+        let (size, radix) = (u64::from(place.size()), u64::from(self.radix));
         let levels = levels_of(place.size(), self.radix);
+        // The longest blocks of which a level's messages are sent at once.
+        let at_once = || (0..levels).map(|level| eager / radix.pow(level).min(size));
         let time = |each| {
-            let tree = Tree { each, ..*self };
-            let root = tree.gathered(0, radix.pow(levels))?;
+            let tree = |each| Tree { each, ..*self };
+            let longest = at_once().filter(|&longest| longest >= each).min();
+            let like = tree(longest.unwrap_or(LONG));
+            let [root, _] = tree(each).gathered(&like, 0, radix.pow(levels))?;
             Some(root.cpu.max(root.seen))
         };
-        let at_once = |level| self.model.machine.eager / radix.pow(level).min(size);
-        let shorter = (0..levels).map(at_once).filter(|&each| each < self.each);
+        let shorter = at_once().filter(|&each| each < self.each);
         shorter.fold(time(self.each), |longest, each| {
             Some(longest?.max(time(each)?))
         })
     }
 
-    /// When `rank` has what its subtree of `weight` ranks, or of those there are, sends up.
-    fn gathered(&self, rank: u64, weight: u64) -> Option<Parent> {
-        let model = self.model;
-        let place = model.place;
-        let (size, radix) = (u64::from(place.size()), u64::from(self.radix));
-        let mut messages = heapless::Vec::<Message, CHILDREN>::new();
+    /// When `rank` has what its subtree of `weight` ranks, or of those there are, sends up: of this tree's blocks, and of those
+    /// of one that it is like, in whose order it takes them.
+    fn gathered(&self, like: &Self, rank: u64, weight: u64) -> Option<[Parent; 2]> {
+        let (model, trees) = (self.model, [self, like]);
+        let (size, radix) = (u64::from(model.place.size()), u64::from(self.radix));
+        let mut messages = heapless::Vec::<[Message; 2], CHILDREN>::new();
         let mut below = 1;
         while below < weight {
-            for child in (1..radix).map(|child| rank + child * below) {
-                if child >= size {
-                    break;
-                }
-                let ranks = below.min(size - child);
-                let way = match place.node(rank as u32) == place.node(child as u32) {
+            let children = (1..radix).map(|child| rank + child * below);
+            for child in children.take_while(|&child| child < size) {
+                let [here, there] = [rank, child].map(|rank| model.place.node(rank as u32));
+                let way = match here == there {
                     true => Way::Node,
                     false => Way::Network,
                 };
-                let bytes = self.bytes(ranks);
-                let started = match below {
-                    1 => 0,
-                    _ => self.gathered(child, below)?.cpu,
+                let begun = match below {
+                    1 => [Parent::default(); 2],
+                    _ => self.gathered(like, child, below)?,
                 };
-                let comes = started + model.send(way, bytes) + model.path(way).latency;
-                messages.push(Message { way, bytes, comes }).ok()?;
+                let of = |at: usize| {
+                    let bytes = trees[at].bytes(below.min(size - child));
+                    let sent = begun[at].cpu + model.send(way, bytes);
+                    let comes = sent + model.path(way).latency;
+                    Message { way, bytes, comes }
+                };
+                messages.push([0, 1].map(of)).ok()?;
             }
             below *= radix;
         }
-        let mut parent = Parent {
-            cpu: model.copy(self.bytes(1)),
+        let mut parents = trees.map(|tree| Parent {
+            cpu: model.copy(tree.bytes(1)),
             ..Parent::default()
-        };
-        messages.sort_unstable_by_key(|message| message.comes);
-        for message in &mut messages {
-            message.comes = parent.carried(model, *message);
+        });
+        messages.sort_unstable_by_key(|[_, like]| like.comes);
+        for pair in &mut messages {
+            let each = parents.iter_mut().zip(pair);
+            each.for_each(|(parent, message)| message.comes = parent.carried(model, *message));
         }
-        messages.sort_unstable_by_key(|message| message.comes);
-        for message in &messages {
-            parent.take(model, *message);
+        messages.sort_unstable_by_key(|[_, like]| like.comes);
+        for pair in &messages {
+            let each = parents.iter_mut().zip(pair);
+            each.for_each(|(parent, message)| parent.take(model, *message));
         }
-        parent.end(model);
-        Some(parent)
+        parents.iter_mut().for_each(|parent| parent.end(model));
+        Some(parents)
     }
 }
 
