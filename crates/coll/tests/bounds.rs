@@ -4,8 +4,8 @@
 //! communication: theory, practice, and experience", 2007; Traeff, arXiv 2410.14234.
 //!
 //! What the rows of the catalog promise is compared with the bounds for all numbers of ranks to
-//! 1,024 and some to 2^20, and so is the volume to 1,024; that plans keep what is promised is proved for some here and for all of
-//! these numbers by `cargo xtask ci plans`.
+//! 1,024 and some to 2^20, and so is the volume to 1,024; that plans keep what is promised is proved for some here, and by
+//! `cargo xtask ci plans` for all numbers to 1,024 and for random larger ones.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
 use oxmpi_coll::check::{Case, Report, least_volume, plain};

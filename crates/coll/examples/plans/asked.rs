@@ -25,36 +25,37 @@ impl Asked {
             names: Vec::new(),
         };
         let number = words.get(1).and_then(|word| word.parse::<u64>().ok());
-        match (words.first().map(String::as_str), number) {
+        let options = match (words.first().map(String::as_str), number) {
             (Some("--beyond"), _) => {
                 asked.every = 0..0;
-                asked.names = words.split_off(1);
-                return Ok(asked);
+                1
             }
             (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {
-                asked = Asked {
-                    every: 1..ranks as u32 + 1,
-                    random: false,
-                    ..asked
-                }
+                asked.every = 1..ranks as u32 + 1;
+                asked.random = false;
+                2
             }
             (Some("--up-to"), _) => {
                 return Err(format!("--up-to needs a number of ranks from 1 to {EVERY}"));
             }
-            _ => {
-                asked.names = words;
-                return Ok(asked);
-            }
+            _ => 0,
+        };
+        asked.names = words.split_off(options);
+        let is_unknown = |name: &&String| !Algorithm::ALL.iter().any(|one| is_named(one, name));
+        match asked.names.iter().find(is_unknown) {
+            Some(name) => Err(format!("no collective or algorithm has the name `{name}`")),
+            None => Ok(asked),
         }
-        asked.names = words.split_off(2);
-        Ok(asked)
     }
 
     /// Whether the algorithm is asked for.
     pub(crate) fn names(&self, algorithm: &Algorithm) -> bool {
-        let collective = algorithm.collective().name();
-        let name = format!("{collective}/{}", algorithm.name());
-        let is_it = |word: &String| *word == name || word == collective;
-        self.names.is_empty() || self.names.iter().any(is_it)
+        self.names.is_empty() || self.names.iter().any(|name| is_named(algorithm, name))
     }
+}
+
+/// Whether that is the algorithm's name, or its collective's.
+fn is_named(algorithm: &Algorithm, name: &str) -> bool {
+    let collective = algorithm.collective().name();
+    name == collective || name == format!("{collective}/{}", algorithm.name())
 }

@@ -28,11 +28,11 @@ pub(crate) const VARIED: u32 = 8;
 /// Steps of all ranks together beyond which a variant is proved on one of [`SAMPLE`] numbers of ranks.
 pub(crate) const LONG: u64 = 20_000;
 
-/// Steps of all ranks together beyond which on up to [`EVERY`] ranks nothing is proved by running all ranks, but for what
-/// may not be left out.
+/// Steps of all ranks together beyond which on more than [`FEW`] and up to [`EVERY`] ranks nothing is proved by running all
+/// ranks; the plainest cases take fewer, or few ranks stand for all.
 const MANY: u64 = 2_500_000;
 
-/// The same beyond, where half as many ranks are taken.
+/// The same on more ranks, of which half as many are then taken: so all take a minute and a half on two processors.
 const MANY_BEYOND: u64 = 3_000_000;
 
 /// See [`LONG`].

@@ -9,6 +9,9 @@ use crate::circle::Circle;
 use crate::circulant::{Division, Gather, Own, Turned};
 use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
 
+/// The largest group whose steps can be counted.
+pub const MAX_SIZE: u32 = 1 << 30;
+
 /// One rank's part in allreduce by an allgather: the steps of that, then one for each vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherReduce {
@@ -45,7 +48,7 @@ impl Plan for GatherReduce {
     }
 
     fn scratch(&self, _: &Known<'_>) -> u64 {
-        self.count * u64::from(self.size())
+        self.count.saturating_mul(self.size().into())
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {

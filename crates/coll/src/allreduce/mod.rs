@@ -15,7 +15,7 @@ mod ring;
 
 pub use census::Census;
 pub use circulant::Circulant;
-pub use gather_reduce::GatherReduce;
+pub use gather_reduce::{GatherReduce, MAX_SIZE as GATHER_REDUCE_MAX_SIZE};
 pub use rabenseifner::Rabenseifner;
 pub use recursive_doubling::RecursiveDoubling;
 pub use recursive_multiplying::{

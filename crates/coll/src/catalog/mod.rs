@@ -53,7 +53,7 @@ impl Algorithm {
     ///
     /// # Cost
     ///
-    /// At most a logarithm of the number of ranks.
+    /// At most a logarithm of the number of ranks; a gather up a k-nomial tree on several nodes looks at each of up to 72.
     pub fn cost(self, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         if call.size < 2 {
             return 0;

@@ -232,8 +232,9 @@ pub struct Row {
     /// all, where it does not. Where a rank has several messages under way, or asks for them, it may
     /// see fewer anyway; or more, if blocks have lengths of their own and some are empty.
     pub rounds: fn(&Call, &Parameters) -> u64,
-    /// The time until the last rank is done, in picoseconds: a closed form, but for trees of few ranks on several
-    /// nodes. It grows with the bytes of the call but at a cutoff, and looks at nothing in which ranks' calls differ. The group
+    /// The time until the last rank is done, in picoseconds: a closed form, but for gathers up a k-nomial tree of few
+    /// ranks on several nodes. It grows with the bytes of the call, but at a cutoff; where nodes are not full it may fall, by up to
+    /// a tenth, when messages become so long that they are announced. It looks at nothing in which ranks' calls differ. The group
     /// has at least two ranks. See [`cost`](crate::cost).
     pub cost: fn(&Call, &Parameters, &Model) -> u64,
 }

@@ -444,7 +444,7 @@ table! {
         name: "gather-reduce",
         about: "fewest rounds for every operation; each rank reduces all: for few ranks and small \
                 vectors",
-        needs: Needs::NOTHING,
+        needs: Needs { max_size: allreduce::GATHER_REDUCE_MAX_SIZE, ..Needs::NOTHING },
         parameters: Parameters::NONE,
         rounds: |call, _| levels(call.size).into(),
         cost: cost::allreduce_gather_reduce,

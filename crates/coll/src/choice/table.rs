@@ -58,7 +58,7 @@ impl Table {
     ///
     /// Of an allreduce, which has the most candidates, about 2 ms among 17 to 100 ranks, 4 ms among 1,000 and 25 ms among a
     /// million, 16 on a node; of a reduce_scatter_block half of that or less, and of an allgather a tenth; of a gather 2 ms
-    /// among 64 ranks and 4 ms among 100, and less among more than 128. 80 KiB of stack.
+    /// among 64 ranks, and a tenth of that among more than 72. 80 KiB of stack.
     /// Nothing is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
         let call = &pattern(call);

@@ -1,3 +1,4 @@
+use super::candidates::radixes;
 use super::{Rule, Table, Tables, Tuning, choose};
 use crate::catalog::{Algorithm, Call, Collective, Parameters, Unsuited};
 use crate::machine::Machine;
@@ -51,6 +52,16 @@ fn a_longer_vector_never_costs_less() {
                 }
             }
         }
+    }
+}
+
+/// As long as a level's messages have room.
+#[test]
+fn a_radix_of_two_levels_is_tried() {
+    for size in 5..=256 {
+        let radixes = radixes(size, 256);
+        let makes_two = |&radix: &u32| radix < size && radix * radix >= size;
+        assert!(radixes.iter().any(makes_two), "{size}: {radixes:?}");
     }
 }
 

@@ -1,8 +1,8 @@
-//! What an algorithm costs on a machine: closed forms, one for each row of the catalog.
+//! What an algorithm costs on a machine: forms, one for each row of the catalog, closed but for one (`trees/climbing.rs`).
 //!
 //! A form adds up what stands on the longest way through the messages of a plan, under the model of
 //! the simulator: LogGP between nodes and inside them, one adapter for the ranks of a node, an eager
-//! limit, and each byte that is reduced or copied. It looks at no single rank, so it takes a
+//! limit, and each byte that is reduced or copied. A closed one looks at no single rank, so it takes a
 //! logarithm of the number of ranks and no memory; the simulator (`sim`) runs every rank's plan
 //! under the same model, and a test holds the forms against it.
 //!

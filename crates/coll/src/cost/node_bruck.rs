@@ -163,12 +163,13 @@ impl<'a> Nodes<'a> {
             .fold(ready, |[full, last], [of_full, of_last]| {
                 let behind = self.behind(&of_full, full.abs_diff(last));
                 let peer = if self.place.nodes() == 2 { last } else { full };
-                let came = peer.saturating_add(self.crossed(&of_full, work) + behind);
+                let came = peer.saturating_add(self.crossed(&of_full, work).saturating_add(behind));
                 let full_done = told(&of_full, self.done(&of_full, [full, came]));
                 if of_last.ranks == of_full.ranks {
                     return [full_done; 2];
                 }
-                let came = full.saturating_add(self.handed_on(&of_last, work) + behind);
+                let came =
+                    full.saturating_add(self.handed_on(&of_last, work).saturating_add(behind));
                 let last_done = told(&of_last, self.done(&of_last, [last, came]));
                 [full_done.max(last_done); 2]
             });

@@ -4,8 +4,8 @@ use super::Tree;
 use crate::cost::{Model, Way};
 use crate::tree::levels_of;
 
-/// Of more ranks a form stands for what each does.
-const RANKS: u32 = 128;
+/// Of more ranks a form stands for what each does: a table compares hundreds of times.
+const RANKS: u32 = 72;
 
 /// The most children of a parent here: of a larger radix there are hardly levels.
 const CHILDREN: usize = 96;
@@ -16,6 +16,7 @@ const LONG: u64 = 1 << 20;
 /// A message of a child to its parent.
 #[derive(Clone, Copy)]
 struct Message {
+    child: u64,
     way: Way,
     bytes: u64,
     /// When it, or what announces a long one, comes: to the parent's adapter, and then to its processor.
@@ -29,8 +30,9 @@ struct Parent {
     cpu: u64,
     /// Until when the adapter is.
     adapter: u64,
-    /// When the last of its long messages is there.
+    /// When the last of its long messages is there, and what its processor then does for it.
     there: u64,
+    recv: u64,
     /// When the last of its children on its node has seen that.
     seen: u64,
     /// Long messages that are under way while others are asked for.
@@ -38,23 +40,31 @@ struct Parent {
 }
 
 impl Tree<'_> {
-    /// When all blocks are with rank 0. `None`: of too many ranks, or where a form is as good.
+    /// When all blocks of a gather are with rank 0. `None`: of too many ranks, or where a form is as good.
     ///
-    /// A longer block never costs less: messages are taken in the order in which they come with the longest block of which
-    /// messages of the same levels are long; and where such are just announced, a parent that would be done sooner than with
-    /// those that are just sent at once is taken to be no sooner.
+    /// A longer block hardly ever costs less: messages are taken in the order in which they come with the longest block of
+    /// which as many are long; and where such are just announced, a parent that would be done sooner than with those that are
+    /// just sent at once is taken to be no sooner.
     ///
     /// # Cost
     /// A few operations for each rank, and again for each level of long messages.
     pub(super) fn climbed(&self) -> Option<u64> {
         let (place, eager) = (self.model.place, self.model.machine.eager);
-        if !self.up || self.work > 0 || place.nodes() == 1 || place.size() > RANKS {
+        debug_assert!(
+            self.up && self.work == 0,
+            "what is reduced is asked for in turn"
+        );
+        if place.nodes() == 1 || place.size() > RANKS {
             return None;
         }
         let (size, radix) = (u64::from(place.size()), u64::from(self.radix));
         let levels = levels_of(place.size(), self.radix);
-        // The longest blocks of which a level's messages are sent at once.
-        let at_once = || (0..levels).map(|level| eager / radix.pow(level).min(size));
+        // The longest blocks of which a level's messages are sent at once, or that of its last subtree.
+        let subtrees = |level| [radix.pow(level), size % radix.pow(level)];
+        let at_once = || {
+            let all = (0..levels).flat_map(subtrees);
+            all.filter(|&ranks| ranks > 0).map(|ranks| eager / ranks)
+        };
         let time = |each| {
             let tree = |each| Tree { each, ..*self };
             let longest = at_once().filter(|&longest| longest >= each).min();
@@ -91,7 +101,12 @@ impl Tree<'_> {
                     let bytes = trees[at].bytes(below.min(size - child));
                     let sent = begun[at].cpu + model.send(way, bytes);
                     let comes = sent + model.path(way).latency;
-                    Message { way, bytes, comes }
+                    Message {
+                        child,
+                        way,
+                        bytes,
+                        comes,
+                    }
                 };
                 messages.push([0, 1].map(of)).ok()?;
             }
@@ -101,12 +116,12 @@ impl Tree<'_> {
             cpu: model.copy(tree.bytes(1)),
             ..Parent::default()
         });
-        messages.sort_unstable_by_key(|[_, like]| like.comes);
+        messages.sort_unstable_by_key(|[_, like]| (like.comes, like.child));
         for pair in &mut messages {
             let each = parents.iter_mut().zip(pair);
             each.for_each(|(parent, message)| message.comes = parent.carried(model, *message));
         }
-        messages.sort_unstable_by_key(|[_, like]| like.comes);
+        messages.sort_unstable_by_key(|[_, like]| (like.comes, like.child));
         for pair in &messages {
             let each = parents.iter_mut().zip(pair);
             each.for_each(|(parent, message)| parent.take(model, *message));
@@ -119,7 +134,9 @@ impl Tree<'_> {
 impl Parent {
     /// When what comes to the adapter is with the processor.
     fn carried(&mut self, model: &Model, message: Message) -> u64 {
-        let Message { way, bytes, comes } = message;
+        let Message {
+            way, bytes, comes, ..
+        } = message;
         let path = model.path(way);
         let carried = bytes.saturating_mul(path.byte);
         match way {
@@ -135,7 +152,9 @@ impl Parent {
     }
 
     fn take(&mut self, model: &Model, message: Message) {
-        let Message { way, bytes, comes } = message;
+        let Message {
+            way, bytes, comes, ..
+        } = message;
         let path = model.path(way);
         let carried = bytes.saturating_mul(path.byte);
         self.cpu = self.cpu.max(comes) + model.ends(way, bytes).recv;
@@ -147,29 +166,31 @@ impl Parent {
                 if model.serial_copies {
                     self.cpu = end;
                 }
-                self.arrives(end);
+                self.arrives(end, path.recv);
                 self.seen = self.seen.max(end + path.latency);
             }
             (Way::Network, true) => {
                 self.cpu += path.send;
                 let start = (self.cpu + 2 * path.latency).max(self.adapter);
                 self.adapter = start + path.gap.max(carried);
-                self.arrives(start + carried);
+                self.arrives(start + carried, path.recv);
             }
         }
     }
 
     /// A long message will be there at `time`.
-    fn arrives(&mut self, time: u64) {
-        self.there = self.there.max(time);
+    fn arrives(&mut self, time: u64, recv: u64) {
+        if time >= self.there {
+            (self.there, self.recv) = (time, recv);
+        }
         self.under_way += 1;
     }
 
     /// All have been asked for: its processor turns to each once more, most of them while others are under way.
     fn end(&mut self, model: &Model) {
         if self.under_way > 0 {
-            let recv = model.machine.node.recv;
-            self.cpu = (self.cpu + (self.under_way - 1) * recv).max(self.there) + recv;
+            let others = (self.under_way - 1) * model.machine.node.recv;
+            self.cpu = (self.cpu + others).max(self.there) + self.recv;
         }
     }
 }

@@ -48,7 +48,7 @@ impl Team {
         let me = self.me;
         let pieces = self.pieces_for_all(len, 1);
         let mut run = Run::new(self, driver, (Kind::Bcast, root, len), pieces.through);
-        run.follow(root);
+        run.follow(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {

@@ -64,7 +64,6 @@ impl Team {
     ) -> Result<(), D::Error> {
         let is_root = self.me == root;
         let mut run = Run::new(self, driver, (kind, root, len), Through::Slots);
-        run.follow(root);
         run.one_writes(0, root);
         if is_root {
             run.offer(0, shown)?;

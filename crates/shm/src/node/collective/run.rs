@@ -71,10 +71,11 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// In this call all others wait for `root`.
+    /// In this call of so many steps all others wait for `root`. In a long one it waits for them as well, for room: there
+    /// nobody keeps a processor for a call to come.
     #[inline(always)]
-    pub(super) fn follow(&mut self, root: usize) {
-        self.follows = self.team.me != root;
+    pub(super) fn follow(&mut self, root: usize, steps: u64) {
+        self.follows = self.team.me != root && steps <= SLOTS as u64 / 4;
         self.team.succession.lead(self.team.members[root].rank);
     }
 

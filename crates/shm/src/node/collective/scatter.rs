@@ -57,7 +57,7 @@ impl Team {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
         let mut run = Run::new(self, driver, (Kind::Scatter, root, block), pieces.through);
-        run.follow(root);
+        run.follow(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             let (at, len) = pieces.part(step);

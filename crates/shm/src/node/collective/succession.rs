@@ -4,9 +4,8 @@
 //! ranks share processors, what counts is therefore that the next leader runs as soon as it can write. Which one that is, its
 //! own calls tell each rank: as with a processor's branches, what came after a rank the last time is likely to come again. So
 //! ranks that are not next make way for the one of their processor that is, and that one keeps its place until its turn has
-//! come. With eight ranks on two processors and a root that changes from call to call, a call took half as long so.
-
-use std::boxed::Box;
+//! come. With eight ranks on two processors and a root that changes from call to call, a call took half as long so. A call of many
+//! steps needs all ranks in turns anyway: 1 MiB took 1.15 times as long.
 
 use super::arena::RANKS;
 
@@ -14,7 +13,7 @@ use super::arena::RANKS;
 #[derive(Debug)]
 pub(super) struct Succession {
     /// Who led after each rank the last time; at first itself.
-    after: Box<[u8; RANKS as usize]>,
+    after: [u8; RANKS as usize],
     /// Who leads now.
     leader: u8,
 }
@@ -32,7 +31,7 @@ impl Succession {
     /// Nothing has been learned.
     pub(super) fn new() -> Self {
         Self {
-            after: Box::new(std::array::from_fn(|rank| rank as u8)),
+            after: std::array::from_fn(|rank| rank as u8),
             leader: 0,
         }
     }
