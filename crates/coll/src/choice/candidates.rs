@@ -54,8 +54,8 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
 }
 
 /// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
-/// single level of it. One that makes two levels is among them, if the messages of a level have room, of large ones the least; and the one
-/// above it, with which subtrees end elsewhere on nodes.
+/// single level of it. One that makes two levels is among them, if the messages of a level have room, of large ones the
+/// least; and the one above it, with which subtrees end elsewhere on nodes.
 pub(super) fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 3 }> {
     let below = RADIXES.iter().filter(|&&radix| radix < size).count();
     let mut all: heapless::Vec<u32, _> = RADIXES.iter().copied().take(below + 1).collect();

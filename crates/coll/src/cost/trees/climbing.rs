@@ -99,8 +99,9 @@ impl Tree<'_> {
                 };
                 let of = |at: usize| {
                     let bytes = trees[at].bytes(below.min(size - child));
-                    let sent = begun[at].cpu + model.send(way, bytes);
-                    let comes = sent + model.path(way).latency;
+                    let path = model.path(way);
+                    let sent = begun[at].cpu.saturating_add(model.send(way, bytes));
+                    let comes = sent.saturating_add(path.latency);
                     Message {
                         child,
                         way,
@@ -142,11 +143,11 @@ impl Parent {
         match way {
             _ if bytes > model.machine.eager => comes,
             Way::Node if model.serial_copies => comes,
-            Way::Node => comes + carried,
+            Way::Node => comes.saturating_add(carried),
             Way::Network => {
                 let start = comes.max(self.adapter);
-                self.adapter = start + path.gap.max(carried);
-                start + carried
+                self.adapter = start.saturating_add(path.gap.max(carried));
+                start.saturating_add(carried)
             }
         }
     }
@@ -157,23 +158,27 @@ impl Parent {
         } = message;
         let path = model.path(way);
         let carried = bytes.saturating_mul(path.byte);
-        self.cpu = self.cpu.max(comes) + model.ends(way, bytes).recv;
+        let recv = model.ends(way, bytes).recv;
+        self.cpu = self.cpu.max(comes).saturating_add(recv);
         match (way, bytes > model.machine.eager) {
-            (Way::Node, false) if model.serial_copies => self.cpu += carried,
+            (Way::Node, false) if model.serial_copies => {
+                self.cpu = self.cpu.saturating_add(carried);
+            }
             (_, false) => {}
             (Way::Node, true) => {
-                let end = self.cpu + carried;
+                let end = self.cpu.saturating_add(carried);
                 if model.serial_copies {
                     self.cpu = end;
                 }
                 self.arrives(end, path.recv);
-                self.seen = self.seen.max(end + path.latency);
+                self.seen = self.seen.max(end.saturating_add(path.latency));
             }
             (Way::Network, true) => {
-                self.cpu += path.send;
-                let start = (self.cpu + 2 * path.latency).max(self.adapter);
-                self.adapter = start + path.gap.max(carried);
-                self.arrives(start + carried, path.recv);
+                self.cpu = self.cpu.saturating_add(path.send);
+                let asked = self.cpu.saturating_add(2 * path.latency);
+                let start = asked.max(self.adapter);
+                self.adapter = start.saturating_add(path.gap.max(carried));
+                self.arrives(start.saturating_add(carried), path.recv);
             }
         }
     }
@@ -190,7 +195,8 @@ impl Parent {
     fn end(&mut self, model: &Model) {
         if self.under_way > 0 {
             let others = (self.under_way - 1) * model.machine.node.recv;
-            self.cpu = (self.cpu + others).max(self.there) + self.recv;
+            let asked = self.cpu.saturating_add(others);
+            self.cpu = asked.max(self.there).saturating_add(self.recv);
         }
     }
 }
