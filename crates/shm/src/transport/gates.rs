@@ -231,7 +231,9 @@ impl Gates {
             .passes
             .iter()
             .fold(steps, |all, pass| all | pass.missing);
+        // Of two ranks either has its turn soon.
         let before = awaited.and_then(Awaited::before);
+        let before = before.filter(|_| beside.count_ones() > 1);
         let is_next = |before: Before| before.ranks & beside != 0;
         if missing == 0 || beside & missing != 0 || before.is_some_and(is_next) {
             return Company::Needed;
@@ -323,20 +325,17 @@ mod tests {
             wait(&mut ranks[rank], awaited.of_root(before))
         };
         assert_eq!(wait(1, 1, &[2, 0], true), Company::Alone);
-        assert_eq!(wait(0, 2, &[2], true), Company::Waiting, "nobody is before");
+        assert_eq!(wait(2, 2, &[3], true), Company::Needed, "one is beside");
+        assert_eq!(wait(0, 3, &[3], true), Company::Waiting, "nobody is before");
         assert_eq!(
-            wait(1, 2, &[2, 0], true),
+            wait(1, 3, &[2, 0], true),
             Company::Needed,
             "another is next"
         );
-        assert_eq!(wait(1, 2, &[0], false), Company::Needed, "it never leads");
+        assert_eq!(wait(1, 3, &[0], false), Company::Needed, "it never leads");
+        assert_eq!(wait(0, 4, &[3], false), Company::Needed, "two are behind");
         assert_eq!(
-            wait(0, 3, &[2], false),
-            Company::Needed,
-            "the other is behind"
-        );
-        assert_eq!(
-            wait(1, 3, &[2], false),
+            wait(2, 3, &[3], false),
             Company::Waiting,
             "none of them leads"
         );
