@@ -390,15 +390,11 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
             // last node both ask at once.
             let is_odd = |ranks: u32| !ranks.is_multiple_of(2);
-            let behind = match place.on_last_node() {
-                // Both ends of the last node exchange in the same rounds.
-                last if !is_odd(last)
-                    && is_odd(place.per_node())
-                    && is_odd(place.nodes())
-                    && model.carries_slowly() =>
-                {
-                    3
-                }
+            let last = place.on_last_node();
+            // Both ends of the last node exchange in the same rounds.
+            let at_both_ends = is_odd(place.per_node()) && is_odd(place.nodes()) && !is_odd(last);
+            let behind = match last {
+                _ if at_both_ends && model.carries_slowly() => 3,
                 2 => 2,
                 _ => 1,
             };
