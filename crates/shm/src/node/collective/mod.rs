@@ -29,8 +29,8 @@
 //! bits then, too, and the same in each call, but others than if the ranks were elsewhere, or the vector shorter.
 //!
 //! Nobody waits for a rank that only reads, until that one is a whole ring of slots behind: so where
-//! ranks share a processor, each does as much as it can before it gives way. Of those there the one goes first that is
-//! likely to be the next root (`succession.rs`).
+//! ranks share a processor, each does as much as it can before it gives way. Of three or more there the one goes
+//! first, in short calls, that is likely to be the next root (`succession.rs`).
 //!
 //! Sources: R. Graham, G. Shipman, "MPI Support for Multi-core Architectures: Optimized Shared Memory
 //! Collectives", EuroPVM/MPI 2008 (segments in turn, told free in groups); S. Li, T. Hoefler, M. Snir,
