@@ -199,29 +199,61 @@ impl NodeReduceScatter {
         }
     }
 
-    /// Whether nothing has been reduced before into what this rank keeps.
-    fn keeps_input(&self, group: Group) -> bool {
+    /// What of that which these exchanges are of is among the sums before them, if the rest is as it was in the input.
+    /// `None`: all is among the sums.
+    fn reduced(&self, group: Group) -> Option<[Run; 2]> {
+        let phases = self.ports.phases();
+        let is_first_among = |digit: u32| digit + 1 == self.inside.phases();
         match group {
-            Group::Among { stock, digit } => {
-                let is_first = digit + 1 == self.inside.phases();
-                is_first && self.is_first(stock)
+            Group::Among { digit, .. } if !is_first_among(digit) => None,
+            Group::Among {
+                stock: Stock::Own, ..
+            } if phases == 1 => Some(self.ports.gathered()),
+            Group::Among {
+                stock: Stock::Own, ..
+            } => (phases == 0).then_some([Run::EMPTY; 2]),
+            Group::Among {
+                stock: Stock::Got { phase },
+                ..
             }
-            Group::Across { phase } => phase + 1 == self.ports.phases(),
+            | Group::Across { phase } => (phase + 1 == phases).then_some([Run::EMPTY; 2]),
         }
     }
 
-    /// Whether nothing has been reduced before into what this rank sends: who is alone on its node has nobody to do so with
-    /// before the first exchanges between nodes.
-    fn sends_input(&self, group: Group) -> bool {
-        let is_alone = self.ports.circle().size() == 1;
-        self.keeps_input(group) && (is_alone || matches!(group, Group::Among { .. }))
+    /// Whether elements are as they were in the input before such exchanges.
+    fn are_input(&self, group: Group, elements: &Range<u64>, known: &Known<'_>) -> bool {
+        self.reduced(group).is_some_and(|reduced| {
+            let reduced = self.elements_of(reduced, known);
+            let apart = |run: Range<u64>| run.end <= elements.start || elements.end <= run.start;
+            elements.is_empty() || reduced.into_iter().all(apart)
+        })
     }
 
-    /// Whether of what the ranks of the node reduce among themselves nothing has been reduced before.
-    fn is_first(&self, stock: Stock) -> bool {
-        match stock {
-            Stock::Got { phase } => phase + 1 == self.ports.phases(),
-            Stock::Own => self.ports.phases() == 0,
+    /// Whether what this rank sends is as it was in the input: who is alone on its node has nobody to reduce with before the
+    /// first exchanges between nodes.
+    fn sends_input(&self, group: Group, sent: &Range<u64>, known: &Known<'_>) -> bool {
+        let reduces_first = match group {
+            Group::Among { .. } => false,
+            Group::Across { .. } => self.ports.circle().size() > 1,
+        };
+        !reduces_first && self.are_input(group, sent, known)
+    }
+
+    /// Whether such exchanges between nodes are the only ones: what comes is all that is among the sums then.
+    fn is_only_across(&self, group: Group) -> bool {
+        matches!(group, Group::Across { .. }) && self.ports.phases() == 1
+    }
+
+    /// How many of such exchanges bring what is the first to be reduced into what this rank keeps: it lands among the sums.
+    fn first_ones(&self, group: Group, known: &Known<'_>) -> u32 {
+        let keeps_input = || {
+            let mut kept = self.elements_of(self.kept(group), known).into_iter();
+            kept.all(|kept| self.are_input(group, &kept, known))
+        };
+        match group {
+            Group::Across { phase } if self.is_only_across(group) => self.ports.parts(phase),
+            Group::Across { .. } => self.reduced(group).is_some().into(),
+            Group::Among { .. } => keeps_input().into(),
         }
     }
 
@@ -238,6 +270,11 @@ impl NodeReduceScatter {
         start + within.start..start + within.end
     }
 
+    /// The elements of two runs.
+    fn elements_of(&self, runs: [Run; 2], known: &Known<'_>) -> [Range<u64>; 2] {
+        runs.map(|run| self.elements(run, known))
+    }
+
     /// Where elements are in the input.
     fn input(&self, elements: &Range<u64>, known: &Known<'_>) -> Part {
         let buf = if self.in_place { Buf::Out } else { Buf::In };
@@ -248,7 +285,7 @@ impl NodeReduceScatter {
     /// Where what comes is until it is reduced: in the place of the sums if these are still empty; else behind them, and
     /// behind what else comes in the phase.
     fn landing(&self, turn: Turn, came: &[Range<u64>; 2], known: &Known<'_>) -> [Part; 2] {
-        if turn.number == 0 && self.keeps_input(turn.group) {
+        if turn.number < self.first_ones(turn.group, known) {
             return [sums(&came[0]), sums(&came[1])];
         }
         let before = match turn.number {
@@ -263,7 +300,7 @@ impl NodeReduceScatter {
     /// The room for what comes in an exchange: it is at most what this rank keeps, or what one of the ports that share it
     /// has of that.
     fn room(&self, group: Group, known: &Known<'_>) -> u64 {
-        let kept = self.kept(group).map(|run| self.elements(run, known));
+        let kept = self.elements_of(self.kept(group), known);
         let kept: u64 = kept.iter().map(|kept| kept.end - kept.start).sum();
         match group {
             Group::Among { .. } => kept,
@@ -271,12 +308,27 @@ impl NodeReduceScatter {
         }
     }
 
+    /// Copies elements of the input to the sums, but for those of some runs.
+    fn complete(
+        &self,
+        all: &Range<u64>,
+        but: &[Range<u64>; 2],
+        known: &Known<'_>,
+        acts: &mut Acts,
+    ) {
+        for rest in without(all.clone(), &but[0]) {
+            for rest in without(rest, &but[1]) {
+                copy(acts, self.input(&rest, known), sums(&rest));
+            }
+        }
+    }
+
     fn exchange(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
         let mut merged = [0..0, 0..0];
         if let Some(exchange) = self.exchanged(turn) {
-            let elements = |runs: [Run; 2]| runs.map(|run| self.elements(run, known));
-            merged = elements(exchange.came);
-            let sent = elements(exchange.sent).map(|sent| match self.sends_input(turn.group) {
+            merged = self.elements_of(exchange.came, known);
+            let sent = self.elements_of(exchange.sent, known);
+            let sent = sent.map(|sent| match self.sends_input(turn.group, &sent, known) {
                 true => self.input(&sent, known),
                 false => sums(&sent),
             });
@@ -286,21 +338,48 @@ impl NodeReduceScatter {
                 self.short.exchange(acts, 0, recv, send);
             }
         }
-        if turn.number == 0 && self.keeps_input(turn.group) {
-            for (kept, merged) in self.kept(turn.group).into_iter().zip(merged) {
-                for rest in without(self.elements(kept, known), &merged) {
-                    copy(acts, self.input(&rest, known), sums(&rest));
-                }
+        let lands = self.first_ones(turn.group, known) > 0;
+        if turn.number == 0 && lands && !self.is_only_across(turn.group) {
+            for kept in self.kept(turn.group) {
+                self.complete(&self.elements(kept, known), &merged, known, acts);
             }
         }
     }
 
+    /// Before the ranks reduce among themselves what only in part is among the sums after what came: what is sent, or kept,
+    /// as a whole goes there as a whole.
+    fn prepare(&self, known: &Known<'_>, acts: &mut Acts) {
+        let Some(digit) = self.inside.phases().checked_sub(1) else {
+            return;
+        };
+        let group = Group::Among {
+            stock: Stock::Own,
+            digit,
+        };
+        let reduced = self.elements_of(self.ports.gathered(), known);
+        let sent = (0..self.inside.values(digit))
+            .filter_map(|number| Some(self.exchanged(Turn { group, number })?.sent));
+        let sent = sent
+            .flat_map(|runs| self.elements_of(runs, known))
+            .filter(|sent| !self.are_input(group, sent, known));
+        let kept = match self.first_ones(group, known) {
+            0 => self.kept(group),
+            _ => [Run::EMPTY; 2],
+        };
+        for all in sent.chain(self.elements_of(kept, known)) {
+            self.complete(&all, &reduced, known, acts);
+        }
+    }
+
     fn merge(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
+        if turn.number == 0 && self.is_only_across(turn.group) {
+            self.prepare(known, acts);
+        }
         let Some(Exchange { came, .. }) = self.exchanged(turn) else {
             return;
         };
-        let came = came.map(|run| self.elements(run, known));
-        let from = match turn.number == 0 && self.keeps_input(turn.group) {
+        let came = self.elements_of(came, known);
+        let from = match turn.number < self.first_ones(turn.group, known) {
             true => [0, 1].map(|n| self.input(&came[n], known)),
             false => self.landing(turn, &came, known),
         };
@@ -337,12 +416,16 @@ fn sums(elements: &Range<u64>) -> Part {
     Part::new(Buf::Scratch, elements.start, elements.end - elements.start)
 }
 
-/// The elements before and behind some of them.
+/// The elements before some others, and those behind them.
 fn without(all: Range<u64>, some: &Range<u64>) -> [Range<u64>; 2] {
-    match some.is_empty() {
-        true => [all, 0..0],
-        false => [all.start..some.start, some.end..all.end],
+    if some.is_empty() {
+        return [all, 0..0];
     }
+    let Range { start, end } = all;
+    [
+        start..some.start.clamp(start, end),
+        some.end.clamp(start, end)..end,
+    ]
 }
 
 impl Doing {
@@ -380,7 +463,7 @@ impl Plan for NodeReduceScatter {
         });
         // Of the first exchanges one needs no room.
         let rooms = phases.chain(digits(Stock::Own)).map(|(group, exchanges)| {
-            match exchanges <= 1 && self.keeps_input(group) {
+            match exchanges <= self.first_ones(group, known) {
                 true => 0,
                 false => u64::from(exchanges).saturating_mul(self.room(group, known)),
             }

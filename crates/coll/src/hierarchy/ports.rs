@@ -268,6 +268,33 @@ impl Ports {
         })
     }
 
+    /// What of its node's blocks this rank gets in a reduce-scatter, in one exchange or several, if there is one phase.
+    pub(super) fn gathered(&self) -> [Run; 2] {
+        let (had, parts, served) = (self.had(0), self.parts(0), self.served(0));
+        let run = |from, to| {
+            let mark = |part| Mark {
+                ranks: 0,
+                here: had.to.ranks,
+                parts,
+                part,
+            };
+            Run {
+                first: had.first,
+                from: mark(from),
+                to: mark(to),
+            }
+        };
+        let ports = served.len() as u32;
+        let (from, around) = match ports < parts {
+            true => (served.start % parts, served.start % parts + ports),
+            false => (0, parts),
+        };
+        [
+            run(from, around.min(parts)),
+            run(0, around.saturating_sub(parts)),
+        ]
+    }
+
     /// Where in a stock the share of a rank of the node begins.
     fn share(&self, stock: Stock, local: u32) -> Mark {
         let Stock::Got { phase } = stock else {
