@@ -7,12 +7,12 @@ use crate::exec::IN_FLIGHT;
 use crate::stages;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 232;
+pub(super) const MOST: usize = 320;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
 /// In rising order.
-const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
+const RADIXES: [u32; 6] = [2, 3, 4, 5, 8, 16];
 
 /// The algorithm's own, and one with which hardly a rank waits for another one's signal, or to send
 /// what is short.

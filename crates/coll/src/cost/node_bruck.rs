@@ -280,7 +280,8 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
             rounds.shift(weight, messages, longest, merged);
             rounds.work(u64::from(sent).saturating_mul(near.send(Way::Node, longest)));
         }
-        if weight > 1 {
+        // Some get what goes around the end in two messages, unless of so few shares only the first ones are filled.
+        if weight > 1 && owners.saturating_add(weight.into()) > u64::from(near.place.size()) {
             rounds.work(near.both(Way::Node, 0));
         }
     }

@@ -490,6 +490,8 @@ fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u6
 /// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by
 /// side, and an allgather inside each node. `between` says when so many nodes have what goes through the lanes, with those
 /// that a rank of the last one is in; where that is a chain a last node of fewer ranks is the end.
+///
+/// A node's ranks tell one another short shares while those of other lanes still come, in so many blocks each.
 fn bcast_in_lanes(
     call: &Call,
     parameters: &Parameters,
@@ -511,9 +513,17 @@ fn bcast_in_lanes(
         let own = share.saturating_mul(of_one.into());
         let gather = Call::allgather(0, ranks, own);
         let gathered = linear(&gather, &window, &inside(model, ranks));
+        let blocks = u64::from(parameters.blocks).clamp(1, lane.count.max(1));
+        let behind = model.load(share.div_ceil(blocks)).saturating_mul((lanes(place) - 1).into());
+        let told = model.send(Way::Node, own).saturating_mul(ranks.into());
+        let last = told.saturating_add(model.hop(Way::Node, own));
+        let meanwhile = match own > model.machine.eager || size == 1 {
+            true => 0,
+            false => behind.min(gathered.saturating_sub(last)),
+        };
         between(&Call { size, ..lane }, [lanes(place), of_one])
             .saturating_add(scattered.saturating_sub(model.copy(share)))
-            .saturating_add(gathered.saturating_sub(model.copy(own)))
+            .saturating_add(gathered.saturating_sub(model.copy(own).saturating_add(meanwhile)))
     };
     let is_even = place.on_last_node() == most;
     let before = u32::from(is_chain && !is_even);
