@@ -140,7 +140,7 @@ pub(super) const fn alltoall_linear(collective: Collective) -> Row {
         about: "least volume, a window of exchanges at a time",
         needs: Needs::NOTHING,
         parameters: Parameters {
-            window: 8,
+            window: 16,
             per_node: 1,
             ..Parameters::NONE
         },
