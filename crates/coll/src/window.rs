@@ -53,15 +53,28 @@ impl Short {
     /// announced first: who starts late else keeps the next rank waiting while it copies, and that one
     /// the next. A short one is sent after there is room for what comes, which then needs no copy.
     pub(crate) fn exchange(self, acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
-        let is_long = send.1.len() > self.0.into();
+        self.exchange_runs(acts, tag, (recv.0, [recv.1]), (send.0, [send.1]));
+    }
+
+    /// The same where what is received, and what is sent, is several messages.
+    pub(crate) fn exchange_runs<const N: usize>(
+        self,
+        acts: &mut Acts,
+        tag: u32,
+        (source, came): (u32, [Part; N]),
+        (destination, sent): (u32, [Part; N]),
+    ) {
+        let is_long = sent.iter().any(|sent| sent.len() > self.elements());
+        let sent = sent.into_iter().filter(|sent| !sent.is_empty());
         if is_long {
-            acts.send(send.0, tag, send.1);
+            sent.clone()
+                .for_each(|sent| acts.send(destination, tag, sent));
         }
-        if !recv.1.is_empty() {
-            acts.recv(recv.0, tag, recv.1);
+        for came in came.into_iter().filter(|came| !came.is_empty()) {
+            acts.recv(source, tag, came);
         }
-        if !is_long && !send.1.is_empty() {
-            acts.send(send.0, tag, send.1);
+        if !is_long {
+            sent.for_each(|sent| acts.send(destination, tag, sent));
         }
     }
 }
@@ -69,6 +82,16 @@ impl Short {
 /// The exchange of a collective whose elements are bytes.
 pub(crate) fn exchange(acts: &mut Acts, tag: u32, recv: (u32, Part), send: (u32, Part)) {
     Short::BYTES.exchange(acts, tag, recv, send);
+}
+
+/// The same of several messages.
+pub(crate) fn exchange_runs<const N: usize>(
+    acts: &mut Acts,
+    tag: u32,
+    recv: (u32, [Part; N]),
+    send: (u32, [Part; N]),
+) {
+    Short::BYTES.exchange_runs(acts, tag, recv, send);
 }
 
 /// Copies a rank's own block, unless it is empty.

@@ -410,8 +410,19 @@ fn side_by_side(
     model: &Model,
     time: impl Fn(&Call, &Model) -> u64,
 ) -> u64 {
+    let [alone, all] = beside(lane, [all, of_one], model, time);
+    alone.max(all)
+}
+
+/// The same for a rank whose lane is alone at the adapters, and for the adapters.
+fn beside(
+    lane: &Call,
+    [all, of_one]: [u32; 2],
+    model: &Model,
+    time: impl Fn(&Call, &Model) -> u64,
+) -> [u64; 2] {
     if lane.size == 1 {
-        return 0;
+        return [0; 2];
     }
     let mut busiest = leaders(model, lane.size);
     let network = model.machine.network;
@@ -425,7 +436,7 @@ fn side_by_side(
     shared.machine.network.recv = 0;
     shared.machine.network.latency = 0;
     let messages = time(lane, &shared);
-    alone.max(messages.saturating_add(model.hop(Way::Network, 0)))
+    [alone, messages.saturating_add(model.hop(Way::Network, 0))]
 }
 
 /// Reduce-scatter inside the nodes in pairs, a lane's blocks for each rank, and over the circulant graph in lanes.
@@ -488,15 +499,16 @@ fn allreduce_in_lanes(call: &Call, parameters: &Parameters, model: &Model) -> u6
 }
 
 /// Bcast in lanes, each with a share of the vector: a scatter on the root's node, the lanes side by
-/// side, and an allgather inside each node. `between` says when so many nodes have what goes through the lanes, with those
-/// that a rank of the last one is in; where that is a chain a last node of fewer ranks is the end.
+/// side, and an allgather inside each node. `between` says when so many nodes have what goes through a lane alone, and what
+/// goes through all at the adapters, with those that a rank of the last node is in; where that is a chain a last node of
+/// fewer ranks is the end.
 ///
-/// A node's ranks tell one another short shares while those of other lanes still come, in so many blocks each.
+/// A node's ranks tell one another short shares while those of other lanes still come.
 fn bcast_in_lanes(
     call: &Call,
     parameters: &Parameters,
     model: &Model,
-    between: impl Fn(&Call, [u32; 2]) -> u64,
+    between: impl Fn(&Call, [u32; 2]) -> [u64; 2],
     is_chain: bool,
 ) -> u64 {
     let place = nodes_in_lanes(call, parameters);
@@ -508,22 +520,28 @@ fn bcast_in_lanes(
     let (most, share) = (place.ranks_on(0), lane.bytes());
     let scatter = Call::scatter(0, most, 0, share);
     let scattered = scatter_linear(&scatter, &window, &inside(model, most));
+    let blocks = u64::from(parameters.blocks).clamp(1, lane.count.max(1));
+    let others = model
+        .load(share.div_ceil(blocks))
+        .saturating_mul((lanes(place) - 1).into());
     let done = |node, size| {
         let (ranks, of_one) = (place.ranks_on(node), lanes_of_one(place, node));
         let own = share.saturating_mul(of_one.into());
         let gather = Call::allgather(0, ranks, own);
         let gathered = linear(&gather, &window, &inside(model, ranks));
-        let blocks = u64::from(parameters.blocks).clamp(1, lane.count.max(1));
-        let behind = model.load(share.div_ceil(blocks)).saturating_mul((lanes(place) - 1).into());
-        let told = model.send(Way::Node, own).saturating_mul(ranks.into());
-        let last = told.saturating_add(model.hop(Way::Node, own));
-        let meanwhile = match own > model.machine.eager || size == 1 {
-            true => 0,
-            false => behind.min(gathered.saturating_sub(last)),
+        let gathered = gathered.saturating_sub(model.copy(own));
+        let [alone, all] = between(&Call { size, ..lane }, [lanes(place), of_one]);
+        let last = alone.max(all);
+        let told = match own > model.machine.eager {
+            true => last.saturating_add(gathered),
+            false => {
+                let first = alone.max(all.saturating_sub(others));
+                let sent = model.send(Way::Node, own).saturating_mul(ranks.into());
+                let own = sent.saturating_add(model.hop(Way::Node, own)).min(gathered);
+                (first.saturating_add(gathered)).max(last.saturating_add(own))
+            }
         };
-        between(&Call { size, ..lane }, [lanes(place), of_one])
-            .saturating_add(scattered.saturating_sub(model.copy(share)))
-            .saturating_add(gathered.saturating_sub(model.copy(own).saturating_add(meanwhile)))
+        told.saturating_add(scattered.saturating_sub(model.copy(share)))
     };
     let is_even = place.on_last_node() == most;
     let before = u32::from(is_chain && !is_even);
@@ -536,7 +554,7 @@ pub(crate) fn lane_knomial(call: &Call, parameters: &Parameters, model: &Model) 
         return bcast(call, parameters, model);
     }
     let tree = |lane: &Call, model: &Model| bcast(lane, parameters, model);
-    let between = |lane: &Call, numbers| side_by_side(lane, numbers, model, tree);
+    let between = |lane: &Call, numbers| beside(lane, numbers, model, tree);
     bcast_in_lanes(call, parameters, model, between, false)
 }
 
@@ -547,15 +565,15 @@ pub(crate) fn lane_chain(call: &Call, parameters: &Parameters, model: &Model) ->
     }
     let between = |lane: &Call, [all, of_one]: [u32; 2]| {
         if lane.size == 1 {
-            return 0;
+            return [0; 2];
         }
         let blocks = u64::from(parameters.blocks).min(lane.count).max(1);
         let bytes = lane.bytes().div_ceil(blocks);
         let carried = model.load(bytes).saturating_mul(all.into());
         let taken = (model.receive(Way::Network, bytes)).saturating_mul(of_one.into());
         let hops = u64::from(lane.size - 1).saturating_mul(model.hop(Way::Network, bytes));
-        hops.saturating_add(carried.max(taken).saturating_mul(blocks))
-            .max(chain(lane, parameters, &leaders(model, lane.size)))
+        let all = hops.saturating_add(carried.max(taken).saturating_mul(blocks));
+        [chain(lane, parameters, &leaders(model, lane.size)), all]
     };
     bcast_in_lanes(call, parameters, model, between, true)
 }
@@ -576,10 +594,10 @@ pub(crate) fn lane_circulant(call: &Call, parameters: &Parameters, model: &Model
         round.saturating_mul(Pipeline::rounds_of(lane, parameters))
     };
     let between = |lane: &Call, [all, of_one]: [u32; 2]| {
-        let beside = side_by_side(lane, [all, 1], model, graph);
+        let [alone, all] = beside(lane, [all, 1], model, graph);
         match of_one {
-            1 => beside,
-            _ => beside.max(in_turn(lane, of_one)),
+            1 => [alone, all],
+            _ => [alone.max(in_turn(lane, of_one)), all],
         }
     };
     bcast_in_lanes(call, parameters, model, between, false)

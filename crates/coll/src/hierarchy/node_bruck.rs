@@ -20,7 +20,7 @@ use crate::blocks::Blocks;
 use crate::catalog::{Call, Parameters};
 use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{copy, exchange};
+use crate::window::{copy, exchange, exchange_runs};
 
 /// One rank's part. The steps inside its node; then for each phase those between the nodes, which do not wait for one
 /// another, and those inside again.
@@ -106,9 +106,8 @@ impl NodeBruck {
             _ => shares(circle.rank()),
         };
         let [source_rank, destination] = [source, destination].map(|at| self.ports.neighbor(at));
-        for (incoming, outgoing) in shares(source).into_iter().zip(outgoing) {
-            exchange(acts, 0, (source_rank, incoming), (destination, outgoing));
-        }
+        let recv = (source_rank, shares(source));
+        exchange_runs(acts, 0, recv, (destination, outgoing));
         phase
     }
 

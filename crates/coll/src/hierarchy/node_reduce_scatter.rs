@@ -201,11 +201,17 @@ impl NodeReduceScatter {
 
     /// What of that which these exchanges are of is among the sums before them, if the rest is as it was in the input.
     /// `None`: all is among the sums.
-    fn reduced(&self, group: Group) -> Option<[Run; 2]> {
+    fn reduced(&self, group: Group, known: &Known<'_>) -> Option<[Run; 2]> {
         let phases = self.ports.phases();
-        let is_first_among = |digit: u32| digit + 1 == self.inside.phases();
+        let last = self.inside.phases().saturating_sub(1);
         match group {
-            Group::Among { digit, .. } if !is_first_among(digit) => None,
+            Group::Among { stock, digit } if digit < last => {
+                let before = Group::Among {
+                    stock,
+                    digit: digit + 1,
+                };
+                (self.next_to(before, known) == Some(group)).then(|| self.first_that_came(before))
+            }
             Group::Among {
                 stock: Stock::Own, ..
             } if phases == 1 => Some(self.ports.gathered()),
@@ -220,9 +226,37 @@ impl NodeReduceScatter {
         }
     }
 
+    /// The next exchanges, if before them only what came in these is among the sums, and not all that they are of: after the
+    /// only ones between nodes, and after the first inside, if that is a single one of fewer shares than are kept.
+    fn next_to(&self, group: Group, known: &Known<'_>) -> Option<Group> {
+        let last = self.inside.phases().checked_sub(1)?;
+        match group {
+            Group::Across { .. } => (self.ports.phases() == 1).then_some(Group::Among {
+                stock: Stock::Own,
+                digit: last,
+            }),
+            Group::Among { stock, digit } => {
+                let weight = self.inside.weight(last);
+                let is_short = self.ports.circle().size() - weight < weight;
+                let is_first = digit == last && is_short && self.first_ones(group, known) > 0;
+                let next = Group::Among {
+                    stock,
+                    digit: last.saturating_sub(1),
+                };
+                is_first.then_some(next)
+            }
+        }
+    }
+
+    /// What comes in the first of such exchanges.
+    fn first_that_came(&self, group: Group) -> [Run; 2] {
+        let first = self.exchanged(Turn { group, number: 0 });
+        first.map_or([Run::EMPTY; 2], |exchange| exchange.came)
+    }
+
     /// Whether elements are as they were in the input before such exchanges.
     fn are_input(&self, group: Group, elements: &Range<u64>, known: &Known<'_>) -> bool {
-        self.reduced(group).is_some_and(|reduced| {
+        self.reduced(group, known).is_some_and(|reduced| {
             let reduced = self.elements_of(reduced, known);
             let apart = |run: Range<u64>| run.end <= elements.start || elements.end <= run.start;
             elements.is_empty() || reduced.into_iter().all(apart)
@@ -239,11 +273,6 @@ impl NodeReduceScatter {
         !reduces_first && self.are_input(group, sent, known)
     }
 
-    /// Whether such exchanges between nodes are the only ones: what comes is all that is among the sums then.
-    fn is_only_across(&self, group: Group) -> bool {
-        matches!(group, Group::Across { .. }) && self.ports.phases() == 1
-    }
-
     /// How many of such exchanges bring what is the first to be reduced into what this rank keeps: it lands among the sums.
     fn first_ones(&self, group: Group, known: &Known<'_>) -> u32 {
         let keeps_input = || {
@@ -251,8 +280,8 @@ impl NodeReduceScatter {
             kept.all(|kept| self.are_input(group, &kept, known))
         };
         match group {
-            Group::Across { phase } if self.is_only_across(group) => self.ports.parts(phase),
-            Group::Across { .. } => self.reduced(group).is_some().into(),
+            Group::Across { phase } if self.ports.phases() == 1 => self.ports.parts(phase),
+            Group::Across { phase } => (phase + 1 == self.ports.phases()).into(),
             Group::Among { .. } => keeps_input().into(),
         }
     }
@@ -333,30 +362,29 @@ impl NodeReduceScatter {
                 false => sums(&sent),
             });
             let came = self.landing(turn, &merged, known);
-            for (came, sent) in came.into_iter().zip(sent) {
-                let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
-                self.short.exchange(acts, 0, recv, send);
-            }
+            let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
+            self.short.exchange_runs(acts, 0, recv, send);
         }
-        let lands = self.first_ones(turn.group, known) > 0;
-        if turn.number == 0 && lands && !self.is_only_across(turn.group) {
+        // Of several phases between nodes only the first one keeps what is input.
+        let keeps_input = match turn.group {
+            Group::Across { phase } => phase > 0 && phase + 1 == self.ports.phases(),
+            Group::Among { .. } => false,
+        };
+        if turn.number == 0 && keeps_input {
             for kept in self.kept(turn.group) {
                 self.complete(&self.elements(kept, known), &merged, known, acts);
             }
         }
     }
 
-    /// Before the ranks reduce among themselves what only in part is among the sums after what came: what is sent, or kept,
-    /// as a whole goes there as a whole.
-    fn prepare(&self, known: &Known<'_>, acts: &mut Acts) {
-        let Some(digit) = self.inside.phases().checked_sub(1) else {
+    /// Before the ranks reduce among themselves what is among the sums in part only: what is sent, or kept, as a whole
+    /// goes there as a whole.
+    fn prepare(&self, group: Group, known: &Known<'_>, acts: &mut Acts) {
+        let (Group::Among { digit, .. }, Some(reduced)) = (group, self.reduced(group, known))
+        else {
             return;
         };
-        let group = Group::Among {
-            stock: Stock::Own,
-            digit,
-        };
-        let reduced = self.elements_of(self.ports.gathered(), known);
+        let reduced = self.elements_of(reduced, known);
         let sent = (0..self.inside.values(digit))
             .filter_map(|number| Some(self.exchanged(Turn { group, number })?.sent));
         let sent = sent
@@ -372,8 +400,12 @@ impl NodeReduceScatter {
     }
 
     fn merge(&self, turn: Turn, known: &Known<'_>, acts: &mut Acts) {
-        if turn.number == 0 && self.is_only_across(turn.group) {
-            self.prepare(known, acts);
+        let next = match turn.number {
+            0 => self.next_to(turn.group, known),
+            _ => None,
+        };
+        if let Some(next) = next {
+            self.prepare(next, known, acts);
         }
         let Some(Exchange { came, .. }) = self.exchanged(turn) else {
             return;
