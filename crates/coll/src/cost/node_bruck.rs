@@ -257,7 +257,7 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
         let new = share
             .saturating_mul(missing.min(weight * values).into())
             .min(all);
-        if owners >= u64::from(near.place.size()) {
+        if 2 * owners > u64::from(near.place.size()) {
             let least = match longest > near.machine.eager {
                 true => near.machine.eager.saturating_add(1),
                 false => 0,
