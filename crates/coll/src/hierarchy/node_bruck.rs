@@ -27,7 +27,6 @@ use crate::window::{copy, exchange, exchange_runs};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeBruck {
     ports: Ports,
-    rank: u32,
     blocks: Blocks,
     in_place: bool,
     inside: Digits,
@@ -48,7 +47,6 @@ impl NodeBruck {
         let ports = Ports::of(call, parameters);
         NodeBruck {
             ports,
-            rank: call.rank,
             blocks,
             in_place,
             inside: Digits::new(ports.circle().size(), parameters.radix),
@@ -79,7 +77,7 @@ impl NodeBruck {
 
     /// This rank's own block where it belongs, and where it is at the start.
     fn own(&self, known: &Known<'_>) -> [Part; 2] {
-        let belongs = self.blocks.output(known, self.rank);
+        let belongs = self.blocks.output(known, self.ports.rank());
         match self.in_place {
             true => [belongs; 2],
             false => [belongs, Part::new(Buf::In, 0, belongs.len())],

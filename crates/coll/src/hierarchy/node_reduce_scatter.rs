@@ -34,7 +34,6 @@ use core::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeReduceScatter {
     ports: Ports,
-    rank: u32,
     /// The vector from the first block of this rank's node on.
     view: Turned,
     inside: Digits,
@@ -91,7 +90,6 @@ impl NodeReduceScatter {
         let ports = Ports::of(call, parameters);
         NodeReduceScatter {
             ports,
-            rank: call.rank,
             view: Turned {
                 circle: Circle::new(ports.neighbor(0), call.size),
                 blocks,
@@ -121,7 +119,7 @@ impl NodeReduceScatter {
     }
 
     /// The steps inside the node, at the end or in a phase.
-    fn steps_inside(&self) -> u32 {
+    const fn steps_inside(&self) -> u32 {
         2 * self.inside.exchanges()
     }
 
@@ -311,10 +309,16 @@ impl NodeReduceScatter {
         (self.view.natural(buf, 0, 0, known)).further(elements.start, count)
     }
 
-    /// Where what comes is until it is reduced: in the place of the sums if these are still empty; else behind them, and
+    /// Where what comes is until it is reduced: in the place of the sums if it is the first there; else behind them, and
     /// behind what else comes in the phase.
-    fn landing(&self, turn: Turn, came: &[Range<u64>; 2], known: &Known<'_>) -> [Part; 2] {
-        if turn.number < self.first_ones(turn.group, known) {
+    fn landing(
+        &self,
+        turn: Turn,
+        is_first: bool,
+        came: &[Range<u64>; 2],
+        known: &Known<'_>,
+    ) -> [Part; 2] {
+        if is_first {
             return [sums(&came[0]), sums(&came[1])];
         }
         let before = match turn.number {
@@ -361,7 +365,8 @@ impl NodeReduceScatter {
                 true => self.input(&sent, known),
                 false => sums(&sent),
             });
-            let came = self.landing(turn, &merged, known);
+            let is_first = turn.number < self.first_ones(turn.group, known);
+            let came = self.landing(turn, is_first, &merged, known);
             let (recv, send) = ((exchange.source, came), (exchange.destination, sent));
             self.short.exchange_runs(acts, 0, recv, send);
         }
@@ -413,7 +418,7 @@ impl NodeReduceScatter {
         let came = self.elements_of(came, known);
         let from = match turn.number < self.first_ones(turn.group, known) {
             true => [0, 1].map(|n| self.input(&came[n], known)),
-            false => self.landing(turn, &came, known),
+            false => self.landing(turn, false, &came, known),
         };
         for (from, came) in from.into_iter().zip(&came) {
             if !from.is_empty() {
@@ -429,7 +434,7 @@ impl NodeReduceScatter {
 
     /// Brings the own block where it goes.
     fn deliver(&self, known: &Known<'_>, acts: &mut Acts) {
-        let own = self.elements(Run::new(self.rank, 1), known);
+        let own = self.elements(Run::new(self.ports.rank(), 1), known);
         let from = match self.is_alone() {
             true if self.in_place => return,
             true => self.input(&own, known),

@@ -21,9 +21,13 @@ use core::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ports {
     place: Placement,
-    rank: u32,
-    /// The most ports that share what comes from one place.
-    most: u32,
+    /// This rank's node, and its number there.
+    node: u32,
+    local: u32,
+    /// The phases of exchanges between nodes.
+    phases: u32,
+    /// How many ports share what comes from one place: in the last phase, and in earlier ones.
+    parts: [u32; 2],
 }
 
 /// A place among the elements of blocks that follow one another: behind those of so many ranks, and behind the first parts
@@ -115,6 +119,11 @@ pub(crate) fn sharers(most: u32, place: Placement, places: u32) -> u32 {
     (even / places).max(1)
 }
 
+/// The exchanges between nodes.
+const fn exchanges_of(place: Placement) -> Digits {
+    Digits::new(place.nodes(), place.ranks_on(0).saturating_add(1))
+}
+
 /// One exchange with another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crossing {
@@ -127,10 +136,16 @@ pub(super) struct Crossing {
 impl Ports {
     /// On nodes that are filled one after another; where ranks are dealt in turn, each is a node of its own.
     pub(super) fn of(call: &Call, parameters: &Parameters) -> Self {
+        let place = one_after_another(call, parameters);
+        let digits = exchanges_of(place);
+        let phases = digits.phases();
+        let parts = |phase| sharers(parameters.blocks, place, digits.values(phase));
         Ports {
-            place: one_after_another(call, parameters),
-            rank: call.rank,
-            most: parameters.blocks,
+            place,
+            node: place.node(call.rank),
+            local: place.local(call.rank),
+            phases,
+            parts: [1, 2].map(|before| phases.checked_sub(before).map_or(1, parts)),
         }
     }
 
@@ -139,25 +154,29 @@ impl Ports {
         self.place.size()
     }
 
+    /// This rank.
+    pub(super) const fn rank(&self) -> u32 {
+        self.place.rank(self.node, self.local)
+    }
+
     /// This rank's node among all.
     const fn node(&self) -> Circle {
-        Circle::new(self.place.node(self.rank), self.place.nodes())
+        Circle::new(self.node, self.place.nodes())
     }
 
     /// This rank among those of its node.
     pub(super) const fn circle(&self) -> Circle {
-        let ranks = self.place.ranks_on(self.node().rank());
-        Circle::new(self.place.local(self.rank), ranks)
+        Circle::new(self.local, self.place.ranks_on(self.node))
+    }
+
+    /// The exchanges between nodes.
+    const fn digits(&self) -> Digits {
+        exchanges_of(self.place)
     }
 
     /// The rank of that number on this rank's node.
     pub(super) const fn neighbor(&self, local: u32) -> u32 {
         self.place.rank(self.node().rank(), local)
-    }
-
-    /// The exchanges between nodes.
-    fn digits(&self) -> Digits {
-        Digits::new(self.place.nodes(), self.most_ranks().saturating_add(1))
     }
 
     /// The ranks of a full node.
@@ -166,8 +185,8 @@ impl Ports {
     }
 
     /// How many phases there are.
-    pub(super) fn phases(&self) -> u32 {
-        self.digits().phases()
+    pub(super) const fn phases(&self) -> u32 {
+        self.phases
     }
 
     /// The most rounds with one message at a time, of which ranks have so many exchanges inside before the first phase
@@ -200,9 +219,13 @@ impl Ports {
     }
 
     /// How many ports share what comes from one place in a phase.
-    pub(super) fn parts(&self, phase: u32) -> u32 {
-        let places = self.digits().values(phase);
-        sharers(self.most, self.place, places)
+    pub(super) const fn parts(&self, phase: u32) -> u32 {
+        let [last, earlier] = self.parts;
+        if phase + 1 == self.phases {
+            last
+        } else {
+            earlier
+        }
     }
 
     /// How many ports are in use in a phase; the last ones may be idle in the last.
@@ -325,10 +348,13 @@ impl Ports {
             }
         };
         let to_end = ranks.min(self.circle().size() - first);
-        [(first, to_end), (0, ranks - to_end)].map(|(first, ranks)| Run {
-            first: start,
-            from: self.share(stock, first),
-            to: self.share(stock, first + ranks),
+        [(first, to_end), (0, ranks - to_end)].map(|(first, ranks)| match ranks {
+            0 => Run::EMPTY,
+            _ => Run {
+                first: start,
+                from: self.share(stock, first),
+                to: self.share(stock, first + ranks),
+            },
         })
     }
 }
