@@ -1,0 +1,174 @@
+//! What is among the sums of a reduce-scatter, and what is as it was in the input: so nothing is copied but what is sent, or
+//! kept, as a whole of which a part has been reduced.
+
+use super::{Group, NodeReduceScatter, Turn};
+use crate::hierarchy::ports::{Run, Stock};
+use crate::plan::{Acts, Buf, Known, Part};
+use crate::split::longest;
+use crate::window::copy;
+use core::ops::Range;
+
+impl NodeReduceScatter {
+    /// What of that which these exchanges are of is among the sums before them, if the rest is as it was in the input.
+    /// `None`: all is among the sums.
+    pub(super) fn reduced(&self, group: Group, known: &Known<'_>) -> Option<[Run; 2]> {
+        let phases = self.ports.phases();
+        let last = self.inside.phases().saturating_sub(1);
+        match group {
+            Group::Among { stock, digit } if digit < last => {
+                let before = Group::Among {
+                    stock,
+                    digit: digit + 1,
+                };
+                (self.next_to(before, known) == Some(group)).then(|| self.first_that_came(before))
+            }
+            Group::Among {
+                stock: Stock::Own, ..
+            } if phases == 1 => Some(self.ports.gathered()),
+            Group::Among {
+                stock: Stock::Own, ..
+            } => (phases == 0).then_some([Run::EMPTY; 2]),
+            Group::Among {
+                stock: Stock::Got { phase },
+                ..
+            }
+            | Group::Across { phase } => (phase + 1 == phases).then_some([Run::EMPTY; 2]),
+        }
+    }
+
+    /// The next exchanges, if before them only what came in these is among the sums, and not all that they are of: after the
+    /// only ones between nodes, and after the first inside, if that is a single one of fewer shares than are kept.
+    pub(super) fn next_to(&self, group: Group, known: &Known<'_>) -> Option<Group> {
+        let last = self.inside.phases().checked_sub(1)?;
+        match group {
+            Group::Across { .. } => (self.ports.phases() == 1).then_some(Group::Among {
+                stock: Stock::Own,
+                digit: last,
+            }),
+            Group::Among { stock, digit } => {
+                let weight = self.inside.weight(last);
+                let is_short = self.ports.circle().size() - weight < weight;
+                let is_first = digit == last && is_short && self.first_ones(group, known) > 0;
+                let next = Group::Among {
+                    stock,
+                    digit: last.saturating_sub(1),
+                };
+                is_first.then_some(next)
+            }
+        }
+    }
+
+    /// What comes in the first of such exchanges.
+    fn first_that_came(&self, group: Group) -> [Run; 2] {
+        let first = self.exchanged(Turn { group, number: 0 });
+        first.map_or([Run::EMPTY; 2], |exchange| exchange.came)
+    }
+
+    /// Whether elements are as they were in the input before such exchanges.
+    pub(super) fn are_input(&self, group: Group, elements: &Range<u64>, known: &Known<'_>) -> bool {
+        self.reduced(group, known).is_some_and(|reduced| {
+            let reduced = self.elements_of(reduced, known);
+            let apart = |run: Range<u64>| run.end <= elements.start || elements.end <= run.start;
+            elements.is_empty() || reduced.into_iter().all(apart)
+        })
+    }
+
+    /// How many of such exchanges bring what is the first to be reduced into what this rank keeps: it lands among the sums.
+    pub(super) fn first_ones(&self, group: Group, known: &Known<'_>) -> u32 {
+        let keeps_input = || {
+            let mut kept = self.elements_of(self.kept(group), known).into_iter();
+            kept.all(|kept| self.are_input(group, &kept, known))
+        };
+        match group {
+            Group::Across { phase } if self.ports.phases() == 1 => self.ports.parts(phase),
+            Group::Across { phase } => (phase + 1 == self.ports.phases()).into(),
+            Group::Among { .. } => keeps_input().into(),
+        }
+    }
+
+    /// Where what comes is until it is reduced: in the place of the sums if it is the first there; else behind them, and
+    /// behind what else comes in the phase.
+    pub(super) fn landing(
+        &self,
+        turn: Turn,
+        is_first: bool,
+        came: &[Range<u64>; 2],
+        known: &Known<'_>,
+    ) -> [Part; 2] {
+        if is_first {
+            return [sums(&came[0]), sums(&came[1])];
+        }
+        let before = match turn.number {
+            0 => 0,
+            number => u64::from(number) * self.room(turn.group, known),
+        };
+        let first = self.view.total() + before;
+        let [one, other] = [0, 1].map(|n| came[n].end - came[n].start);
+        [(first, one), (first + one, other)].map(|(at, len)| Part::new(Buf::Scratch, at, len))
+    }
+
+    /// The room for what comes in an exchange: it is at most what this rank keeps, or what one of the ports that share it
+    /// has of that.
+    pub(super) fn room(&self, group: Group, known: &Known<'_>) -> u64 {
+        let kept = self.elements_of(self.kept(group), known);
+        let kept: u64 = kept.iter().map(|kept| kept.end - kept.start).sum();
+        match group {
+            Group::Among { .. } => kept,
+            Group::Across { phase } => longest(kept, self.ports.parts(phase)),
+        }
+    }
+
+    /// Copies elements of the input to the sums, but for those of some runs.
+    pub(super) fn complete(
+        &self,
+        all: &Range<u64>,
+        but: &[Range<u64>; 2],
+        known: &Known<'_>,
+        acts: &mut Acts,
+    ) {
+        for rest in without(all.clone(), &but[0]) {
+            for rest in without(rest, &but[1]) {
+                copy(acts, self.input(&rest, known), sums(&rest));
+            }
+        }
+    }
+
+    /// Before the ranks reduce among themselves what is among the sums in part only: what is sent, or kept, as a whole
+    /// goes there as a whole.
+    pub(super) fn prepare(&self, group: Group, known: &Known<'_>, acts: &mut Acts) {
+        let (Group::Among { digit, .. }, Some(reduced)) = (group, self.reduced(group, known))
+        else {
+            return;
+        };
+        let reduced = self.elements_of(reduced, known);
+        let sent = (0..self.inside.values(digit))
+            .filter_map(|number| Some(self.exchanged(Turn { group, number })?.sent));
+        let sent = sent
+            .flat_map(|runs| self.elements_of(runs, known))
+            .filter(|sent| !self.are_input(group, sent, known));
+        let kept = match self.first_ones(group, known) {
+            0 => self.kept(group),
+            _ => [Run::EMPTY; 2],
+        };
+        for all in sent.chain(self.elements_of(kept, known)) {
+            self.complete(&all, &reduced, known, acts);
+        }
+    }
+}
+
+/// Where the sums of elements are: in scratch, which begins with the blocks of this rank's node.
+pub(super) fn sums(elements: &Range<u64>) -> Part {
+    Part::new(Buf::Scratch, elements.start, elements.end - elements.start)
+}
+
+/// The elements before some others, and those behind them.
+fn without(all: Range<u64>, some: &Range<u64>) -> [Range<u64>; 2] {
+    if some.is_empty() {
+        return [all, 0..0];
+    }
+    let Range { start, end } = all;
+    [
+        start..some.start.clamp(start, end),
+        some.end.clamp(start, end)..end,
+    ]
+}
