@@ -24,6 +24,13 @@ type Key = (u32, u32, u32);
 /// Names a message under way: an index into [`World::ends`].
 pub(super) type Ticket = u32;
 
+/// A round, and the order in which messages were sent: one number, as these are compared often.
+type Due = u64;
+
+const fn due(round: u32, order: u32) -> Due {
+    (round as u64) << 32 | order as u64
+}
+
 /// One end of a message.
 #[derive(Debug)]
 struct End {
@@ -76,7 +83,7 @@ pub(super) struct World<'a> {
     sized: HashSet<Key, State>,
     /// Messages with a receive, by the round in which they can be carried and the order in which
     /// they were sent: sender's and receiver's end.
-    pairs: BinaryHeap<Reverse<(u32, u32, Ticket, Ticket)>>,
+    pairs: BinaryHeap<Reverse<(Due, Ticket, Ticket)>>,
     order: u32,
     /// What ranks of a node do together.
     meetings: Meetings,
@@ -204,7 +211,7 @@ impl<'a> World<'a> {
             .letter
             .as_ref()
             .map_or(0, |letter| letter.order);
-        self.pairs.push(Reverse((round, order, sender, receiver)));
+        self.pairs.push(Reverse((due(round, order), sender, receiver)));
     }
 
     /// Carries the message that comes next, when no rank can go on without one; `false` when there
@@ -213,11 +220,12 @@ impl<'a> World<'a> {
     /// Messages go in the order of rounds and, within a round, in the order in which they were
     /// sent.
     pub(super) fn carry(&mut self) -> Result<bool, Fault> {
-        while let Some(Reverse((round, order, sender, receiver))) = self.pairs.pop() {
+        while let Some(Reverse((at, sender, receiver))) = self.pairs.pop() {
+            let (round, order) = ((at >> 32) as u32, at as u32);
             let [from, to] = [sender, receiver].map(|end| self.ends[end as usize].rank);
             let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
-                self.pairs.push(Reverse((free, order, sender, receiver)));
+                self.pairs.push(Reverse((due(free, order), sender, receiver)));
                 continue;
             }
             let (rank, step) = (to, self.ends[receiver as usize].step);
