@@ -183,8 +183,8 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
             true => 0,
             false => (1..parts).map(leaving).sum(),
         };
-        // Shorter parts with a phase less have time for that.
-        let left_over = match levels_of(length, radix) < levels_of(length + 1, radix) {
+        // Shorter parts that have had a message less have time for that.
+        let left_over = match in_splits(length, radix) < in_splits(length + 1, radix) {
             true => 0,
             false => longer.div_ceil(length).into(),
         };
@@ -203,6 +203,12 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
         }
     }
     rounds.latest()
+}
+
+/// The messages of a rank to those of its own group of so many, which is split into almost equal parts, and so on.
+fn in_splits(ranks: u32, radix: u32) -> u32 {
+    let groups = (0..levels_of(ranks, radix)).map(|cuts| ranks.div_ceil(radix.pow(cuts)));
+    groups.map(|group| radix.min(group) - 1).sum()
 }
 
 /// Whether no node ends within a group of ranks that have been cut so often: neither the first node nor
