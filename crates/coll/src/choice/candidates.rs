@@ -29,7 +29,7 @@ const PIECES: [u32; 3] = [1, 2, 4];
 
 /// Of one in which the ranks of a node may share what comes from another one, where they are more than the nodes left: one
 /// message, one from a few of them, or from each.
-const SHARED: [u32; 4] = [1, 2, 4, 64];
+const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
 
 /// Every algorithm that suits the call, with each of its parameters.
 ///
