@@ -211,7 +211,8 @@ impl<'a> World<'a> {
             .letter
             .as_ref()
             .map_or(0, |letter| letter.order);
-        self.pairs.push(Reverse((due(round, order), sender, receiver)));
+        self.pairs
+            .push(Reverse((due(round, order), sender, receiver)));
     }
 
     /// Carries the message that comes next, when no rank can go on without one; `false` when there
@@ -225,7 +226,8 @@ impl<'a> World<'a> {
             let [from, to] = [sender, receiver].map(|end| self.ends[end as usize].rank);
             let free = 1 + self.rank(from).send_free.max(self.rank(to).recv_free);
             if free > round {
-                self.pairs.push(Reverse((due(free, order), sender, receiver)));
+                self.pairs
+                    .push(Reverse((due(free, order), sender, receiver)));
                 continue;
             }
             let (rank, step) = (to, self.ends[receiver as usize].step);

@@ -12,7 +12,7 @@ pub(super) const MOST: usize = 320;
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
 /// In rising order.
-const RADIXES: [u32; 6] = [2, 3, 4, 5, 8, 16];
+const RADIXES: [u32; 5] = [2, 3, 4, 5, 8];
 
 /// The algorithm's own, and one with which hardly a rank waits for another one's signal, or to send
 /// what is short.
@@ -56,7 +56,7 @@ pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Uns
 /// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
 /// single level of it. One that makes two levels is among them, if the messages of a level have room, of large ones the
 /// least; and the one above it, with which subtrees end elsewhere on nodes.
-pub(super) fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 3 }> {
+pub(super) fn radixes(size: u32, largest: u32) -> heapless::Vec<u32, { RADIXES.len() + 4 }> {
     let below = RADIXES.iter().filter(|&&radix| radix < size).count();
     let mut all: heapless::Vec<u32, _> = RADIXES.iter().copied().take(below + 1).collect();
     let two_levels = (2..=IN_FLIGHT as u32).find(|radix| radix * radix >= size);
@@ -85,8 +85,12 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let ranks = base.per_node.min(call.size);
     let group = if is_between_ports { ranks } else { call.size };
     let mut radixes = radixes(group, most);
-    if is_between_ports && (2..=most).contains(&ranks) && !radixes.contains(&ranks) {
-        let _ = radixes.push(ranks);
+    // A tree sends its messages one by one, as many as there is room for.
+    let is_tree = call.collective.has_root() && group > RADIXES[RADIXES.len() - 1];
+    for (is_more, radix) in [(is_between_ports, ranks), (is_tree, IN_FLIGHT as u32)] {
+        if is_more && (2..=most).contains(&radix) && !radixes.contains(&radix) {
+            let _ = radixes.push(radix);
+        }
     }
     let radixes = if own.radix > 0 { &radixes[..] } else { &[0] };
     let windows = some(own.window, &WINDOWS);
