@@ -188,7 +188,7 @@ fn is_beside_full(machine: Machine, ranks: u32) -> bool {
 
 /// How many times what is allowed is taken at most: where copies are made at once; where they follow one another, beside full
 /// nodes; and so elsewhere.
-const MOST_AT_ONCE: f64 = 1.2;
+const MOST_AT_ONCE: f64 = 1.45;
 const MOST_BESIDE_FULL: f64 = 1.14;
 const MOST_ELSEWHERE: f64 = 1.03;
 

@@ -7,7 +7,7 @@ use crate::exec::IN_FLIGHT;
 use crate::stages;
 
 /// The most candidates of a collective.
-pub(super) const MOST: usize = 320;
+pub(super) const MOST: usize = 240;
 
 pub(super) type Candidates = heapless::Vec<Choice, MOST>;
 
@@ -85,8 +85,9 @@ fn variants(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candid
     let ranks = base.per_node.min(call.size);
     let group = if is_between_ports { ranks } else { call.size };
     let mut radixes = radixes(group, most);
-    // A tree sends its messages one by one, as many as there is room for.
-    let is_tree = call.collective.has_root() && group > RADIXES[RADIXES.len() - 1];
+    // A tree alone sends its messages one by one, as many as there is room for.
+    let is_alone = own.gather_radix == 0 && own.blocks == 0 && own.window == 0;
+    let is_tree = call.collective.has_root() && is_alone && group > RADIXES[RADIXES.len() - 1];
     for (is_more, radix) in [(is_between_ports, ranks), (is_tree, IN_FLIGHT as u32)] {
         if is_more && (2..=most).contains(&radix) && !radixes.contains(&radix) {
             let _ = radixes.push(radix);

@@ -110,14 +110,8 @@ impl<'a> Nodes<'a> {
     /// another: what that one has announced is asked for at once, and then carried. Of two nodes each waits for all that the
     /// other one sends. Of more a full one waits for about two thirds of what another one sends it, where copies inside take
     /// less than that. Where ports share blocks, those who wait for one have others.
-    ///
-    /// If of two nodes one sends what is just short, all of that goes before what it asks for.
-    fn behind(&self, phase: &Phase, other: &Phase, later: u64) -> u64 {
+    fn behind(&self, phase: &Phase, later: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
-        let eager = model.machine.eager;
-        if other.bytes <= eager && eager < phase.bytes {
-            return other.far.saturating_mul(model.load(other.bytes));
-        }
         let begin_together = later <= network.latency + network.send;
         if phase.bytes <= model.machine.eager || begin_together || phase.is_shared {
             return 0;
@@ -167,17 +161,15 @@ impl<'a> Nodes<'a> {
         let [full, last] = self
             .phases()
             .fold(ready, |[full, last], [of_full, of_last]| {
-                let later = full.abs_diff(last);
-                let behind = self.behind(&of_full, &of_last, later);
-                let last_behind = self.behind(&of_last, &of_full, later);
+                let behind = self.behind(&of_full, full.abs_diff(last));
                 let peer = if self.place.nodes() == 2 { last } else { full };
                 let came = peer.saturating_add(self.crossed(&of_full, work).saturating_add(behind));
                 let full_done = told(&of_full, self.done(&of_full, [full, came]));
                 if of_last.ranks == of_full.ranks {
                     return [full_done; 2];
                 }
-                let handed_on = self.handed_on(&of_last, work).saturating_add(last_behind);
-                let came = full.saturating_add(handed_on);
+                let came =
+                    full.saturating_add(self.handed_on(&of_last, work).saturating_add(behind));
                 let last_done = told(&of_last, self.done(&of_last, [last, came]));
                 [full_done.max(last_done); 2]
             });

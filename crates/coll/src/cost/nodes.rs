@@ -526,22 +526,24 @@ fn bcast_in_lanes(
         .saturating_mul((lanes(place) - 1).into());
     let done = |node, size| {
         let (ranks, of_one) = (place.ranks_on(node), lanes_of_one(place, node));
-        let own = share.saturating_mul(of_one.into());
-        let gather = Call::allgather(0, ranks, own);
-        let gathered = linear(&gather, &window, &inside(model, ranks));
-        let gathered = gathered.saturating_sub(model.copy(own));
-        let [alone, all] = between(&Call { size, ..lane }, [lanes(place), of_one]);
-        let last = alone.max(all);
-        let told = match own > model.machine.eager {
-            true => last.saturating_add(gathered),
+        let bytes = share.saturating_mul(of_one.into());
+        let gather = Call::allgather(0, ranks, bytes);
+        let told =
+            linear(&gather, &window, &inside(model, ranks)).saturating_sub(model.copy(bytes));
+        let [alone, carried] = between(&Call { size, ..lane }, [lanes(place), of_one]);
+        let (first, last) = (
+            alone.max(carried.saturating_sub(others)),
+            alone.max(carried),
+        );
+        let gathered = match bytes > model.machine.eager {
+            true => last.saturating_add(told),
             false => {
-                let first = alone.max(all.saturating_sub(others));
-                let sent = model.send(Way::Node, own).saturating_mul(ranks.into());
-                let own = sent.saturating_add(model.hop(Way::Node, own)).min(gathered);
-                (first.saturating_add(gathered)).max(last.saturating_add(own))
+                let sent = model.send(Way::Node, bytes).saturating_mul(ranks.into());
+                let of_last = sent.saturating_add(model.hop(Way::Node, bytes)).min(told);
+                (first.saturating_add(told)).max(last.saturating_add(of_last))
             }
         };
-        told.saturating_add(scattered.saturating_sub(model.copy(share)))
+        gathered.saturating_add(scattered.saturating_sub(model.copy(share)))
     };
     let is_even = place.on_last_node() == most;
     let before = u32::from(is_chain && !is_even);
@@ -572,8 +574,10 @@ pub(crate) fn lane_chain(call: &Call, parameters: &Parameters, model: &Model) ->
         let carried = model.load(bytes).saturating_mul(all.into());
         let taken = (model.receive(Way::Network, bytes)).saturating_mul(of_one.into());
         let hops = u64::from(lane.size - 1).saturating_mul(model.hop(Way::Network, bytes));
-        let all = hops.saturating_add(carried.max(taken).saturating_mul(blocks));
-        [chain(lane, parameters, &leaders(model, lane.size)), all]
+        let [taken, all] =
+            [taken, carried].map(|each| hops.saturating_add(each.saturating_mul(blocks)));
+        let alone = chain(lane, parameters, &leaders(model, lane.size));
+        [alone.max(taken), all]
     };
     bcast_in_lanes(call, parameters, model, between, true)
 }

@@ -84,6 +84,21 @@ impl Run {
         }
     }
 
+    /// Some of the parts into which the blocks of so many ranks are cut.
+    const fn cut(first: u32, here: u32, parts: u32, some: Range<u32>) -> Self {
+        let from = Mark {
+            ranks: 0,
+            here,
+            parts,
+            part: some.start,
+        };
+        let to = Mark {
+            part: some.end,
+            ..from
+        };
+        Run { first, from, to }
+    }
+
     /// Its elements, counted from the first rank's block on; `of` says how many the blocks of some ranks have, who are
     /// counted from there, too.
     pub(super) fn elements(&self, of: impl Fn(Range<u32>) -> u64) -> Range<u64> {
@@ -271,17 +286,13 @@ impl Ports {
         let port = self.served(phase).nth(i as usize)?;
         let exchange = Exchange::of(node, digits, phase * (digits.radix() - 1) + port / parts);
         let of_port = |node| {
-            let mark = |part| Mark {
-                ranks: 0,
-                here: self.ranks(node, exchange.blocks),
+            let (first, part) = (self.place.rank(node, 0), port % parts);
+            Run::cut(
+                first,
+                self.ranks(node, exchange.blocks),
                 parts,
-                part,
-            };
-            Run {
-                first: self.place.rank(node, 0),
-                from: mark(port % parts),
-                to: mark(port % parts + 1),
-            }
+                part..part + 1,
+            )
         };
         Some(Crossing {
             source: self.server(phase, exchange.source, port),
@@ -294,28 +305,13 @@ impl Ports {
     /// What of its node's blocks this rank gets in a reduce-scatter, in one exchange or several, if there is one phase.
     pub(super) fn gathered(&self) -> [Run; 2] {
         let (had, parts, served) = (self.had(0), self.parts(0), self.served(0));
-        let run = |from, to| {
-            let mark = |part| Mark {
-                ranks: 0,
-                here: had.to.ranks,
-                parts,
-                part,
-            };
-            Run {
-                first: had.first,
-                from: mark(from),
-                to: mark(to),
-            }
-        };
         let ports = served.len() as u32;
         let (from, around) = match ports < parts {
             true => (served.start % parts, served.start % parts + ports),
             false => (0, parts),
         };
-        [
-            run(from, around.min(parts)),
-            run(0, around.saturating_sub(parts)),
-        ]
+        [from..around.min(parts), 0..around.saturating_sub(parts)]
+            .map(|some| Run::cut(had.first, had.to.ranks, parts, some))
     }
 
     /// Where in a stock the share of a rank of the node begins.

@@ -345,7 +345,7 @@ impl Plan for NodeReduceScatter {
                 false => u64::from(exchanges).saturating_mul(self.room(group, known)),
             }
         });
-        self.view.total() + rooms.max().unwrap_or(0)
+        self.view.total().saturating_add(rooms.max().unwrap_or(0))
     }
 
     fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {

@@ -46,6 +46,7 @@ impl NodeReduceScatter {
                 digit: last,
             }),
             Group::Among { stock, digit } => {
+                // The digit of weight 1 is never short: there is one before.
                 let weight = self.inside.weight(last);
                 let is_short = self.ports.circle().size() - weight < weight;
                 let is_first = digit == last && is_short && self.first_ones(group, known) > 0;
