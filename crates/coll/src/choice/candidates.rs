@@ -31,26 +31,29 @@ const PIECES: [u32; 3] = [1, 2, 4];
 /// message, one from a few of them, or from each.
 const SHARED: [u32; 5] = [1, 2, 4, 8, 64];
 
-/// Every algorithm that suits the call, with each of its parameters.
+/// Adds every algorithm that suits the call, with each of its parameters.
 ///
 /// # Errors
 ///
 /// Why the last one does not suit, where none does.
-pub(super) fn candidates(call: &Call, tuning: &Tuning) -> Result<Candidates, Unsuited> {
-    let mut all = Candidates::new();
+pub(super) fn candidates(
+    call: &Call,
+    tuning: &Tuning,
+    all: &mut Candidates,
+) -> Result<(), Unsuited> {
     let mut why = Unsuited::None {
         collective: call.collective,
     };
     for algorithm in call.collective.algorithms() {
         match algorithm.suits(call) {
             Ok(()) if algorithm.row().parameters.stages[0].is_some() => {
-                staged(algorithm, call, tuning, &mut all);
+                staged(algorithm, call, tuning, all);
             }
-            Ok(()) => variants(algorithm, call, tuning, &mut all),
+            Ok(()) => variants(algorithm, call, tuning, all),
             Err(reason) => why = reason,
         }
     }
-    if all.is_empty() { Err(why) } else { Ok(all) }
+    if all.is_empty() { Err(why) } else { Ok(()) }
 }
 
 /// The radixes for a group, none above the largest: of those that are not below its size one is enough, as all make a
@@ -170,7 +173,7 @@ fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidat
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, candidates};
+    use super::{Candidates, MOST, candidates};
     use crate::catalog::{Call, Collective, Teams};
     use crate::choice::Tuning;
 
@@ -181,7 +184,9 @@ mod tests {
                 collective,
                 ..Call::barrier(0, 1000).exactly()
             };
-            for candidate in candidates(&call, &Tuning::default()).into_iter().flatten() {
+            let mut all = Candidates::new();
+            let _ = candidates(&call, &Tuning::default(), &mut all);
+            for candidate in all {
                 let row = candidate.algorithm.row();
                 let (named, runs) = (candidate.parameters, candidate.parameters.over(row));
                 assert!([0, runs.radix].contains(&named.radix), "{candidate:?}");
@@ -203,9 +208,9 @@ mod tests {
             };
             for teams in [Teams::None, Teams::OnNodes, Teams::All] {
                 let call = call.with_teams(teams);
-                if let Ok(candidates) = candidates(&call, &Tuning::default()) {
-                    assert!(candidates.len() < MOST, "{collective} of {size}");
-                }
+                let mut all = Candidates::new();
+                let _ = candidates(&call, &Tuning::default(), &mut all);
+                assert!(all.len() < MOST, "{collective} of {size}");
             }
         }
     }

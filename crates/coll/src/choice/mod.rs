@@ -25,6 +25,7 @@ pub use table::{STEPS, Step, Table};
 #[cfg(feature = "alloc")]
 pub use tables::Tables;
 
+use self::candidates::{Candidates, candidates};
 use crate::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters, Stage, Unsuited};
 use crate::cost::Model;
 use crate::machine::Machine;
@@ -225,5 +226,7 @@ pub fn expected(
         let time = choice.algorithm.cost(&call, &choice.parameters, &model);
         (choice, time)
     };
-    Ok(candidates::candidates(&call, tuning)?.into_iter().map(cost))
+    let mut all = Candidates::new();
+    candidates(&call, tuning, &mut all)?;
+    Ok(all.into_iter().map(cost))
 }
