@@ -124,6 +124,39 @@ fn fewer_ranks_are_not_slower() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// Whatever the radix, nobody waits for another rank longer than it copies and reduces itself, and little is copied besides.
+#[test]
+fn long_blocks_of_one_node_take_little_more_than_what_must_be_copied_and_reduced() {
+    let (machine, bytes) = (Machine::ZEN4, 128 << 10);
+    for (name, each) in [("allgather", 1), ("reduce_scatter_block", 2)] {
+        let name = format!("{name} node-aware");
+        let algorithm = Algorithm::ALL
+            .into_iter()
+            .find(|one| one.to_string() == name);
+        let algorithm = algorithm.expect("the catalog has it");
+        for ranks in [3, 5, 9, 17, 33, 47, 55, 63, 64, 65, 96, 100] {
+            let placement = Placement::new(Order::Block, ranks, machine.per_node);
+            let setup = Setup::new(machine, placement).with_serial_copies(true);
+            let work = Workload::new(algorithm.collective(), ranks, bytes);
+            // Its own block a rank copies within its own memory.
+            let each_byte = each * u64::from(ranks - 1) * machine.node.byte + machine.copy();
+            let least = bytes * each_byte;
+            for radix in [2, 3, 4, 5, 8, 16] {
+                let parameters = Parameters {
+                    radix,
+                    ..Parameters::NONE
+                };
+                let report = Simulation::new(&setup).work(&work, algorithm, &parameters);
+                let time = report.expect("a time").last();
+                assert!(
+                    time as f64 <= 1.09 * least as f64,
+                    "{algorithm} on {ranks} ranks, radix {radix}: {time} > 1.09 * {least}"
+                );
+            }
+        }
+    }
+}
+
 /// Whether a rank copies what comes from its node one after another, or all of it at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copies {
