@@ -9,8 +9,8 @@ use crate::window::copy;
 use core::ops::Range;
 
 impl NodeReduceScatter {
-    /// What of that which these exchanges are of is among the sums before them, if the rest is as it was in the input.
-    /// `None`: all is among the sums.
+    /// The part of what is exchanged or kept that is among the sums before such exchanges, where the rest is as it was in the
+    /// input. `None`: all is among the sums.
     pub(super) fn reduced(&self, group: Group, known: &Known<'_>) -> Option<[Run; 2]> {
         let phases = self.ports.phases();
         let last = self.inside.phases().saturating_sub(1);
@@ -36,8 +36,8 @@ impl NodeReduceScatter {
         }
     }
 
-    /// The next exchanges, if before them only what came in these is among the sums, and not all that they are of: after the
-    /// only ones between nodes, and after the first inside, if that is a single one of fewer shares than are kept.
+    /// The next exchanges, if before them only what came in these is among the sums: after the only ones between nodes, and
+    /// after the first ones inside, where there is one, of fewer shares than are kept.
     pub(super) fn next_to(&self, group: Group, known: &Known<'_>) -> Option<Group> {
         let last = self.inside.phases().checked_sub(1)?;
         match group {
