@@ -191,7 +191,7 @@ impl Ports {
 
     /// The rank of that number on this rank's node.
     pub(super) const fn neighbor(&self, local: u32) -> u32 {
-        self.place.rank(self.node().rank(), local)
+        self.place.rank(self.node, local)
     }
 
     /// The ranks of a full node.
@@ -229,7 +229,7 @@ impl Ports {
 
     /// What all ranks of the node have before a phase.
     pub(super) fn had(&self, phase: u32) -> Run {
-        let ranks = self.ranks(self.node().rank(), self.digits().weight(phase));
+        let ranks = self.ranks(self.node, self.digits().weight(phase));
         Run::new(self.neighbor(0), ranks)
     }
 
