@@ -4,6 +4,7 @@ use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
+use rayon::prelude::*;
 
 const COLLECTIVES: [Collective; 13] = [
     Collective::Barrier,
@@ -118,14 +119,14 @@ impl Grid {
         let mut all = Vec::new();
         for (name, machine, serial) in self.machines() {
             for collective in COLLECTIVES {
-                let mut lost = Vec::new();
-                for &ranks in self.ranks {
-                    for &bytes in self.bytes {
-                        let work = Workload::new(collective, ranks, bytes);
-                        let (regret, what) = regret(machine, serial, &work);
-                        lost.push((regret, format!("{name}, {ranks} ranks, {bytes} B: {what}")));
-                    }
-                }
+                let sizes = |&ranks: &u32| self.bytes.iter().map(move |&bytes| (ranks, bytes));
+                let cells: Vec<_> = self.ranks.iter().flat_map(sizes).collect();
+                let lost = cells.into_par_iter().map(|(ranks, bytes)| {
+                    let work = Workload::new(collective, ranks, bytes);
+                    let (regret, what) = regret(machine, serial, &work);
+                    (regret, format!("{name}, {ranks} ranks, {bytes} B: {what}"))
+                });
+                let mut lost: Vec<_> = lost.collect();
                 lost.sort_by(|one, other| one.0.total_cmp(&other.0));
                 let (most, what) = &lost[lost.len() - 1];
                 println!(

@@ -7,6 +7,7 @@ use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Path, Placement, Setup, Simulation, Workload};
 use proptest::prelude::*;
 use proptest::sample::select;
+use rayon::prelude::*;
 
 const RANKS: [u32; 13] = [2, 3, 5, 8, 13, 16, 17, 32, 33, 48, 64, 65, 100];
 
@@ -73,8 +74,8 @@ fn ratios(algorithm: Algorithm) -> Vec<f64> {
 #[test]
 fn forms_are_near_the_simulation() {
     let mut far = Vec::new();
-    for algorithm in Algorithm::ALL {
-        let ratios = ratios(algorithm);
+    let all: Vec<_> = Algorithm::ALL.into_par_iter().map(ratios).collect();
+    for (algorithm, ratios) in Algorithm::ALL.into_iter().zip(all) {
         if ratios.is_empty() {
             continue;
         }
