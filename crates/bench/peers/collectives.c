@@ -1,6 +1,7 @@
 /* Collectives of the Intel MPI Benchmarks: collectives OPERATION,.. BYTES...
  *
- * The root changes from call to call; reductions add floats. Bytes are those of one rank's block in
+ * The root changes from call to call, and a block has as many of each: what a rank waits for besides, once it
+ * is done, differs with the root. Reductions add floats. Bytes are those of one rank's block in
  * allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
  * blocks of at least one element. One line for each operation and length: nanoseconds of one call on
  * the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
@@ -131,9 +132,10 @@ struct work {
     struct vectors vectors;
 };
 
+/* Each rank is the root as many times. */
 static void calls(void *with, int64_t times) {
     struct work *w = with;
-    for (int64_t i = 0; i < times; i++) {
+    for (int64_t i = 0; i < times * w->vectors.size; i++) {
         w->vectors.root = (w->vectors.root + 1) % w->vectors.size;
         w->operation->call(&w->vectors);
     }
@@ -175,7 +177,7 @@ static void measure(const struct operation *operation, long bytes, int rank, int
     for (long at = 0; at < got; at++)
         w.vectors.output[at] = -1;
     double ns[BLOCKS], slowest[BLOCKS];
-    time_blocks(calls, &w, times, 1, ns);
+    time_blocks(calls, &w, times, size, ns);
     MPI_Allreduce(ns, slowest, BLOCKS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     report(operation->name, rank, size, bytes, times, slowest, is_right(&w, got));
     free(w.vectors.input);

@@ -1,7 +1,8 @@
 //! The twin of `crates/bench/peers/collectives.c`: collectives of the Intel MPI Benchmarks,
 //! `collectives OPERATION,.. BYTES...`.
 //!
-//! The root changes from call to call; reductions add floats. Bytes are those of one rank's block in
+//! The root changes from call to call, and a block has as many of each: what a rank waits for besides, once it
+//! is done, differs with the root. Reductions add floats. Bytes are those of one rank's block in
 //! allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
 //! blocks of at least one element. One line for each operation and length: nanoseconds of one call on
 //! the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
@@ -184,8 +185,9 @@ fn measure(comm: &Comm, operation: &Operation, bytes: usize) -> Result<()> {
         comm,
         size,
         &mut vectors,
+        // Each rank is the root as many times.
         |vectors, times| {
-            (0..times).try_for_each(|_| {
+            (0..times * size as u64).try_for_each(|_| {
                 root = (root + 1) % size;
                 (operation.call)(comm, vectors, root)
             })
@@ -195,7 +197,7 @@ fn measure(comm: &Comm, operation: &Operation, bytes: usize) -> Result<()> {
     measured.nanoseconds = comm.allreduce(&measured.nanoseconds, Op::MAX)?;
     let place = Place { rank, root, count };
     let right = is_right(operation.source, place, size, &vectors.output);
-    report::report(operation.name, comm, bytes, &measured, 1.0, right);
+    report::report(operation.name, comm, bytes, &measured, size as f64, right);
     Ok(())
 }
 

@@ -8,10 +8,10 @@
 //!
 //! So calls of a kind and about a length are counted in rounds, once cells have been touched. A round begins with a
 //! row of calls each way, but for the first one of a length where shorter ones go from memory by far faster. All
-//! ranks meet before the first of a row that is timed and after its last, so that rank 0 can tell how long these took:
-//! not each of them, since through cells one call begins before all are through with the one before. It then tells
-//! the others which way the rest of the round goes, in which nobody waits for that, and whether the next may be long,
-//! since the other way is far slower.
+//! ranks wait for rank 0 before the first of a row that is timed, and meet after its last, so that rank 0 can tell how
+//! long these took: not each of them, since through cells one call begins before all are through with the one before. It
+//! then tells the others which way the rest of the round goes, in which nobody waits for that, and whether the next may
+//! be long, since the other way is far slower.
 
 use std::time::{Duration, Instant};
 
@@ -290,10 +290,13 @@ impl Team {
             }
             Turn::Trial(road, call) if call < row.settling => go(self, driver, road),
             Turn::Trial(road, call) => {
-                if call == row.settling {
-                    Run::new(self, driver, (kind, ENTERING, len), Through::Slots).meet(0)?;
-                }
-                let (start, last) = (Instant::now(), call == row.calls() - 1);
+                let start = match call == row.settling {
+                    true => {
+                        Run::new(self, driver, (kind, ENTERING, len), Through::Slots).start()?
+                    }
+                    false => Instant::now(),
+                };
+                let last = call == row.calls() - 1;
                 go(self, driver, road)?;
                 if last {
                     Run::new(self, driver, (kind, LEAVING, len), Through::Slots).meet(0)?;
@@ -315,6 +318,25 @@ const ENTERING: usize = CHOICE | 1;
 const LEAVING: usize = CHOICE | 2;
 
 impl<D: Driver> Run<'_, D> {
+    /// All come to the first step, and go on when the chooser has seen that: when it did, for the chooser. Were
+    /// each to go on when it sees the others, then those that share the chooser's processor might do much of a call
+    /// before it looks at the clock.
+    fn start(&mut self) -> Result<Instant, D::Error> {
+        self.all_tell(CHOOSER, 0)?;
+        self.one_writes(1, CHOOSER);
+        if self.team.me != CHOOSER {
+            self.wait_for(CHOOSER, 1)?;
+            self.finish(1);
+            return Ok(Instant::now());
+        }
+        self.room(1)?;
+        let start = Instant::now();
+        self.publish(1);
+        self.wake_all();
+        self.finish(1);
+        Ok(start)
+    }
+
     /// What the chooser tells all others, who has `chosen` it.
     fn share_choice(&mut self, chosen: Choice) -> Result<Choice, D::Error> {
         self.one_writes(0, CHOOSER);
@@ -336,7 +358,16 @@ impl<D: Driver> Run<'_, D> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::thread::yield_now;
+    use std::vec::Vec;
+
+    use oxmpi_os::RawBytes;
+    use oxmpi_os::memory::Memfd;
+
+    use super::super::awaited::{Awaited, Never};
     use super::*;
+    use crate::segment::{Layout, Segment};
 
     /// Bytes of a block.
     const BLOCK: u64 = 1 << 18;
@@ -522,5 +553,73 @@ mod tests {
         assert_eq!(longer([40, 38], 16 * BLOCK), 10 - FEW_TRIED);
         assert_eq!(longer([40, 20], BLOCK / 2), 10 - TRIED);
         assert_eq!(longer([20, 40], 16 * BLOCK), FEW_TRIED);
+    }
+
+    /// Waits by looking again and again.
+    struct Looking<'a>(&'a Segment);
+
+    impl Driver for Looking<'_> {
+        type Error = (u32, Never);
+
+        fn looks(&self) -> u32 {
+            0
+        }
+
+        fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+            while awaited.missing() != 0 {
+                yield_now();
+                awaited.look(self.0)?;
+            }
+            Ok(())
+        }
+
+        fn make_way(&mut self) {}
+
+        fn unreadable(&mut self, rank: u32) -> (u32, Never) {
+            unreachable!("nobody reads rank {rank}")
+        }
+
+        fn wake(&mut self, _: u64) {}
+
+        fn fold(&mut self, _: RawBytes, _: RawBytes) {}
+
+        fn fold_left(&mut self, _: RawBytes, _: RawBytes) {}
+    }
+
+    #[test]
+    fn nobody_goes_on_before_the_chooser_has_looked_at_the_clock() {
+        for ranks in 2..=4 {
+            let layout = Layout::new(ranks);
+            let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
+            let starts = |rank: u32| {
+                let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());
+                let mut team =
+                    Team::new(&segment, 0, 0..ranks, rank as usize).expect("there is memory");
+                let mut driver = Looking(&segment);
+                let mut start = |at: u64| {
+                    let call = (Kind::Gather, ENTERING, at);
+                    Run::new(&mut team, &mut driver, call, Through::Slots).start()
+                };
+                (0..200)
+                    .map(|at| start(at).expect("all come"))
+                    .collect::<Vec<_>>()
+            };
+            let all: Vec<_> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..ranks)
+                    .map(|rank| scope.spawn(move || starts(rank)))
+                    .collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap())
+                    .collect()
+            });
+            let (chooser, others) = all.split_first().expect("there are ranks");
+            for (at, start) in chooser.iter().enumerate() {
+                assert!(
+                    others.iter().all(|other| start <= &other[at]),
+                    "{ranks} ranks, row {at}"
+                );
+            }
+        }
     }
 }
