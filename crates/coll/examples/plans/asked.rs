@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use oxmpi_coll::catalog::Algorithm;
 
-use crate::proof::EVERY;
+use crate::proof::{EVERY, MANY_BEYOND};
 
 /// What is asked for.
 pub(crate) struct Asked {
@@ -12,6 +12,8 @@ pub(crate) struct Asked {
     pub every: Range<u32>,
     /// Whether random ones beyond [`EVERY`] are.
     pub random: bool,
+    /// Steps of all ranks together beyond which half as many ranks are taken of those, and so on.
+    pub most: u64,
     /// The algorithms by name; all if none is named.
     names: Vec<String>,
 }
@@ -22,12 +24,14 @@ impl Asked {
         let mut asked = Asked {
             every: 1..EVERY + 1,
             random: true,
+            most: u64::MAX,
             names: Vec::new(),
         };
         let number = words.get(1).and_then(|word| word.parse::<u64>().ok());
         let options = match (words.first().map(String::as_str), number) {
             (Some("--beyond"), _) => {
                 asked.every = 0..0;
+                asked.most = MANY_BEYOND;
                 1
             }
             (Some("--up-to"), Some(ranks)) if (1..=EVERY.into()).contains(&ranks) => {

@@ -13,8 +13,8 @@
 //!   ranks together are proved on every 256th number of ranks, and left out on the others; without
 //!   `--up-to` only those for which all ranks must be run. What is left out is counted and printed.
 //! - Beyond, the plainest case on random numbers of ranks. Where a rank takes many steps, or all of
-//!   them very many or would look at very many blocks, half as many ranks are taken, and so on; where each rank gets a block of every
-//!   other and they are not alike, some blocks are followed.
+//!   them would look at very many blocks or, with `--beyond`, take more than 3 million steps, half as many ranks are
+//!   taken, and so on; where each rank gets a block of every other and they are not alike, some blocks are followed.
 //!
 //! In each case the rounds that the algorithm promises are kept, and where it promises the least volume
 //! the rank that sends most sends just that. What it took is told in seconds on a processor, so that what

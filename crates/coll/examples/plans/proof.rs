@@ -32,8 +32,8 @@ pub(crate) const LONG: u64 = 20_000;
 /// ranks; the plainest cases take fewer, or few ranks stand for all.
 const MANY: u64 = 2_500_000;
 
-/// The same on more ranks, of which half as many are then taken: so all take a minute and a half on two processors.
-const MANY_BEYOND: u64 = 3_000_000;
+/// The same with `--beyond`, on more ranks: so all take a minute and a half on two processors, else six minutes and 11 GiB.
+pub(crate) const MANY_BEYOND: u64 = 3_000_000;
 
 /// See [`LONG`].
 pub(crate) const SAMPLE: u32 = 256;
@@ -202,7 +202,7 @@ fn gathers(case: &Case) -> bool {
 pub(crate) fn prove_size(algorithm: Algorithm, size: u32, asked: &Asked) -> Result<Tally, String> {
     let (start, mut tally) = (on_processor(), Tally::default());
     if size > EVERY {
-        prove_random(algorithm, size, &mut tally)?;
+        prove_random(algorithm, size, asked, &mut tally)?;
     } else if size > FEW {
         prove_many(algorithm, size, asked, &mut tally)?;
     } else {
@@ -262,8 +262,13 @@ fn prove_many(
 }
 
 /// Proves an algorithm on a random number of ranks, or on half as many and so on where a rank takes many steps or
-/// looks at all blocks, or all ranks take very many.
-fn prove_random(algorithm: Algorithm, size: u32, tally: &mut Tally) -> Result<(), String> {
+/// looks at all blocks, or all ranks take more than is asked for.
+fn prove_random(
+    algorithm: Algorithm,
+    size: u32,
+    asked: &Asked,
+    tally: &mut Tally,
+) -> Result<(), String> {
     let is_even = algorithm.row().needs.even;
     let mut size = size;
     while algorithm
@@ -275,7 +280,7 @@ fn prove_random(algorithm: Algorithm, size: u32, tally: &mut Tally) -> Result<()
         let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2)
             && algorithm != Algorithm::AlltoallTeam;
         let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
-        if size <= EVERY || fits && prove(algorithm, &case, Most::run(MANY_BEYOND), tally)? {
+        if size <= EVERY || fits && prove(algorithm, &case, Most::run(asked.most), tally)? {
             return Ok(());
         }
         size = if is_even { size / 4 * 2 } else { size / 2 };
