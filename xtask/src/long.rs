@@ -27,7 +27,8 @@ Steps, in order; name some to run only those:
     proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
     orderings   each memory ordering of rings and flags weakened in turn, and seen to fail: minutes
     plans       every collective algorithm proved as by `ci`, with each variant of those whose ranks are alike, and on
-                as many ranks as are drawn: a quarter of an hour, and 12 GiB of memory
+                random numbers of ranks however many steps they take: on two processors a quarter of an hour, and
+                12 GiB of memory
     large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
                 2^31, every byte looked at: a minute, and 10 GiB of free memory
     nodes       jobs over three emulated machines on a network that loses packets and delays them:

@@ -1,7 +1,7 @@
 /* Collectives of the Intel MPI Benchmarks: collectives OPERATION,.. BYTES...
  *
- * The root changes from call to call, and a block has as many of each: what a rank waits for besides, once it
- * is done, differs with the root. Reductions add floats. Bytes are those of one rank's block in
+ * The root changes from call to call. A repetition is a call for each root, as how long a call takes may differ
+ * with it. Reductions add floats. Bytes are those of one rank's block in
  * allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
  * blocks of at least one element. One line for each operation and length: nanoseconds of one call on
  * the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
@@ -179,7 +179,9 @@ static void measure(const struct operation *operation, long bytes, int rank, int
     double ns[BLOCKS], slowest[BLOCKS];
     time_blocks(calls, &w, times, size, ns);
     MPI_Allreduce(ns, slowest, BLOCKS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    report(operation->name, rank, size, bytes, times, slowest, is_right(&w, got));
+    int right = is_right(&w, got), all_right;
+    MPI_Allreduce(&right, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    report(operation->name, rank, size, bytes, times, slowest, all_right);
     free(w.vectors.input);
     free(w.vectors.output);
 }

@@ -34,8 +34,8 @@ Steps, in order; name some to run only those:
               (`long` runs them)
     asm       the machine code of an 8 B message's path, against what is checked in
     plans     every collective algorithm proved on all numbers of ranks to 1,024, and on random ones to
-              2^20 of those of few steps, else to 4,096, but halved until few ranks stand for all or all take 3 million
-              steps (`long`: as drawn); a circulant schedule for 1,000,003 ranks in
+              2^20 of those of few steps, else to 4,096, but halved until few ranks stand for all or all take no more
+              than 3 million steps (`long`: any number); a circulant schedule for 1,000,003 ranks in
               20 us; and 700,000 ranks simulated in a minute of processor time each
     loom      the model checker on rings and flags; `long` also weakens each of their memory orderings in
               turn, and sees a model fail

@@ -22,7 +22,8 @@
 //!
 //! Usage: `plans [--up-to RANKS | --beyond] [NAME...]`, a name being `COLLECTIVE` or
 //! `COLLECTIVE/ALGORITHM`; with `--up-to` every number of ranks to that one is proved, and no larger
-//! one; with `--beyond` only the random ones.
+//! one; with `--beyond` only the random ones, of no more than 3 million steps. Without either the largest take
+//! gigabytes for each processor.
 
 mod asked;
 mod proof;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Blocks per measurement.
 const BLOCKS: usize = 21;
 
-/// A block lasts from so long to about twice as long.
+/// A block lasts from so long to about twice as long, or one repetition.
 const BLOCK: Duration = Duration::from_millis(1);
 
 /// Nanoseconds of one repetition for each block, and the repetitions in a block.

@@ -1,8 +1,8 @@
 //! The twin of `crates/bench/peers/collectives.c`: collectives of the Intel MPI Benchmarks,
 //! `collectives OPERATION,.. BYTES...`.
 //!
-//! The root changes from call to call, and a block has as many of each: what a rank waits for besides, once it
-//! is done, differs with the root. Reductions add floats. Bytes are those of one rank's block in
+//! The root changes from call to call. A repetition is a call for each root, as how long a call takes may differ
+//! with it. Reductions add floats. Bytes are those of one rank's block in
 //! allgather, alltoall, gather and scatter, else of the whole vector; reduce_scatter_block cuts it to
 //! blocks of at least one element. One line for each operation and length: nanoseconds of one call on
 //! the rank that is slowest in each block (t_max). A barrier is measured once, of no bytes.
@@ -197,6 +197,7 @@ fn measure(comm: &Comm, operation: &Operation, bytes: usize) -> Result<()> {
     measured.nanoseconds = comm.allreduce(&measured.nanoseconds, Op::MAX)?;
     let place = Place { rank, root, count };
     let right = is_right(operation.source, place, size, &vectors.output);
+    let right = comm.allreduce(&[u8::from(right)], Op::MIN)? == [1];
     report::report(operation.name, comm, bytes, &measured, size as f64, right);
     Ok(())
 }

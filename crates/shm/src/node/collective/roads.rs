@@ -8,10 +8,10 @@
 //!
 //! So calls of a kind and about a length are counted in rounds, once cells have been touched. A round begins with a
 //! row of calls each way, but for the first one of a length where shorter ones go from memory by far faster. All
-//! ranks wait for rank 0 before the first of a row that is timed, and meet after its last, so that rank 0 can tell how
-//! long these took: not each of them, since through cells one call begins before all are through with the one before. It
-//! then tells the others which way the rest of the round goes, in which nobody waits for that, and whether the next may
-//! be long, since the other way is far slower.
+//! ranks come together before the first of a row that is timed and after its last, and go on when rank 0 has looked at the
+//! clock. So it can tell how long these took: not each of them, since through cells one call begins before all are
+//! through with the one before. It then tells the others which way the rest of the round goes, in which nobody waits for
+//! that, and whether the next may be long, since the other way is far slower.
 
 use std::time::{Duration, Instant};
 
@@ -290,18 +290,20 @@ impl Team {
             }
             Turn::Trial(road, call) if call < row.settling => go(self, driver, road),
             Turn::Trial(road, call) => {
+                let clock = |team: &mut Self, driver: &mut D, stage| {
+                    Run::new(team, driver, (kind, stage, len), Through::Slots).meet_for_the_clock()
+                };
                 let start = match call == row.settling {
-                    true => {
-                        Run::new(self, driver, (kind, ENTERING, len), Through::Slots).start()?
-                    }
+                    true => clock(self, driver, ENTERING)?,
                     false => Instant::now(),
                 };
-                let last = call == row.calls() - 1;
                 go(self, driver, road)?;
-                if last {
-                    Run::new(self, driver, (kind, LEAVING, len), Through::Slots).meet(0)?;
-                }
-                let time = (start.elapsed(), last);
+                let last = call == row.calls() - 1;
+                let end = match last {
+                    true => clock(self, driver, LEAVING)?,
+                    false => Instant::now(),
+                };
+                let time = (end.duration_since(start), last);
                 self.roads.of(kind, len).learn(road, len, time);
                 Ok(())
             }
@@ -318,10 +320,9 @@ const ENTERING: usize = CHOICE | 1;
 const LEAVING: usize = CHOICE | 2;
 
 impl<D: Driver> Run<'_, D> {
-    /// All come to the first step, and go on when the chooser has seen that: when it did, for the chooser. Were
-    /// each to go on when it sees the others, then those that share the chooser's processor might do much of a call
-    /// before it looks at the clock.
-    fn start(&mut self) -> Result<Instant, D::Error> {
+    /// All come to the first step, and go on when the chooser has looked at the clock: what it saw, for the chooser. Were each
+    /// to go on when it sees the others, those that share the chooser's processor might do much of the next call before.
+    fn meet_for_the_clock(&mut self) -> Result<Instant, D::Error> {
         self.all_tell(CHOOSER, 0)?;
         self.one_writes(1, CHOOSER);
         if self.team.me != CHOOSER {
@@ -330,11 +331,11 @@ impl<D: Driver> Run<'_, D> {
             return Ok(Instant::now());
         }
         self.room(1)?;
-        let start = Instant::now();
+        let seen = Instant::now();
         self.publish(1);
         self.wake_all();
         self.finish(1);
-        Ok(start)
+        Ok(seen)
     }
 
     /// What the chooser tells all others, who has `chosen` it.
@@ -555,6 +556,9 @@ mod tests {
         assert_eq!(longer([20, 40], 16 * BLOCK), FEW_TRIED);
     }
 
+    /// After so long whoever waits gives up, as another thread has.
+    const WATCHDOG: Duration = Duration::from_secs(60);
+
     /// Waits by looking again and again.
     struct Looking<'a>(&'a Segment);
 
@@ -566,7 +570,9 @@ mod tests {
         }
 
         fn wait(&mut self, mut awaited: Awaited) -> Result<(), (u32, Never)> {
+            let start = Instant::now();
             while awaited.missing() != 0 {
+                assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
                 yield_now();
                 awaited.look(self.0)?;
             }
@@ -598,7 +604,7 @@ mod tests {
                 let mut driver = Looking(&segment);
                 let mut start = |at: u64| {
                     let call = (Kind::Gather, ENTERING, at);
-                    Run::new(&mut team, &mut driver, call, Through::Slots).start()
+                    Run::new(&mut team, &mut driver, call, Through::Slots).meet_for_the_clock()
                 };
                 (0..200)
                     .map(|at| start(at).expect("all come"))

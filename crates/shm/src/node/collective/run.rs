@@ -343,7 +343,7 @@ impl<'a, D: Driver> Run<'a, D> {
         }
     }
 
-    /// Ends with `step`, in which all others tell the root that they are done.
+    /// All others tell the root in `step` that they are here, done with all before; it waits for them.
     pub(super) fn all_tell(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
         self.others_write(step, root);
         if self.team.me == root {
