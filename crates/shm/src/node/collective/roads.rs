@@ -324,36 +324,43 @@ impl<D: Driver> Run<'_, D> {
     /// to go on when it sees the others, those that share the chooser's processor might do much of the next call before.
     fn meet_for_the_clock(&mut self) -> Result<Instant, D::Error> {
         self.all_tell(CHOOSER, 0)?;
-        self.one_writes(1, CHOOSER);
-        if self.team.me != CHOOSER {
-            self.wait_for(CHOOSER, 1)?;
-            self.finish(1);
-            return Ok(Instant::now());
-        }
-        self.room(1)?;
-        let seen = Instant::now();
-        self.publish(1);
-        self.wake_all();
-        self.finish(1);
-        Ok(seen)
+        self.chooser_tells(1, |_| Instant::now(), |_| Instant::now())
     }
 
     /// What the chooser tells all others, who has `chosen` it.
     fn share_choice(&mut self, chosen: Choice) -> Result<Choice, D::Error> {
-        self.one_writes(0, CHOOSER);
-        if self.team.me != CHOOSER {
-            self.wait_for(CHOOSER, 0)?;
-            let [byte] = self.in_slot(CHOOSER, 0, 0, 1).take_exact();
-            self.finish(0);
-            return Ok(Choice::from_byte(byte));
-        }
-        self.room(0)?;
-        let mut payload = self.in_slot(CHOOSER, 0, 0, 1);
-        payload.put_exact([chosen.to_byte()]);
-        self.publish(0);
-        self.wake_all();
-        self.finish(0);
-        Ok(chosen)
+        let tell = |run: &mut Self| {
+            let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
+            payload.put_exact([chosen.to_byte()]);
+            chosen
+        };
+        let hear = |run: &mut Self| {
+            let [byte] = run.in_slot(CHOOSER, 0, 0, 1).take_exact();
+            Choice::from_byte(byte)
+        };
+        self.chooser_tells(0, tell, hear)
+    }
+
+    /// In `step` the chooser tells something, and the others hear it.
+    fn chooser_tells<T>(
+        &mut self,
+        step: u64,
+        tell: impl FnOnce(&mut Self) -> T,
+        hear: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, D::Error> {
+        self.one_writes(step, CHOOSER);
+        let told = if self.team.me == CHOOSER {
+            self.room(step)?;
+            let told = tell(self);
+            self.publish(step);
+            self.wake_all();
+            told
+        } else {
+            self.wait_for(CHOOSER, step)?;
+            hear(self)
+        };
+        self.finish(step);
+        Ok(told)
     }
 }
 
