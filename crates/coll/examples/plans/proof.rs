@@ -32,9 +32,6 @@ pub(crate) const LONG: u64 = 20_000;
 /// ranks; the plainest cases take fewer, or few ranks stand for all.
 const MANY: u64 = 2_500_000;
 
-/// The same with `--beyond`, on more ranks: so all take a minute and a half on two processors, else six minutes and 11 GiB.
-pub(crate) const MANY_BEYOND: u64 = 3_000_000;
-
 /// See [`LONG`].
 pub(crate) const SAMPLE: u32 = 256;
 
