@@ -1,9 +1,8 @@
 //! `cargo xtask mpi1`: the whole MPI-1 part, ours and the original program on other libraries.
 
-use crate::compare::{Implementation, Probe, peers};
+use crate::compare::{Implementation, Probe, peers, publish};
 use crate::{Repo, Result, Verb};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use xshell::{PushEnv, cmd};
 
 pub(crate) const VERB: Verb = Verb {
@@ -19,7 +18,7 @@ The listings, our JSON and what `oxmpi bench report --text` makes of them are le
 `--text` it draws a page of them.
 
   --time SECONDS  the most time a sample may take; 0.2 by default
-  --publish       leave them under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
+  --publish       keep all but the JSON under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
 
 On a machine that does other work too, run it in a cpu control group with many shares.",
     run,
@@ -40,17 +39,18 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
     let peers = peers::prepare(repo, &BTreeSet::new());
-    let folder = folder(repo, publish)?;
+    let folder = repo.root.join("target/mpi1");
+    sh.create_dir(&folder)?;
     let _there = sh.push_dir(&folder);
     let processors = std::thread::available_parallelism()?.get();
 
     for ranks in RANKS {
         println!("{ranks} ranks: oxmpi");
         let count = ranks.to_string();
-        let json = format!("oxmpi-{ranks}.json");
+        let (json, csv) = (format!("oxmpi-{ranks}.json"), format!("oxmpi-{ranks}.csv"));
         let listing = cmd!(
             sh,
-            "{oxmpi} bench -n {count} MPI1 -time {seconds} --json {json}"
+            "{oxmpi} bench -n {count} MPI1 -time {seconds} --json {json} --csv {csv}"
         );
         sh.write_file(
             format!("oxmpi-{ranks}.txt"),
@@ -82,6 +82,15 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         .run()?;
     }
     println!("{}", folder.display());
+    if publish {
+        let kept = publish::new_folder(repo, &Probe::build(repo)?, "-mpi1")?;
+        for file in sh.read_dir(&folder)? {
+            if file.extension().is_some_and(|kind| kind != "json") {
+                sh.copy_file(&file, &kept)?;
+            }
+        }
+        println!("kept under {}", kept.display());
+    }
     Ok(())
 }
 
@@ -111,37 +120,4 @@ fn enter<'a>(repo: &'a Repo, peer: &Implementation, crowded: bool) -> Option<Vec
         );
     }
     Some(variables)
-}
-
-/// Where the files go, with the machine's description if they are to be kept.
-fn folder(repo: &Repo, publish: bool) -> Result<PathBuf> {
-    let sh = &repo.shell;
-    if !publish {
-        let folder = repo.root.join("target/mpi1");
-        sh.create_dir(&folder)?;
-        return Ok(folder);
-    }
-    let date = cmd!(sh, "date -u +%F").quiet().read()?;
-    let probe = Probe::build(repo)?;
-    let name = format!("crates/bench/runs/{date}-{}-mpi1", probe.kind);
-    let folder = repo.root.join(name);
-    sh.create_dir(&folder)?;
-    describe(repo, &probe, &folder)?;
-    Ok(folder)
-}
-
-/// Writes down the machine, the commit and the compiler.
-fn describe(repo: &Repo, probe: &Probe, folder: &Path) -> Result {
-    let sh = &repo.shell;
-    let oxmpi = repo.oxmpi()?;
-    let commit = cmd!(sh, "git rev-parse --short HEAD").quiet().read()?;
-    let kernel = cmd!(sh, "uname -r").quiet().read()?;
-    let compiler = cmd!(sh, "rustc --version").quiet().read()?;
-    let tree = cmd!(sh, "{oxmpi} topo").quiet().read()?;
-    let text = format!(
-        "processor: {}\nkernel: {kernel}\ncommit: {commit}\ncompiler: {compiler}\n\n{tree}\n",
-        probe.model
-    );
-    sh.write_file(folder.join("machine.txt"), text)?;
-    Ok(())
 }

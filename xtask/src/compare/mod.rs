@@ -5,7 +5,7 @@ mod lines;
 pub(crate) mod peers;
 mod placement;
 mod programs;
-mod publish;
+pub(crate) mod publish;
 mod rounds;
 mod tables;
 mod targets;
@@ -31,7 +31,7 @@ Installs the peers from PyPI into target/peers, builds the C programs of crates/
 compilers and ours from crates/runtime/examples/peers, and runs all of them in turn, round by round.
 Before and after each run a probe tells how near the two processors are; a run during which that
 changed is dropped, and only runs with the same answer are compared. A peer that cannot be installed
-is skipped, and it says so.
+is skipped, and it says so. The raw data is left in target/compare/runs.json.
 
   --what LIST    any of pingpong, rewritten, cold, posted, sendrecv, exchange, rate, network,
                  stream, crowd, barrier, collectives, memory, threads, init, start; all by default
@@ -46,7 +46,7 @@ is skipped, and it says so.
   --rounds N     runs to keep of each; 5 by default
   --against LIST any of mpich, openmpi, openmpi-ucx, intel, floor; all by default
   --lock FILE    lock FILE, as flock(1) does, for each round, so that all who do so take turns
-  --publish      keep the raw data and the tables under crates/bench/runs/DATE-KIND
+  --publish      keep the rows, the tables and the machine under crates/bench/runs/DATE-KIND
 
 pingpong is one way between two ranks; rewritten the same with the message written before each send,
 cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
@@ -182,6 +182,8 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     let summaries = summaries(&runs);
     println!("{summaries}");
     text += &summaries;
+    let raw = publish::keep_raw(repo, &probe, &implementations, &runs)?;
+    println!("raw data: {}", raw.display());
     if options.publish {
         let folder = publish::publish(repo, &probe, &implementations, &runs, &text)?;
         println!("kept under {}", folder.display());

@@ -1,4 +1,4 @@
-//! The raw data, the tables and the report that are kept; the page with plots is made of the raw data.
+//! Keeps the results of a comparison: raw JSON under `target/`, and CSV, tables, report and machine for the repository.
 
 use super::placement::Probe;
 use super::programs::Implementation;
@@ -10,7 +10,29 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Writes every run, the tables and a report into a new folder named by date and kind of processor.
+/// Writes the raw data to `target/compare/runs.json` and returns that path.
+pub(crate) fn keep_raw(
+    repo: &Repo,
+    probe: &Probe,
+    implementations: &[Implementation],
+    runs: &[Run],
+) -> Result<PathBuf> {
+    let mut whole = json!({
+        "format": "oxmpi-compare", "version": 2,
+        "versions": versions(implementations),
+        "runs": runs.iter().map(object).collect::<Vec<Value>>(),
+    });
+    for (name, value) in facts(repo, probe)? {
+        whole[name] = value.into();
+    }
+    let raw = repo.root.join("target/compare/runs.json");
+    repo.shell
+        .write_file(&raw, serde_json::to_string_pretty(&whole)? + "\n")?;
+    Ok(raw)
+}
+
+/// Writes `runs.csv`, `tables.txt`, `report.txt` and `machine.txt` into a new folder of `crates/bench/runs`, named by
+/// date and kind of processor.
 pub(crate) fn publish(
     repo: &Repo,
     probe: &Probe,
@@ -19,42 +41,130 @@ pub(crate) fn publish(
     tables: &str,
 ) -> Result<PathBuf> {
     let sh = &repo.shell;
-    let date = cmd!(sh, "date -u +%F").quiet().read()?;
-    let commit = cmd!(sh, "git rev-parse --short HEAD").quiet().read()?;
-    let kernel = cmd!(sh, "uname -r").quiet().read()?;
-    let compiler = cmd!(sh, "rustc --version").quiet().read()?;
-    let all = repo.root.join("crates/bench/runs");
-    let folder = unused(&all, &format!("{date}-{}", probe.kind));
-    sh.create_dir(&folder)?;
-    let runs: Vec<Value> = runs.iter().map(object).collect();
-    let versions: BTreeMap<_, _> = implementations
-        .iter()
-        .map(|i| (i.name, &i.version))
-        .collect();
-    let whole = json!({
-        "format": "oxmpi-compare", "version": 2, "date": date, "commit": commit,
-        "processor": probe.model, "kernel": kernel, "compiler": compiler,
-        "versions": versions, "runs": runs,
-    });
-    let raw = folder.join("runs.json");
-    sh.write_file(&raw, serde_json::to_string_pretty(&whole)? + "\n")?;
+    let folder = new_folder(repo, probe, "")?;
+    let csv = folder.join("runs.csv");
+    sh.write_file(&csv, to_csv(&facts(repo, probe)?, implementations, runs)?)?;
     sh.write_file(folder.join("tables.txt"), tables)?;
     let oxmpi = repo.oxmpi()?;
     let report = folder.join("report.txt");
     cmd!(
         sh,
-        "{oxmpi} bench report --text --force --output {report} {raw}"
+        "{oxmpi} bench report --text --force --output {report} {csv}"
     )
     .run()?;
     Ok(folder)
 }
 
-/// A folder of that name in `all` that is not there yet, with a number from the second one on.
+/// Makes a folder `crates/bench/runs/DATE-KIND` with `suffix`, numbered from the second of that name on, and describes
+/// the machine in it.
+pub(crate) fn new_folder(repo: &Repo, probe: &Probe, suffix: &str) -> Result<PathBuf> {
+    let sh = &repo.shell;
+    let facts = facts(repo, probe)?;
+    let name = format!("{}-{}{suffix}", facts[0].1, probe.kind);
+    let folder = unused(&repo.root.join("crates/bench/runs"), &name);
+    sh.create_dir(&folder)?;
+    let oxmpi = repo.oxmpi()?;
+    let tree = cmd!(sh, "{oxmpi} topo").quiet().read()?;
+    let lines = facts
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\n"));
+    let text = lines.collect::<String>() + "\n" + &tree + "\n";
+    sh.write_file(folder.join("machine.txt"), text)?;
+    Ok(folder)
+}
+
+/// When, from which sources and on what machine: the date comes first.
+fn facts(repo: &Repo, probe: &Probe) -> Result<[(&'static str, String); 5]> {
+    let sh = &repo.shell;
+    Ok([
+        ("date", cmd!(sh, "date -u +%F").quiet().read()?),
+        (
+            "commit",
+            cmd!(sh, "git rev-parse --short HEAD").quiet().read()?,
+        ),
+        ("processor", probe.model.clone()),
+        ("kernel", cmd!(sh, "uname -r").quiet().read()?),
+        ("compiler", cmd!(sh, "rustc --version").quiet().read()?),
+    ])
+}
+
+fn versions(implementations: &[Implementation]) -> BTreeMap<&str, &str> {
+    let versions = implementations
+        .iter()
+        .map(|implementation| (implementation.name, implementation.version.as_str()));
+    versions.collect()
+}
+
+/// A path in `all` that does not exist: `name`, or `name` with a number from 2 on.
 fn unused(all: &Path, name: &str) -> PathBuf {
     let mut names =
         iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
     let unused = names.find(|name| !all.join(name).exists());
     all.join(unused.unwrap_or_default())
+}
+
+/// The columns of `runs.csv`, as `docs/formats.md` describes them.
+const COLUMNS: [&str; 16] = [
+    "round",
+    "implementation",
+    "work",
+    "placement",
+    "probe_before_ns",
+    "probe_after_ns",
+    "kernel",
+    "method",
+    "choice",
+    "ranks",
+    "bytes",
+    "unit",
+    "min",
+    "median",
+    "p99",
+    "right",
+];
+
+/// All runs as comma-separated values: the facts and versions as comments, a line of column names, a line per row.
+fn to_csv(
+    facts: &[(&str, String)],
+    implementations: &[Implementation],
+    runs: &[Run],
+) -> Result<String> {
+    let mut text = "# format: oxmpi-compare 3\n".to_owned();
+    for (name, value) in facts {
+        text += &format!("# {name}: {value}\n");
+    }
+    for (name, version) in versions(implementations) {
+        text += &format!("# version {name}: {version}\n");
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(COLUMNS)?;
+    for run in runs {
+        let probes = run
+            .probes
+            .map_or_else(Default::default, |probes| probes.map(|ns| ns.to_string()));
+        for row in &run.rows {
+            let [before, after] = &probes;
+            writer.write_record([
+                &run.round.to_string(),
+                run.implementation,
+                run.work,
+                run.tag.unwrap_or_default(),
+                before,
+                after,
+                &row.kernel,
+                &row.method,
+                &row.choice,
+                &row.ranks.to_string(),
+                &row.bytes.to_string(),
+                row.unit.symbol(),
+                &row.min.to_string(),
+                &row.median.to_string(),
+                &row.p99.to_string(),
+                &row.right.to_string(),
+            ])?;
+        }
+    }
+    Ok(text + &String::from_utf8(writer.into_inner()?)?)
 }
 
 /// A run as `docs/formats.md` describes it.

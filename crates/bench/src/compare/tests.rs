@@ -344,6 +344,33 @@ fn a_comparison_has_a_run_for_each_implementation() {
 }
 
 #[test]
+fn a_comparison_as_csv_reads_as_its_json() {
+    let text = "# format: oxmpi-compare 3\n# date: 2026-11-28\n# version mpich: 5.0.2\n\
+        round,implementation,work,placement,probe_before_ns,probe_after_ns,kernel,method,choice,ranks,bytes,unit,min,median,p99,right\n\
+        0,oxmpi,pingpong,near,30,31,pingpong,,,2,8,ns,900,1000,9000,true\n\
+        0,mpich,pingpong,near,30,31,pingpong,,,2,8,ns,1800,2000,3000,true\n\
+        1,oxmpi,pingpong,,30,180,pingpong,,,2,8,ns,9,10,11,true\n\
+        2,oxmpi,pingpong,near,30,31,pingpong,,,2,8,ns,2900,3000,3100,false\n";
+    let runs = read("runs", text).unwrap();
+    let figure = |run: usize| {
+        runs[run]
+            .figure(&subject("PingPong", 2, "near"), 8)
+            .unwrap()
+    };
+    assert_eq!(figure(0).range, Some((1.0, 3.0)));
+    assert_eq!(figure(0).note.as_deref(), Some("wrong data in 1 runs"));
+    assert_eq!(
+        (figure(1).value, figure(1).range),
+        (Some(2.0), Some((1.8, 3.0)))
+    );
+    let facts = |run: usize| format!("{:?}", runs[run].facts);
+    assert!(facts(0).contains("2 of 3 kept") && facts(1).contains("5.0.2"));
+    let cut = text.rsplit_once(",false").unwrap().0;
+    let why = read("runs", cut).unwrap_err().to_string();
+    assert!(why.contains("line: 8") && why.contains("15 fields, but"), "{why}");
+}
+
+#[test]
 fn what_cannot_be_read_says_why() {
     for (text, part) in [
         ("hello", "line 1: no listing"),

@@ -1,6 +1,7 @@
-//! Raw data of `cargo xtask compare`: rounds in which all implementations took turns.
+//! Raw data of `cargo xtask compare`, as JSON or as comma-separated values: interleaved runs of several implementations.
 
 use super::super::run::{FIGURES, Figure, Kind, Run, Subject, Unit};
+use super::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::format;
@@ -48,6 +49,61 @@ struct RowRecord {
 
 fn nanoseconds() -> String {
     "ns".into()
+}
+
+/// The columns of a CSV row that tell which run it belongs to.
+#[derive(Deserialize, PartialEq)]
+struct RunKey {
+    round: u32,
+    work: String,
+    implementation: String,
+    placement: Option<String>,
+}
+
+/// The first line of a comparison as comma-separated values.
+pub(super) const CSV_FORMAT: &str = "# format: oxmpi-compare 3";
+
+/// Reads a comparison as comma-separated values: lines `# NAME: VALUE`, a line of column names, and a line per row.
+///
+/// # Errors
+/// When a line has fewer fields than there are columns, a number is none, or a column is missing.
+pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
+    let facts = text.lines().map_while(|line| line.strip_prefix("# "));
+    let facts: BTreeMap<&str, &str> = facts.filter_map(|fact| fact.split_once(": ")).collect();
+    let fact = |name: &str| facts.get(name).copied().unwrap_or_default().to_string();
+    let versions = facts.iter().filter_map(|(name, version)| {
+        let implementation = name.strip_prefix("version ")?;
+        Some((implementation.to_string(), version.to_string()))
+    });
+    let mut record = Record {
+        date: fact("date"),
+        commit: fact("commit"),
+        processor: fact("processor"),
+        kernel: fact("kernel"),
+        compiler: fact("compiler"),
+        versions: versions.collect(),
+        runs: Vec::new(),
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(text.as_bytes());
+    let columns = reader.headers().map_err(Error::Csv)?.clone();
+    let mut last = None;
+    for line in reader.records() {
+        let line = line.map_err(Error::Csv)?;
+        let key: RunKey = line.deserialize(Some(&columns)).map_err(Error::Csv)?;
+        let row: RowRecord = line.deserialize(Some(&columns)).map_err(Error::Csv)?;
+        if last.as_ref() != Some(&key) {
+            record.runs.push(Round {
+                implementation: key.implementation.clone(),
+                placement: key.placement.clone(),
+                rows: Vec::new(),
+            });
+            last = Some(key);
+        }
+        record.runs.last_mut().map(|run| run.rows.push(row));
+    }
+    Ok(record)
 }
 
 /// Implementations that are no rivals; version 1 called the command without a launcher the second.

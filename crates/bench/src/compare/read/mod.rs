@@ -18,6 +18,9 @@ use std::vec::Vec;
 /// # Errors
 /// When it is none of these, of a version that is not known, or damaged, and where.
 pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
+    if text.starts_with(compared::CSV_FORMAT) {
+        return Ok(compared::runs(compared::from_csv(text)?));
+    }
     if !text.trim_start().starts_with('{') {
         let listing = Listing::parse(text).map_err(Error::Listing)?;
         return Ok([original::run(name, &listing)].into());
@@ -60,6 +63,8 @@ struct Head {
 pub enum Error {
     /// It is no JSON, or fields are missing or of another type.
     Json(serde_json::Error),
+    /// It begins as a comparison in comma-separated values, and a line is damaged.
+    Csv(csv::Error),
     /// It is no JSON, and no listing either.
     Listing(listing::Error),
     /// It is JSON of another format, which is named.
@@ -72,6 +77,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Json(why) => write!(f, "{why}"),
+            Error::Csv(why) => write!(f, "{why}"),
             Error::Listing(why) => write!(f, "{why}"),
             Error::Format(found) => write!(
                 f,
