@@ -5,7 +5,10 @@
 
 mod floors;
 mod manifests;
+mod modules;
 mod sources;
+mod tokens;
+mod vocabulary;
 
 use crate::tally::Tally;
 use crate::{Repo, Result, Verb, no_more};
@@ -18,8 +21,10 @@ pub(crate) const VERB: Verb = Verb {
 Reads `cargo metadata` and the files under version control, and fails on what the design forbids:
 an import that goes up (the table is `xtask/src/tidy/floors.txt`), unsafe code where it is forbidden,
 a module without documentation, a crate without its README, licence or lints, an example in a README
-that is never compiled, two settings of one name, a file past 800 lines, a mark of unfinished work,
-a path of one machine, a fuzz target without a body. It is part of `cargo xtask test`.",
+that is never compiled, two settings of one name, a file of more than 500 lines that does not argue why, a file of
+more than 1 MB, modules of a crate that import each other in a circle, a word that the field has another one for (the
+list is `xtask/src/tidy/vocabulary.txt`), a mark of unfinished work, a path of one machine, a fuzz target without a
+body. It is part of `cargo xtask test`.",
     run,
 };
 
@@ -61,6 +66,18 @@ const RULES: &[Rule] = &[
     Rule {
         name: "files are short",
         find: sources::short,
+    },
+    Rule {
+        name: "the repository is light",
+        find: sources::light,
+    },
+    Rule {
+        name: "modules of a crate form no circle",
+        find: modules::circles,
+    },
+    Rule {
+        name: "the words are the field's",
+        find: vocabulary::replaced,
     },
     Rule {
         name: "nothing is unfinished",

@@ -6,11 +6,12 @@ use crate::{Repo, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// No file is longer, in lines.
-const LONGEST: usize = 800;
+/// No file is longer, in lines, unless a line that begins with [`WHY_LONG`] argues why.
+const LONGEST: usize = 500;
+const WHY_LONG: &str = "// Longer than 500 lines: ";
 
 /// Calls `look` on every Rust file: its path and text give findings.
-fn each_source(
+pub(super) fn each_source(
     repo: &Repo,
     mut look: impl FnMut(&str, &str) -> Vec<String>,
 ) -> Result<Vec<String>> {
@@ -67,12 +68,42 @@ pub(super) fn documented(repo: &Repo) -> Result<Vec<String>> {
 pub(super) fn short(repo: &Repo) -> Result<Vec<String>> {
     each_source(repo, |path, text| {
         let lines = text.lines().count();
-        if lines <= LONGEST {
+        if lines <= LONGEST || text.lines().any(|line| line.starts_with(WHY_LONG)) {
             Vec::new()
         } else {
-            vec![format!("{path}: {lines} lines, at most {LONGEST}")]
+            vec![format!(
+                "{path}: {lines} lines; more than {LONGEST} are argued for: {WHY_LONG}..."
+            )]
         }
     })
+}
+
+/// Bytes of a tracked file at most, but for what tests read.
+const FILE_MOST: u64 = 1_000_000;
+/// Bytes of all tracked files at most.
+const ALL_MOST: u64 = 16_000_000;
+
+/// Tracked files that are too large, alone or together.
+pub(super) fn light(repo: &Repo) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    let mut all = 0;
+    for path in repo.files()? {
+        let bytes = std::fs::symlink_metadata(repo.root.join(&path))?.len();
+        all += bytes;
+        let is_fixture = path.iter().any(|part| part == "tests" || part == "corpus");
+        if bytes > FILE_MOST && !is_fixture {
+            findings.push(format!(
+                "{}: {bytes} bytes, at most {FILE_MOST}",
+                path.display()
+            ));
+        }
+    }
+    if all > ALL_MOST {
+        findings.push(format!(
+            "all tracked files: {all} bytes, at most {ALL_MOST}"
+        ));
+    }
+    Ok(findings)
 }
 
 /// Marks of unfinished work.

@@ -1,0 +1,163 @@
+//! The rule that sources speak the field's language: words that the glossary replaces are found in names, settings,
+//! messages and file names.
+//!
+//! `vocabulary.txt` is the list. An exception is argued where it is made, in a comment on the same line or the line before:
+//! `// word 'lane': PCI Express has lanes`.
+
+use super::sources::each_source;
+use super::tokens::{self, Token};
+use crate::{Repo, Result};
+use std::collections::BTreeSet;
+
+/// The list: a word, the folder in which it has its old sense, and what to say there.
+const LIST: &str = include_str!("vocabulary.txt");
+
+/// A row of the list.
+struct Replaced<'a> {
+    word: &'a str,
+    /// The start of the paths that the row is about; `.` means all.
+    folder: &'a str,
+    instead: &'a str,
+    /// Names in which the word has a sense of its own.
+    allowed: Vec<&'a str>,
+}
+
+impl Replaced<'_> {
+    fn is_about(&self, path: &str) -> bool {
+        self.folder == "." || path.starts_with(self.folder)
+    }
+}
+
+/// The rows of `list`: four columns between bars, `word | folder | say instead | allowed names`.
+fn rows(list: &str) -> Vec<Replaced<'_>> {
+    let lines = list
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    let rows = lines.filter_map(|line| {
+        let mut columns = line.split('|').map(str::trim);
+        Some(Replaced {
+            word: columns.next()?,
+            folder: columns.next()?,
+            instead: columns.next()?,
+            allowed: columns
+                .next()
+                .unwrap_or_default()
+                .split_whitespace()
+                .collect(),
+        })
+    });
+    rows.collect()
+}
+
+/// Words that the glossary replaces, each with its place and what to say instead.
+pub(super) fn replaced(repo: &Repo) -> Result<Vec<String>> {
+    let rows = rows(LIST);
+    each_source(repo, |path, text| findings(&rows, path, text))
+}
+
+fn findings(rows: &[Replaced<'_>], path: &str, text: &str) -> Vec<String> {
+    let rows: Vec<_> = rows.iter().filter(|row| row.is_about(path)).collect();
+    let find = |whole: &str| {
+        let words = words_of(whole);
+        rows.iter()
+            .find(|row| words.contains(row.word) && !row.allowed.contains(&whole))
+    };
+    let mut findings = Vec::new();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    if let Some(row) = find(name) {
+        findings.push(format!(
+            "{path}: its name says '{}'; say {}",
+            row.word, row.instead
+        ));
+    }
+    let mut found = Vec::new();
+    let mut argued = BTreeSet::new();
+    for (token, line) in tokens::of(text) {
+        match token {
+            Token::Name(whole) | Token::Text(whole) => {
+                found.extend(find(whole).map(|row| (line, row)));
+            }
+            Token::Comment(comment) => argued.extend(argued_word(comment).map(|word| (line, word))),
+            Token::Sign(_) => {}
+        }
+    }
+    let is_argued =
+        |line: usize, word| argued.contains(&(line, word)) || argued.contains(&(line - 1, word));
+    found.retain(|(line, row)| !is_argued(*line, row.word));
+    found.dedup_by_key(|(line, row)| (*line, row.word));
+    findings.extend(
+        found
+            .into_iter()
+            .map(|(line, row)| format!("{path}:{line}: '{}'; say {}", row.word, row.instead)),
+    );
+    findings
+}
+
+/// The word that a comment `// word 'WORD': REASON` argues for.
+fn argued_word(comment: &str) -> Option<&str> {
+    let (word, reason) = comment.strip_prefix("// word '")?.split_once("': ")?;
+    (!reason.trim().is_empty()).then_some(word)
+}
+
+/// The words of a name or a text in lower case: parts between other signs, and parts of a name in camel case. A plural
+/// counts as its singular.
+fn words_of(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for part in text.split(|c: char| !c.is_alphabetic()) {
+        let mut word = String::new();
+        let mut before = ' ';
+        for letter in part.chars().chain([' ']) {
+            if letter == ' ' || (letter.is_uppercase() && before.is_lowercase()) {
+                let singular = word.strip_suffix('s').unwrap_or(&word).to_owned();
+                words.extend([std::mem::take(&mut word), singular]);
+            }
+            word.extend(letter.to_lowercase());
+            before = letter;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str =
+        "# a comment\nlane | . | endpoint | PciLane\nguest | crates/tcp | pending connection\n";
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        findings(&rows(SAMPLE), path, text)
+    }
+
+    #[test]
+    fn a_word_is_found_in_names_texts_and_file_names_but_not_in_comments() {
+        assert_eq!(
+            found(
+                "crates/a/lane.rs",
+                "// a lane\nstruct OwnLane;\nconst A: &str = \"no lanes\";"
+            ),
+            [
+                "crates/a/lane.rs: its name says 'lane'; say endpoint",
+                "crates/a/lane.rs:2: 'lane'; say endpoint",
+                "crates/a/lane.rs:3: 'lane'; say endpoint",
+            ]
+        );
+        assert_eq!(
+            found("crates/a/b.rs", "let planed = (plane, lanes_, PciLane);").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_row_is_about_its_folder() {
+        assert_eq!(found("crates/tcp/src/a.rs", "fn guests() {}").len(), 1);
+        assert_eq!(found("xtask/src/a.rs", "fn guests() {}").len(), 0);
+    }
+
+    #[test]
+    fn an_exception_is_argued_on_its_line_or_the_one_before() {
+        let argued = "// word 'lane': PCI Express has lanes\nlet lane = 1;\nlet lanes = 2;";
+        assert_eq!(found("a.rs", argued), ["a.rs:3: 'lane'; say endpoint"]);
+        assert_eq!(found("a.rs", "let lane = 1; // word 'lane': ").len(), 1);
+    }
+}
