@@ -1,7 +1,7 @@
 //! Kinds of cores, on machines where not all cores are alike.
 
 use crate::cpuset::CpuSet;
-use crate::object::Info;
+use crate::facts::Info;
 use alloc::string::String;
 use alloc::vec::Vec;
 

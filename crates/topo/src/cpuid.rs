@@ -2,7 +2,7 @@
 //!
 //! The registers come through [`Cpuid`]: from the processors themselves, each asked in its turn, or
 //! from a [`Dump`] of what they said once. One module for each matter, in the order of the data:
-//! one processor and which manual it follows (`processor`), the fields of its APIC id (`layout`,
+//! one processor and which manual it follows (`processor`), the fields of its APIC id (`layout` reads them into `fields`,
 //! which takes the first that holds of `levels`, `amd` and `apic`), its `caches`, the type of its
 //! core (`hybrid`), and what all of them make up (`objects`).
 //!
@@ -25,6 +25,7 @@ mod amd;
 mod apic;
 mod caches;
 mod dump;
+mod fields;
 mod hybrid;
 mod layout;
 mod levels;

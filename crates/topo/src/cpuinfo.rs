@@ -25,9 +25,9 @@ mod tests;
 
 use crate::cpuset::CpuSet;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::Facts;
 use crate::source::Source;
 use crate::tree::Tree;
 use alloc::collections::{BTreeMap, BTreeSet};

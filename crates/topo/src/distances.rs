@@ -1,7 +1,7 @@
 //! Distances between objects, or devices, as the firmware or a user gave them.
 
-use crate::device::DeviceId;
-use crate::object::ObjectId;
+use crate::facts::ObjectId;
+use crate::facts::devices::DeviceId;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -3,9 +3,9 @@
 //! Source: the Intel C++ Compiler's documentation of `KMP_AFFINITY`, "Determining machine topology".
 
 use crate::cpuset::CpuSet;
+use crate::facts::Facts;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::Facts;
 use crate::source::Source;
 use crate::tree::Tree;
 use alloc::string::String;

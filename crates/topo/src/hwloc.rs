@@ -9,9 +9,9 @@
 //! Source: the documentation of hwloc 2.9.
 
 use crate::cpuset::CpuSet;
+use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Facts};
 use crate::source::Source;
 use crate::tree::Tree;
 use alloc::collections::BTreeMap;

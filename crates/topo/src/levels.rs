@@ -1,8 +1,9 @@
 //! The levels of a machine as hwloc counts them.
 
+use crate::facts::ObjectId;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Object, ObjectId};
+use crate::object::Object;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -30,6 +30,7 @@ pub mod cpuset;
 pub mod device;
 pub mod distances;
 mod error;
+mod facts;
 mod flat;
 #[cfg(feature = "hwloc")]
 pub mod hwloc;
@@ -56,9 +57,10 @@ pub use cpuset::CpuSet;
 pub use device::{Device, DeviceId, DeviceKind};
 pub use distances::Distances;
 pub use error::Error;
+pub use facts::{Cache, Info, ObjectId};
 pub use kind::{Kind, UnknownKind};
 pub use machine::Machine;
-pub use object::{Cache, Info, Object, ObjectId};
+pub use object::Object;
 pub use source::Source;
 pub use view::View;
 

@@ -37,12 +37,15 @@ pub use root::Root;
 
 use crate::cpuset::CpuSet;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::machine::Machine;
-use crate::object::Facts;
 use crate::source::Source;
 use crate::tree::Tree;
 use alloc::vec::Vec;
 use read::Reader;
+
+/// The folder with a folder `nodeN` for each NUMA node.
+const NODES: &str = "/sys/devices/system/node";
 
 impl Machine {
     /// The machine that /proc and /sys under `files` describe: all processors that run, also those

@@ -1,11 +1,11 @@
-//! A whole machine: the arena of its objects and the ways to find one.
+//! A whole machine: the arena of its objects and devices.
 
 use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
-use crate::device::{Device, DeviceEntry, DeviceFacts, DeviceId};
 use crate::distances::Distances;
+use crate::facts::devices::{DeviceEntry, DeviceFacts, DeviceId};
+use crate::facts::{Entry, Facts, ObjectId};
 use crate::kind::Kind;
-use crate::object::{Entry, Facts, Object, ObjectId};
 use crate::source::Source;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 ///
 /// Children are disjoint, lie within their parent, and stand in the order of their first processors. NUMA nodes are
 /// not between other objects, since a cache may be larger or smaller than a node: each is *attached* to an object
-/// ([`Object::memory`]), as hwloc does since version 2.
+/// ([`Object::memory`](crate::Object::memory)), as hwloc does since version 2.
 ///
 /// Two machines are equal if their sources say the same of them; which [sources](Self::source) these are, and their
 /// [notes](Self::notes), do not count.
@@ -146,83 +146,6 @@ impl Machine {
         id
     }
 
-    /// The machine as an object: the root of the tree.
-    pub fn root(&self) -> Object<'_> {
-        Object {
-            machine: self,
-            id: ObjectId(0),
-        }
-    }
-
-    /// The object of this number.
-    ///
-    /// # Panics
-    ///
-    /// If the number is of another, larger machine.
-    pub fn object(&self, id: ObjectId) -> Object<'_> {
-        assert!(
-            (id.0 as usize) < self.entries.len(),
-            "object {} of a machine with {}",
-            id.0,
-            self.entries.len()
-        );
-        Object { machine: self, id }
-    }
-
-    /// All objects in depth-first order, each before what is inside it, its NUMA nodes before its children.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
-        (0..self.entries.len() as u32).map(|id| Object {
-            machine: self,
-            id: ObjectId(id),
-        })
-    }
-
-    /// The objects of one kind in logical order; empty if the machine has, or the source shows, none.
-    pub fn objects(
-        &self,
-        kind: Kind,
-    ) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
-        self.by_kind[kind as usize].iter().map(|id| Object {
-            machine: self,
-            id: *id,
-        })
-    }
-
-    /// The object of this kind and logical number.
-    pub fn logical(&self, kind: Kind, number: usize) -> Option<Object<'_>> {
-        self.objects(kind).nth(number)
-    }
-
-    /// The objects of this kind with the operating system's number `os`: at most one PU or NUMA node, but often one
-    /// core in each package.
-    pub fn with_os(&self, kind: Kind, os: u32) -> impl Iterator<Item = Object<'_>> {
-        self.objects(kind)
-            .filter(move |object| object.os() == Some(os))
-    }
-
-    /// All devices in depth-first order, each before what is behind it.
-    pub fn devices(&self) -> impl DoubleEndedIterator<Item = Device<'_>> + ExactSizeIterator {
-        (0..self.devices.len() as u32).map(|id| Device {
-            machine: self,
-            id: DeviceId(id),
-        })
-    }
-
-    /// The device of this number.
-    ///
-    /// # Panics
-    ///
-    /// If the number is of another machine, with more devices.
-    pub fn device(&self, id: DeviceId) -> Device<'_> {
-        assert!(
-            (id.0 as usize) < self.devices.len(),
-            "device {} of a machine with {}",
-            id.0,
-            self.devices.len()
-        );
-        Device { machine: self, id }
-    }
-
     /// The kinds of cores, where the source tells of more than one or says something about the only one: disjoint, in
     /// the source's order.
     pub fn core_kinds(&self) -> &[CoreKind] {
@@ -239,34 +162,9 @@ impl Machine {
         self.source
     }
 
-    /// The PU of the processor that the operating system calls `cpu`.
-    ///
-    /// # Cost
-    ///
-    /// A walk down the tree: look it up once, not for every message.
-    pub fn pu(&self, cpu: usize) -> Option<Object<'_>> {
-        let mut object = self.root();
-        while object.kind() != Kind::Pu {
-            object = object.children().find(|child| child.cpus().contains(cpu))?;
-        }
-        Some(object)
-    }
-
-    /// The smallest object that has all of `cpus`; `None` if the machine has not.
-    pub fn covering(&self, cpus: &CpuSet) -> Option<Object<'_>> {
-        let mut object = Some(self.root()).filter(|root| cpus.is_subset(root.cpus()))?;
-        while let Some(child) = object
-            .children()
-            .find(|child| cpus.is_subset(child.cpus()) && !cpus.is_empty())
-        {
-            object = child;
-        }
-        Some(object)
-    }
-
     /// The processors in the tree: those that run.
     pub fn online(&self) -> &CpuSet {
-        self.root().cpus()
+        &self.entries[0].facts.cpus
     }
 
     /// Processors that are there but switched off; they are not in the tree.

@@ -1,8 +1,9 @@
 //! What is near what: common ancestors, distances, the nearest memory, cache and device, and whether a machine is the same
 //! everywhere.
 
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
 use crate::distances::End;
+use crate::facts::devices::DeviceKind;
 use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::object::Object;

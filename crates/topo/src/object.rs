@@ -1,79 +1,11 @@
-//! One object of a machine and what is near it.
+//! Views of the objects of a machine: how one is found, what it is and what is near it.
 
 use crate::cpuset::CpuSet;
-use crate::device::{Device, DeviceId};
+use crate::facts::{Cache, Entry, Info, ObjectId};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-
-/// The facts of one object, as sources give them and as [`Machine`] stores them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Facts {
-    pub(crate) kind: Kind,
-    pub(crate) os: Option<u32>,
-    pub(crate) cpus: CpuSet,
-    pub(crate) subtype: Option<String>,
-    pub(crate) cache: Option<Cache>,
-    pub(crate) local_memory: Option<u64>,
-    /// Of a PU, where the source numbers the threads of a core.
-    pub(crate) thread: Option<u32>,
-    /// Of a NUMA node, the one nearest to the processors first.
-    pub(crate) side_caches: Vec<Cache>,
-    pub(crate) infos: Vec<Info>,
-}
-
-/// The place of one object in the arena.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) facts: Facts,
-    pub(crate) logical: u32,
-    pub(crate) parent: Option<ObjectId>,
-    pub(crate) children: Vec<ObjectId>,
-    pub(crate) memory: Vec<ObjectId>,
-    /// The roots of the devices attached to it.
-    pub(crate) devices: Vec<DeviceId>,
-}
-
-/// The number of an object in its machine: its place in depth-first order, 0 for the machine itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId(pub(crate) u32);
-
-/// Something that a source says of an object or a device, of which this crate makes nothing.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Info {
-    /// What is told, such as `CPUModel`.
-    pub name: String,
-    /// The value as text.
-    pub value: String,
-}
-
-impl Info {
-    /// A pair of name and value.
-    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            value: value.into(),
-        }
-    }
-}
-
-/// What is known of a cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Cache {
-    /// Bytes; 0 if the source does not say.
-    pub size: u64,
-    /// Bytes of a line.
-    pub line: Option<u32>,
-    /// Ways of associativity.
-    pub ways: Option<u32>,
-    /// Whether it holds instructions as well as data; false if the source does not say.
-    pub unified: bool,
-    /// Whether it holds all that the caches inside it hold.
-    pub inclusive: Option<bool>,
-}
 
 /// One object of a [`Machine`]: a view that is copied freely.
 #[derive(Clone, Copy)]
@@ -83,7 +15,7 @@ pub struct Object<'m> {
 }
 
 impl<'m> Object<'m> {
-    fn entry(self) -> &'m Entry {
+    pub(crate) fn entry(self) -> &'m Entry {
         &self.machine.entries[self.id.0 as usize]
     }
 
@@ -171,14 +103,6 @@ impl<'m> Object<'m> {
         &self.entry().facts.side_caches
     }
 
-    /// The devices attached to it directly: bridges, and devices of the system that are on no bus. What is behind them
-    /// is in [`Device::children`].
-    pub fn devices(self) -> impl DoubleEndedIterator<Item = Device<'m>> + ExactSizeIterator {
-        let machine = self.machine;
-        let device = move |id: &DeviceId| Device { machine, id: *id };
-        self.entry().devices.iter().map(device)
-    }
-
     /// The object around it; for a NUMA node the one it is attached to; `None` for the machine.
     pub fn parent(self) -> Option<Self> {
         self.entry().parent.map(|id| Self {
@@ -226,6 +150,88 @@ impl<'m> Object<'m> {
     pub fn inside(self, kind: Kind) -> impl Iterator<Item = Self> {
         let all = self.machine.objects(kind);
         all.filter(move |object| !object.cpus().is_empty() && object.cpus().is_subset(self.cpus()))
+    }
+}
+
+/// The ways to find an object.
+impl Machine {
+    /// The machine as an object: the root of the tree.
+    pub fn root(&self) -> Object<'_> {
+        Object {
+            machine: self,
+            id: ObjectId(0),
+        }
+    }
+
+    /// The object of this number.
+    ///
+    /// # Panics
+    ///
+    /// If the number is of another, larger machine.
+    pub fn object(&self, id: ObjectId) -> Object<'_> {
+        assert!(
+            (id.0 as usize) < self.entries.len(),
+            "object {} of a machine with {}",
+            id.0,
+            self.entries.len()
+        );
+        Object { machine: self, id }
+    }
+
+    /// All objects in depth-first order, each before what is inside it, its NUMA nodes before its children.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
+        (0..self.entries.len() as u32).map(|id| Object {
+            machine: self,
+            id: ObjectId(id),
+        })
+    }
+
+    /// The objects of one kind in logical order; empty if the machine has, or the source shows, none.
+    pub fn objects(
+        &self,
+        kind: Kind,
+    ) -> impl DoubleEndedIterator<Item = Object<'_>> + ExactSizeIterator {
+        self.by_kind[kind as usize].iter().map(|id| Object {
+            machine: self,
+            id: *id,
+        })
+    }
+
+    /// The object of this kind and logical number.
+    pub fn logical(&self, kind: Kind, number: usize) -> Option<Object<'_>> {
+        self.objects(kind).nth(number)
+    }
+
+    /// The objects of this kind with the operating system's number `os`: at most one PU or NUMA node, but often one
+    /// core in each package.
+    pub fn with_os(&self, kind: Kind, os: u32) -> impl Iterator<Item = Object<'_>> {
+        self.objects(kind)
+            .filter(move |object| object.os() == Some(os))
+    }
+
+    /// The PU of the processor that the operating system calls `cpu`.
+    ///
+    /// # Cost
+    ///
+    /// A walk down the tree: look it up once, not for every message.
+    pub fn pu(&self, cpu: usize) -> Option<Object<'_>> {
+        let mut object = self.root();
+        while object.kind() != Kind::Pu {
+            object = object.children().find(|child| child.cpus().contains(cpu))?;
+        }
+        Some(object)
+    }
+
+    /// The smallest object that has all of `cpus`; `None` if the machine has not.
+    pub fn covering(&self, cpus: &CpuSet) -> Option<Object<'_>> {
+        let mut object = Some(self.root()).filter(|root| cpus.is_subset(root.cpus()))?;
+        while let Some(child) = object
+            .children()
+            .find(|child| cpus.is_subset(child.cpus()) && !cpus.is_empty())
+        {
+            object = child;
+        }
+        Some(object)
     }
 }
 

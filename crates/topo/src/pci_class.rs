@@ -1,6 +1,6 @@
 //! Names of the classes of PCI functions.
 
-use crate::device::Pci;
+use crate::facts::devices::Pci;
 
 impl Pci {
     /// The name that lstopo shows for its class, such as `Ethernet`, `3D` or `NVMExp`: that of the subclass if it has one,

@@ -1,10 +1,10 @@
 //! A machine while it is made: a nested tree, which sources build and views transform, and which [`Machine`] flattens.
 
 use crate::cpuset::CpuSet;
-use crate::device::{DeviceFacts, DeviceId};
+use crate::facts::devices::{DeviceFacts, DeviceId};
+use crate::facts::{Cache, Facts, ObjectId};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Facts, ObjectId};
 use crate::source::Source;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

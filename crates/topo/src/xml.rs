@@ -20,8 +20,10 @@ mod devices;
 mod distances;
 mod document;
 mod infos;
+mod marks;
 mod objects;
 mod print;
+mod reader;
 mod topology;
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 //! a core and the cores of a compute unit (8000001Eh), and how APIC ids are packed.
 
 use super::Cpuid;
-use super::layout::{Count, Layout, Level, Part, width};
+use super::fields::{Count, Layout, Level, Part, width};
 use super::processor::{Manual, Processor};
 use alloc::vec::Vec;
 

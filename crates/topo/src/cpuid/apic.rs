@@ -2,7 +2,7 @@
 //! cores a package has room for.
 
 use super::Cpuid;
-use super::layout::{Count, Layout, Level, Part, width};
+use super::fields::{Count, Layout, Level, Part, width};
 use super::processor::{Manual, Processor};
 use alloc::vec::Vec;
 

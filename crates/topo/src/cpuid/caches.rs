@@ -1,11 +1,11 @@
 //! Caches: the leaf that lists them (4 of Intel, 8000001Dh of AMD), or AMD's leaves 80000005h and
 //! 80000006h for the first two levels and the third.
 
-use super::layout::{Layout, Shared, Sharing, width};
+use super::fields::{Layout, Shared, Sharing, width};
 use super::processor::{Manual, Processor};
 use super::{Cpuid, Registers, amd};
+use crate::facts::Cache;
 use crate::kind::Kind;
-use crate::object::Cache;
 use alloc::vec::Vec;
 
 /// More subleaves than there are kinds of caches.

@@ -1,6 +1,6 @@
 //! The leaves that list the levels of a package: 1Fh and 0Bh of Intel, 80000026h of AMD.
 
-use super::layout::{Count, Layout, Level, Part};
+use super::fields::{Count, Layout, Level, Part};
 use super::processor::Processor;
 use super::{Cpuid, Registers};
 use crate::kind::Kind;

@@ -1,15 +1,15 @@
 //! What all processors make up: packages and their parts, caches, kinds of cores.
 
+use super::fields::{Layout, Part, Sharing, upper};
 use super::hybrid::CoreType;
-use super::layout::{Layout, Part, Sharing, upper};
 use super::processor::Identity;
 use super::wrong;
 use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
+use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Facts};
 use crate::source::Source;
 use crate::tree::Tree;
 use alloc::collections::{BTreeMap, BTreeSet};

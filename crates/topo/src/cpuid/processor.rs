@@ -2,7 +2,7 @@
 
 use super::{Cpuid, Registers, wrong};
 use crate::error::Error;
-use crate::object::Info;
+use crate::facts::Info;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! APIC ids of processors that are all alike.
 
-use super::layout::Layout;
+use super::fields::Layout;
 use alloc::vec::Vec;
 
 /// The APIC ids of `count` processors that fill threads, cores and the other levels one after the

@@ -5,8 +5,8 @@ use super::cpus::CPUS;
 use super::read::Reader;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
+use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
-use crate::object::{Cache, Facts};
 use alloc::format;
 use alloc::vec::Vec;
 

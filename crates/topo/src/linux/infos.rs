@@ -3,8 +3,8 @@
 
 use super::Files;
 use super::read::Reader;
+use crate::facts::{Facts, Info};
 use crate::kind::Kind;
-use crate::object::{Facts, Info};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;

@@ -1,19 +1,17 @@
 //! NUMA nodes, their memory, its side caches and distances: `/sys/devices/system/node/nodeN`.
 
-use super::Files;
 use super::read::Reader;
 use super::tiers;
+use super::{Files, NODES};
 use crate::cpuset::CpuSet;
 use crate::distances::{Distances, End, Measure};
 use crate::error::Error;
+use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Facts};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-pub(super) const NODES: &str = "/sys/devices/system/node";
 
 /// A node as the kernel describes it.
 struct Node {

@@ -4,11 +4,10 @@
 //! and the bandwidth that the firmware promises. The rule is hwloc's (version 2.9, `memattrs.c`), so that both use the
 //! same words.
 
-use super::Files;
-use super::numa::NODES;
 use super::read::Reader;
+use super::{Files, NODES};
 use crate::error::Error;
-use crate::object::{Facts, Info};
+use crate::facts::{Facts, Info};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -14,9 +14,9 @@ mod objects;
 mod tables;
 
 use crate::cpuset::CpuSet;
+use crate::facts::Info;
 use crate::levels::Groups;
 use crate::machine::Machine;
-use crate::object::Info;
 use crate::source::Source;
 use alloc::string::String;
 use alloc::vec::Vec;

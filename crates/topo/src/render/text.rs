@@ -31,10 +31,11 @@ mod tables;
 pub use super::Numbers;
 pub use tables::{CoreKindsText, DistancesText};
 
+use crate::facts::Cache;
 use crate::kind::Kind;
 use crate::levels::Groups;
 use crate::machine::Machine;
-use crate::object::{Cache, Object};
+use crate::object::Object;
 use core::fmt::{self, Formatter};
 use devices::Runs;
 use label::{Label, Size};

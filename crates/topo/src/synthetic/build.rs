@@ -1,11 +1,11 @@
 //! From levels to a machine.
 
-use super::indexes::numbers;
+use super::indexes::{LevelObjects, numbers};
 use super::parse::{Attributes, Description, Level, Numa};
 use crate::cpuset::CpuSet;
+use crate::facts::Facts;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::Facts;
 use crate::source::Source;
 use crate::tree::Tree;
 use alloc::vec::Vec;
@@ -14,14 +14,6 @@ use oxmpi_text::{Error, Span};
 
 /// Of the NUMA nodes of a level without `memory=`, and of the one of a machine without any.
 const DEFAULT_MEMORY: u64 = 1 << 30;
-
-/// As many objects of one kind as the whole machine has of them.
-pub(super) struct Row<'a> {
-    pub(super) kind: Kind,
-    pub(super) width: usize,
-    pub(super) is_data: bool,
-    pub(super) attributes: &'a Attributes,
-}
 
 pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
     let rows = rows(&description.levels)?;
@@ -49,7 +41,7 @@ pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
     let numbered = description
         .brackets()
         .find(|numa| numa.attributes.indexes.is_some());
-    let row = Row {
+    let row = LevelObjects {
         kind: Kind::Numa,
         width: nodes.len(),
         is_data: false,
@@ -69,7 +61,7 @@ pub(super) fn machine(description: &Description) -> Result<Machine, Error> {
 }
 
 /// The levels, each with how many objects it has in all.
-fn rows(levels: &[Level]) -> Result<Vec<Row<'_>>, Error> {
+fn rows(levels: &[Level]) -> Result<Vec<LevelObjects<'_>>, Error> {
     let (mut width, mut total) = (1, 0);
     let mut rows = Vec::new();
     for level in levels {
@@ -83,7 +75,7 @@ fn rows(levels: &[Level]) -> Result<Vec<Row<'_>>, Error> {
             }
             kind => {
                 let attributes = &level.attributes;
-                rows.push(Row {
+                rows.push(LevelObjects {
                     kind,
                     width,
                     is_data: level.is_data,
@@ -97,7 +89,7 @@ fn rows(levels: &[Level]) -> Result<Vec<Row<'_>>, Error> {
     Ok(rows)
 }
 
-fn object(row: &Row<'_>, os: u32, cpus: CpuSet) -> Facts {
+fn object(row: &LevelObjects<'_>, os: u32, cpus: CpuSet) -> Facts {
     let numbered = !row.kind.is_cache() && row.kind != Kind::Group;
     let mut object = Facts::new(row.kind, numbered.then_some(os), cpus);
     if let Some(cache) = &mut object.cache {

@@ -1,7 +1,6 @@
 //! The operating system's numbers of one level's objects.
 
-use super::build::Row;
-use super::parse::Indexes;
+use super::parse::{Attributes, Indexes};
 use crate::cpuset::CpuSet;
 use crate::kind::Kind;
 use crate::machine::Machine;
@@ -9,8 +8,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use oxmpi_text::{Error, Span};
 
+/// The objects of one level of a synthetic description, all over the machine.
+pub(super) struct LevelObjects<'a> {
+    pub(super) kind: Kind,
+    pub(super) width: usize,
+    pub(super) is_data: bool,
+    pub(super) attributes: &'a Attributes,
+}
+
 /// The numbers of the objects of `row`, in order of the tree: as its attribute says, or from 0.
-pub(super) fn numbers(row: &Row<'_>, levels: &[Row<'_>]) -> Result<Vec<u32>, Error> {
+pub(super) fn numbers(
+    row: &LevelObjects<'_>,
+    levels: &[LevelObjects<'_>],
+) -> Result<Vec<u32>, Error> {
     let Some((indexes, span)) = &row.attributes.indexes else {
         return Ok((0..row.width as u32).collect());
     };
@@ -68,10 +78,10 @@ fn by_loops(loops: &[(usize, usize)], width: usize, span: Span) -> Result<Vec<u3
 /// The loops over the objects of each kind within those of the listed kind around it.
 fn loops_of(
     kinds: &[(Kind, Span)],
-    row: &Row<'_>,
-    levels: &[Row<'_>],
+    row: &LevelObjects<'_>,
+    levels: &[LevelObjects<'_>],
 ) -> Result<Vec<(usize, usize)>, Error> {
-    let listed = |level: &Row<'_>| kinds.iter().any(|(kind, _)| *kind == level.kind);
+    let listed = |level: &LevelObjects<'_>| kinds.iter().any(|(kind, _)| *kind == level.kind);
     let mut loops = Vec::new();
     for (kind, span) in kinds {
         let at = levels.iter().position(|level| level.kind == *kind);

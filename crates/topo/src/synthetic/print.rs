@@ -1,8 +1,9 @@
 //! From a machine to its string.
 
+use crate::facts::Cache;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Object};
+use crate::object::Object;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;

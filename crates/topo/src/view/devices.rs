@@ -1,6 +1,6 @@
 //! Without devices that matter little.
 
-use crate::device::{DeviceKind, Pci};
+use crate::facts::devices::{DeviceKind, Pci};
 use crate::tree::{DeviceTree, Tree};
 use alloc::vec::Vec;
 

@@ -1,7 +1,8 @@
 //! Without levels that say nothing new.
 
+use crate::facts::ObjectId;
 use crate::kind::Kind;
-use crate::object::{Object, ObjectId};
+use crate::object::Object;
 use crate::source::Source;
 use crate::tree::{Marks, Tree};
 use alloc::collections::BTreeSet;

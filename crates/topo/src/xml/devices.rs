@@ -2,10 +2,12 @@
 
 use super::document::{Element, Value};
 use super::infos;
-use super::objects::{Reader, device_index, mark};
+use super::marks::{device_index, mark};
 use super::print::Printer;
-use crate::device::{Behind, Device, DeviceFacts, DeviceKind, Pci, PciAddress};
-use crate::object::Info;
+use super::reader::Reader;
+use crate::device::Device;
+use crate::facts::Info;
+use crate::facts::devices::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
 use crate::tree::DeviceTree;
 use core::fmt;
 use core::str::FromStr;

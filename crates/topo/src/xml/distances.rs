@@ -2,12 +2,12 @@
 
 use super::devices;
 use super::document::Element;
-use super::objects::{device_index, object_index};
+use super::marks::{device_index, object_index};
 use super::print::Printer;
 use crate::distances::{Distances, End, Measure};
+use crate::facts::ObjectId;
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::ObjectId;
 use crate::tree::Marks;
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -2,7 +2,7 @@
 
 use super::document::Element;
 use super::print::Printer;
-use crate::object::Info;
+use crate::facts::Info;
 use core::fmt::Display;
 use core::str::FromStr;
 use oxmpi_text::Error;

@@ -3,9 +3,9 @@
 use super::super::Files;
 use super::super::read::Reader;
 use super::super::tiers::{dax_infos, dax_sort};
-use crate::device::DeviceFacts;
 use crate::error::Error;
-use crate::object::Info;
+use crate::facts::Info;
+use crate::facts::devices::DeviceFacts;
 use alloc::format;
 use alloc::string::{String, ToString};
 

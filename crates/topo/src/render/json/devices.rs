@@ -1,7 +1,8 @@
 //! Devices as JSON.
 
 use super::{InfoJson, Shown, infos};
-use crate::device::{Device, Pci, PciAddress};
+use crate::device::Device;
+use crate::facts::devices::{Pci, PciAddress};
 use alloc::vec::Vec;
 use serde::Serialize;
 

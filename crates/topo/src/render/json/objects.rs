@@ -2,9 +2,10 @@
 
 use super::{InfoJson, Shown, infos};
 use crate::cpuset::CpuSet;
+use crate::facts::Cache;
 use crate::kind::Kind;
 use crate::levels::Groups;
-use crate::object::{Cache, Object};
+use crate::object::Object;
 use alloc::vec::Vec;
 use serde::Serialize;
 

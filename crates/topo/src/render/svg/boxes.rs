@@ -164,3 +164,10 @@ impl Shape {
         Self { area, face, texts }
     }
 }
+
+pub(super) fn line(font: Font, text: impl Into<String>) -> Line {
+    Line {
+        text: text.into(),
+        font,
+    }
+}

@@ -1,13 +1,13 @@
 //! Devices as boxes: PCI functions around what the system makes of them, bridges as small squares with lines to what is
 //! behind them, speeds of links on the lines.
 
-use super::boxes::Face;
+use super::boxes::{Face, line};
 use super::cells::Cell;
 use super::labels;
-use super::layout::line;
 use super::palette::Look;
 use super::widths::Font;
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
+use crate::facts::devices::DeviceKind;
 use alloc::format;
 use alloc::vec::Vec;
 

@@ -1,10 +1,12 @@
 //! The words on boxes: names with numbers, sizes, and the full facts for a pointer that rests on one.
 
 use super::Numbers;
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
+use crate::facts::devices::DeviceKind;
+use crate::facts::{Cache, Info};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Info, Object};
+use crate::object::Object;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

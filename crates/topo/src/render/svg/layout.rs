@@ -5,7 +5,7 @@
 //! stand above what they are attached to; devices at the right of it or below, whichever is nearer to the wanted
 //! aspect.
 
-use super::boxes::{Face, Line, Scene, Size};
+use super::boxes::{Face, Scene, Size, line};
 use super::cells::{Cell, Fit, GAP};
 use super::overlay::Overlaid;
 use super::palette::Look;
@@ -57,13 +57,6 @@ struct Layout<'a> {
     fit: Fit,
     /// The width of the widest name of each kind: all of a kind have room for it, so that what is alike looks alike.
     widest: [u32; Kind::COUNT],
-}
-
-pub(super) fn line(font: Font, text: impl Into<String>) -> Line {
-    Line {
-        text: text.into(),
-        font,
-    }
 }
 
 impl<'a> Layout<'a> {

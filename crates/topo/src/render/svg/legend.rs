@@ -1,8 +1,7 @@
 //! What stands above and below the machine: the caller's lines, where the machine is from, and what the colours mean.
 
-use super::boxes::{Face, Marks};
+use super::boxes::{Face, Marks, line};
 use super::cells::{Cell, GAP};
-use super::layout::line;
 use super::palette::Look;
 use super::widths::Font;
 use super::{Numbers, SvgOptions, labels};

@@ -1,7 +1,8 @@
 //! Lines of devices.
 
 use super::{Writer, new_line};
-use crate::device::{Device, DeviceKind, Pci};
+use crate::device::Device;
+use crate::facts::devices::{DeviceKind, Pci};
 use crate::machine::Machine;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -2,8 +2,8 @@
 
 use super::Numbers;
 use crate::core_kind::CoreKind;
-use crate::device::DeviceKind;
 use crate::distances::{Distances, End, Measure};
+use crate::facts::devices::DeviceKind;
 use crate::levels::Groups;
 use crate::machine::Machine;
 use crate::object::Object;

@@ -1,7 +1,7 @@
 //! What attributes and infos say of caches.
 
+use crate::facts::{Cache, Info};
 use crate::kind::Kind;
-use crate::object::{Cache, Info};
 use crate::xml::document::Element;
 use crate::xml::infos;
 use crate::xml::print::Printer;

@@ -1,53 +1,21 @@
 //! Reading objects.
 
-use super::{caches, mark};
+use super::caches;
 use crate::cpuset::CpuSet;
+use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use crate::machine::Machine;
-use crate::object::{Cache, Facts};
 use crate::tree::Tree;
 use crate::xml::document::Element;
+use crate::xml::marks::mark;
+use crate::xml::reader::Reader;
 use crate::xml::{devices, infos};
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use oxmpi_text::Error;
-
-/// The most objects around an object. A bus of PCI has at most 255 others behind it, real machines a dozen.
-const DEEPEST: usize = 128;
 
 const CPU_LIMIT: &str = "numbers of processors up to 8191";
 const NUMA_LIMIT: &str = "numbers of NUMA nodes up to 1023";
 
-/// What is known of a file while its objects are read.
-pub(in crate::xml) struct Reader {
-    /// 2 or 3.
-    pub(in crate::xml) version: u32,
-    pub(in crate::xml) notes: Vec<String>,
-    left_out: BTreeSet<String>,
-    objects: usize,
-    nodes: CpuSet,
-}
-
 impl Reader {
-    pub(in crate::xml) fn new(version: u32) -> Self {
-        Self {
-            version,
-            notes: Vec::new(),
-            left_out: BTreeSet::new(),
-            objects: 0,
-            nodes: CpuSet::new(),
-        }
-    }
-
-    /// Notes, once for each sort, that something has no place in a machine.
-    pub(in crate::xml) fn leave_out(&mut self, sort: &str) {
-        if self.left_out.insert(sort.into()) {
-            self.notes.push(format!("`{sort}` was left out"));
-        }
-    }
-
     /// The machine: the outermost object.
     pub(in crate::xml) fn machine(&mut self, element: Element<'_>) -> Result<Tree, Error> {
         let kind = element.need("type", "an object with the type Machine")?;
@@ -61,22 +29,6 @@ impl Reader {
         }
         tree.sort();
         Ok(tree)
-    }
-
-    /// Counts one more object, at this depth.
-    pub(in crate::xml) fn count(
-        &mut self,
-        element: Element<'_>,
-        depth: usize,
-    ) -> Result<(), Error> {
-        self.objects += 1;
-        if self.objects > Machine::MOST_OBJECTS {
-            return Err(element.wrong("a machine of at most 131072 objects"));
-        }
-        if depth > DEEPEST {
-            return Err(element.wrong("objects nested at most 128 deep"));
-        }
-        Ok(())
     }
 
     fn object(&mut self, element: Element<'_>, kind: Kind, depth: usize) -> Result<Tree, Error> {

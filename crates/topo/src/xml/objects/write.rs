@@ -1,11 +1,11 @@
 //! Writing objects.
 
 use super::caches;
-use super::object_index;
 use crate::cpuset::CpuSet;
 use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::object::Object;
+use crate::xml::marks::object_index;
 use crate::xml::print::Printer;
 use crate::xml::{devices, infos};
 use alloc::vec;

@@ -1,9 +1,9 @@
 //! Devices in pictures.
 
 use super::{check, faults, machine};
-use crate::device::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
+use crate::facts::Info;
+use crate::facts::devices::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
 use crate::machine::Machine;
-use crate::object::Info;
 use crate::render::svg::palette::Look;
 use crate::render::svg::{SvgOptions, layout};
 use crate::source::Source;
