@@ -1,8 +1,39 @@
 //! Message buffers, aligned as every benchmark aligns them, and the places in them that one message
 //! after the other takes.
 
-use crate::kernels::Room;
 use zerocopy::FromBytes;
+
+/// What one repetition needs of a rank's buffers, for one message length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Room {
+    /// Bytes that a rank sends from.
+    pub out: usize,
+    /// Bytes that a rank receives into.
+    pub into: usize,
+    /// Numbers that say how long blocks are.
+    pub counts: usize,
+}
+
+impl Room {
+    /// As many bytes to receive as to send.
+    pub(crate) const fn both(bytes: usize) -> Self {
+        Room {
+            out: bytes,
+            into: bytes,
+            counts: 0,
+        }
+    }
+
+    /// Room that is enough for either.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Room {
+            out: self.out.max(other.out),
+            into: self.into.max(other.into),
+            counts: self.counts.max(other.counts),
+        }
+    }
+}
 
 /// What message buffers are aligned to, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;

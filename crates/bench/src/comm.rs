@@ -1,6 +1,6 @@
 //! What a kernel asks of a message-passing library.
 
-use crate::plain;
+mod plain;
 
 /// Whom a receive accepts a message from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

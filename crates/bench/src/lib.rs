@@ -21,7 +21,6 @@ mod memory;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
-mod plain;
 #[cfg(feature = "report")]
 pub mod report;
 #[cfg(feature = "alloc")]

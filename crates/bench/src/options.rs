@@ -24,9 +24,10 @@ mod values;
 pub use error::{OptionError, Place};
 pub use help::{help, list};
 
+use crate::kernels::Kernel;
 use crate::suite::Plan;
 use crate::{Megabyte, OffCache};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use draft::Draft;
 use table::{Row, Takes};
 
@@ -134,3 +135,14 @@ pub fn parse<'a>(
 
 #[cfg(test)]
 mod tests;
+
+/// The error for a word that is no benchmark, with the nearest name of a benchmark, a part or an option.
+fn unknown(word: &str) -> OptionError {
+    let names = Kernel::ALL.iter().map(|kernel| kernel.info().name);
+    let options = table::ROWS.iter().map(|row| row.name);
+    let words = names.chain(PARTS.iter().copied()).chain(options);
+    OptionError::Unknown {
+        word: word.to_string(),
+        nearest: oxmpi_text::nearest(word, words),
+    }
+}

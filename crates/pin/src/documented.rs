@@ -17,8 +17,8 @@ use crate::processors::Processors;
 use crate::rdma;
 use crate::settings::Settings;
 use crate::warnings::{all_excluded, clipped, mask_elsewhere, not_allowed};
-use deal::{Candidates, deal};
-use explain::{How, explain};
+use deal::{Candidates, How, deal};
+use explain::explain;
 
 /// The processors of the ranks, in turn from the first again behind the last, and why; never empty. `allowed` is what the
 /// job may use, not empty; `ranks` is at least 1.

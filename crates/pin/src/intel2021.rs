@@ -6,7 +6,6 @@
 mod blocks;
 mod explain;
 mod list;
-mod read;
 mod share;
 
 use alloc::string::String;
@@ -24,7 +23,6 @@ use share::{bunch, share, spread, uniform};
 
 pub(crate) use blocks::{aligned, chunks};
 pub(crate) use list::domains as list_of;
-pub(crate) use read::read;
 
 /// The processors of the ranks, in turn from the first again behind the last, `None` where nobody is pinned; and why.
 /// `allowed` is the inherited mask, `ranks` at least 1.

@@ -1,11 +1,12 @@
 //! The settings of pinning, how they are read, and their rows in the table of settings.
 
+mod lenient;
+
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch};
 use oxmpi_topo::CpuSet;
 
 use crate::intel::{Cell, Domain, Order, ProcessorList};
-use crate::intel2021;
-use crate::openmpi::Mapping;
+use crate::openmpi::{BindTo, Mapping};
 
 /// Whose rules placing follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +83,25 @@ impl Default for Settings {
     }
 }
 
+impl From<BindTo> for Settings {
+    fn from(bind_to: BindTo) -> Self {
+        Mapping {
+            bind_to: Some(bind_to),
+            ..Mapping::default()
+        }
+        .into()
+    }
+}
+
+impl From<Mapping> for Settings {
+    fn from(mapping: Mapping) -> Self {
+        Self {
+            mapping: Some(mapping),
+            ..Self::default()
+        }
+    }
+}
+
 impl Settings {
     /// Whether the caches of the machine matter: not for the usual settings, so that a machine may then be read without its
     /// caches, which is much faster.
@@ -147,7 +167,7 @@ impl Settings {
         let mut wrong = alloc::vec::Vec::new();
         let strict = Self::read_strictly(&value, &mut wrong);
         match compat {
-            Compat::Intel2021 => Ok((intel2021::read(&value), wrong)),
+            Compat::Intel2021 => Ok((lenient::read(&value), wrong)),
             Compat::Documented => match wrong.into_iter().next() {
                 None => Ok((strict, alloc::vec::Vec::new())),
                 Some(first) => Err(first),

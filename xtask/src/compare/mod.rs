@@ -1,5 +1,6 @@
 //! `cargo xtask compare`: our kernels and the same kernels on other MPI libraries, interleaved.
 
+mod command;
 mod figures;
 mod lines;
 pub(crate) mod peers;

@@ -1,11 +1,9 @@
 //! The programs that are compared, built for every implementation, and how to start them.
 
-use super::works::Work;
 use crate::{Repo, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use xshell::cmd;
 
 /// Our own name.
@@ -39,38 +37,6 @@ pub(crate) struct Implementation {
 }
 
 impl Implementation {
-    /// The command that runs `program` for some work, ended after a minute. More ranks than cores
-    /// never run in a real-time class, where those that wait would starve the others.
-    pub(crate) fn command(&self, work: &Work, program: &Path) -> Command {
-        let mut command = Command::new("timeout");
-        command.args(["-k", "5", "60"]);
-        if work.crowded() && in_realtime_class() {
-            command.args(["chrt", "--other", "0"]);
-        }
-        let environment = self.environment.iter();
-        let network = self.network.iter().filter(|_| work.network);
-        command.envs(
-            environment
-                .chain(network)
-                .map(|(name, value)| (name, value)),
-        );
-        // Memory is that of a library as it comes.
-        if work.crowded() && work.placed {
-            command.envs(self.crowded.iter().copied());
-        }
-        if let Some(launcher) = &self.launcher {
-            let options = if work.bound() {
-                self.bound
-            } else {
-                self.unbound
-            };
-            command.arg(launcher).args(options);
-            command.args(["-n", &work.ranks.to_string()]);
-        }
-        command.arg(program);
-        command
-    }
-
     /// Whether it is what two processes reach without MPI, which is one program.
     pub(crate) fn bare(&self) -> bool {
         self.name == FLOOR
@@ -81,15 +47,6 @@ impl Implementation {
         let name = if self.bare() { FLOOR } else { name };
         self.programs.join(format!("{}{name}", self.prefix))
     }
-}
-
-/// Whether this process, and so what it starts, runs in a real-time class (`SCHED_FIFO` or `SCHED_RR`):
-/// field 41 of `/proc/self/stat`, counted behind the name in brackets, which may hold spaces.
-fn in_realtime_class() -> bool {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let behind_name = stat.rsplit(')').next().unwrap_or_default();
-    let policy = behind_name.split_whitespace().nth(41 - 3);
-    matches!(policy, Some("1" | "2"))
 }
 
 /// Ours: the Rust twins of `programs`, built.

@@ -13,7 +13,14 @@ use std::string::String;
 /// Colours of both schemes, and where everything stands.
 const STYLE: &str = include_str!("page/style.css");
 
-pub(super) fn page(report: &Report) -> String {
+impl Report {
+    /// One HTML page that needs nothing else: no network, no script.
+    pub fn page(&self) -> String {
+        page(self)
+    }
+}
+
+fn page(report: &Report) -> String {
     let names = report.runs.iter().map(|run| run.name.as_str());
     let title = names.collect::<std::vec::Vec<_>>().join(" and ");
     let markup = html! {

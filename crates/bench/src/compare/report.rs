@@ -1,7 +1,6 @@
 //! Runs side by side: who is faster, by how much, and how sure that is.
 
 use super::run::{Figure, Kind, Run, Subject};
-use super::{page, text};
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -126,16 +125,6 @@ impl Report {
             floors,
             sections,
         })
-    }
-
-    /// One HTML page that needs nothing else: no network, no script.
-    pub fn page(&self) -> String {
-        page::page(self)
-    }
-
-    /// The same as text: every row, and whether it is lost.
-    pub fn text(&self) -> String {
-        text::text(self)
     }
 
     /// Rows with a ratio, and rows among them that the first run has lost.

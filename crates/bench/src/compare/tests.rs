@@ -367,7 +367,10 @@ fn a_comparison_as_csv_reads_as_its_json() {
     assert!(facts(0).contains("2 of 3 kept") && facts(1).contains("5.0.2"));
     let cut = text.rsplit_once(",false").unwrap().0;
     let why = read("runs", cut).unwrap_err().to_string();
-    assert!(why.contains("line: 8") && why.contains("15 fields, but"), "{why}");
+    assert!(
+        why.contains("line: 8") && why.contains("15 fields, but"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -11,7 +11,14 @@ use std::vec::Vec;
 /// What a cell without a number shows.
 pub(super) const MISSING: &str = "-";
 
-pub(super) fn text(report: &Report) -> String {
+impl Report {
+    /// The same as text: every row, and whether it is lost.
+    pub fn text(&self) -> String {
+        text(self)
+    }
+}
+
+fn text(report: &Report) -> String {
     let mut text = String::new();
     for run in report.runs.iter().chain(&report.floors) {
         _ = writeln!(text, "{}", run.name);

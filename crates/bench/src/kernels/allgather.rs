@@ -1,8 +1,8 @@
 //! Allgather: every rank gets the bytes of all ranks.
 
-use super::info::Room;
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Buffers, Comm};
 

@@ -1,7 +1,7 @@
 //! Allgatherv: Allgather with a length for each rank; they are equal.
 
-use super::info::Room;
 use super::{Info, allgather};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Blocks, Buffers, Comm};
 

@@ -1,7 +1,7 @@
 //! Allreduce: every rank gets the sum of all ranks' vectors of single-precision numbers.
 
-use super::info::Room;
 use super::{Info, Sample, pattern};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Buffers, Comm};
 

@@ -1,8 +1,8 @@
 //! Alltoall: every rank has a message for every rank.
 
-use super::info::Room;
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Buffers, Comm};
 

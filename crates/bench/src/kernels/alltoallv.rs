@@ -1,7 +1,7 @@
 //! Alltoallv: Alltoall with a length for each pair of ranks; they are equal.
 
-use super::info::Room;
 use super::{Info, alltoall};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Blocks, Buffers, Comm};
 

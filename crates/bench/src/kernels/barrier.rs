@@ -1,7 +1,8 @@
 //! Barrier: no rank goes on before all have come.
 
-use super::info::{Class, Room};
+use super::info::Class;
 use super::{Info, TAG};
+use crate::buffers::Room;
 use crate::{Comm, Source};
 use core::hint::spin_loop;
 

@@ -1,9 +1,10 @@
 //! Exchange: a periodic chain; each rank sends to both neighbours and receives from both, as grid
 //! codes do at the edges of their parts.
 
-use super::info::{Active, Class, Room};
+use super::info::{Active, Class};
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Buffers, Comm, Source};
 

@@ -1,5 +1,7 @@
 //! What the suite, the options and the reports need to know about a kernel.
 
+use crate::buffers::Room;
+
 /// What a kernel measures, which decides the columns of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -20,38 +22,6 @@ pub enum Active {
     Two,
     /// All; the suite runs it on growing groups.
     All,
-}
-
-/// What one repetition needs of a rank's buffers, for one message length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Room {
-    /// Bytes that a rank sends from.
-    pub out: usize,
-    /// Bytes that a rank receives into.
-    pub into: usize,
-    /// Numbers that say how long blocks are.
-    pub counts: usize,
-}
-
-impl Room {
-    /// As many bytes to receive as to send.
-    pub(super) const fn both(bytes: usize) -> Self {
-        Room {
-            out: bytes,
-            into: bytes,
-            counts: 0,
-        }
-    }
-
-    /// Room that is enough for either.
-    #[must_use]
-    pub fn max(self, other: Self) -> Self {
-        Room {
-            out: self.out.max(other.out),
-            into: self.into.max(other.into),
-            counts: self.counts.max(other.counts),
-        }
-    }
 }
 
 /// What the suite, the options and the reports need to know about a kernel.

@@ -35,8 +35,9 @@ mod sendrecv;
 #[cfg(test)]
 mod tests;
 
+pub use crate::buffers::Room;
 use crate::{Buffers, Comm};
-pub use info::{Active, Class, Info, Room};
+pub use info::{Active, Class, Info};
 
 /// Tag of the kernels' own messages.
 const TAG: u32 = 1;

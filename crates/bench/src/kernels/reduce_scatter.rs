@@ -1,8 +1,8 @@
 //! Reduce_scatter: the sum of all ranks' vectors of single-precision numbers, dealt to the ranks as
 //! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
 
-use super::info::Room;
 use super::{Info, Sample, pattern};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Buffers, Comm};
 

@@ -3,8 +3,8 @@
 //!
 //! Not in the guide; as the Intel MPI Benchmarks 2021 have it.
 
-use super::info::Room;
 use super::{Info, Sample, pattern};
+use crate::buffers::Room;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;

@@ -1,8 +1,8 @@
 //! Scatter: the root gives each rank its part of the root's bytes; the root turns round-robin.
 
-use super::info::Room;
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Buffers, Comm};
 

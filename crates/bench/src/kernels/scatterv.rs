@@ -1,7 +1,7 @@
 //! Scatterv: Scatter with a length for each rank; they are equal.
 
-use super::info::Room;
 use super::{Info, roots, scatter};
+use crate::buffers::Room;
 use crate::buffers::Turn;
 use crate::{Blocks, Buffers, Comm};
 

@@ -1,10 +1,8 @@
 //! Benchmarks by their names.
 
-use super::table::ROWS;
-use super::{OptionError, PARTS};
+use super::{OptionError, unknown};
 use crate::kernels::Kernel;
 use crate::suite::{Benchmark, Multiple};
-use alloc::string::ToString;
 
 /// What stands before a name whose benchmark runs on several groups at once.
 const MULTIPLE: &str = "Multi-";
@@ -28,15 +26,4 @@ pub(super) fn all(word: &str, take: &mut dyn FnMut(Benchmark)) -> Result<(), Opt
         take(one(name).ok_or_else(|| unknown(name))?);
     }
     Ok(())
-}
-
-/// The error for a word, with the nearest name there is.
-pub(super) fn unknown(word: &str) -> OptionError {
-    let names = Kernel::ALL.iter().map(|kernel| kernel.info().name);
-    let options = ROWS.iter().map(|row| row.name);
-    let words = names.chain(PARTS.iter().copied()).chain(options);
-    OptionError::Unknown {
-        word: word.to_string(),
-        nearest: oxmpi_text::nearest(word, words),
-    }
 }

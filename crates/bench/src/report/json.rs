@@ -3,9 +3,6 @@
 use super::Run;
 use alloc::string::String;
 
-/// The version of the format; a change that a reader must know of raises it.
-pub const VERSION: u32 = 2;
-
 impl Run {
     /// The run as text, indented.
     ///

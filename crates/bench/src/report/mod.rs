@@ -6,6 +6,8 @@ mod record;
 pub mod text;
 
 pub use record::Run;
+#[cfg(feature = "compare")]
+pub(crate) use record::VERSION;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -8,6 +8,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::Serialize;
 
+/// The version of the JSON format; a change that a reader must know of raises it.
+pub(crate) const VERSION: u32 = 2;
+
 /// A run, collected row by row.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
@@ -86,7 +89,7 @@ impl Run {
         let method = &plan.method;
         Run {
             format: "oxmpi-bench",
-            version: super::json::VERSION,
+            version: VERSION,
             environment,
             method: MethodRecord {
                 samples: method.samples,

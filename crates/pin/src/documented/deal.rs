@@ -5,10 +5,22 @@ use core::cmp::Reverse;
 
 use oxmpi_topo::{CpuSet, Kind};
 
-use super::explain::How;
 use crate::intel::{Layout, Order};
 use crate::intel2021::{aligned, chunks};
 use crate::processors::{Lead, Processors};
+
+/// How domains were dealt to ranks.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// Over the whole node, as asked.
+    Everywhere,
+    /// In proportion to the sockets: so many ranks on each.
+    Shared(Vec<usize>),
+    /// In proportion to the sockets, with domains of `auto` made smaller to fit into them.
+    Shrunk(Vec<usize>, usize),
+    /// In the order of the machine, since the sockets have not enough whole domains.
+    NoRoom,
+}
 
 /// Domains for a job: of a shape, or sizes still to be cut.
 pub(super) enum Candidates {

@@ -6,23 +6,10 @@ use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind};
 
-use super::deal::{Candidates, Dealt};
+use super::deal::{Candidates, Dealt, How};
 use crate::intel::{Domain, Order, Size};
 use crate::placement::count;
 use crate::processors::Processors;
-
-/// How domains were dealt to ranks.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum How {
-    /// Over the whole node, as asked.
-    Everywhere,
-    /// In proportion to the sockets: so many ranks on each.
-    Shared(Vec<usize>),
-    /// In proportion to the sockets, with domains of `auto` made smaller to fit into them.
-    Shrunk(Vec<usize>, usize),
-    /// In the order of the machine, since the sockets have not enough whole domains.
-    NoRoom,
-}
 
 /// How a domain led to candidates, and these to what was dealt, for `ranks` ranks.
 pub(super) fn explain(

@@ -5,8 +5,7 @@ use core::str::FromStr;
 
 use oxmpi_text::{Error, Words};
 
-use super::{Level, Mapping};
-use crate::Settings;
+use super::Level;
 
 /// To what each rank is bound.
 ///
@@ -43,15 +42,5 @@ impl fmt::Display for BindTo {
             Self::None => f.write_str("none"),
             Self::Level(level) => level.fmt(f),
         }
-    }
-}
-
-impl From<BindTo> for Settings {
-    fn from(bind_to: BindTo) -> Self {
-        Mapping {
-            bind_to: Some(bind_to),
-            ..Mapping::default()
-        }
-        .into()
     }
 }

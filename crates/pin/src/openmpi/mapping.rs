@@ -9,7 +9,6 @@ use oxmpi_text::{Error, Span};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
 use super::{BindTo, By, Level, MapBy};
-use crate::Settings;
 use crate::placement::{Warning, WarningCode, count};
 use crate::processors::Processors;
 
@@ -113,15 +112,6 @@ impl Mapping {
             (None, Some(By::Level(level))) if parts.is_none() => Some(level),
             (None, None) if self.cpu_set.is_some() => Some(Level::HwThread),
             (None, _) => Some(Level::Core),
-        }
-    }
-}
-
-impl From<Mapping> for Settings {
-    fn from(mapping: Mapping) -> Self {
-        Self {
-            mapping: Some(mapping),
-            ..Self::default()
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     }
     let Head { format, version } = serde_json::from_str(text).map_err(Error::Json)?;
     let known: &[u32] = match format.as_str() {
-        BENCH => &[1, crate::report::json::VERSION],
+        BENCH => &[1, crate::report::VERSION],
         COMPARED => &[1, 2],
         _ => return Err(Error::Format(format)),
     };

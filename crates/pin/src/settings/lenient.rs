@@ -1,17 +1,17 @@
-//! How the launcher reads its variables: leniently, and in its own way.
+//! Reads the variables of pinning as the launcher of Intel MPI 2021 does: leniently, and in its own way.
 
 use alloc::vec::Vec;
 
 use oxmpi_topo::CpuSet;
 
+use super::{Compat, Settings, omp_threads};
 use crate::intel::{
     Amount, Cell, Cells, Domain, Layout, Map, Members, Order, PARTS, Part, ProcessorList, Shape,
     Size, mask,
 };
-use crate::settings::{Compat, Settings, omp_threads};
 
 /// What the launcher makes of its variables.
-pub(crate) fn read<'a>(value: &impl Fn(&str) -> Option<&'a str>) -> Settings {
+pub(super) fn read<'a>(value: &impl Fn(&str) -> Option<&'a str>) -> Settings {
     let is_off = |name| matches!(value(name), Some("0" | "no" | "off" | "disable"));
     let cell = match value("I_MPI_PIN_CELL") {
         Some("core") => Some(Cell::Core),
