@@ -288,7 +288,7 @@ impl Comm for Faulty {
 
 /// In the warm-up only, or in the timed part only: each has a proof of its own.
 #[test]
-fn wrong_data_is_told_whenever_it_came() {
+fn wrong_data_is_reported_from_any_repetition() {
     let plan = Plan {
         benchmarks: vec![Kernel::Allreduce.into()],
         ..plan(8)

@@ -56,7 +56,7 @@ fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
 }
 
 /// The first rank that takes something of an earlier one, with that one and what both take; `takes` says what.
-fn first_meeting(
+fn first_overlap(
     ranks: &[RankPlace],
     takes: impl Fn(usize) -> Option<usize>,
 ) -> Option<(&RankPlace, &RankPlace, usize)> {
@@ -72,7 +72,7 @@ fn first_meeting(
 }
 
 fn processor_shared(placement: &Placement) -> Option<Warning> {
-    let (first, second, _) = first_meeting(&placement.ranks, Some)?;
+    let (first, second, _) = first_overlap(&placement.ranks, Some)?;
     let both = &first.cpus & &second.cpus;
     let used = placement.ranks.iter();
     let used = used.fold(CpuSet::new(), |used, rank| &used | &rank.cpus);
@@ -106,7 +106,7 @@ fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
             .iter()
             .any(|rank| rank.cpus.intersects(core))
     };
-    let (first, second, core) = first_meeting(&placement.ranks, |cpu| core_of.get(&cpu).copied())?;
+    let (first, second, core) = first_overlap(&placement.ranks, |cpu| core_of.get(&cpu).copied())?;
     let cpus = machine.objects(Kind::Core).nth(core)?.cpus();
     // On the same processor is another warning; so it is nothing that one rank's threads share.
     if first.cpus.intersects(&second.cpus) {

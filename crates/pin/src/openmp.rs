@@ -25,6 +25,7 @@
 mod affinity;
 mod balanced;
 mod bind;
+mod diagnostics;
 mod granularity;
 mod layers;
 mod map;
@@ -38,7 +39,6 @@ mod report;
 mod sorted;
 mod subset;
 mod team;
-mod told;
 mod variables;
 
 pub use bind::bind;

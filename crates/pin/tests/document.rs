@@ -141,7 +141,7 @@ fn three_ways_of_no_pinning_are_the_same() {
 }
 
 #[test]
-fn a_domain_of_what_is_left_is_told_of() {
+fn a_domain_of_what_is_left_is_reported() {
     let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
     let rest =
         " One domain has only what is left, 1 processor (15). The ranks share 4 domains in turn.";
@@ -158,8 +158,8 @@ fn a_domain_of_what_is_left_is_told_of() {
     ] {
         let placement = place(&machine, &settings("on", domain, order), None, 6);
         let why = placement.explanation;
-        let (_, told) = why.split_once('.').unwrap();
-        assert_eq!(told, rest, "{domain} {order}: {why}");
+        let (_, described) = why.split_once('.').unwrap();
+        assert_eq!(described, rest, "{domain} {order}: {why}");
     }
 }
 

@@ -60,7 +60,7 @@ fn every_row_is_explained() {
 }
 
 #[test]
-fn a_list_beyond_the_machine_pins_nobody_and_is_told() {
+fn a_list_beyond_the_machine_pins_nobody_and_is_reported() {
     let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
     let list = |name: &str| (name == "I_MPI_PIN_PROCESSOR_LIST").then_some("0,16-17");
     let (settings, unreadable) = Settings::read(Compat::Intel2021, list).unwrap();

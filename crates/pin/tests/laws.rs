@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn conflicts_are_told_once_each(machine in machines(), settings in prop_oneof![settings(), other_settings()], threads in prop::option::of(1u32..9), ranks in 1u32..70) {
+    fn conflicts_are_reported_once_each(machine in machines(), settings in prop_oneof![settings(), other_settings()], threads in prop::option::of(1u32..9), ranks in 1u32..70) {
         let placement = place(&machine, &settings, None, ranks);
         let mut codes: Vec<String> = conflicts(&machine, &placement, threads).iter().map(|warning| warning.code.to_string()).collect();
         let count = codes.len();

@@ -136,12 +136,12 @@ fn a_long_list_is_refused() {
 }
 
 #[test]
-fn what_is_told_of_many_mistakes_stays_small() {
+fn diagnostics_of_many_mistakes_stay_small() {
     for mistake in ["1,", "compcat,", "verbose x,", "granularity=x,"] {
         let text = format!("compact,{}", mistake.repeat(10_000));
         let team = affinity(&text);
-        let told = team.warnings.iter().map(|warning| warning.text.len());
-        assert!(told.sum::<usize>() < 100 * text.len(), "{mistake}");
+        let described = team.warnings.iter().map(|warning| warning.text.len());
+        assert!(described.sum::<usize>() < 100 * text.len(), "{mistake}");
         assert_eq!(team.threads.len(), 8);
     }
 }

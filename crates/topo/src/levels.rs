@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_somewhere_leaves_the_level_together() {
+    fn a_level_with_gaps_stays_one_level() {
         // The cores of package 0 are without their cache, and its second core is offline.
         let machine = Machine::from_synthetic("package:2 l2:2 core:1 pu:1").unwrap();
         let mut tree = crate::tree::Tree::of(&machine);

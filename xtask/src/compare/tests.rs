@@ -76,7 +76,7 @@ fn ours_is_held_against_those_that_are_named() {
 }
 
 #[test]
-fn placements_are_told_apart_where_they_differ_in_kind() {
+fn placements_are_distinct_where_they_differ_in_kind() {
     assert_eq!(tag("amd", 44.0), Some("near"));
     assert_eq!(tag("amd", 175.0), Some("far"));
     assert_eq!(tag("amd", 900.0), None);

@@ -188,7 +188,7 @@ impl Work {
                 placed: false,
                 ..work(
                     "threads",
-                    "A message of 8 B to oneself, all threads together, each on its own lane",
+                    "A message of 8 B to oneself, all threads together, each on its own endpoint",
                     "threads",
                     &[],
                     1,

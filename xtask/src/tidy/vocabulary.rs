@@ -17,6 +17,8 @@ struct Replaced<'a> {
     word: &'a str,
     /// The start of the paths that the row is about; `.` means all.
     folder: &'a str,
+    /// Whether texts are searched, too: not for a word of plain English.
+    in_texts: bool,
     instead: &'a str,
     /// Names in which the word has a sense of its own.
     allowed: Vec<&'a str>,
@@ -28,7 +30,7 @@ impl Replaced<'_> {
     }
 }
 
-/// The rows of `list`: four columns between bars, `word | folder | say instead | allowed names`.
+/// The rows of `list`: columns between bars, `word | folder | names or all | say instead | allowed names`.
 fn rows(list: &str) -> Vec<Replaced<'_>> {
     let lines = list
         .lines()
@@ -38,6 +40,7 @@ fn rows(list: &str) -> Vec<Replaced<'_>> {
         Some(Replaced {
             word: columns.next()?,
             folder: columns.next()?,
+            in_texts: columns.next()? == "all",
             instead: columns.next()?,
             allowed: columns
                 .next()
@@ -57,14 +60,15 @@ pub(super) fn replaced(repo: &Repo) -> Result<Vec<String>> {
 
 fn findings(rows: &[Replaced<'_>], path: &str, text: &str) -> Vec<String> {
     let rows: Vec<_> = rows.iter().filter(|row| row.is_about(path)).collect();
-    let find = |whole: &str| {
+    let find = |whole: &str, is_text: bool| {
         let words = words_of(whole);
-        rows.iter()
-            .find(|row| words.contains(row.word) && !row.allowed.contains(&whole))
+        rows.iter().find(|row| {
+            words.contains(row.word) && (row.in_texts || !is_text) && !row.allowed.contains(&whole)
+        })
     };
     let mut findings = Vec::new();
     let name = path.rsplit('/').next().unwrap_or_default();
-    if let Some(row) = find(name) {
+    if let Some(row) = find(name, false) {
         findings.push(format!(
             "{path}: its name says '{}'; say {}",
             row.word, row.instead
@@ -74,9 +78,8 @@ fn findings(rows: &[Replaced<'_>], path: &str, text: &str) -> Vec<String> {
     let mut argued = BTreeSet::new();
     for (token, line) in tokens::of(text) {
         match token {
-            Token::Name(whole) | Token::Text(whole) => {
-                found.extend(find(whole).map(|row| (line, row)));
-            }
+            Token::Name(name) => found.extend(find(name, false).map(|row| (line, row))),
+            Token::Text(text) => found.extend(find(text, true).map(|row| (line, row))),
             Token::Comment(comment) => argued.extend(argued_word(comment).map(|word| (line, word))),
             Token::Sign(_) => {}
         }
@@ -122,8 +125,7 @@ fn words_of(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    const SAMPLE: &str =
-        "# a comment\nlane | . | endpoint | PciLane\nguest | crates/tcp | pending connection\n";
+    const SAMPLE: &str = "# a comment\nzorb | . | all | endpoint | PciZorb\nguest | crates/tcp | names | pending connection\n";
 
     fn found(path: &str, text: &str) -> Vec<String> {
         findings(&rows(SAMPLE), path, text)
@@ -133,31 +135,34 @@ mod tests {
     fn a_word_is_found_in_names_texts_and_file_names_but_not_in_comments() {
         assert_eq!(
             found(
-                "crates/a/lane.rs",
-                "// a lane\nstruct OwnLane;\nconst A: &str = \"no lanes\";"
+                "crates/a/zorb.rs",
+                "// a zorb\nstruct OwnZorb;\nconst A: &str = \"no zorbs\";"
             ),
             [
-                "crates/a/lane.rs: its name says 'lane'; say endpoint",
-                "crates/a/lane.rs:2: 'lane'; say endpoint",
-                "crates/a/lane.rs:3: 'lane'; say endpoint",
+                "crates/a/zorb.rs: its name says 'zorb'; say endpoint",
+                "crates/a/zorb.rs:2: 'zorb'; say endpoint",
+                "crates/a/zorb.rs:3: 'zorb'; say endpoint",
             ]
         );
         assert_eq!(
-            found("crates/a/b.rs", "let planed = (plane, lanes_, PciLane);").len(),
+            found("crates/a/b.rs", "let zorbed = (zorbing, zorbs_, PciZorb);").len(),
             1
         );
     }
 
     #[test]
     fn a_row_is_about_its_folder() {
-        assert_eq!(found("crates/tcp/src/a.rs", "fn guests() {}").len(), 1);
+        assert_eq!(
+            found("crates/tcp/src/a.rs", "fn guests() -> &str { \"a guest\" }").len(),
+            1
+        );
         assert_eq!(found("xtask/src/a.rs", "fn guests() {}").len(), 0);
     }
 
     #[test]
     fn an_exception_is_argued_on_its_line_or_the_one_before() {
-        let argued = "// word 'lane': PCI Express has lanes\nlet lane = 1;\nlet lanes = 2;";
-        assert_eq!(found("a.rs", argued), ["a.rs:3: 'lane'; say endpoint"]);
-        assert_eq!(found("a.rs", "let lane = 1; // word 'lane': ").len(), 1);
+        let argued = "// word 'zorb': PCI Express has zorbs\nlet zorb = 1;\nlet zorbs = 2;";
+        assert_eq!(found("a.rs", argued), ["a.rs:3: 'zorb'; say endpoint"]);
+        assert_eq!(found("a.rs", "let zorb = 1; // word 'zorb': ").len(), 1);
     }
 }

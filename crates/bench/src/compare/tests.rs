@@ -86,7 +86,7 @@ fn of_groups_the_slowest_counts_and_of_floors_the_fastest() {
 }
 
 #[test]
-fn names_are_told_apart_and_more_than_eight_are_refused() {
+fn names_are_distinct_and_more_than_eight_are_refused() {
     let same = |count: usize| (0..count).map(|_| run("a", Kind::Rival, &[1.0])).collect();
     let report = Report::new(same(3)).unwrap();
     let names: Vec<&str> = report.runs.iter().map(|run| run.name.as_str()).collect();
@@ -227,7 +227,7 @@ fn beside_a_listing_means_are_compared() {
 }
 
 #[test]
-fn how_a_run_was_made_is_told() {
+fn the_method_of_a_run_is_reported() {
     let text = r#"{"format": "oxmpi-bench", "version": 2, "environment": {"transports": ["shm"],
         "settings": [{"name": "rendezvous", "value": "put", "origin": "environment"}]},
         "ranks": [{"host": "a", "cpus": "0"}, {"host": "a", "cpus": "2-3"}, {"host": "b", "cpus": "0"}],
@@ -265,7 +265,7 @@ fn one_group_is_the_plain_benchmark() {
 }
 
 #[test]
-fn groups_at_once_and_lengths_without_a_row_are_told_apart() {
+fn groups_at_once_and_lengths_without_a_row_are_distinct() {
     let row = |group: u32, time: f64| {
         format!(
             r#"{{"group": {group}, "bytes": 8, "block_min_us": 1, "block_median_us": {time},
@@ -384,7 +384,7 @@ fn what_cannot_be_read_says_why() {
             "version 99 of oxmpi-bench",
         ),
         (
-            r#"{"format": "oxmpi-compare", "version": 1}"#,
+            r#"{"format": "oxmpi-compare", "version": 2}"#,
             "missing field",
         ),
         (&bench(r#"{"bytes": "8"}"#), "line 2"),

@@ -57,7 +57,7 @@ fn another_rank_or_seed_or_place_is_seen() {
 }
 
 #[test]
-fn blocks_are_told_apart() {
+fn blocks_are_distinct() {
     let mut all = [0; 64];
     for (rank, block) in all.chunks_mut(16).enumerate() {
         pattern::fill(Sample { rank, ..SAMPLE }, block);

@@ -1,7 +1,7 @@
 //! `KMP_AFFINITY=[<modifier>,...]<type>[,<permute>][,<offset>]`.
 
+mod combine;
 mod parser;
-mod together;
 mod words;
 
 use alloc::vec::Vec;

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use oxmpi_topo::Machine;
 
 use crate::openmp::affinity::{self, Affinity, Type};
+use crate::openmp::diagnostics::Diagnostics;
 use crate::openmp::map::Map;
 use crate::openmp::message::Message;
 use crate::openmp::method::Method;
 use crate::openmp::placing::Placing;
 use crate::openmp::report::{self, Manner};
 use crate::openmp::team::{Request, Team};
-use crate::openmp::told::Told;
 use crate::openmp::variables::{KMP_AFFINITY, KMP_HW_SUBSET, KMP_PLACE_THREADS, OMP_NUM_THREADS};
 use crate::openmp::{Dialect, Levels, subset};
 
@@ -23,11 +23,11 @@ use crate::openmp::{Dialect, Levels, subset};
 /// # Cost
 /// A sort of the processors, and a set for each thread; allocates. For set-up only.
 pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team {
-    let mut told = Told::default();
-    let affinity = read(request, dialect, &mut told);
-    let cuts = cuts(request, &mut told);
-    let method = Method::choose(request, &affinity, &mut told);
-    let asked = team_size(request, &mut told);
+    let mut diagnostics = Diagnostics::default();
+    let affinity = read(request, dialect, &mut diagnostics);
+    let cuts = cuts(request, &mut diagnostics);
+    let method = Method::choose(request, &affinity, &mut diagnostics);
+    let asked = team_size(request, &mut diagnostics);
 
     let all = machine.online();
     let mask = request.mask.map_or_else(|| all.clone(), |mask| mask & all);
@@ -56,7 +56,7 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     let bound = placing.by(&method, &affinity);
     if affinity.verbose || (affinity.warnings && !matches!(method, Method::Nothing)) {
         for (name, message) in &placing.messages {
-            told.say(name, message);
+            diagnostics.say(name, message);
         }
     }
     let manner = manner(&method, bound.is_some(), request);
@@ -88,40 +88,40 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     };
     Team {
         threads,
-        warnings: told.warnings,
-        hints: told.hints,
+        warnings: diagnostics.warnings,
+        hints: diagnostics.hints,
         report,
     }
 }
 
 /// `KMP_AFFINITY`, which has the modifiers for all.
-fn read(request: &Request<'_>, dialect: Dialect, told: &mut Told) -> Affinity {
+fn read(request: &Request<'_>, dialect: Dialect, diagnostics: &mut Diagnostics) -> Affinity {
     let text = request.kmp_affinity.unwrap_or_default();
     let read = affinity::parse(text, dialect);
     for (message, error) in read.wrong {
-        told.wrong(KMP_AFFINITY, text, &message, error);
+        diagnostics.wrong(KMP_AFFINITY, text, &message, error);
     }
     read.affinity
 }
 
 /// The part of the machine that is asked for, if that reads.
-fn cuts(request: &Request<'_>, told: &mut Told) -> Option<Vec<subset::Cut>> {
+fn cuts(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<Vec<subset::Cut>> {
     let new = request.kmp_hw_subset.map(|text| (KMP_HW_SUBSET, text));
     let old = request
         .kmp_place_threads
         .map(|text| (KMP_PLACE_THREADS, text));
     let (name, text) = new.or(old)?;
     let read = subset::parse(text);
-    let bad = |error| told.wrong(name, text, &Message::SubsetSyntax(text.into()), error);
+    let bad = |error| diagnostics.wrong(name, text, &Message::SubsetSyntax(text.into()), error);
     read.map_err(bad).ok()
 }
 
 /// The threads asked, as many as are placed; 0 for the default team.
-fn team_size(request: &Request<'_>, told: &mut Told) -> usize {
+fn team_size(request: &Request<'_>, diagnostics: &mut Diagnostics) -> usize {
     let placed = request.threads.min(Team::LARGEST);
     if placed < request.threads {
         let message = Message::TeamTooLarge(request.threads, placed);
-        told.say(OMP_NUM_THREADS, &message);
+        diagnostics.say(OMP_NUM_THREADS, &message);
     }
     placed as usize
 }

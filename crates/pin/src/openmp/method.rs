@@ -4,12 +4,12 @@
 use alloc::vec::Vec;
 
 use crate::openmp::affinity::{Affinity, Granularity, Type};
+use crate::openmp::diagnostics::Diagnostics;
 use crate::openmp::message::Message;
 use crate::openmp::places::{Part, Places, Wrong};
 use crate::openmp::policy::Policy;
 use crate::openmp::proclist::{self, Item};
 use crate::openmp::team::Request;
-use crate::openmp::told::Told;
 use crate::openmp::variables::{GOMP_CPU_AFFINITY, KMP_AFFINITY, OMP_PLACES, OMP_PROC_BIND};
 
 /// How threads are bound.
@@ -25,7 +25,11 @@ pub(crate) enum Method {
 
 impl Method {
     /// Chooses; tells what it leaves out and what does not read.
-    pub(crate) fn choose(request: &Request<'_>, affinity: &Affinity, told: &mut Told) -> Self {
+    pub(crate) fn choose(
+        request: &Request<'_>,
+        affinity: &Affinity,
+        diagnostics: &mut Diagnostics,
+    ) -> Self {
         let standard = [
             (OMP_PLACES, request.omp_places),
             (OMP_PROC_BIND, request.omp_proc_bind),
@@ -33,13 +37,13 @@ impl Method {
         let gomp = (GOMP_CPU_AFFINITY, request.gomp_cpu_affinity);
         match (affinity.kind, request.gomp_cpu_affinity) {
             (Type::Default, Some(text)) => {
-                let method = Self::of_list(text, affinity, told);
-                told.overridden(&standard, GOMP_CPU_AFFINITY);
+                let method = Self::of_list(text, affinity, diagnostics);
+                diagnostics.overridden(&standard, GOMP_CPU_AFFINITY);
                 method
             }
-            (Type::Default, None) => Self::of_places(request, told),
+            (Type::Default, None) => Self::of_places(request, diagnostics),
             (kind, _) => {
-                told.overridden(&[gomp, standard[0], standard[1]], KMP_AFFINITY);
+                diagnostics.overridden(&[gomp, standard[0], standard[1]], KMP_AFFINITY);
                 match kind {
                     Type::None => Self::Nothing,
                     Type::Disabled => Self::Untouched,
@@ -50,7 +54,7 @@ impl Method {
     }
 
     /// A list as libgomp takes it, with modifiers of the other setting.
-    fn of_list(text: &str, affinity: &Affinity, told: &mut Told) -> Self {
+    fn of_list(text: &str, affinity: &Affinity, diagnostics: &mut Diagnostics) -> Self {
         match whole_list(text) {
             Ok(proclist) => Self::Affinity(
                 GOMP_CPU_AFFINITY,
@@ -62,24 +66,24 @@ impl Method {
                 },
             ),
             Err((message, error)) => {
-                told.wrong(GOMP_CPU_AFFINITY, text, &message, error);
+                diagnostics.wrong(GOMP_CPU_AFFINITY, text, &message, error);
                 Self::Nothing
             }
         }
     }
 
-    fn of_places(request: &Request<'_>, told: &mut Told) -> Self {
+    fn of_places(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Self {
         let places = request.omp_places.map(|text| {
             let read = Places::parse(text);
             read.unwrap_or_else(|Wrong(message, error)| {
-                told.wrong(OMP_PLACES, text, &message, error);
+                diagnostics.wrong(OMP_PLACES, text, &message, error);
                 Places::Parts(Part::Cores, usize::MAX)
             })
         });
         let policy = request.omp_proc_bind.and_then(|text| {
             let read = Policy::parse(text);
             let bad = |error| {
-                told.wrong(OMP_PROC_BIND, text, &Message::BadValue(text.into()), error);
+                diagnostics.wrong(OMP_PROC_BIND, text, &Message::BadValue(text.into()), error);
             };
             read.map_err(bad).ok()
         });

@@ -152,16 +152,16 @@ pub(crate) fn place(
         By::Slot | By::Node => Vec::from([usable.clone()]),
         By::Level(by) => there(by, machine, warnings).parts(&processors),
     };
-    let seats = |object: &CpuSet| {
+    let parts_of = |object: &CpuSet| {
         let here = parts.iter().filter(|part| part.intersects(object));
         let here: Vec<&CpuSet> = here.collect();
-        let seats = here.chunks_exact(each);
-        seats.map(union).collect::<Vec<CpuSet>>()
+        let groups = here.chunks_exact(each);
+        groups.map(union).collect::<Vec<CpuSet>>()
     };
-    let mut offers: Vec<Vec<CpuSet>> = objects.iter().map(seats).collect();
+    let mut offers: Vec<Vec<CpuSet>> = objects.iter().map(parts_of).collect();
     // Parts larger than what ranks are mapped by are taken one after the other.
     if offers.iter().all(Vec::is_empty) {
-        offers = Vec::from([seats(&usable)]);
+        offers = Vec::from([parts_of(&usable)]);
     }
     let domains = in_turn(&offers);
     let several = match each {

@@ -50,7 +50,7 @@ fn error(input: &str) -> String {
 }
 
 #[test]
-fn directories_are_told_by_their_names() {
+fn directories_are_recognised_by_their_names() {
     for (names, form) in [
         (&["sys"][..], Some(Form::Recording)),
         (&["README", "proc", "sys"], Some(Form::Recording)),
@@ -209,7 +209,7 @@ fn a_file_may_hold_a_synthetic_string() {
 }
 
 #[test]
-fn texts_are_told_by_their_content() {
+fn texts_are_recognised_by_their_content() {
     use Form::{Cpuinfo, RecordingText, Synthetic, Xml};
     for (text, form) in [
         ("processor\t: 0\nphysical id\t: 0\n", Some(Cpuinfo)),

@@ -42,7 +42,7 @@ fn a_record_makes_the_same_machine() {
 }
 
 #[test]
-fn a_leaf_with_subleaves_is_told_from_one_without() {
+fn a_leaf_with_subleaves_differs_from_one_without() {
     let text = "# comment\n1 1 0 0 0 => a b c d\n\n5 b 0 1 0 => 1 2 ffffffff 4  \n";
     let dump = Dump::read(&files(&[("pu3", text), ("notes", "?")]), "/dumps").unwrap();
     assert_eq!(dump.processors().to_string(), "3");

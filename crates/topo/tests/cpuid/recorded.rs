@@ -146,7 +146,7 @@ fn recorded_machines_are_as_hwloc_sees_them() {
 /// The kinds of cores of each recording whose processors tell; of all others there are none.
 #[test]
 fn hybrid_processors_tell_the_kinds_of_their_cores() {
-    let told: [(&str, &[(&str, &str)]); 3] = [
+    let described: [(&str, &[(&str, &str)]); 3] = [
         (
             "AMD-1Ah-Zen5StrixPoint-RyzenAI9HX370",
             &[("efficiency", "4-11,16-23"), ("performance", "0-3,12-15")],
@@ -164,7 +164,7 @@ fn hybrid_processors_tell_the_kinds_of_their_cores() {
         let machine = Machine::from_cpuid(&dump(&path)).unwrap();
         let kind = |kind: &CoreKind| (kind.name.clone().unwrap(), kind.cpus.to_string());
         let kinds: Vec<(String, String)> = machine.core_kinds().iter().map(kind).collect();
-        let expected = told.iter().find(|(machine, _)| *machine == name);
+        let expected = described.iter().find(|(machine, _)| *machine == name);
         let expected = expected.map_or(&[][..], |(_, kinds)| kinds);
         let ours: Vec<(&str, &str)> = kinds
             .iter()

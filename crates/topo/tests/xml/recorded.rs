@@ -29,17 +29,17 @@ fn facts(machine: &Machine) -> Vec<String> {
     let object = |object: Object<'_>| {
         let around = object.parent().map(|parent| parent.id());
         let memory = (object.local_memory(), object.side_caches());
-        let told = (object.subtype(), object.infos(), object.cache());
-        format!("{object:?} in {around:?} {memory:?} {told:?}")
+        let described = (object.subtype(), object.infos(), object.cache());
+        format!("{object:?} in {around:?} {memory:?} {described:?}")
     };
     let device = |device: Device<'_>| {
         let place = (
             device.near().id(),
             device.parent().map(|parent| parent.id()),
         );
-        let told = (device.name(), device.subtype(), device.infos());
+        let described = (device.name(), device.subtype(), device.infos());
         format!(
-            "{device:?} at {place:?} {told:?} {:?} {:?}",
+            "{device:?} at {place:?} {described:?} {:?} {:?}",
             device.pci(),
             device.behind()
         )

@@ -36,19 +36,11 @@ struct RowRecord {
     bytes: u64,
     #[serde(default)]
     method: String,
-    #[serde(default = "nanoseconds")]
     unit: String,
-    #[serde(alias = "min_ns")]
     min: f64,
-    #[serde(alias = "median_ns")]
     median: f64,
-    #[serde(alias = "p99_ns")]
     p99: f64,
     right: bool,
-}
-
-fn nanoseconds() -> String {
-    "ns".into()
 }
 
 /// The columns of a CSV row that tell which run it belongs to.
@@ -106,8 +98,8 @@ pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
     Ok(record)
 }
 
-/// Implementations that are no rivals; version 1 called the command without a launcher the second.
-const FLOORS: [&str; 2] = ["floor", "no launcher"];
+/// The implementation that is no rival: what the machine does without MPI.
+const FLOOR: &str = "floor";
 /// The placement of runs that it does not matter to.
 const ANY: &str = "any";
 
@@ -128,7 +120,7 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
             names.push(&round.implementation);
         }
     }
-    names.sort_by_key(|name| FLOORS.contains(name));
+    names.sort_by_key(|name| *name == FLOOR);
     let mut runs: Vec<Run> = names.into_iter().map(|name| run(&record, name)).collect();
     if let Some(first) = runs.first_mut() {
         first.fact("date", record.date.as_str());
@@ -145,7 +137,7 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
 }
 
 fn run(record: &Record, name: &str) -> Run {
-    let kind = if FLOORS.contains(&name) {
+    let kind = if name == FLOOR {
         Kind::Floor
     } else {
         Kind::Rival

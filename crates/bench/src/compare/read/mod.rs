@@ -28,7 +28,7 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
     let Head { format, version } = serde_json::from_str(text).map_err(Error::Json)?;
     let known: &[u32] = match format.as_str() {
         BENCH => &[1, crate::report::VERSION],
-        COMPARED => &[1, 2],
+        COMPARED => &[2],
         _ => return Err(Error::Format(format)),
     };
     if !known.contains(&version) {

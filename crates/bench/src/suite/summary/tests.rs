@@ -69,7 +69,7 @@ fn the_slowest_block_of_all_is_not_the_99th_percentile() {
 
 /// Two groups of PingPong, the second twice as slow; the ranks that answer see no whole trip.
 #[test]
-fn groups_are_reported_together_or_each() {
+fn groups_are_reported_as_one_or_each() {
     let timings = [4000, 1, 8000, 1].map(|time| timing(&[time], 1));
     let groups = [[0, 1], [2, 3]];
     let of = |multiple| {

@@ -15,7 +15,7 @@ oxmpi bench report: results held against each other
 Usage: oxmpi bench report [--text] [-o FILE [--force]] FILE...
 
 Each FILE is what `oxmpi bench --json` has written, the raw data of a comparison
-(crates/bench/runs/*/runs.json), or a listing of the Intel MPI Benchmarks. The first run is held against
+(crates/bench/runs/*/runs.csv), or a listing of the Intel MPI Benchmarks. The first run is held against
 the best of the others: how much longer it takes, within what spread, and which rows it has lost. A
 comparison has a run for each implementation, and the floor, what the machine reaches without MPI.
 

@@ -186,11 +186,11 @@ impl Palette {
         }
     }
 
-    /// The sheet of styles for the whole picture, with `classes` classes of overlays. All names begin with
+    /// The style rules of the whole picture, with `classes` classes of overlays. All names begin with
     /// that of the palette, so that pictures in one page do not change each other.
     pub(super) fn style(self, classes: usize) -> String {
         let picture = format!(".{}", self.class());
-        let mut sheet = format!("{picture} text{{font-family:{FAMILY};fill:{INK}}}\n");
+        let mut styles = format!("{picture} text{{font-family:{FAMILY};fill:{INK}}}\n");
         for font in Font::ALL {
             let weight = if font.is_bold() {
                 ";font-weight:bold"
@@ -199,7 +199,7 @@ impl Palette {
             };
             let size = font.size();
             let _ = writeln!(
-                sheet,
+                styles,
                 "{picture} .{}{{font-size:{size}px{weight}}}",
                 font.class()
             );
@@ -207,23 +207,26 @@ impl Palette {
         for look in Look::ALL.into_iter().filter(|look| look.is_framed()) {
             let (fill, stroke) = look.colours(self);
             let class = look.class();
-            let _ = writeln!(sheet, "{picture} .{class}{{fill:{fill};stroke:{stroke}}}");
+            let _ = writeln!(styles, "{picture} .{class}{{fill:{fill};stroke:{stroke}}}");
         }
         for class in 0..classes.min(CLASSES) {
             let (fill, line) = self.overlay(class);
-            let _ = writeln!(sheet, "{picture} .fill{class}{{fill:{fill}}}");
+            let _ = writeln!(styles, "{picture} .fill{class}{{fill:{fill}}}");
             let _ = writeln!(
-                sheet,
+                styles,
                 "{picture} .line{class}{{fill:none;stroke:{line};stroke-width:2}}"
             );
-            let _ = writeln!(sheet, "{picture} .dot{class}{{fill:{line};stroke:#ffffff}}");
+            let _ = writeln!(
+                styles,
+                "{picture} .dot{class}{{fill:{line};stroke:#ffffff}}"
+            );
         }
         let _ = writeln!(
-            sheet,
+            styles,
             "{picture} .wire{{fill:none;stroke:#444444;shape-rendering:crispEdges}}"
         );
-        let _ = write!(sheet, "{picture} .offline{{stroke-dasharray:3 2}}");
-        sheet
+        let _ = write!(styles, "{picture} .offline{{stroke-dasharray:3 2}}");
+        styles
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the parameters of `KMP_AFFINITY` mean together.
+//! Combines the parameters of `KMP_AFFINITY`: which defaults follow, and which contradict each other.
 
 use oxmpi_text::Span;
 
@@ -7,7 +7,7 @@ use crate::openmp::affinity::{Granularity, Read, Type};
 use crate::openmp::message::Message;
 
 impl Parser<'_> {
-    /// What the parameters mean together.
+    /// Combines the parameters read so far.
     pub(super) fn end(mut self) -> Read {
         let listed = self.seen.contains(&"proclist");
         let all = self.text.len();

@@ -1,4 +1,4 @@
-//! What is wrong with settings, gathered: warnings in the words of runtimes, and hints that show the place.
+//! Diagnostics of thread settings: warnings in the words of OpenMP runtimes, and hints that point into the text.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,14 +9,14 @@ use oxmpi_text::Error;
 use crate::openmp::message::Message;
 use crate::placement::Warning;
 
-/// What was not as asked.
+/// What could not be done as asked.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Diagnostics {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) hints: Vec<String>,
 }
 
-impl Told {
+impl Diagnostics {
     /// A message about the setting `name`.
     pub(crate) fn say(&mut self, name: &str, message: &Message) {
         self.warnings.push(message.about(name));
