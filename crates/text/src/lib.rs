@@ -16,7 +16,7 @@
 //! ```
 //!
 //! It does not know any setting: [`Setting`] is the row type of the tables that other crates
-//! export, [`Table`] finds rows in them. It does not read files or the environment, does not
+//! export, [`SettingsTable`] finds rows in them. It does not read files or the environment, does not
 //! allocate, and never panics on any text.
 
 #![no_std]
@@ -33,9 +33,9 @@ mod words;
 
 pub use error::{Error, Expected, Shown, Span};
 pub use printable::Printable;
-pub use ranges::{List, Range, Ranges};
+pub use ranges::{NumberList, Range, Ranges};
 pub use scan::{Scanner, Token};
-pub use setting::{Alias, EnvName, Level, Product, Setting, Table};
+pub use setting::{Alias, EnvName, Level, Product, Setting, SettingsTable};
 pub use suggest::{distance, nearest};
 pub use units::{Nanos, Size, duration, size, whole};
 pub use words::{Words, switch};

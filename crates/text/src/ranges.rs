@@ -31,14 +31,14 @@ impl IntoIterator for Range {
 /// Parses a list entry by entry; stops after the first error. An empty text is an error.
 ///
 /// ```
-/// use oxmpi_text::{List, Ranges};
+/// use oxmpi_text::{NumberList, Ranges};
 ///
 /// let mut all = Vec::new();
 /// for range in Ranges::new("0-3,8,10-14:2") {
 ///     all.extend(range?);
 /// }
 /// assert_eq!(all, [0, 1, 2, 3, 8, 10, 12, 14]);
-/// assert_eq!(List(all.iter().copied()).to_string(), "0-3,8,10,12,14");
+/// assert_eq!(NumberList(all.iter().copied()).to_string(), "0-3,8,10,12,14");
 /// # Ok::<(), oxmpi_text::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -112,9 +112,9 @@ impl Iterator for Ranges<'_> {
 /// Shows numbers as a list, with runs of consecutive ones as ranges; [`Ranges`] reads it back in
 /// the same order. Nothing is shown for no numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct List<I>(pub I);
+pub struct NumberList<I>(pub I);
 
-impl<I: Iterator<Item = u32> + Clone> fmt::Display for List<I> {
+impl<I: Iterator<Item = u32> + Clone> fmt::Display for NumberList<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = self.0.clone().peekable();
         let mut comma = "";

@@ -138,9 +138,9 @@ impl fmt::Display for EnvName<'_> {
 
 /// Several crates' tables as one.
 #[derive(Clone, Copy, Debug)]
-pub struct Table(pub &'static [&'static [Setting]]);
+pub struct SettingsTable(pub &'static [&'static [Setting]]);
 
-impl Table {
+impl SettingsTable {
     /// All rows, in the order of the tables.
     pub fn iter(&self) -> impl Iterator<Item = &'static Setting> + use<> {
         self.0.iter().flat_map(|rows| rows.iter())

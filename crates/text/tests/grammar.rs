@@ -1,7 +1,8 @@
 //! Tables of what is read and what is refused, and how a refusal looks.
 
 use oxmpi_text::{
-    Alias, Level, Product, Ranges, Setting, Table, Words, duration, nearest, size, switch, whole,
+    Alias, Level, Product, Ranges, Setting, SettingsTable, Words, duration, nearest, size, switch,
+    whole,
 };
 
 #[test]
@@ -144,7 +145,7 @@ const ROWS: &[Setting] = &[Setting {
 
 #[test]
 fn rows_are_found_by_every_name() {
-    let table = Table(&[&[], ROWS]);
+    let table = SettingsTable(&[&[], ROWS]);
     assert_eq!(table.iter().count(), 1);
     assert_eq!(ROWS[0].env().to_string(), "OXMPI_WAIT_MODE");
     assert!(table.find("wait_mode").is_some() && table.find("WAIT_MODE").is_none());

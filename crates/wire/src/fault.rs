@@ -32,7 +32,7 @@ pub enum Fault {
     #[error("refused: {wanted} B of {what} wanted, {left} B left")]
     NoRoom {
         /// Of what.
-        what: Scarce,
+        what: Resource,
         /// Bytes that were asked for.
         wanted: u64,
         /// Bytes that there are.
@@ -55,14 +55,14 @@ impl Fault {
 /// What a system has so much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Scarce {
+pub enum Resource {
     /// Memory.
     Memory,
     /// Addresses of a process.
     Addresses,
 }
 
-impl core::fmt::Display for Scarce {
+impl core::fmt::Display for Resource {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::Memory => "memory",

@@ -55,9 +55,9 @@ pub enum Kind {
     /// eager message.
     Finished = 3,
     /// The sender takes a request-to-send or a synchronous message back.
-    Recall = 4,
+    Cancel = 4,
     /// Answer to a recall: whether it came in time.
-    Recalled = 5,
+    CancelReply = 5,
     /// The transport's own frame; it never reaches the engine.
     Transport = 6,
     /// How the peer may go on sending: its level in the body.
@@ -72,8 +72,8 @@ impl Kind {
         Self::Eager,
         Self::RequestToSend,
         Self::Finished,
-        Self::Recall,
-        Self::Recalled,
+        Self::Cancel,
+        Self::CancelReply,
         Self::Transport,
         Self::Flow,
         Self::ClearToSend,
@@ -87,8 +87,8 @@ impl Kind {
             1 => Some(Self::Eager),
             2 => Some(Self::RequestToSend),
             3 => Some(Self::Finished),
-            4 => Some(Self::Recall),
-            5 => Some(Self::Recalled),
+            4 => Some(Self::Cancel),
+            5 => Some(Self::CancelReply),
             6 => Some(Self::Transport),
             7 => Some(Self::Flow),
             8 => Some(Self::ClearToSend),

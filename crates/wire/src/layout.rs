@@ -21,7 +21,7 @@ pub struct Layout {
 
 /// A run of bytes that lie side by side: from `offset`, counted from the layout's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ByteRun {
     /// First byte.
     pub offset: i64,
     /// Number of bytes.
@@ -102,9 +102,9 @@ impl Layout {
     /// # Panics
     /// In debug builds, when they are not all within the layout.
     #[must_use]
-    pub const fn runs(&self, at: u64, len: u64) -> Runs {
+    pub const fn runs(&self, at: u64, len: u64) -> ByteRuns {
         debug_assert!(at <= self.len && len <= self.len - at);
-        Runs {
+        ByteRuns {
             layout: *self,
             at,
             left: len,
@@ -114,16 +114,16 @@ impl Layout {
 
 /// The iterator of [`Layout::runs`].
 #[derive(Clone, Debug)]
-pub struct Runs {
+pub struct ByteRuns {
     layout: Layout,
     at: u64,
     left: u64,
 }
 
-impl Iterator for Runs {
-    type Item = Run;
+impl Iterator for ByteRuns {
+    type Item = ByteRun;
 
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<ByteRun> {
         if self.left == 0 {
             return None;
         }
@@ -132,7 +132,7 @@ impl Iterator for Runs {
         let len = self.left.min(block - within);
         self.at += len;
         self.left -= len;
-        Some(Run {
+        Some(ByteRun {
             offset: stride * index as i64 + within as i64,
             len,
         })
@@ -141,7 +141,7 @@ impl Iterator for Runs {
 
 #[cfg(test)]
 mod tests {
-    use super::{Layout, Run};
+    use super::{ByteRun, Layout};
 
     #[test]
     fn runs_cover_what_was_asked_for() {
@@ -151,7 +151,7 @@ mod tests {
         for at in 0..=12u64 {
             for len in 0..=12 - at {
                 let mut seen = at as usize;
-                for Run { offset, len } in layout.runs(at, len) {
+                for ByteRun { offset, len } in layout.runs(at, len) {
                     for byte in 0..len as i64 {
                         assert_eq!(offset + byte, expected[seen]);
                         seen += 1;
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(back.span(), -12..2);
         assert_eq!(
             back.runs(4, 2).next(),
-            Some(Run {
+            Some(ByteRun {
                 offset: -12,
                 len: 2
             })

@@ -7,33 +7,35 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod direct;
 #[cfg(feature = "alloc")]
 pub mod engine;
 #[cfg(feature = "alloc")]
 pub mod exchange;
+pub mod fast_path;
 pub mod fault;
 pub mod header;
 pub mod layout;
 pub mod paths;
 pub mod pmi;
 #[cfg(feature = "alloc")]
+mod rc_bytes;
+#[cfg(feature = "alloc")]
 pub mod regions;
 #[cfg(feature = "alloc")]
-mod shared;
+pub mod slab;
 pub mod transport;
 pub mod transports;
 
-pub use direct::{Short, Wanted};
 #[cfg(feature = "alloc")]
 pub use engine::{
-    Counters, Engine, Failure, Message, Mode, Outcome, Request, Rules, Source, Status, Tag,
+    Counters, Engine, EngineConfig, Failure, Message, Mode, Outcome, Request, Source, Status, Tag,
 };
-pub use fault::{Fault, Scarce};
+pub use fast_path::{EnvelopeFilter, ShortMessage};
+pub use fault::{Fault, Resource};
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
-pub use paths::Switches;
+pub use paths::PathOverrides;
 pub use transport::{
-    Access, Busy, Bytes, Holds, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
+    Access, AsTx, Busy, Bytes, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
     Sleeper, Slot, Take, Token, Tx,
 };

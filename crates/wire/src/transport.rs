@@ -9,10 +9,10 @@
 //! [`Put`], a receiver reads them once through [`Take`], and a header is copied out before it is
 //! checked.
 
-use crate::direct::{self, Short, Wanted};
+use crate::fast_path::{self, EnvelopeFilter, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
-use crate::paths::{Costs, Switches};
+use crate::paths::{PathCosts, PathOverrides};
 
 /// A transport's own index of a peer: not a rank.
 ///
@@ -104,7 +104,7 @@ pub trait Bytes: Clone {
     }
     /// The address of the first byte, where all lie side by side in this process's memory: what a
     /// transport that copies between address spaces tells the other side. `None` elsewhere.
-    fn place(&self) -> Option<u64> {
+    fn address(&self) -> Option<u64> {
         None
     }
     /// These bytes, if they are eight side by side, as they lie in memory.
@@ -148,10 +148,10 @@ pub struct Limits {
     /// Bytes of one put of path R1.
     pub chunk: u64,
     /// What each path costs.
-    pub costs: Costs,
+    pub costs: PathCosts,
     /// Switch points that the transport's own settings fix; those set for all transports come
     /// first.
-    pub set: Switches,
+    pub overrides: PathOverrides,
 }
 
 impl Limits {
@@ -167,8 +167,8 @@ impl Limits {
             frame,
             get: u64::MAX,
             chunk: Self::CHUNK,
-            costs: Costs::IN_ORDER,
-            set: Switches::NONE,
+            costs: PathCosts::IN_ORDER,
+            overrides: PathOverrides::NONE,
         }
     }
 }
@@ -213,7 +213,7 @@ pub trait Tx {
     }
 
     /// The part of [`Tx::short`] that is worth inlining: sends the frame if `body` is as short as
-    /// [`Tx::let_short`] allows and there is room for certain, and does nothing otherwise. After false,
+    /// [`Tx::allow_short`] allows and there is room for certain, and does nothing otherwise. After false,
     /// [`Tx::short`] tells. It runs no code but the transport's and that of `body`, and allocates nothing.
     #[inline(always)]
     fn put_short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> bool {
@@ -225,7 +225,7 @@ pub trait Tx {
     /// call: so a transport finds that beside what else it looks up there. One without a
     /// [`Tx::put_short`] of its own needs none of this.
     #[inline]
-    fn let_short(&mut self, to: Peer, below: u32) {
+    fn allow_short(&mut self, to: Peer, below: u32) {
         let _ = (to, below);
     }
 
@@ -252,19 +252,19 @@ pub trait Tx {
 ///
 /// A receiving half takes any of these, and hands it on to the sink, so that the engine over several
 /// transports answers an arrival of one of them through all.
-pub trait Holds<X> {
+pub trait AsTx<X> {
     /// The sending half.
-    fn part(&mut self) -> &mut X;
+    fn as_tx(&mut self) -> &mut X;
 }
 
-impl<X> Holds<X> for X {
+impl<X> AsTx<X> for X {
     #[inline(always)]
-    fn part(&mut self) -> &mut X {
+    fn as_tx(&mut self) -> &mut X {
         self
     }
 }
 
-/// The receiving half of a transport whose sending half `T` is, or [holds](Holds).
+/// The receiving half of a transport whose sending half `T` is, or [holds](AsTx).
 ///
 /// The sending half comes along in every poll: credits go back, bulk operations advance, and the
 /// sink answers arrivals from inside them.
@@ -287,11 +287,11 @@ pub trait Rx<T> {
         &mut self,
         tx: &mut T,
         from: Option<Peer>,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
         sink: &mut S,
-    ) -> Option<Short> {
-        direct::poll_short(self, tx, from, wanted, body, sink)
+    ) -> Option<ShortMessage> {
+        fast_path::poll_short(self, tx, from, wanted, body, sink)
     }
 
     /// The part of [`Rx::poll_short`] that is worth inlining: takes the message if it has come from
@@ -302,9 +302,9 @@ pub trait Rx<T> {
         &mut self,
         tx: &mut T,
         from: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
-    ) -> Option<Short> {
+    ) -> Option<ShortMessage> {
         let _ = (tx, from, wanted, body);
         None
     }

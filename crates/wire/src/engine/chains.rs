@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use super::list::{Linked, List};
 use super::request::{Source, Tag};
-use super::slab::{NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{NONE, Slab};
 
 /// Which parts a receive leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

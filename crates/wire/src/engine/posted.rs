@@ -2,8 +2,8 @@
 
 use super::chains::{Chains, Class, Key, Pattern};
 use super::request::Record;
-use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{Handle, NONE, Slab};
 
 /// The index of the posted receives. Its entries are requests.
 #[derive(Debug)]

@@ -8,14 +8,14 @@
 //!  release                               <-   Finished{id}, release
 //! ```
 
-use super::put::clear_to_send;
 use super::recv::received;
+use super::rendezvous_put::clear_to_send;
 use super::request::{Offer, Outcome, Record, State, faulted};
-use super::slab::{Handle, NONE};
 use super::unexpected::Content;
 use super::{Accepted, Engine, ID_LEN, take_id};
 use crate::fault::Fault;
 use crate::header::{Flags, Header, Kind};
+use crate::slab::{Handle, NONE};
 use crate::transport::{
     Access, Busy, Bytes, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Token, Tx,
 };

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::chains::{Chains, Class, Key, Pattern};
 use super::list::{Linked, Links, List};
 use super::request::Offer;
-use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{Handle, NONE, Slab};
 use crate::transport::Take;
 
 /// Buffers kept for the next messages.

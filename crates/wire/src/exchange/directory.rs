@@ -6,11 +6,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::message::read;
-use super::{Seat, Sheet, Wrong};
+use super::{ExchangeError, NodeAddressTable, RankAddress};
 
 /// Where a rank is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct RankLocation<'a> {
     /// The number of its node.
     pub node: u32,
     /// What the node's ranks have in common.
@@ -23,36 +23,36 @@ pub struct Place<'a> {
 
 /// Where all ranks of a job are. Twelve bytes a rank, and a text a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Directory {
+pub struct AddressDirectory {
     commons: Vec<String>,
-    ranks: Vec<Entry>,
+    ranks: Vec<RankEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct RankEntry {
     node: u32,
     pid: u32,
     port: u16,
 }
 
 /// A rank that no node has named yet.
-const NOWHERE: Entry = Entry {
+const UNKNOWN: RankEntry = RankEntry {
     node: u32::MAX,
     pid: 0,
     port: 0,
 };
 
-impl Directory {
-    /// Reads what [`Exchange::whole`](super::Exchange::whole) has written, in a job of `ranks` on
+impl AddressDirectory {
+    /// Reads what [`AddressExchange::encode_all`](super::AddressExchange::encode_all) has written, in a job of `ranks` on
     /// `nodes`.
     ///
     /// # Errors
     /// What is no such message; sheets that are none; a rank that two nodes have, or none, or that is
     /// not of the job.
-    pub fn read(ranks: u32, nodes: u32, bytes: &[u8]) -> Result<Self, Wrong> {
+    pub fn read(ranks: u32, nodes: u32, bytes: &[u8]) -> Result<Self, ExchangeError> {
         let parcel = read(0, bytes)?;
         if (parcel.nodes, parcel.first, parcel.sheets.len()) != (nodes, 0, nodes as usize) {
-            return Err(Wrong::Order {
+            return Err(ExchangeError::Unexpected {
                 from: 0,
                 got: format!(
                     "{} sheets from node {} on, of {}",
@@ -65,15 +65,15 @@ impl Directory {
         }
         let mut all = Self {
             commons: Vec::with_capacity(nodes as usize),
-            ranks: vec![NOWHERE; ranks as usize],
+            ranks: vec![UNKNOWN; ranks as usize],
         };
         for (node, sheet) in (0..).zip(&parcel.sheets) {
-            all.add(node, Sheet::decode(node, sheet)?)?;
+            all.add(node, NodeAddressTable::decode(node, sheet)?)?;
         }
-        let missing = all.ranks.iter().position(|entry| *entry == NOWHERE);
+        let missing = all.ranks.iter().position(|entry| *entry == UNKNOWN);
         match missing {
             None => Ok(all),
-            Some(rank) => Err(Wrong::Missing {
+            Some(rank) => Err(ExchangeError::Missing {
                 rank: rank as u32,
                 ranks,
                 nodes,
@@ -81,16 +81,16 @@ impl Directory {
         }
     }
 
-    fn add(&mut self, node: u32, sheet: Sheet) -> Result<(), Wrong> {
+    fn add(&mut self, node: u32, sheet: NodeAddressTable) -> Result<(), ExchangeError> {
         let ranks = self.ranks.len() as u32;
-        for Seat { rank, pid, port } in sheet.ranks {
+        for RankAddress { rank, pid, port } in sheet.ranks {
             let entry = self.ranks.get_mut(rank as usize);
-            let entry = entry.ok_or(Wrong::NoSuchRank { node, rank, ranks })?;
-            if *entry != NOWHERE {
+            let entry = entry.ok_or(ExchangeError::NoSuchRank { node, rank, ranks })?;
+            if *entry != UNKNOWN {
                 let nodes = [entry.node, node];
-                return Err(Wrong::Twice { rank, nodes });
+                return Err(ExchangeError::Duplicate { rank, nodes });
             }
-            *entry = Entry { node, pid, port };
+            *entry = RankEntry { node, pid, port };
         }
         self.commons.push(sheet.common);
         Ok(())
@@ -98,10 +98,10 @@ impl Directory {
 
     /// Where a rank is; `None`: the job has no such rank.
     #[must_use]
-    pub fn place(&self, rank: u32) -> Option<Place<'_>> {
-        let &Entry { node, pid, port } = self.ranks.get(rank as usize)?;
+    pub fn locate(&self, rank: u32) -> Option<RankLocation<'_>> {
+        let &RankEntry { node, pid, port } = self.ranks.get(rank as usize)?;
         let common = self.commons.get(node as usize)?;
-        Some(Place {
+        Some(RankLocation {
             node,
             common,
             pid,

@@ -4,14 +4,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::message::{Parcel, Sealed, read, write};
-use super::{Directory, Sheet, Wrong, callee, caller, rounds, sheets};
+use super::message::{EncodedTable, TableMessage, read, write};
+use super::{
+    AddressDirectory, ExchangeError, NodeAddressTable, round_source, round_target, rounds,
+    tables_in_round,
+};
 
 /// What a leader does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Get the card of this node from the manager, and tell by [`Exchange::got`].
-    Get {
+pub enum ExchangeStep {
+    /// Get the card of this node from the manager, and tell by [`AddressExchange::card_received`].
+    GetCard {
         /// Whose.
         node: u32,
     },
@@ -22,8 +25,8 @@ pub enum Next {
         /// What.
         bytes: Vec<u8>,
     },
-    /// Wait until a message of this node has come, and tell by [`Exchange::came`].
-    Await {
+    /// Wait until a message of this node has come, and tell by [`AddressExchange::message_received`].
+    Receive {
         /// Of whom.
         node: u32,
     },
@@ -42,24 +45,24 @@ enum Stage {
 /// A leader that collects the sheets of all nodes. What comes before its turn is kept, one message for
 /// each round.
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct AddressExchange {
     me: u32,
     nodes: u32,
     round: u32,
     stage: Stage,
     /// Of this node and those that follow it.
-    have: Vec<Sealed>,
+    have: Vec<EncodedTable>,
     /// Of later rounds.
-    early: Vec<Option<Vec<Sealed>>>,
+    early: Vec<Option<Vec<EncodedTable>>>,
 }
 
-impl Exchange {
+impl AddressExchange {
     /// The leader of node `me`, of `nodes`, whose sheet is `own`.
     ///
     /// # Panics
     /// If `me` is no node.
     #[must_use]
-    pub fn new(me: u32, nodes: u32, own: &Sheet) -> Self {
+    pub fn new(me: u32, nodes: u32, own: &NodeAddressTable) -> Self {
         assert!(me < nodes, "node {me} of {nodes}");
         Self {
             me,
@@ -73,22 +76,22 @@ impl Exchange {
 
     /// What is to be done now. A message that is to be sent is given once.
     #[must_use]
-    pub fn step(&mut self) -> Next {
+    pub fn next_step(&mut self) -> ExchangeStep {
         if self.round == rounds(self.nodes) {
-            return Next::Done;
+            return ExchangeStep::Done;
         }
-        let node = callee(self.me, self.nodes, self.round);
+        let node = round_target(self.me, self.nodes, self.round);
         match self.stage {
-            Stage::Get => Next::Get { node },
+            Stage::Get => ExchangeStep::GetCard { node },
             Stage::Send => {
-                let count = sheets(self.nodes, self.round) as usize;
+                let count = tables_in_round(self.nodes, self.round) as usize;
                 let bytes = write(self.nodes, self.me, &self.have[..count]);
                 self.stage = Stage::Await;
                 self.take_early();
-                Next::Send { node, bytes }
+                ExchangeStep::Send { node, bytes }
             }
-            Stage::Await => Next::Await {
-                node: caller(self.me, self.nodes, self.round),
+            Stage::Await => ExchangeStep::Receive {
+                node: round_source(self.me, self.nodes, self.round),
             },
         }
     }
@@ -97,10 +100,10 @@ impl Exchange {
     ///
     /// # Errors
     /// Where it has none.
-    pub fn got(&mut self, has_card: bool) -> Result<(), Wrong> {
+    pub fn card_received(&mut self, has_card: bool) -> Result<(), ExchangeError> {
         if !has_card {
-            let node = callee(self.me, self.nodes, self.round);
-            return Err(Wrong::NoCard { node });
+            let node = round_target(self.me, self.nodes, self.round);
+            return Err(ExchangeError::NoCard { node });
         }
         if self.stage == Stage::Get {
             self.stage = Stage::Send;
@@ -112,14 +115,14 @@ impl Exchange {
     ///
     /// # Errors
     /// What is no message of an exchange, or none that this node would get from there now.
-    pub fn came(&mut self, from: u32, bytes: &[u8]) -> Result<(), Wrong> {
-        let Parcel {
+    pub fn message_received(&mut self, from: u32, bytes: &[u8]) -> Result<(), ExchangeError> {
+        let TableMessage {
             nodes,
             first,
             sheets: new,
         } = read(from, bytes)?;
         let all = rounds(self.nodes);
-        let round = (0..all).find(|round| caller(self.me, self.nodes, *round) == from);
+        let round = (0..all).find(|round| round_source(self.me, self.nodes, *round) == from);
         let Some(round) = round else {
             let expected = format!("nothing, as {all} other nodes do");
             return Err(order(from, "sheets".into(), expected));
@@ -128,7 +131,7 @@ impl Exchange {
         if !is_due {
             return Err(order(from, "sheets again".into(), "one message".into()));
         }
-        let count = sheets(self.nodes, round);
+        let count = tables_in_round(self.nodes, round);
         if (nodes, first, new.len()) != (self.nodes, from, count as usize) {
             let say =
                 |nodes, first, count| format!("{count} sheets from node {first} on, of {nodes}");
@@ -152,12 +155,12 @@ impl Exchange {
         }
     }
 
-    /// All sheets as one message, for the other ranks of the node; [`Directory::read`] reads it.
+    /// All sheets as one message, for the other ranks of the node; [`AddressDirectory::read`] reads it.
     ///
     /// # Panics
     /// Before all are here.
     #[must_use]
-    pub fn whole(&self) -> Vec<u8> {
+    pub fn encode_all(&self) -> Vec<u8> {
         assert_eq!(self.have.len(), self.nodes as usize, "not all are here");
         let mut sheets = self.have.clone();
         sheets.rotate_right(self.me as usize);
@@ -167,17 +170,17 @@ impl Exchange {
     /// Where all ranks of a job of `ranks` are.
     ///
     /// # Errors
-    /// As [`Directory::read`].
+    /// As [`AddressDirectory::read`].
     ///
     /// # Panics
-    /// As [`Exchange::whole`].
-    pub fn directory(&self, ranks: u32) -> Result<Directory, Wrong> {
-        Directory::read(ranks, self.nodes, &self.whole())
+    /// As [`AddressExchange::encode_all`].
+    pub fn directory(&self, ranks: u32) -> Result<AddressDirectory, ExchangeError> {
+        AddressDirectory::read(ranks, self.nodes, &self.encode_all())
     }
 }
 
-fn order(from: u32, got: String, expected: String) -> Wrong {
-    Wrong::Order {
+fn order(from: u32, got: String, expected: String) -> ExchangeError {
+    ExchangeError::Unexpected {
         from,
         got,
         expected,

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::Wrong;
+use super::ExchangeError;
 
 /// First bytes of every message: who we are, and the version of what follows.
 const MAGIC: [u8; 8] = *b"oxmpiX\x01\0";
@@ -12,15 +12,15 @@ const MAGIC: [u8; 8] = *b"oxmpiX\x01\0";
 const HEAD: usize = MAGIC.len() + 3 * size_of::<u32>();
 
 /// A sheet as it was sent, and not looked into yet.
-pub(super) type Sealed = Box<[u8]>;
+pub(super) type EncodedTable = Box<[u8]>;
 
 /// Sheets of nodes that follow each other.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Parcel {
+pub(super) struct TableMessage {
     pub(super) nodes: u32,
     /// Whose sheet is the first.
     pub(super) first: u32,
-    pub(super) sheets: Vec<Sealed>,
+    pub(super) sheets: Vec<EncodedTable>,
 }
 
 /// Bytes of a message with so many sheets that have `bytes` together.
@@ -29,7 +29,7 @@ pub(super) const fn len(sheets: u32, bytes: u64) -> u64 {
 }
 
 /// The bytes that [`read`] reads.
-pub(super) fn write(nodes: u32, first: u32, sheets: &[Sealed]) -> Vec<u8> {
+pub(super) fn write(nodes: u32, first: u32, sheets: &[EncodedTable]) -> Vec<u8> {
     let all: usize = sheets.iter().map(|sheet| sheet.len()).sum();
     let mut bytes = Vec::with_capacity(len(sheets.len() as u32, all as u64) as usize);
     bytes.extend(MAGIC);
@@ -44,8 +44,8 @@ pub(super) fn write(nodes: u32, first: u32, sheets: &[Sealed]) -> Vec<u8> {
 }
 
 /// Reads a message of node `from`. Allocates no more than the message is long.
-pub(super) fn read(from: u32, bytes: &[u8]) -> Result<Parcel, Wrong> {
-    let stranger = || Wrong::Stranger {
+pub(super) fn read(from: u32, bytes: &[u8]) -> Result<TableMessage, ExchangeError> {
+    let stranger = || ExchangeError::NotAnExchange {
         from,
         len: bytes.len(),
     };
@@ -61,7 +61,7 @@ pub(super) fn read(from: u32, bytes: &[u8]) -> Result<Parcel, Wrong> {
     };
     let mut sheets = Vec::new();
     for _ in 0..count {
-        let end = |more: u64| Wrong::Length {
+        let end = |more: u64| ExchangeError::Length {
             from,
             len: bytes.len(),
             end: (bytes.len() - rest.len()) as u64 + more,
@@ -74,13 +74,13 @@ pub(super) fn read(from: u32, bytes: &[u8]) -> Result<Parcel, Wrong> {
         rest = behind;
     }
     if !rest.is_empty() {
-        return Err(Wrong::Length {
+        return Err(ExchangeError::Length {
             from,
             len: bytes.len(),
             end: (bytes.len() - rest.len()) as u64,
         });
     }
-    Ok(Parcel {
+    Ok(TableMessage {
         nodes,
         first,
         sheets,

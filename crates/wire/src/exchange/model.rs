@@ -4,8 +4,8 @@
 //! The model: the server answers one request after another. A message leaves its sender when the bytes
 //! before it have left, travels `latency`, and costs a processor `overhead` on either side (LogGP). A
 //! connection takes three round trips before its first frame leaves: TCP's handshake, of which the third
-//! packet carries the caller's first words, and the two exchanges of the greeting that proves who knows
-//! the job's key; and `greeting` of the caller's processor. Ranks of a node copy the sheets from its memory, all at
+//! packet carries the round_source's first words, and the two exchanges of the greeting that proves who knows
+//! the job's key; and `greeting` of the round_source's processor. Ranks of a node copy the sheets from its memory, all at
 //! once. It leaves out the network between the adapters, noise, lost packets, and the time until the
 //! processes run.
 
@@ -14,18 +14,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::{Sheet, callee, caller, message, rounds, sheets};
+use super::{NodeAddressTable, message, round_source, round_target, rounds, tables_in_round};
 
-/// Costs, in nanoseconds unless said.
+/// WireUpCosts, in nanoseconds unless said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
+pub struct WireUpCosts {
     /// One way between two hosts.
     pub latency: u64,
     /// Of a processor for a message, on either side.
     pub overhead: u64,
     /// Bytes that a node sends in a microsecond.
     pub network: u64,
-    /// Of a caller's processor for a connection and its greeting.
+    /// Of a round_source's processor for a connection and its greeting.
     pub greeting: u64,
     /// Of the manager's server for one request.
     pub serve: u64,
@@ -33,7 +33,7 @@ pub struct Costs {
     pub memory: u64,
 }
 
-impl Costs {
+impl WireUpCosts {
     /// A cluster with 10 Gbit/s Ethernet: 20 us one way through the kernels, a server that answers
     /// 200,000 requests a second.
     pub const ETHERNET: Self = Self {
@@ -48,7 +48,7 @@ impl Costs {
 
 /// A job of at least one rank, with at least one rank a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct WireUpJob {
     /// Its ranks.
     pub ranks: u32,
     /// Ranks of a node; the last node may have fewer.
@@ -57,7 +57,7 @@ pub struct Job {
     pub common: u32,
 }
 
-impl Job {
+impl WireUpJob {
     /// Its nodes.
     #[must_use]
     pub const fn nodes(&self) -> u32 {
@@ -75,15 +75,18 @@ impl Job {
 
     /// Bytes of the message of `sheets` sheets of the nodes from `first` on.
     const fn message(&self, first: u32, sheets: u32) -> u64 {
-        let heads = Sheet::len(0, self.common) * sheets as u64;
+        let heads = NodeAddressTable::len(0, self.common) * sheets as u64;
         let ranks = self.ranks_of(first, sheets);
-        message::len(sheets, heads + Sheet::len(ranks, 0) - Sheet::len(0, 0))
+        message::len(
+            sheets,
+            heads + NodeAddressTable::len(ranks, 0) - NodeAddressTable::len(0, 0),
+        )
     }
 }
 
 /// When things are done, in nanoseconds from their beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Time {
+pub struct WireUpTime {
     /// When the last leader has all sheets.
     pub leaders: u64,
     /// When the last rank has.
@@ -124,12 +127,12 @@ struct Leader {
 /// # Cost
 /// Some 200 ns for each node and round.
 #[must_use]
-pub fn exchange(job: &Job, costs: &Costs) -> Time {
+pub fn exchange(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let nodes = job.nodes();
     let (all, rtt) = (rounds(nodes), 2 * costs.latency);
     let mut leaders = vec![Leader::default(); nodes as usize];
     let mut events = BinaryHeap::new();
-    let mut time = Time {
+    let mut time = WireUpTime {
         leaders: 0,
         all: 0,
         gets: 0,
@@ -152,13 +155,13 @@ pub fn exchange(job: &Job, costs: &Costs) -> Time {
                 let leader = &mut leaders[node as usize];
                 let round = leader.round;
                 let first = node;
-                let bytes = job.message(first, sheets(nodes, round));
+                let bytes = job.message(first, tables_in_round(nodes, round));
                 let connected = now.max(leader.free) + 3 * rtt + costs.greeting;
                 let gone = connected + costs.overhead + bytes * 1000 / costs.network;
                 (leader.sent, leader.free) = (Some(gone), gone);
                 time.messages += 1;
                 time.bytes += bytes;
-                let to = callee(node, nodes, round);
+                let to = round_target(node, nodes, round);
                 let came = Event::Came { node: to, round };
                 events.push(Reverse((gone + costs.latency + costs.overhead, came)));
                 node
@@ -195,7 +198,7 @@ pub fn exchange(job: &Job, costs: &Costs) -> Time {
 /// The server answers four barriers and some five requests of each rank; the rank that counts asks for one
 /// name after the other.
 #[must_use]
-pub fn counting(job: &Job, costs: &Costs) -> Time {
+pub fn counting(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let (ranks, nodes) = (u64::from(job.ranks), u64::from(job.nodes()));
     let rtt = 2 * costs.latency;
     let names = ranks - 1;
@@ -205,7 +208,7 @@ pub fn counting(job: &Job, costs: &Costs) -> Time {
     // and comes to four barriers; each leader puts its card and looks leaders up.
     let of_all = (5 + 4) * ranks + 2 * nodes;
     let all = in_turn * (rtt + costs.serve) + of_all * costs.serve + 4 * rtt;
-    Time {
+    WireUpTime {
         leaders: all,
         all,
         gets: in_turn + of_all,
@@ -219,12 +222,12 @@ const LISTED: u64 = 32;
 
 /// The time after which every rank has got every other one's card from the one server.
 #[must_use]
-pub fn from_one_server(job: &Job, costs: &Costs) -> Time {
+pub fn from_one_server(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let gets = u64::from(job.ranks) * u64::from(job.ranks - 1);
     let all = gets
         .saturating_mul(costs.serve)
         .saturating_add(2 * costs.latency);
-    Time {
+    WireUpTime {
         leaders: all,
         all,
         gets,
@@ -235,8 +238,8 @@ pub fn from_one_server(job: &Job, costs: &Costs) -> Time {
 
 /// The largest message of each round, in bytes.
 #[must_use]
-pub fn largest(job: &Job) -> Vec<u64> {
+pub fn largest(job: &WireUpJob) -> Vec<u64> {
     let nodes = job.nodes();
-    let of = |round| job.message(caller(0, nodes, round), sheets(nodes, round));
+    let of = |round| job.message(round_source(0, nodes, round), tables_in_round(nodes, round));
     (0..rounds(nodes)).map(of).collect()
 }

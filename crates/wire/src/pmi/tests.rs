@@ -6,7 +6,7 @@ use super::*;
 /// Makes the request, checks its line, feeds the answer.
 fn ask<'c>(
     client: &'c mut Client,
-    request: Request<'_>,
+    request: PmiRequest<'_>,
     line: &str,
     answer: &str,
 ) -> Result<Option<Reply<'c>>, ClientError> {
@@ -24,7 +24,7 @@ fn joined() -> Client {
     let mut client = Client::new();
     let reply = ask(
         &mut client,
-        Request::Init,
+        PmiRequest::Init,
         "cmd=init pmi_version=1 pmi_subversion=1",
         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
     );
@@ -41,7 +41,7 @@ fn joined() -> Client {
 /// Each request against what each known manager answers.
 #[test]
 fn managers_of_the_field_are_understood() {
-    use Request::{Appnum, Barrier, Finalize, Get, KvsName, Maxes, Put, UniverseSize};
+    use PmiRequest::{Appnum, Barrier, Finalize, Get, KvsName, Maxes, Put, UniverseSize};
     let put = Put {
         kvs: "kvs_1",
         key: "a",
@@ -51,7 +51,7 @@ fn managers_of_the_field_are_understood() {
         kvs: "kvs_1",
         key: "a",
     };
-    let maxes = Reply::Maxes(Limits {
+    let maxes = Reply::Maxes(TextLimits {
         kvs_name: 255,
         key: 63,
         value: 1_023,
@@ -169,18 +169,18 @@ fn wrong_answers_say_what_was_expected() {
     ];
     for (answer, says) in cases {
         let mut client = joined();
-        let error = ask(&mut client, Request::Maxes, "cmd=get_maxes", answer).expect_err(answer);
+        let error = ask(&mut client, PmiRequest::Maxes, "cmd=get_maxes", answer).expect_err(answer);
         assert!(
             std::format!("{error}").contains(says),
             "{answer} gave: {error}"
         );
         assert_eq!(
-            client.request(Request::Barrier),
+            client.request(PmiRequest::Barrier),
             Err(ClientError::Left("barrier_in"))
         );
     }
     let mut client = joined();
-    client.request(Request::Maxes).expect("in turn");
+    client.request(PmiRequest::Maxes).expect("in turn");
     let endless = [b'x'; LINE_MAX + 1];
     assert!(matches!(
         client.feed(&endless),
@@ -192,23 +192,23 @@ fn wrong_answers_say_what_was_expected() {
 fn turns_are_kept() {
     let mut client = Client::new();
     assert_eq!(
-        client.request(Request::Barrier),
+        client.request(PmiRequest::Barrier),
         Err(ClientError::NotJoined("barrier_in"))
     );
     let mut client = joined();
-    assert_eq!(client.request(Request::Init), Err(ClientError::Joined));
-    client.request(Request::Barrier).expect("in turn");
+    assert_eq!(client.request(PmiRequest::Init), Err(ClientError::Joined));
+    client.request(PmiRequest::Barrier).expect("in turn");
     let busy = ClientError::Busy {
         request: "get_maxes",
         waiting: "barrier_in",
     };
-    assert_eq!(client.request(Request::Maxes), Err(busy));
+    assert_eq!(client.request(PmiRequest::Maxes), Err(busy));
     assert_eq!(
-        client.request(Request::Abort { code: -3 }),
+        client.request(PmiRequest::Abort { code: -3 }),
         Ok("cmd=abort exitcode=-3\n")
     );
     assert_eq!(
-        client.request(Request::Finalize),
+        client.request(PmiRequest::Finalize),
         Err(ClientError::Busy {
             request: "finalize",
             waiting: "barrier_in"
@@ -216,7 +216,7 @@ fn turns_are_kept() {
     );
     assert_eq!(client.closed(), Some(ClientError::Closed("barrier_in")));
     assert_eq!(
-        client.request(Request::Finalize),
+        client.request(PmiRequest::Finalize),
         Err(ClientError::Left("finalize"))
     );
     assert!(matches!(
@@ -237,7 +237,7 @@ fn what_a_line_cannot_carry_is_refused_before_it_is_sent() {
         ("a", "ä"),
         ("a", &long),
     ] {
-        let put = client.request(Request::Put {
+        let put = client.request(PmiRequest::Put {
             kvs: "k",
             key,
             value,
@@ -249,7 +249,7 @@ fn what_a_line_cannot_carry_is_refused_before_it_is_sent() {
     }
     assert!(
         client
-            .request(Request::Put {
+            .request(PmiRequest::Put {
                 kvs: "k",
                 key: "a",
                 value: &long[1..]
@@ -265,20 +265,20 @@ fn what_a_line_cannot_carry_is_refused_before_it_is_sent() {
 /// What MPICH's hydra writes, in pieces of every size.
 #[test]
 fn the_opening_at_a_port_gives_rank_and_size() {
-    assert_eq!(Opening::line(7).as_str(), "cmd=initack pmiid=7\n");
+    assert_eq!(PortHandshake::line(7).as_str(), "cmd=initack pmiid=7\n");
     let answers = [
         "cmd=initack\ncmd=set size=8\ncmd=set rank=7\ncmd=set debug=0\n",
         "cmd=initack rc=0 rank=7 size=8 appnum=0 debug=0\ncmd=set size=8\ncmd=set rank=7\ncmd=set debug=1\n",
     ];
     for answer in answers {
         for piece in 1..=answer.len() {
-            let mut opening = Opening::default();
+            let mut opening = PortHandshake::default();
             let mut place = None;
             for bytes in answer.as_bytes().chunks(piece) {
                 assert_eq!(place, None);
                 place = opening.feed(bytes).expect(answer);
             }
-            assert_eq!(place, Some(Place { rank: 7, size: 8 }));
+            assert_eq!(place, Some(JobRank { rank: 7, size: 8 }));
         }
     }
 }
@@ -309,23 +309,23 @@ fn other_openings_say_what_was_expected() {
         ("SSH-2.0-OpenSSH_9.2\n", "must begin with `cmd=NAME`"),
     ];
     for (answer, says) in cases {
-        let mut opening = Opening::default();
+        let mut opening = PortHandshake::default();
         let error = opening.feed(answer.as_bytes()).expect_err(answer);
         assert!(std::format!("{error}").contains(says), "{error}");
     }
-    let closed = std::format!("{}", Opening::default().closed());
+    let closed = std::format!("{}", PortHandshake::default().closed());
     assert!(
         closed.contains("closed the connection while `initack`"),
         "{closed}"
     );
     let endless = [b'x'; LINE_MAX + 1];
-    assert!(Opening::default().feed(&endless).is_err());
+    assert!(PortHandshake::default().feed(&endless).is_err());
 }
 
 #[test]
 fn a_manager_that_speaks_another_version_is_refused() {
     let mut client = Client::new();
-    client.request(Request::Init).expect("in turn");
+    client.request(PmiRequest::Init).expect("in turn");
     let answer = client.feed(b"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n");
     assert!(
         matches!(answer, Err(ClientError::Refused { .. })),
@@ -348,108 +348,108 @@ fn escapes_keep_a_value_together() {
 
 #[test]
 fn the_environment_says_how_a_process_was_started() {
-    let none = Variables::default();
-    assert_eq!(Start::read(&none), Ok(Start::Singleton));
-    let all = Variables {
+    let none = PmiVariables::default();
+    assert_eq!(StartMethod::read(&none), Ok(StartMethod::Singleton));
+    let all = PmiVariables {
         fd: Some("7"),
         rank: Some("1"),
         size: Some("2"),
         ..none
     };
     assert_eq!(
-        Start::read(&all),
-        Ok(Start::Descriptor {
+        StartMethod::read(&all),
+        Ok(StartMethod::Descriptor {
             fd: 7,
             rank: 1,
             size: 2
         })
     );
-    let port = Variables {
+    let port = PmiVariables {
         port: Some("h:1"),
         id: Some("3"),
         ..none
     };
     assert_eq!(
-        Start::read(&port),
-        Ok(Start::Port {
+        StartMethod::read(&port),
+        Ok(StartMethod::Port {
             address: "h:1",
             id: 3
         })
     );
-    let pmix = Variables {
+    let pmix = PmiVariables {
         pmix_namespace: Some("prte-1@1"),
         pmix_rank: Some("4"),
         ..none
     };
     assert_eq!(
-        Start::read(&pmix),
-        Ok(Start::Pmix {
+        StartMethod::read(&pmix),
+        Ok(StartMethod::Pmix {
             namespace: "prte-1@1",
             rank: 4
         })
     );
     // Who speaks PMI-1 is nearest.
-    let both = Variables {
+    let both = PmiVariables {
         pmix_namespace: pmix.pmix_namespace,
         ..all
     };
-    assert_eq!(Start::read(&both), Start::read(&all));
+    assert_eq!(StartMethod::read(&both), StartMethod::read(&all));
     assert_eq!(
-        Start::read(&Variables {
+        StartMethod::read(&PmiVariables {
             fd: all.fd,
             rank: all.rank,
             size: all.size,
             ..port
         }),
-        Start::read(&all)
+        StartMethod::read(&all)
     );
     let cases = [
         (
-            Variables {
+            PmiVariables {
                 pmix_rank: None,
                 ..pmix
             },
             "PMIX_NAMESPACE is set and PMIX_RANK is not",
         ),
         (
-            Variables {
+            PmiVariables {
                 pmix_rank: Some("4294967294"),
                 ..pmix
             },
             "PMIX_RANK=`4294967294` is not",
         ),
         (
-            Variables { rank: None, ..all },
+            PmiVariables { rank: None, ..all },
             "PMI_FD is set and PMI_RANK is not",
         ),
         (
-            Variables {
+            PmiVariables {
                 rank: Some("2"),
                 ..all
             },
             "PMI_RANK=2 is not below PMI_SIZE=2",
         ),
         (
-            Variables {
+            PmiVariables {
                 size: Some("0"),
                 ..all
             },
             "PMI_SIZE=`0` is not a whole number of at least 1",
         ),
         (
-            Variables {
+            PmiVariables {
                 fd: Some("-1"),
                 ..all
             },
             "PMI_FD=`-1` is not",
         ),
         (
-            Variables { id: None, ..port },
+            PmiVariables { id: None, ..port },
             "PMI_PORT is set and PMI_ID is not",
         ),
     ];
     for (variables, says) in cases {
-        let error = std::format!("{}", Start::read(&variables).expect_err(says));
+        let error = std::format!("{}", StartMethod::read(&variables).expect_err(says));
         assert!(error.starts_with(says), "{error}");
     }
 }
@@ -458,7 +458,10 @@ fn the_environment_says_how_a_process_was_started() {
 fn what_was_found_is_said_with_its_reason() {
     let mut values = [None; 7];
     let said = |values: [Option<&str>; 7]| {
-        let start = std::format!("{}", Start::read(&Variables::new(values)).expect("sound"));
+        let start = std::format!(
+            "{}",
+            StartMethod::read(&PmiVariables::new(values)).expect("sound")
+        );
         start
     };
     assert!(said(values).starts_with("none (PMI_FD, PMI_PORT"));
@@ -718,6 +721,6 @@ mod served {
             &[(0, "cmd=init pmi_version=2 pmi_subversion=0")],
             &["0< cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1"],
         );
-        assert_eq!(server.standing(0), server::Standing::Outside);
+        assert_eq!(server.rank_state(0), server::RankState::Outside);
     }
 }

@@ -4,11 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::Entry;
+use super::ListedName;
 
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DeviceKind {
     /// A network interface.
     Interface,
     /// The interface that leads to this host only.
@@ -29,7 +29,7 @@ pub struct Device {
     /// Its name, such as `eth0` or `mlx5_0`.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// Whether it is up.
     pub up: bool,
     /// Megabits per second, where the system says so.
@@ -40,10 +40,10 @@ pub struct Device {
 
 impl Device {
     /// Whether `entry` means this device.
-    pub(super) fn is(&self, entry: Entry<'_>) -> bool {
+    pub(super) fn is(&self, entry: ListedName<'_>) -> bool {
         let port = match self.kind {
-            Kind::Adapter { port, .. } => Some(port),
-            Kind::Interface | Kind::Loopback => None,
+            DeviceKind::Adapter { port, .. } => Some(port),
+            DeviceKind::Interface | DeviceKind::Loopback => None,
         };
         self.name == entry.name && (entry.port.is_none() || entry.port == port)
     }
@@ -51,8 +51,8 @@ impl Device {
     /// The interfaces that are this device or lead through it.
     pub(super) fn interfaces(&self) -> &[String] {
         match &self.kind {
-            Kind::Adapter { interfaces, .. } => interfaces,
-            Kind::Interface | Kind::Loopback => core::slice::from_ref(&self.name),
+            DeviceKind::Adapter { interfaces, .. } => interfaces,
+            DeviceKind::Interface | DeviceKind::Loopback => core::slice::from_ref(&self.name),
         }
     }
 }
@@ -60,8 +60,8 @@ impl Device {
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Adapter { port, .. } => write!(f, "{}:{port}", self.name),
-            Kind::Interface | Kind::Loopback => f.write_str(&self.name),
+            DeviceKind::Adapter { port, .. } => write!(f, "{}:{port}", self.name),
+            DeviceKind::Interface | DeviceKind::Loopback => f.write_str(&self.name),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Which transports a rank uses: what was asked for, held against what the host has.
 //!
-//! The flow goes one way: [`Wish`] reads the text of a setting; `names` says what a word means, in our
+//! The flow goes one way: [`TransportList`] reads the text of a setting; `names` says what a word means, in our
 //! terms and in those of others; [`select`] decides, and says of each transport and device why it was
 //! taken or not. Nothing is opened here: who opens what was taken and fails has [`Selection::failed`].
 
 #[cfg(feature = "alloc")]
 mod device;
 #[cfg(feature = "alloc")]
-mod listed;
+mod device_list;
+mod list;
 #[cfg(feature = "alloc")]
 mod names;
 #[cfg(feature = "alloc")]
@@ -15,14 +16,13 @@ mod select;
 mod settings;
 #[cfg(all(test, feature = "std"))]
 mod tests;
-mod wish;
 
 #[cfg(feature = "alloc")]
-pub use device::{Device, Kind};
+pub use device::{Device, DeviceKind};
+pub use list::{ListedName, TransportList};
 #[cfg(feature = "alloc")]
-pub use select::{Asked, Selection, Verdict, select};
+pub use select::{Selection, TransportPreference, Verdict, select};
 pub use settings::SETTINGS;
-pub use wish::{Entry, Wish};
 
 use core::fmt;
 

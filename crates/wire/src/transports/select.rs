@@ -7,15 +7,15 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::Display;
 
-use super::listed::{Listed, no_driver, unknown, words};
+use super::device_list::{DeviceList, no_driver, unknown, words};
 use super::names::{Meaning, meaning};
-use super::{Device, Kind, Transport, Wish};
+use super::{Device, DeviceKind, Transport, TransportList};
 
 /// A wish, and where it was made: `transports = ^tcp (OMPI_MCA_btl)`.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TransportPreference<'a> {
     /// What is wanted.
-    pub wish: Wish<'a>,
+    pub list: TransportList<'a>,
     /// Where that was said, for sentences.
     pub by: &'a str,
 }
@@ -55,12 +55,12 @@ pub struct Selection {
 #[must_use]
 pub fn select(
     host: &str,
-    transports: Asked<'_>,
-    network: Asked<'_>,
+    transports: TransportPreference<'_>,
+    network: TransportPreference<'_>,
     devices: &[Device],
 ) -> Selection {
     let mut warnings = Vec::new();
-    let mut wanted = Wanted::read(host, transports, devices, &mut warnings);
+    let mut wanted = TransportChoice::read(host, transports, devices, &mut warnings);
     let mut over = network_of(host, network, devices, &mut warnings);
     let mut verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
     if wanted.tcp && !verdicts.iter().any(|verdict| verdict.taken) {
@@ -111,11 +111,11 @@ impl Selection {
 }
 
 /// What is wanted of transports.
-struct Wanted<'a> {
+struct TransportChoice<'a> {
     shared: bool,
     tcp: bool,
     /// Devices of the list.
-    devices: Listed<'a>,
+    devices: DeviceList<'a>,
     by: &'a str,
     excludes: bool,
     /// The list names transports that are here.
@@ -124,13 +124,18 @@ struct Wanted<'a> {
     open: bool,
 }
 
-impl<'a> Wanted<'a> {
-    fn read(host: &str, asked: Asked<'a>, devices: &[Device], warnings: &mut Vec<String>) -> Self {
-        let (by, excludes) = (asked.by, asked.wish.excludes());
+impl<'a> TransportChoice<'a> {
+    fn read(
+        host: &str,
+        asked: TransportPreference<'a>,
+        devices: &[Device],
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let (by, excludes) = (asked.by, asked.list.excludes());
         let mut listed = [false; Transport::ALL.len()];
-        let (mut named, mut absent) = (Listed::new(asked), None);
-        let entries = asked.wish.entries();
-        for entry in entries.filter(|_| !asked.wish.is_everything()) {
+        let (mut named, mut absent) = (DeviceList::new(asked), None);
+        let entries = asked.list.entries();
+        for entry in entries.filter(|_| !asked.list.is_everything()) {
             match meaning(entry.name) {
                 Some(Meaning::Own) => {}
                 Some(Meaning::Ours(transport)) => listed[transport as usize] = true,
@@ -204,13 +209,13 @@ impl<'a> Wanted<'a> {
 /// The devices of `asked`, whose names can only be those of devices.
 fn network_of<'a>(
     host: &str,
-    asked: Asked<'a>,
+    asked: TransportPreference<'a>,
     devices: &[Device],
     warnings: &mut Vec<String>,
-) -> Listed<'a> {
-    let mut listed = Listed::new(asked);
-    let entries = asked.wish.entries();
-    for entry in entries.filter(|_| !asked.wish.is_everything()) {
+) -> DeviceList<'a> {
+    let mut listed = DeviceList::new(asked);
+    let entries = asked.list.entries();
+    for entry in entries.filter(|_| !asked.list.is_everything()) {
         if !listed.add(entry, devices) {
             warnings.extend(unknown(host, asked, entry, devices, &[]));
         }
@@ -220,7 +225,7 @@ fn network_of<'a>(
 
 /// Which devices are used, as two lists and their states say. The loopback device is where it is named, or
 /// nothing else is left.
-fn of_devices(devices: &[Device], tcp: bool, lists: [&Listed<'_>; 2]) -> Vec<Verdict> {
+fn of_devices(devices: &[Device], tcp: bool, lists: [&DeviceList<'_>; 2]) -> Vec<Verdict> {
     let verdict = |device: &Device| of_device(device, tcp, lists);
     let mut verdicts: Vec<Verdict> = devices.iter().map(verdict).collect();
     if !verdicts.iter().any(|verdict| verdict.taken) {
@@ -237,22 +242,22 @@ fn of_devices(devices: &[Device], tcp: bool, lists: [&Listed<'_>; 2]) -> Vec<Ver
 const LOOPBACK: &str = "it leads to this host only";
 
 /// Whether `device` is used.
-fn of_device(device: &Device, tcp: bool, lists: [&Listed<'_>; 2]) -> Verdict {
+fn of_device(device: &Device, tcp: bool, lists: [&DeviceList<'_>; 2]) -> Verdict {
     let refused = lists.into_iter().find_map(|list| list.refuses(device));
     let is_named = lists.into_iter().any(|list| list.names(device));
     let usual = || match (&device.kind, device.speed) {
-        (Kind::Adapter { interfaces, .. }, _) if interfaces.is_empty() => (
+        (DeviceKind::Adapter { interfaces, .. }, _) if interfaces.is_empty() => (
             false,
             "it has no driver here, and no interface for tcp".into(),
         ),
-        (Kind::Adapter { interfaces, .. }, _) => {
+        (DeviceKind::Adapter { interfaces, .. }, _) => {
             let through = interfaces.join(", ");
             (
                 false,
                 format!("it has no driver here; tcp goes through {through}"),
             )
         }
-        (Kind::Loopback, _) if !is_named => (false, LOOPBACK.into()),
+        (DeviceKind::Loopback, _) if !is_named => (false, LOOPBACK.into()),
         (_, Some(speed)) => (true, format!("it is up, {speed} Mbit/s")),
         (_, None) => (true, "it is up".into()),
     };

@@ -2,7 +2,7 @@
 
 use oxmpi_text::{Alias, Level, Product, Setting};
 
-use super::Wish;
+use super::TransportList;
 
 /// Providers of libfabric concern the network only: the shared memory of a node stays.
 const PROVIDERS: &[(&str, &str)] = &[
@@ -52,7 +52,7 @@ pub const SETTINGS: &[Setting] = &[
                `sm,eth0`, `^docker0`, `mlx5_0:1` for a port. Messages of a rank to itself always have a \
                way. What this host does not have is warned of, and the next one is used. \
                `oxmpi explain transports` says of each why it is taken or not.",
-        check: |text| Wish::read(text).map(drop),
+        check: |text| TransportList::parse(text).map(drop),
     },
     Setting {
         name: "network_devices",
@@ -67,6 +67,6 @@ pub const SETTINGS: &[Setting] = &[
         long: "`auto`: all that are up. `eth0,ib0` allows only these, `^docker0` all but this; \
                `mlx5_0:1` is a port of an adapter, and means the interfaces that lead through it. By \
                ranges of addresses devices are chosen with `tcp_include` and `tcp_exclude`.",
-        check: |text| Wish::read(text).map(drop),
+        check: |text| TransportList::parse(text).map(drop),
     },
 ];

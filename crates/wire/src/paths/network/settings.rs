@@ -4,7 +4,7 @@ use oxmpi_text::{
     Alias, Error, Expected, Level, Product, Setting, Span, Words, size, switch, whole,
 };
 
-use super::{Connect, HEADER, JOB_SIZES, Sharing};
+use super::{ConnectTime, HEADER, JOB_SIZES, MailboxSharing};
 
 /// What stands for "by the size of the job".
 const AUTO: &str = "auto";
@@ -198,11 +198,11 @@ pub fn buffers(text: &str) -> Result<u32, Error> {
 ///
 /// # Errors
 /// Any other word.
-pub fn connect(text: &str) -> Result<Connect, Error> {
+pub fn connect(text: &str) -> Result<ConnectTime, Error> {
     const WORDS: Words = Words(&["first-use", "start"]);
     Ok(match WORDS.find(text)? {
-        0 => Connect::FirstUse,
-        _ => Connect::Start,
+        0 => ConnectTime::FirstUse,
+        _ => ConnectTime::Start,
     })
 }
 
@@ -222,11 +222,11 @@ pub fn mailbox_block(text: &str) -> Result<Option<u32>, Error> {
 ///
 /// # Errors
 /// Any other word.
-pub fn mailboxes(text: &str) -> Result<Sharing, Error> {
+pub fn mailboxes(text: &str) -> Result<MailboxSharing, Error> {
     const WORDS: Words = Words(&["peer", "shared"]);
     Ok(match WORDS.find(text)? {
-        0 => Sharing::Peer,
-        _ => Sharing::Shared,
+        0 => MailboxSharing::Peer,
+        _ => MailboxSharing::Shared,
     })
 }
 

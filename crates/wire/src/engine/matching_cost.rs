@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use super::chains::Pattern;
 use super::posted::Posted;
 use super::request::{Record, Source, Tag};
-use super::slab::{NONE, Slab};
 use super::unexpected::{Content, Unexpected};
 use crate::header::Envelope;
+use crate::slab::{NONE, Slab};
 use crate::transport::Peer;
 
 const MANY: u32 = 10_000;

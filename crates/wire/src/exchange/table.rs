@@ -3,26 +3,26 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Wrong;
+use super::ExchangeError;
 
 /// Longest text that the ranks of a node have in common, in bytes.
-pub const COMMON: usize = 4096;
+pub const MAX_NODE_TEXT: usize = 4096;
 
 /// The ranks of a node, and how each is reached: a text that all have in common, such as the node's
 /// addresses, and what is each one's own.
 ///
 /// A sheet of 64 ranks takes some 700 bytes; all sheets of 100,000 ranks take 1.1 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sheet {
-    /// What the node's ranks have in common; at most [`COMMON`] bytes.
+pub struct NodeAddressTable {
+    /// What the node's ranks have in common; at most [`MAX_NODE_TEXT`] bytes.
     pub common: String,
     /// Its ranks, the leader first.
-    pub ranks: Vec<Seat>,
+    pub ranks: Vec<RankAddress>,
 }
 
 /// One rank of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct RankAddress {
     /// Which.
     pub rank: u32,
     /// Its process, as its node numbers them.
@@ -31,20 +31,20 @@ pub struct Seat {
     pub port: u16,
 }
 
-impl Sheet {
+impl NodeAddressTable {
     /// Bytes of a rank.
     const RANK: usize = 10;
 
-    /// Bytes that [`Sheet::encode`] gives for so many ranks with so long a text.
+    /// Bytes that [`NodeAddressTable::encode`] gives for so many ranks with so long a text.
     #[must_use]
     pub const fn len(ranks: u32, common: u32) -> u64 {
         6 + common as u64 + Self::RANK as u64 * ranks as u64
     }
 
-    /// The bytes that [`Sheet::decode`] reads. A text longer than [`COMMON`] is cut.
+    /// The bytes that [`NodeAddressTable::decode`] reads. A text longer than [`MAX_NODE_TEXT`] is cut.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let longest = self.common.len().min(COMMON);
+        let longest = self.common.len().min(MAX_NODE_TEXT);
         let end = (0..=longest).rfind(|at| self.common.is_char_boundary(*at));
         let common = &self.common[..end.unwrap_or_default()];
         let mut bytes = Vec::with_capacity(6 + common.len() + Self::RANK * self.ranks.len());
@@ -62,9 +62,9 @@ impl Sheet {
     /// Reads the sheet of `node`.
     ///
     /// # Errors
-    /// What [`Sheet::encode`] does not write, and a sheet without ranks.
-    pub fn decode(node: u32, bytes: &[u8]) -> Result<Self, Wrong> {
-        let wrong = |why| Wrong::Sheet { node, why };
+    /// What [`NodeAddressTable::encode`] does not write, and a sheet without ranks.
+    pub fn decode(node: u32, bytes: &[u8]) -> Result<Self, ExchangeError> {
+        let wrong = |why| ExchangeError::BadTable { node, why };
         let (&common, rest) = bytes
             .split_first_chunk()
             .ok_or(wrong("it ends in its head"))?;
@@ -72,7 +72,7 @@ impl Sheet {
             .split_first_chunk()
             .ok_or(wrong("it ends in its head"))?;
         let common = usize::from(u16::from_le_bytes(common));
-        if common > COMMON {
+        if common > MAX_NODE_TEXT {
             return Err(wrong("its text has more than 4096 bytes"));
         }
         let (common, ranks) = rest
@@ -86,7 +86,7 @@ impl Sheet {
         if ranks.is_empty() {
             return Err(wrong("it has no ranks, and a node has at least one"));
         }
-        let seat = |&[a, b, c, d, e, f, g, h, i, j]: &[u8; Self::RANK]| Seat {
+        let seat = |&[a, b, c, d, e, f, g, h, i, j]: &[u8; Self::RANK]| RankAddress {
             rank: u32::from_le_bytes([a, b, c, d]),
             pid: u32::from_le_bytes([e, f, g, h]),
             port: u16::from_le_bytes([i, j]),

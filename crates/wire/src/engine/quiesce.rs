@@ -15,7 +15,7 @@ impl<T: Tx + Rma> Engine<T> {
     ///
     /// # Cost
     /// Constant, but for the first call and after messages that came meanwhile.
-    pub fn retire(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
+    pub fn quiesce(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
         if !self.posted.is_empty() {
             for index in self.requests.indices() {
                 if self.requests.is_full(index)
@@ -25,7 +25,7 @@ impl<T: Tx + Rma> Engine<T> {
                 }
             }
         }
-        if self.requests.used() == self.held {
+        if self.requests.used() == self.untested {
             return true;
         }
         if self.unexpected.is_empty() {

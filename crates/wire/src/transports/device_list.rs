@@ -7,28 +7,28 @@ use alloc::vec::Vec;
 use oxmpi_text::nearest;
 
 use super::names;
-use super::{Asked, Device, Entry, Verdict};
+use super::{Device, ListedName, TransportPreference, Verdict};
 
 /// The devices of a list.
-pub(super) struct Listed<'a> {
+pub(super) struct DeviceList<'a> {
     by: &'a str,
     excludes: bool,
     /// As they are [shown](Device); with an adapter, its interfaces.
     devices: Vec<String>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> DeviceList<'a> {
     /// A list without devices.
-    pub(super) const fn new(asked: Asked<'a>) -> Self {
+    pub(super) const fn new(asked: TransportPreference<'a>) -> Self {
         Self {
             by: asked.by,
-            excludes: asked.wish.excludes(),
+            excludes: asked.list.excludes(),
             devices: Vec::new(),
         }
     }
 
     /// Adds what `entry` means. Whether anything here answers to it.
-    pub(super) fn add(&mut self, entry: Entry<'_>, devices: &[Device]) -> bool {
+    pub(super) fn add(&mut self, entry: ListedName<'_>, devices: &[Device]) -> bool {
         let before = self.devices.len();
         for device in devices.iter().filter(|device| device.is(entry)) {
             self.devices.push(device.to_string());
@@ -83,14 +83,14 @@ impl<'a> Listed<'a> {
 /// ones only slips of the pen are told.
 pub(super) fn unknown(
     host: &str,
-    asked: Asked<'_>,
-    entry: Entry<'_>,
+    asked: TransportPreference<'_>,
+    entry: ListedName<'_>,
     devices: &[Device],
     words: &[&'static str],
 ) -> Option<String> {
     let known = || devices.iter().map(|device| device.name.as_str());
     let near = nearest(entry.name, words.iter().copied().chain(known()));
-    if near.is_none() && asked.wish.excludes() {
+    if near.is_none() && asked.list.excludes() {
         return None;
     }
     let what = match entry.port {

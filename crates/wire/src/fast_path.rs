@@ -13,7 +13,7 @@ use crate::transport::{Bytes, Peer, Rx, Sink, Take, Token};
 
 /// What a direct look takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct EnvelopeFilter {
     /// The envelope, [`Envelope::packed`], in the bits of `mask`.
     envelope: u64,
     mask: u64,
@@ -21,7 +21,7 @@ pub struct Wanted {
 
 /// A message that a direct look has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Short {
+pub struct ShortMessage {
     /// Its sender.
     pub from: Peer,
     /// Its tag.
@@ -32,7 +32,7 @@ pub struct Short {
     pub poll: bool,
 }
 
-impl Wanted {
+impl EnvelopeFilter {
     /// Messages with this envelope.
     #[inline(always)]
     #[must_use]
@@ -59,7 +59,7 @@ impl Wanted {
     /// One compare where the tag is named.
     #[inline(always)]
     #[must_use]
-    pub const fn takes(self, envelope: u64) -> bool {
+    pub const fn matches(self, envelope: u64) -> bool {
         (envelope ^ self.envelope) & self.mask == 0
     }
 }
@@ -69,10 +69,10 @@ pub fn poll_short<R, T, C, S>(
     rx: &mut R,
     tx: &mut T,
     from: Option<Peer>,
-    wanted: Wanted,
+    wanted: EnvelopeFilter,
     body: &C,
     sink: &mut S,
-) -> Option<Short>
+) -> Option<ShortMessage>
 where
     R: Rx<T> + ?Sized,
     C: Bytes,
@@ -97,11 +97,11 @@ where
 struct Look<'a, S, C> {
     sink: &'a mut S,
     from: Option<Peer>,
-    wanted: Wanted,
+    wanted: EnvelopeFilter,
     body: &'a C,
     /// Nothing has come yet that goes before the next frame.
     open: bool,
-    taken: Option<Short>,
+    taken: Option<ShortMessage>,
 }
 
 impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
@@ -110,13 +110,13 @@ impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
         let wanted = self.open
             && self.from.is_none_or(|wanted| wanted == from)
             && head.is_plain()
-            && self.wanted.takes(head.envelope.packed())
+            && self.wanted.matches(head.envelope.packed())
             && u64::from(head.len) <= self.body.len()
             && body.left() as u64 == u64::from(head.len);
         self.open = false;
         if wanted {
             self.body.fill(0, body);
-            self.taken = Some(Short {
+            self.taken = Some(ShortMessage {
                 from,
                 tag: head.envelope.tag,
                 len: head.len,

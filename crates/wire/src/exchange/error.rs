@@ -4,7 +4,7 @@ use alloc::string::String;
 
 /// Why an exchange of addresses fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+pub enum ExchangeError {
     /// The manager does not have what a leader was to put there.
     #[error("the leader of node {node} has put no card into the manager's space: has it failed?")]
     NoCard {
@@ -16,7 +16,7 @@ pub enum Wrong {
         "a message of {len} bytes from node {from} is no part of an exchange of addresses of this \
          version: do all ranks run the same oxmpi?"
     )]
-    Stranger {
+    NotAnExchange {
         /// Who sent it.
         from: u32,
         /// Its length.
@@ -34,7 +34,7 @@ pub enum Wrong {
     },
     /// A message that its sender would not send to this node.
     #[error("node {from} sends {got}, expected {expected}: do all ranks run the same oxmpi?")]
-    Order {
+    Unexpected {
         /// Who sent it.
         from: u32,
         /// What it is.
@@ -44,7 +44,7 @@ pub enum Wrong {
     },
     /// A sheet that is none.
     #[error("the sheet of node {node} is not understood: {why}")]
-    Sheet {
+    BadTable {
         /// Whose it is.
         node: u32,
         /// What is wrong, and what would have been right.
@@ -62,7 +62,7 @@ pub enum Wrong {
     },
     /// Two nodes have one rank.
     #[error("both node {} and node {} have rank {rank}", nodes[0], nodes[1])]
-    Twice {
+    Duplicate {
         /// The rank.
         rank: u32,
         /// The nodes.

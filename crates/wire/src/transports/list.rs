@@ -16,37 +16,37 @@ const SOMETHING: &str = "names to leave out: ranks need some way to talk";
 /// The form is `auto`, or `NAME[:PORT],...`, or `^NAME[:PORT],...`; `all` means `auto`.
 ///
 /// ```
-/// use oxmpi_wire::transports::Wish;
+/// use oxmpi_wire::transports::TransportList;
 ///
-/// let wish = Wish::read("^openib,mlx5_0:1").unwrap();
+/// let wish = TransportList::parse("^openib,mlx5_0:1").unwrap();
 /// assert!(wish.excludes());
 /// let ports: Vec<_> = wish.entries().map(|entry| entry.port).collect();
 /// assert_eq!(ports, [None, Some(1)]);
 ///
-/// let mixed = Wish::read("tcp,^sm").unwrap_err();
+/// let mixed = TransportList::parse("tcp,^sm").unwrap_err();
 /// assert_eq!(mixed.span.start, 4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish<'a> {
+pub struct TransportList<'a> {
     list: &'a str,
     excludes: bool,
 }
 
 /// One of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct ListedName<'a> {
     /// A transport, or a device such as `mlx5_0` or `eth0`.
     pub name: &'a str,
     /// The port of the device.
     pub port: Option<u8>,
 }
 
-impl<'a> Wish<'a> {
+impl<'a> TransportList<'a> {
     /// Reads a list.
     ///
     /// # Errors
     /// A list of which a part is no name; included and excluded names together; everything excluded.
-    pub fn read(text: &'a str) -> Result<Self, Error> {
+    pub fn parse(text: &'a str) -> Result<Self, Error> {
         let blanks = text.len() - text.trim_start().len();
         let (list, excludes) = match text[blanks..].strip_prefix('^') {
             Some(rest) => (rest, true),
@@ -81,13 +81,13 @@ impl<'a> Wish<'a> {
     }
 
     /// Its names, in their order.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
+    pub fn entries(&self) -> impl Iterator<Item = ListedName<'a>> + use<'a> {
         self.list.split(',').filter_map(|part| entry(part).ok())
     }
 }
 
 /// Reads `NAME` or `NAME:PORT`, with blanks around it.
-fn entry(part: &str) -> Result<Entry<'_>, Error> {
+fn entry(part: &str) -> Result<ListedName<'_>, Error> {
     let word = part.trim();
     let start = part.len() - part.trim_start().len();
     let wrong = |from: usize, to: usize, expected| Error {
@@ -115,7 +115,7 @@ fn entry(part: &str) -> Result<Entry<'_>, Error> {
         let port = number.filter(|_| all_digits);
         port.ok_or_else(|| wrong(name.len() + 1, word.len(), PORT))
     });
-    Ok(Entry {
+    Ok(ListedName {
         name,
         port: port.transpose()?,
     })

@@ -94,7 +94,7 @@ impl<T: Tx + Rma> Engine<T> {
         if body.left() != CLEAR_LEN || !head.flags.is_empty() {
             return Err("a clear-to-send has 56 bytes and no flags");
         }
-        let index = self.own(from, take_id(body)?)?;
+        let index = self.find_own(from, take_id(body)?)?;
         let (id, room) = (take_id(body)?, take_id(body)?);
         let mut key = Key([0; Key::LEN]);
         body.take(&mut key.0);
@@ -104,7 +104,7 @@ impl<T: Tx + Rma> Engine<T> {
                 region: Some(region),
                 len,
             } if len > get && (1..=len).contains(&room) => {
-                self.give_up_recall(index);
+                self.give_up_cancel(index);
                 self.requests[index].state = State::Pushing(Push {
                     region,
                     len,
