@@ -1,4 +1,5 @@
-//! Lists of numbers and ranges: `0-3,8,10-14:2`, as the Linux kernel writes processor lists.
+//! Lists of numbers and ranges as the Linux kernel writes CPU lists, `0-3,8,10-14:2`: parser ([`Ranges`]) and display
+//! ([`NumberList`]).
 
 use core::fmt;
 use core::iter::StepBy;
@@ -13,7 +14,7 @@ const LIST: &str = "numbers and ranges such as 0-3,8,10-14:2";
 pub struct Range {
     /// The first number.
     pub first: u32,
-    /// The last number may be this one; it is at least `first`.
+    /// The upper bound, at least `first`; `step` may leave it out.
     pub last: u32,
     /// At least 1.
     pub step: u32,
@@ -28,7 +29,7 @@ impl IntoIterator for Range {
     }
 }
 
-/// Parses a list entry by entry; stops after the first error. An empty text is an error.
+/// Iterator that parses a list entry by entry and stops after the first error. An empty text is an error.
 ///
 /// ```
 /// use oxmpi_text::{NumberList, Ranges};
@@ -48,7 +49,7 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// The entries of `text`, which must be a list from its first character to its last.
+    /// Parses `text`, which must be a list as a whole.
     pub fn new(text: &'a str) -> Self {
         Self {
             scanner: Scanner::new(text),
@@ -109,8 +110,8 @@ impl Iterator for Ranges<'_> {
     }
 }
 
-/// Shows numbers as a list, with runs of consecutive ones as ranges; [`Ranges`] reads it back in
-/// the same order. Nothing is shown for no numbers.
+/// Displays numbers as a list, consecutive ones as a range; [`Ranges`] parses it back in the same order. No numbers
+/// give an empty text.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberList<I>(pub I);
 

@@ -134,6 +134,11 @@ const ROWS: &[Setting] = &[Setting {
             values: &[("1", "passive")],
         },
         Alias::new(Product::OpenMpi, "mpi_yield_when_idle"),
+        Alias {
+            product: Product::Oxmpi,
+            name: "idle_mode",
+            values: &[("doze", "on")],
+        },
     ],
     default: "on",
     kind: "switch",
@@ -150,6 +155,11 @@ fn rows_are_found_by_every_name() {
     assert_eq!(ROWS[0].env().to_string(), "OXMPI_WAIT_MODE");
     assert!(table.find("wait_mode").is_some() && table.find("WAIT_MODE").is_none());
     assert!(table.find_env("OXMPI_WAIT_MODE").is_some());
+    assert!(table.find("idle_mode").is_some() && table.find_env("OXMPI_IDLE_MODE").is_some());
+    assert_eq!(
+        (ROWS[0].current_value("doze"), ROWS[0].current_value("off")),
+        ("on", "off")
+    );
     assert!(table.find_env("OXMPI_wait_mode").is_none() && table.find_env("WAIT_MODE").is_none());
     let (_, alias) = table
         .find_alias(Product::IntelMpi, "I_MPI_WAIT_MODE")
