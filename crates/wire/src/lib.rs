@@ -11,7 +11,6 @@ extern crate std;
 pub mod engine;
 #[cfg(feature = "alloc")]
 pub mod exchange;
-pub mod fast_path;
 pub mod fault;
 pub mod header;
 pub mod layout;
@@ -30,12 +29,12 @@ pub mod transports;
 pub use engine::{
     Counters, Engine, EngineConfig, Failure, Message, Mode, Outcome, Request, Source, Status, Tag,
 };
-pub use fast_path::{EnvelopeFilter, ShortMessage};
 pub use fault::{Fault, Resource};
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
-pub use paths::PathOverrides;
+pub use paths::{Limits, PathOverrides};
+pub use transport::fast_path::{self, EnvelopeFilter, ShortMessage};
 pub use transport::{
-    Access, AsTx, Busy, Bytes, Key, Limits, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
-    Sleeper, Slot, Take, Token, Tx,
+    Access, AsTx, Busy, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Sleeper, Slot,
+    Take, Token, Tx,
 };

@@ -9,10 +9,12 @@
 //! [`Put`], a receiver reads them once through [`Take`], and a header is copied out before it is
 //! checked.
 
-use crate::fast_path::{self, EnvelopeFilter, ShortMessage};
+pub mod fast_path;
+
+use self::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
-use crate::paths::{PathCosts, PathOverrides};
+use crate::paths::Limits;
 
 /// A transport's own index of a peer: not a rank.
 ///
@@ -134,43 +136,6 @@ pub trait Bytes: Clone {
     /// # Panics
     /// If `at + len` exceeds [`Bytes::len`] or `len` exceeds the room of `to`.
     fn drain(&self, at: u64, len: usize, to: &mut impl Put);
-}
-
-/// How far each path to one peer reaches, and what it costs; read at set-up only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Largest body of [`Tx::short`], in bytes (path E0).
-    pub short: u32,
-    /// Largest body of [`Tx::frame`], in bytes (path E1); at least 128.
-    pub frame: u32,
-    /// Longest message that is got in one piece (path R0); beyond, it is put in chunks (path R1).
-    pub get: u64,
-    /// Bytes of one put of path R1.
-    pub chunk: u64,
-    /// What each path costs.
-    pub costs: PathCosts,
-    /// Switch points that the transport's own settings fix; those set for all transports come
-    /// first.
-    pub overrides: PathOverrides,
-}
-
-impl Limits {
-    /// Chunk of path R1 where a transport knows no better.
-    pub const CHUNK: u64 = 512 << 10;
-
-    /// A transport that nobody has measured: each path as far as it reaches, and R0 for all that
-    /// is longer.
-    #[must_use]
-    pub const fn new(short: u32, frame: u32) -> Self {
-        Self {
-            short,
-            frame,
-            get: u64::MAX,
-            chunk: Self::CHUNK,
-            costs: PathCosts::IN_ORDER,
-            overrides: PathOverrides::NONE,
-        }
-    }
 }
 
 /// The sending half of a transport.

@@ -4,7 +4,8 @@
 //! no lookup: see [`Rx::poll_short`].
 
 use super::Engine;
-use super::request::{Source, Status, Tag};
+use super::pattern::{Source, Tag};
+use super::request::Status;
 use crate::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::header::Envelope;
 use crate::transport::{Bytes, Peer, Rma, Rx, Tx};

@@ -20,7 +20,7 @@
 //! only if it polls: after [`MAX_UNPOLLED`] eager messages without [`Engine::resume`] in between the
 //! engine sends no more until it is called.
 
-use super::peer::SendBlock;
+use super::peer::{FlowLevel, SendBlock};
 use super::unexpected::Content;
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Kind};
@@ -34,36 +34,6 @@ const SLACK: u32 = 1 << 17;
 const SLACK_BYTES: u64 = 64 << 20;
 /// Answers that wait for a peer at most: one that does not take them but asks for more is hostile.
 const ANSWERS: u32 = 1 << 17;
-
-/// What a sender was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FlowLevel {
-    Open = 0,
-    Hold = 1,
-    Stop = 2,
-}
-
-/// What is kept for one peer's messages.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    /// Payload bytes.
-    bytes: u64,
-    /// Messages.
-    messages: u32,
-    /// Answers that wait for room.
-    pub(super) answers: u32,
-    /// What the peer was told.
-    announced: FlowLevel,
-}
-
-impl Kept {
-    pub(super) const NOTHING: Self = Self {
-        bytes: 0,
-        messages: 0,
-        answers: 0,
-        announced: FlowLevel::Open,
-    };
-}
 
 impl<T: Tx + Rma> Engine<T> {
     /// Payload in bytes that is kept now for messages whose receive has not come.

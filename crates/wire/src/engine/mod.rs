@@ -39,6 +39,7 @@ mod list;
 mod loss;
 #[cfg(test)]
 mod matching_cost;
+mod pattern;
 mod peer;
 mod posted;
 mod probe;
@@ -63,8 +64,9 @@ use crate::paths::{PathOverrides, PathTable};
 use crate::slab::Slab;
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
+pub use self::pattern::{Source, Tag};
 pub use self::probe::Message;
-pub use self::request::{Failure, Mode, Outcome, Request, Source, Status, Tag};
+pub use self::request::{Failure, Mode, Outcome, Request, Status};
 
 /// Choices of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

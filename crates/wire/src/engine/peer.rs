@@ -1,6 +1,5 @@
 //! What the engine knows of one peer.
 
-use super::flow::Kept;
 use super::list::List;
 use crate::fault::Fault;
 use crate::paths::SwitchPoints;
@@ -24,6 +23,36 @@ impl SendBlock {
     pub(super) const fn has(self, block: Self) -> bool {
         self.0 & block.0 != 0
     }
+}
+
+/// What a sender was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FlowLevel {
+    Open = 0,
+    Hold = 1,
+    Stop = 2,
+}
+
+/// What is kept for one peer's messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// Payload bytes.
+    pub(super) bytes: u64,
+    /// Messages.
+    pub(super) messages: u32,
+    /// Answers that wait for room.
+    pub(super) answers: u32,
+    /// What the peer was told.
+    pub(super) announced: FlowLevel,
+}
+
+impl Kept {
+    pub(super) const NOTHING: Self = Self {
+        bytes: 0,
+        messages: 0,
+        answers: 0,
+        announced: FlowLevel::Open,
+    };
 }
 
 /// One peer.

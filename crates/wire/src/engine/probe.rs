@@ -1,7 +1,8 @@
 //! Probes: looking at messages before there is a buffer for them.
 
-use super::chains::Pattern;
-use super::request::{Failure, Record, Request, Source, Status, Tag, faulted};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::request::{Failure, Record, Request, Status, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Engine, Outcome};
 use crate::slab::{Handle, NONE};

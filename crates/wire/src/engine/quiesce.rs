@@ -1,8 +1,9 @@
 //! Leaving: nothing more is received here.
 
 use super::Engine;
-use super::chains::Pattern;
-use super::request::{Record, Request, Source, State, Tag};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::request::{Record, Request, State};
 use crate::transport::{Peer, Rma, Tx};
 
 impl<T: Tx + Rma> Engine<T> {

@@ -1,8 +1,9 @@
 //! Receives, and what arrives for them.
 
-use super::chains::Pattern;
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
 use super::peer::SendBlock;
-use super::request::{Failure, Offer, Outcome, Record, Request, Source, State, Tag, faulted};
+use super::request::{Failure, Offer, Outcome, Record, Request, State, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Header, Kind};

@@ -21,7 +21,7 @@ use crate::transport::{
 };
 
 /// Body of a request-to-send: length, id, key.
-pub(super) const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
+const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
 
 /// Which operation of a request a token names.
 #[derive(Clone, Copy, PartialEq, Eq)]

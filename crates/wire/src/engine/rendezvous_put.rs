@@ -11,7 +11,6 @@
 //! At most [`DEPTH`] puts of a message are under way: as many as keep a road busy while chunks are
 //! prepared, and not so many that one message takes all of a transport's operations.
 
-use super::rendezvous::OFFER_LEN;
 use super::request::{Push, State, faulted};
 use super::{Accepted, Engine, ID_LEN, take_id};
 use crate::fault::Fault;
@@ -22,7 +21,7 @@ use crate::transport::{Busy, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Tok
 const DEPTH: u32 = 4;
 
 /// Body of a clear-to-send: the sender's id, the receiver's, the room, the key.
-const CLEAR_LEN: usize = OFFER_LEN + ID_LEN;
+const CLEAR_LEN: usize = 2 * ID_LEN + 8 + Key::LEN;
 
 /// Says where the bytes of the send `id` go: `room` of them, to what `key` reaches.
 pub(super) fn clear_to_send<T: Tx>(

@@ -25,8 +25,8 @@
 //! Every state but `Complete` goes to `Releasing` or `Complete` with a failure when the peer is
 //! lost. `Releasing` is left out where nothing is registered.
 
-use super::chains::{Class, Pattern};
 use super::list::{Linked, Links};
+use super::pattern::{Class, Pattern};
 use crate::fault::Fault;
 use crate::header::{Envelope, Flags, Kind};
 use crate::slab::Handle;
@@ -36,24 +36,6 @@ use crate::transport::{Key, Peer};
 /// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request(pub(super) Handle);
-
-/// Whose messages a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
-    /// Those of one peer.
-    Peer(Peer),
-    /// Those of all peers.
-    Any,
-}
-
-/// Which tags a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tag {
-    /// One tag.
-    Exact(u32),
-    /// All tags of the context.
-    Any,
-}
 
 /// When a send is complete (MPI standard, "Communication Modes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,6 +10,7 @@
 //! Message", in Poxon, "MPI for Cray XE/XK7 Systems", 2013).
 
 mod cost;
+mod limits;
 pub mod network;
 mod overrides;
 pub mod settings;
@@ -18,6 +19,7 @@ mod table;
 use core::fmt;
 
 pub use self::cost::{Cost, PathCosts};
+pub use self::limits::Limits;
 pub use self::overrides::{PathOverrides, RendezvousScheme};
 pub use self::settings::SETTINGS;
 pub use self::table::{PathEnd, PathRow, PathTable, SwitchPoints};

@@ -1,7 +1,6 @@
 //! The table of paths to one kind of peer: the lower envelope of their costs.
 
-use super::{Path, PathOverrides, RendezvousScheme};
-use crate::transport::Limits;
+use super::{Limits, Path, PathOverrides, RendezvousScheme};
 
 /// Why a path ends at a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

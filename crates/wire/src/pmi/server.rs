@@ -9,6 +9,8 @@
 
 mod names;
 mod spawn;
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, VecDeque};

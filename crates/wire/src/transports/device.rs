@@ -38,6 +38,17 @@ pub struct Device {
     pub left_out: Option<String>,
 }
 
+/// A transport or a device, whether it is taken, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Its name.
+    pub name: String,
+    /// Whether it is taken.
+    pub taken: bool,
+    /// Why, in words.
+    pub why: String,
+}
+
 impl Device {
     /// Whether `entry` means this device.
     pub(super) fn is(&self, entry: ListedName<'_>) -> bool {

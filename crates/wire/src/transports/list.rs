@@ -41,6 +41,15 @@ pub struct ListedName<'a> {
     pub port: Option<u8>,
 }
 
+/// A wish, and where it was made: `transports = ^tcp (OMPI_MCA_btl)`.
+#[derive(Clone, Copy, Debug)]
+pub struct TransportPreference<'a> {
+    /// What is wanted.
+    pub list: TransportList<'a>,
+    /// Where that was said, for sentences.
+    pub by: &'a str,
+}
+
 impl<'a> TransportList<'a> {
     /// Reads a list.
     ///

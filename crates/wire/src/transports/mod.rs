@@ -18,10 +18,10 @@ mod settings;
 mod tests;
 
 #[cfg(feature = "alloc")]
-pub use device::{Device, DeviceKind};
-pub use list::{ListedName, TransportList};
+pub use device::{Device, DeviceKind, Verdict};
+pub use list::{ListedName, TransportList, TransportPreference};
 #[cfg(feature = "alloc")]
-pub use select::{Selection, TransportPreference, Verdict, select};
+pub use select::{Selection, select};
 pub use settings::SETTINGS;
 
 use core::fmt;

@@ -9,27 +9,7 @@ use core::fmt::Display;
 
 use super::device_list::{DeviceList, no_driver, unknown, words};
 use super::names::{Meaning, meaning};
-use super::{Device, DeviceKind, Transport, TransportList};
-
-/// A wish, and where it was made: `transports = ^tcp (OMPI_MCA_btl)`.
-#[derive(Clone, Copy, Debug)]
-pub struct TransportPreference<'a> {
-    /// What is wanted.
-    pub list: TransportList<'a>,
-    /// Where that was said, for sentences.
-    pub by: &'a str,
-}
-
-/// A transport or a device, whether it is taken, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// Its name.
-    pub name: String,
-    /// Whether it is taken.
-    pub taken: bool,
-    /// Why, in words.
-    pub why: String,
-}
+use super::{Device, DeviceKind, Transport, TransportPreference, Verdict};
 
 /// What a rank uses.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,8 +18,7 @@ pub mod settings;
 pub use self::memory::NetworkMemory;
 pub use self::settings::SETTINGS;
 
-use super::{Cost, PathCosts, PathOverrides, RendezvousScheme};
-use crate::transport::Limits;
+use super::{Cost, Limits, PathCosts, PathOverrides, RendezvousScheme};
 
 /// Bytes of a slot, and of an eager message, that are not payload.
 pub const HEADER: u32 = 40;

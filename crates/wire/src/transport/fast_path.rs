@@ -7,9 +7,9 @@
 //!
 //! [`Rx::poll_short`]: crate::Rx::poll_short
 
+use super::{Bytes, Peer, Rx, Sink, Take, Token};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
-use crate::transport::{Bytes, Peer, Rx, Sink, Take, Token};
 
 /// What a direct look takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
