@@ -1,4 +1,4 @@
-//! Where all ranks are.
+//! The addresses of all ranks of a job ([`AddressDirectory`]): the result of the exchange.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,20 +8,20 @@ use alloc::vec::Vec;
 use super::message::read;
 use super::{ExchangeError, NodeAddressTable, RankAddress};
 
-/// Where a rank is.
+/// Node and address of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankLocation<'a> {
     /// The number of its node.
     pub node: u32,
-    /// What the node's ranks have in common.
+    /// The text that the node's ranks have in common.
     pub common: &'a str,
-    /// Its process there.
+    /// Its process id there.
     pub pid: u32,
-    /// The port that it listens at.
+    /// The port at which it listens.
     pub port: u16,
 }
 
-/// Where all ranks of a job are. Twelve bytes a rank, and a text a node.
+/// Node and address of every rank of a job. Takes 12 bytes a rank, and the common text of each node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressDirectory {
     commons: Vec<String>,
@@ -35,7 +35,7 @@ struct RankEntry {
     port: u16,
 }
 
-/// A rank that no node has named yet.
+/// The entry of a rank that no table has named yet.
 const UNKNOWN: RankEntry = RankEntry {
     node: u32::MAX,
     pid: 0,
@@ -43,22 +43,21 @@ const UNKNOWN: RankEntry = RankEntry {
 };
 
 impl AddressDirectory {
-    /// Reads what [`AddressExchange::encode_all`](super::AddressExchange::encode_all) has written, in a job of `ranks` on
-    /// `nodes`.
+    /// Decodes [`AddressExchange::encode_all`](super::AddressExchange::encode_all), in a job of `ranks` ranks on `nodes`
+    /// nodes.
     ///
     /// # Errors
-    /// What is no such message; sheets that are none; a rank that two nodes have, or none, or that is
-    /// not of the job.
+    /// If `bytes` is not such a message, a table does not decode, or a rank is in two tables, in none, or not of the job.
     pub fn read(ranks: u32, nodes: u32, bytes: &[u8]) -> Result<Self, ExchangeError> {
-        let parcel = read(0, bytes)?;
-        if (parcel.nodes, parcel.first, parcel.sheets.len()) != (nodes, 0, nodes as usize) {
+        let message = read(0, bytes)?;
+        if (message.nodes, message.first, message.tables.len()) != (nodes, 0, nodes as usize) {
             return Err(ExchangeError::Unexpected {
                 from: 0,
                 got: format!(
-                    "{} sheets from node {} on, of {}",
-                    parcel.sheets.len(),
-                    parcel.first,
-                    parcel.nodes
+                    "{} tables from node {} on, of {} nodes",
+                    message.tables.len(),
+                    message.first,
+                    message.nodes
                 ),
                 expected: format!("all {nodes}"),
             });
@@ -67,8 +66,8 @@ impl AddressDirectory {
             commons: Vec::with_capacity(nodes as usize),
             ranks: vec![UNKNOWN; ranks as usize],
         };
-        for (node, sheet) in (0..).zip(&parcel.sheets) {
-            all.add(node, NodeAddressTable::decode(node, sheet)?)?;
+        for (node, table) in (0..).zip(&message.tables) {
+            all.add(node, NodeAddressTable::decode(node, table)?)?;
         }
         let missing = all.ranks.iter().position(|entry| *entry == UNKNOWN);
         match missing {
@@ -81,9 +80,9 @@ impl AddressDirectory {
         }
     }
 
-    fn add(&mut self, node: u32, sheet: NodeAddressTable) -> Result<(), ExchangeError> {
+    fn add(&mut self, node: u32, table: NodeAddressTable) -> Result<(), ExchangeError> {
         let ranks = self.ranks.len() as u32;
-        for RankAddress { rank, pid, port } in sheet.ranks {
+        for RankAddress { rank, pid, port } in table.ranks {
             let entry = self.ranks.get_mut(rank as usize);
             let entry = entry.ok_or(ExchangeError::NoSuchRank { node, rank, ranks })?;
             if *entry != UNKNOWN {
@@ -92,11 +91,11 @@ impl AddressDirectory {
             }
             *entry = RankEntry { node, pid, port };
         }
-        self.commons.push(sheet.common);
+        self.commons.push(table.common);
         Ok(())
     }
 
-    /// Where a rank is; `None`: the job has no such rank.
+    /// Node and address of a rank; `None` if the job has no such rank.
     #[must_use]
     pub fn locate(&self, rank: u32) -> Option<RankLocation<'_>> {
         let &RankEntry { node, pid, port } = self.ranks.get(rank as usize)?;
@@ -109,7 +108,7 @@ impl AddressDirectory {
         })
     }
 
-    /// What the ranks of each node have in common, in the order of nodes.
+    /// The common text of each node, in the order of nodes.
     #[must_use]
     pub fn commons(&self) -> &[String] {
         &self.commons

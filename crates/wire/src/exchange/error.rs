@@ -1,81 +1,83 @@
-//! What can be wrong with what another node says.
+//! Failures of the address exchange ([`ExchangeError`]).
 
 use alloc::string::String;
 
-/// Why an exchange of addresses fails.
+/// Why the address exchange failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExchangeError {
-    /// The manager does not have what a leader was to put there.
-    #[error("the leader of node {node} has put no card into the manager's space: has it failed?")]
+    /// The process manager does not have the business card of a leader.
+    #[error(
+        "the leader of node {node} has put no business card into the process manager's key-value space: has it failed?"
+    )]
     NoCard {
         /// The node.
         node: u32,
     },
-    /// A message is not ours, or of another version.
+    /// A message is not part of this protocol, or of another version.
     #[error(
-        "a message of {len} bytes from node {from} is no part of an exchange of addresses of this \
-         version: do all ranks run the same oxmpi?"
+        "a message of {len} bytes from node {from} is not an address exchange message of this version: do \
+         all ranks run the same oxmpi?"
     )]
     NotAnExchange {
-        /// Who sent it.
+        /// The node that sent it.
         from: u32,
         /// Its length.
         len: usize,
     },
-    /// A message ends early, or goes on behind its end.
-    #[error("a message from node {from} has {len} bytes, and its sheets end at byte {end}")]
+    /// The length of a message differs from that of its content.
+    #[error("a message from node {from} has {len} bytes, but its address tables end at byte {end}")]
     Length {
-        /// Who sent it.
+        /// The node that sent it.
         from: u32,
         /// Its length.
         len: usize,
-        /// Where its content ends, as it says.
+        /// End of its content, as its lengths say.
         end: u64,
     },
-    /// A message that its sender would not send to this node.
-    #[error("node {from} sends {got}, expected {expected}: do all ranks run the same oxmpi?")]
+    /// A message that the protocol does not expect from this node now.
+    #[error("node {from} sent {got}, expected {expected}: do all ranks run the same oxmpi?")]
     Unexpected {
-        /// Who sent it.
+        /// The node that sent it.
         from: u32,
-        /// What it is.
+        /// What it sent.
         got: String,
-        /// What it should be.
+        /// What was expected.
         expected: String,
     },
-    /// A sheet that is none.
-    #[error("the sheet of node {node} is not understood: {why}")]
+    /// An address table that does not decode.
+    #[error("the address table of node {node} is malformed: {why}")]
     BadTable {
-        /// Whose it is.
+        /// The node of the table.
         node: u32,
-        /// What is wrong, and what would have been right.
+        /// What is wrong with it.
         why: &'static str,
     },
-    /// A rank that cannot be.
-    #[error("node {node} has rank {rank}, in a job of {ranks}")]
+    /// A table has a rank that the job does not have.
+    #[error("the address table of node {node} has rank {rank}, but the job has {ranks} ranks")]
     NoSuchRank {
-        /// Who says so.
+        /// The node of the table.
         node: u32,
         /// The rank.
         rank: u32,
         /// Ranks of the job.
         ranks: u32,
     },
-    /// Two nodes have one rank.
-    #[error("both node {} and node {} have rank {rank}", nodes[0], nodes[1])]
+    /// Two tables have the same rank.
+    #[error("the address tables of node {} and node {} both have rank {rank}", nodes[0], nodes[1])]
     Duplicate {
         /// The rank.
         rank: u32,
         /// The nodes.
         nodes: [u32; 2],
     },
-    /// No node has a rank.
-    #[error("no node has rank {rank}, in a job of {ranks} ranks on {nodes} nodes")]
+    /// A rank is in no table.
+    #[error("rank {rank} is in no address table of the {nodes} nodes, in a job of {ranks} ranks")]
     Missing {
         /// The rank.
         rank: u32,
         /// Ranks of the job.
         ranks: u32,
-        /// Nodes that have sent a sheet.
+        /// Nodes that have sent a table.
         nodes: u32,
     },
 }

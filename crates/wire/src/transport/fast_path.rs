@@ -1,9 +1,9 @@
-//! A look that takes a short message straight from its transport.
+//! The fast path of a blocking receive: it takes a short message from the transport without a request.
 //!
-//! A receive that nothing goes before needs no request: the frame at the head of its source's queue
-//! is compared with one word, and its bytes go where they belong. A transport that can compare its
-//! frames in place does so in [`Rx::poll_short`]; for all others [`poll_short`] here puts a sink
-//! before the engine that lets through what is not wanted.
+//! If nothing has to be matched before, the receive compares the frame at the head of its source's queue with an
+//! [`EnvelopeFilter`] and moves the bytes into the user's buffer. A transport that compares frames in place overrides
+//! [`Rx::poll_short`]. The default is [`poll_short`] here: it polls with a sink that takes the message, and passes all
+//! else to the engine.
 //!
 //! [`Rx::poll_short`]: crate::Rx::poll_short
 
@@ -11,15 +11,15 @@ use super::{Bytes, Peer, Rx, Sink, Take, Token};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
 
-/// What a direct look takes.
+/// The envelopes that a receive on the fast path takes: one tag, or any tag of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnvelopeFilter {
-    /// The envelope, [`Envelope::packed`], in the bits of `mask`.
+    /// [`Envelope::packed`]; only the bits in `mask` count.
     envelope: u64,
     mask: u64,
 }
 
-/// A message that a direct look has taken.
+/// A message that was received on the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortMessage {
     /// Its sender.
@@ -28,12 +28,12 @@ pub struct ShortMessage {
     pub tag: u32,
     /// Its length in bytes.
     pub len: u32,
-    /// The transport has something else to do, which polls do and direct looks do not: poll soon.
+    /// The transport has other work, which only a poll does: poll soon.
     pub poll: bool,
 }
 
 impl EnvelopeFilter {
-    /// Messages with this envelope.
+    /// Takes messages with exactly this envelope.
     #[inline(always)]
     #[must_use]
     pub const fn exact(envelope: Envelope) -> Self {
@@ -43,7 +43,7 @@ impl EnvelopeFilter {
         }
     }
 
-    /// Messages in `context`, whatever their tag.
+    /// Takes messages in `context` with any tag.
     #[inline(always)]
     #[must_use]
     pub const fn any_tag(context: u32) -> Self {
@@ -53,10 +53,10 @@ impl EnvelopeFilter {
         }
     }
 
-    /// Whether a message with this packed envelope is meant.
+    /// Whether a message with this packed envelope is taken.
     ///
     /// # Cost
-    /// One compare where the tag is named.
+    /// One compare where the tag is exact.
     #[inline(always)]
     #[must_use]
     pub const fn matches(self, envelope: u64) -> bool {
@@ -64,7 +64,7 @@ impl EnvelopeFilter {
     }
 }
 
-/// [`Rx::poll_short`] by the transport's other polls.
+/// The default of [`Rx::poll_short`], made of the transport's other polls.
 pub fn poll_short<R, T, C, S>(
     rx: &mut R,
     tx: &mut T,
@@ -78,7 +78,7 @@ where
     C: Bytes,
     S: Sink<T>,
 {
-    let mut look = Look {
+    let mut short_sink = ShortSink {
         sink,
         from,
         wanted,
@@ -87,26 +87,26 @@ where
         taken: None,
     };
     match from {
-        Some(from) => rx.poll_from(tx, from, &mut look),
-        None => rx.poll(tx, 1, &mut look),
+        Some(from) => rx.poll_from(tx, from, &mut short_sink),
+        None => rx.poll(tx, 1, &mut short_sink),
     };
-    look.taken
+    short_sink.taken
 }
 
-/// The sink of one look.
-struct Look<'a, S, C> {
+/// The sink of one poll on the fast path: takes the first frame if it is wanted, and passes all else on.
+struct ShortSink<'a, S, C> {
     sink: &'a mut S,
     from: Option<Peer>,
     wanted: EnvelopeFilter,
     body: &'a C,
-    /// Nothing has come yet that goes before the next frame.
+    /// Nothing has arrived yet that has to be handled before the next frame.
     open: bool,
     taken: Option<ShortMessage>,
 }
 
-impl<T, S: Sink<T>, C: Bytes> Sink<T> for Look<'_, S, C> {
+impl<T, S: Sink<T>, C: Bytes> Sink<T> for ShortSink<'_, S, C> {
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
-        // A look at one peer may bring another's frames along: those of one that is gone.
+        // A poll of one peer may also hand over the last frames of a lost peer.
         let wanted = self.open
             && self.from.is_none_or(|wanted| wanted == from)
             && head.is_plain()

@@ -1,4 +1,4 @@
-//! What is taken and what is not, and why.
+//! The decision which transports and devices are used ([`select`]), with the reasons ([`Selection`]).
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -11,27 +11,27 @@ use super::device_list::{DeviceList, no_driver, unknown, words};
 use super::names::{Meaning, meaning};
 use super::{Device, DeviceKind, Transport, TransportPreference, Verdict};
 
-/// What a rank uses.
+/// The transports and devices that a rank uses, with the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Whether ranks of a node talk through its memory.
+    /// Whether ranks of a node use shared memory.
     pub shared: bool,
-    /// Whether ranks talk over TCP where they have nothing faster.
+    /// Whether ranks use TCP where they have nothing faster.
     pub tcp: bool,
-    /// The interfaces that networks may use, the fastest first.
+    /// The usable network interfaces, the fastest first.
     pub interfaces: Vec<String>,
-    /// Every transport of ours.
+    /// The verdict on every transport of this library.
     pub transports: Vec<Verdict>,
-    /// Every device of this host.
+    /// The verdict on every device of this host.
     pub devices: Vec<Verdict>,
-    /// What was ignored and why, a sentence each: for people, once in a job.
+    /// What was ignored and why, one sentence each: to be printed once in a job.
     pub warnings: Vec<String>,
 }
 
-/// Decides for the host `host`, which has `devices`, what `transports` and `network` ask for.
+/// Selects from `devices` of `host` what the lists `transports` and `network` allow.
 ///
-/// A name that nothing here answers to is warned of and ignored; a list of which nothing is left counts
-/// as not set, so that the job goes on with what there is.
+/// A name that matches nothing here is ignored with a warning; a list of which nothing is left counts as not set, so
+/// that the job runs with what there is.
 #[must_use]
 pub fn select(
     host: &str,
@@ -44,12 +44,12 @@ pub fn select(
     let mut over = network_of(host, network, devices, &mut warnings);
     let mut verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
     if wanted.tcp && !verdicts.iter().any(|verdict| verdict.taken) {
-        let (opened, told) = wanted.opened(host, &verdicts);
+        let (opened, warning) = wanted.opened(host, &verdicts);
         wanted = opened;
-        warnings.extend(told);
-        let (listed, told) = over.opened(host, &verdicts);
+        warnings.extend(warning);
+        let (listed, warning) = over.opened(host, &verdicts);
         over = listed;
-        warnings.extend(told);
+        warnings.extend(warning);
         verdicts = of_devices(devices, wanted.tcp, [&wanted.devices, &over]);
     }
     let both = devices.iter().zip(&verdicts);
@@ -69,8 +69,8 @@ pub fn select(
 }
 
 impl Selection {
-    /// What was taken could not be opened: the next one has its turn. Gives the warning, for people, once for
-    /// each host.
+    /// Records that a selected transport could not be opened, and turns to the next one. Returns the warning, to be
+    /// printed once for each host.
     pub fn failed(&mut self, host: &str, transport: Transport, why: &dyn Display) -> String {
         let (taken, next) = match transport {
             Transport::Shared => (&mut self.shared, self.tcp.then_some(Transport::Tcp)),
@@ -90,17 +90,17 @@ impl Selection {
     }
 }
 
-/// What is wanted of transports.
+/// The transports that a list allows.
 struct TransportChoice<'a> {
     shared: bool,
     tcp: bool,
-    /// Devices of the list.
+    /// The devices that the list names.
     devices: DeviceList<'a>,
     by: &'a str,
     excludes: bool,
-    /// The list names transports that are here.
+    /// The list names transports of this library.
     names_some: bool,
-    /// The list does not decide.
+    /// The list leaves the choice open.
     open: bool,
 }
 
@@ -151,18 +151,18 @@ impl<'a> TransportChoice<'a> {
         }
     }
 
-    /// The same where none of the devices that alone were wanted can be used, which is told: a list that names no
-    /// transport counts as not set. One that excludes stays as it is.
+    /// Called when none of the devices that alone were to be used is usable: a list that names no transport counts as
+    /// not set, with a warning. A list that excludes stays as it is.
     fn opened(self, host: &str, verdicts: &[Verdict]) -> (Self, Option<String>) {
         let is_lost = self.devices.includes() && !self.names_some;
-        let (devices, told) = self.devices.opened(host, verdicts);
+        let (devices, warning) = self.devices.opened(host, verdicts);
         let opened = Self {
             shared: self.shared || is_lost,
             open: self.open || is_lost,
             devices,
             ..self
         };
-        (opened, told)
+        (opened, warning)
     }
 
     fn verdict(&self, transport: Transport, has_network: bool) -> Verdict {
@@ -186,7 +186,7 @@ impl<'a> TransportChoice<'a> {
     }
 }
 
-/// The devices of `asked`, whose names can only be those of devices.
+/// The devices that `asked` names; all its names must be names of devices.
 fn network_of<'a>(
     host: &str,
     asked: TransportPreference<'a>,
@@ -203,8 +203,8 @@ fn network_of<'a>(
     listed
 }
 
-/// Which devices are used, as two lists and their states say. The loopback device is where it is named, or
-/// nothing else is left.
+/// The verdicts on all devices, by two lists and the devices' states. The loopback device is used if it is named, or
+/// if no other is usable.
 fn of_devices(devices: &[Device], tcp: bool, lists: [&DeviceList<'_>; 2]) -> Vec<Verdict> {
     let verdict = |device: &Device| of_device(device, tcp, lists);
     let mut verdicts: Vec<Verdict> = devices.iter().map(verdict).collect();
@@ -218,10 +218,10 @@ fn of_devices(devices: &[Device], tcp: bool, lists: [&DeviceList<'_>; 2]) -> Vec
     verdicts
 }
 
-/// Why the loopback device is not used.
+/// The reason not to use the loopback device.
 const LOOPBACK: &str = "it leads to this host only";
 
-/// Whether `device` is used.
+/// The verdict on `device`.
 fn of_device(device: &Device, tcp: bool, lists: [&DeviceList<'_>; 2]) -> Verdict {
     let refused = lists.into_iter().find_map(|list| list.refuses(device));
     let is_named = lists.into_iter().any(|list| list.names(device));
