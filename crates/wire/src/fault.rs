@@ -29,7 +29,7 @@ pub enum Fault {
     #[error("refused: {0}")]
     Refused(&'static str),
     /// A resource with a known amount left is used up.
-    #[error("refused: {wanted} B of {what} requested, {left} B left")]
+    #[error("refused: {wanted} B of {what} wanted, {left} B left")]
     NoRoom {
         /// The resource.
         what: Resource,

@@ -1,4 +1,4 @@
-//! The end of sends that wait for their peer: finished, or taken back.
+//! Cancellation, and the end of sends that wait for an answer of their peer: finished or cancelled.
 
 use super::recv::received;
 use super::request::{CancelProgress, Offer, Outcome, Request, State, faulted};
@@ -9,10 +9,9 @@ use crate::slab::Handle;
 use crate::transport::{Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Takes an operation back if it is not matched yet; it completes either way, with
-    /// [`super::Status::cancelled`] if it was taken back. A receive answers at once; a send that
-    /// its peer knows of completes when the peer has answered. A stale or complete request is left
-    /// alone (MPI standard, "Probe and Cancel").
+    /// Cancels an operation if it is not matched yet. It completes in either case, with [`super::Status::cancelled`] if it
+    /// was cancelled: a receive at once, a send that its peer knows of when the peer has answered. A stale or complete
+    /// request is not affected (MPI standard, "Probe and Cancel").
     pub fn cancel(&mut self, tx: &mut T, request: Request) {
         let Some(index) = self.requests.find(request.0) else {
             return;
@@ -43,7 +42,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The peer has received, has put all bytes, or has matched a synchronous message.
+    /// The peer has received a message, has put all bytes, or has matched a synchronous message.
     pub(super) fn on_finished(
         &mut self,
         tx: &mut T,
@@ -52,7 +51,7 @@ impl<T: Tx + Rma> Engine<T> {
         body: &mut impl Take,
     ) -> Accepted {
         if !Flags::YES.contains(head.flags) {
-            return Err("an end of a send with flags of a message");
+            return Err("a finished frame with flags of a message");
         }
         let index = self.find_own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
@@ -80,12 +79,12 @@ impl<T: Tx + Rma> Engine<T> {
             }
             state => {
                 record.state = state;
-                Err("an end of what is not under way")
+                Err("a finished frame for an operation that is not under way")
             }
         }
     }
 
-    /// The recall of the send at `index` is too late: it is not asked for if it still waits.
+    /// Drops the cancel of the send at `index` if its frame still waits: it is too late.
     pub(super) fn give_up_cancel(&mut self, index: u32) {
         let record = &mut self.requests[index];
         if record.cancel == CancelProgress::Waiting {
@@ -97,7 +96,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Ends the send at `index`, once its recall is answered if it was asked.
+    /// Ends the send at `index`; if a cancel was sent, only once that is answered.
     pub(super) fn end_send(
         &mut self,
         tx: &mut T,
@@ -113,7 +112,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The peer takes a message back.
+    /// The peer cancels a message.
     pub(super) fn on_cancel(
         &mut self,
         tx: &mut T,
@@ -122,7 +121,7 @@ impl<T: Tx + Rma> Engine<T> {
         body: &mut impl Take,
     ) -> Accepted {
         if !head.flags.is_empty() {
-            return Err("a recall with flags");
+            return Err("a cancel with flags");
         }
         let id = only_id(body)?;
         let found = self.unexpected.find_id(from.0, head.envelope, id);
@@ -138,7 +137,7 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// The peer answers a recall.
+    /// The peer answers a cancel.
     pub(super) fn on_cancel_reply(
         &mut self,
         tx: &mut T,
@@ -149,12 +148,12 @@ impl<T: Tx + Rma> Engine<T> {
         let yes = match head.flags {
             Flags::YES => true,
             flags if flags.is_empty() => false,
-            _ => return Err("an answer to a recall with flags of a message"),
+            _ => return Err("an answer to a cancel with flags of a message"),
         };
         let index = self.find_own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
         if record.cancel != CancelProgress::Asked {
-            return Err("an answer to a recall that was not asked");
+            return Err("an answer to a cancel that was not sent");
         }
         match record.take() {
             State::Offered { region, .. } if yes => {
@@ -169,28 +168,28 @@ impl<T: Tx + Rma> Engine<T> {
                 record.state = state;
                 record.cancel = CancelProgress::Refused;
                 if !refused {
-                    return Err("a matched send was taken back");
+                    return Err("a matched send was cancelled");
                 }
             }
         }
         Ok(())
     }
 
-    /// The operation with `from` that a frame's id names.
+    /// Index of the operation with peer `from` that `id` names.
     pub(super) fn find_own(&self, from: Peer, id: u64) -> Result<u32, &'static str> {
         self.requests
             .find(Handle::from_word(id))
             .filter(|&index| self.requests[index].peer == from.0)
-            .ok_or("an answer to nothing")
+            .ok_or("an answer with an unknown id")
     }
 }
 
-/// The id that is all of a body.
+/// Reads a body that is one id.
 fn only_id(body: &mut impl Take) -> Result<u64, &'static str> {
     let id = take_id(body)?;
     if body.left() == 0 {
         Ok(id)
     } else {
-        Err("a frame has more than its id")
+        Err("a frame is longer than its id")
     }
 }

@@ -10,29 +10,29 @@ use super::list::{Linked, List};
 use super::pattern::MatchKey;
 use crate::slab::{NONE, Slab};
 
-/// Slots of a new table.
+/// Slots of a new hash table.
 const SLOTS: usize = 64;
 
-/// One key's entries.
+/// The entries of one key, oldest first.
 #[derive(Debug)]
 struct Chain {
-    /// What it is found under; [`MatchKey::UNUSED`] while it is free for another one.
+    /// Its key; [`MatchKey::UNUSED`] while the chain is free.
     key: MatchKey,
     list: List,
 }
 
-/// The chains, in a table with linear probing.
+/// Chains in a hash table with linear probing.
 ///
-/// An entry remembers its chain, so that it is taken out without a look-up. An emptied chain stays,
-/// so that a key which comes back costs no insertion; when the table is full and many are empty,
-/// they leave together and the table is written anew: single slots are never cleared.
+/// An entry records its chain, so that removing it takes no look-up. An empty chain stays, so that a key that returns
+/// costs no insertion. When the table is full and many chains are empty, all of these are freed together and the table is
+/// rewritten: single slots are never cleared.
 #[derive(Debug)]
 pub(super) struct Chains {
-    /// Indices of chains, or [`NONE`]; a power of two of them, at most half in use.
+    /// Indices of chains, or [`NONE`]; the length is a power of two, and at most half is in use.
     table: Vec<u32>,
     chains: Vec<Chain>,
     free: Vec<u32>,
-    /// Slots and chains looked at, for the tests of what matching costs.
+    /// Slots and chains that were read, for the tests of the cost of matching.
     #[cfg(test)]
     pub(super) looked: core::cell::Cell<u64>,
 }
@@ -48,14 +48,14 @@ impl Chains {
         }
     }
 
-    /// Counts a slot or a chain that is looked at; in tests only.
+    /// Counts a slot or a chain that is read; in tests only.
     #[inline(always)]
     fn look(&self) {
         #[cfg(test)]
         self.looked.set(self.looked.get() + 1);
     }
 
-    /// The entries under `key`, if they are those of the chain `guess`, which may be none.
+    /// The entries of `key`, if they are in the chain `guess`, which need not exist.
     ///
     /// # Cost
     /// One compare.
@@ -65,7 +65,7 @@ impl Chains {
         (chain.key == key).then_some(&mut chain.list)
     }
 
-    /// The chain of `key`, which is made if there is none, and its entries.
+    /// The chain of `key` and its entries; makes the chain if there is none.
     #[inline(never)]
     pub(super) fn found(&mut self, key: MatchKey) -> (u32, &mut List) {
         let at = match self.lookup(key) {
@@ -75,7 +75,7 @@ impl Chains {
         (at, &mut self.chains[at as usize].list)
     }
 
-    /// The oldest entry under `key`, or [`NONE`].
+    /// The oldest entry of `key`, or [`NONE`].
     #[inline(always)]
     pub(super) fn front(&self, key: MatchKey) -> u32 {
         match self.lookup(key) {
@@ -84,7 +84,7 @@ impl Chains {
         }
     }
 
-    /// Puts `index` last under `key`.
+    /// Appends entry `index` to the chain of `key`.
     pub(super) fn push<V: Linked>(
         &mut self,
         key: MatchKey,
@@ -97,7 +97,7 @@ impl Chains {
         list.append(slab, pair, index);
     }
 
-    /// Takes `index` out of its chain.
+    /// Removes entry `index` from its chain.
     #[inline(always)]
     pub(super) fn remove<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         let at = slab[index].links(pair).list;
@@ -144,9 +144,8 @@ impl Chains {
         at
     }
 
-    /// Makes room for as many chains as the table holds already, or nearly half of that: frees all
-    /// empty ones where they are half of the `in_use`, else doubles the table. So the cost for each
-    /// new chain is constant.
+    /// Frees all empty chains if they are half of those `in_use`, else doubles the table: so the amortized cost of a new
+    /// chain is constant.
     fn make_room(&mut self, in_use: usize) {
         let empty = |chain: &Chain| chain.key != MatchKey::UNUSED && chain.list.is_empty();
         if self.chains.iter().filter(|chain| empty(chain)).count() * 2 < in_use {
@@ -162,7 +161,7 @@ impl Chains {
         self.rewrite();
     }
 
-    /// Writes the table anew.
+    /// Rewrites the table.
     fn rewrite(&mut self) {
         self.table.fill(NONE);
         for at in 0..self.chains.len() {
@@ -173,7 +172,7 @@ impl Chains {
         }
     }
 
-    /// Puts a chain into the first free slot from its key's own on.
+    /// Enters a chain into the first free slot from its key's hash on.
     fn enter(&mut self, at: u32) {
         let mask = self.table.len() - 1;
         let mut slot = self.chains[at as usize].key.hash() & mask;

@@ -1,7 +1,7 @@
-//! The direct road: a blocking receive that takes a short message from its transport at once.
+//! The fast path of a blocking receive: takes a short message from the transport without request and look-up.
 //!
-//! When nothing of ours comes before a source's next frame, a receive from it needs no request and
-//! no lookup: see [`Rx::poll_short`].
+//! It is open for a source while no unexpected message or posted receive has to be matched first: see
+//! [`Rx::poll_short`].
 
 use super::Engine;
 use super::pattern::{Source, Tag};
@@ -11,8 +11,8 @@ use crate::header::Envelope;
 use crate::transport::{Bytes, Peer, Rma, Rx, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Whether the direct road is open: no message of `source` waits, no posted receive could take
-    /// its next one, and it is not lost.
+    /// Whether the fast path is open for `source`: it has no unexpected message, no posted receive can match its next
+    /// message, and it is not lost.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.
@@ -30,12 +30,11 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The part of [`Engine::recv_fast`] that is worth inlining: receives the message if it has
-    /// come from `source` and nothing of ours goes before it, and does nothing otherwise. After
-    /// `None`, [`Engine::recv_fast`] tells.
+    /// The inlined part of [`Engine::recv_fast`]: receives the message if it has arrived from `source` and the fast path is
+    /// open. `None`: it did nothing; call [`Engine::recv_fast`].
     ///
     /// # Cost
-    /// As there.
+    /// As [`Engine::recv_fast`].
     #[inline(always)]
     pub fn take_fast<X, C>(
         &self,
@@ -55,16 +54,15 @@ impl<T: Tx + Rma> Engine<T> {
         rx.take_short(tx, source, wanted, body)
     }
 
-    /// Looks once at what `source` has sent. If that is an eager message of `context` and `tag` that
-    /// fits `body`, it is received and its status returned. Anything else takes the usual road. The
-    /// look itself, and what it brings, may close the road: after `None`, ask [`Engine::is_fast_path_open`]
-    /// whether to look again. Where it does not hold, nothing is received here.
+    /// Polls `source` once. If the next arrival is an eager message in `context` with `tag` that fits `body`, it is
+    /// received and its status returned. All else is handled as in any poll, and may close the fast path: after `None`,
+    /// check [`Engine::is_fast_path_open`] before the next call. While the path is closed, this does nothing.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.
     ///
     /// # Cost
-    /// Besides the transport's own work that of [`Engine::is_fast_path_open`]; no allocation, no request.
+    /// That of [`Engine::is_fast_path_open`] and the transport's own work; no allocation, no request.
     #[inline(always)]
     pub fn recv_fast<X, C>(
         &mut self,

@@ -1,7 +1,6 @@
-//! Bounds on what a peer can make this side keep.
+//! Flow control: bounds on the unexpected messages that a peer can make this side keep.
 //!
-//! A receiver counts what it keeps for messages that came before their receive, and tells a sender
-//! how to go on:
+//! A receiver counts what it keeps for unexpected messages, and announces a level to the sender:
 //!
 //! ```text
 //!          payload of the peer, or of all,       envelopes of the peer
@@ -15,10 +14,9 @@
 //! - `Hold`: every message is an envelope (a request-to-send); its bytes stay with the sender.
 //! - `Stop`: nothing is sent; sends wait at the sender.
 //!
-//! A receive for any message that came always completes. What is under way when the word goes out
-//! is still taken; an end that takes no notice for very long breaks the protocol. A sender notices
-//! only if it polls: after [`MAX_UNPOLLED`] eager messages without [`Engine::resume`] in between the
-//! engine sends no more until it is called.
+//! The receiver still accepts messages that were under way when it announced a level; a sender that ignores the level for
+//! very long breaks the protocol. A sender learns the level only if it polls: after [`MAX_UNPOLLED`] eager messages
+//! without a call of [`Engine::resume`] the engine sends no more until that call.
 
 use super::peer::{FlowLevel, SendBlock};
 use super::unexpected::Content;
@@ -26,23 +24,23 @@ use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Kind};
 use crate::transport::{Peer, Rma, Take, Tx};
 
-/// Eager messages that are sent between two calls of [`Engine::resume`] at most.
+/// Most eager messages that are sent between two calls of [`Engine::resume`].
 pub(super) const MAX_UNPOLLED: u32 = 256;
 /// Messages beyond its bound that a peer may have had under way.
 const SLACK: u32 = 1 << 17;
 /// Bytes beyond its bound that a peer may have had under way.
 const SLACK_BYTES: u64 = 64 << 20;
-/// Answers that wait for a peer at most: one that does not take them but asks for more is hostile.
+/// Most answers that wait for a peer: a peer that does not accept them but asks for more is hostile.
 const ANSWERS: u32 = 1 << 17;
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Payload in bytes that is kept now for messages whose receive has not come.
+    /// Bytes of payload that are kept now for unexpected messages.
     #[must_use]
     pub const fn unexpected_bytes(&self) -> u64 {
         self.unexpected_bytes
     }
 
-    /// Counts a message that is kept for `from`.
+    /// Counts an unexpected message of `from`, and announces a stricter level if it exceeds a bound.
     pub(super) fn charge(&mut self, tx: &mut T, from: u32, bytes: u64) -> Accepted {
         self.unexpected_bytes += bytes;
         let config = &self.config;
@@ -52,7 +50,7 @@ impl<T: Tx + Rma> Engine<T> {
         if kept.messages > config.unexpected_messages.saturating_add(SLACK)
             || kept.bytes > config.unexpected_bytes.saturating_add(SLACK_BYTES)
         {
-            return Err("messages came on and on after a stop");
+            return Err("a peer went on sending after a stop");
         }
         let level = if kept.messages > config.unexpected_messages {
             FlowLevel::Stop
@@ -70,7 +68,7 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// Forgets a message that was kept, and opens the way again where that makes room.
+    /// Uncounts an unexpected message, and announces a looser level where that makes room.
     pub(super) fn discharge(&mut self, tx: &mut T, from: u32, content: Content) {
         let bytes = content.kept();
         let half = self.config.unexpected_bytes_total / 2;
@@ -88,7 +86,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Tells `peer` to send more freely, if what is kept allows it.
+    /// Announces a looser level to `peer`, if what is kept allows it.
     fn ease(&mut self, tx: &mut T, peer: u32) {
         let state = &self.peers[peer as usize];
         let kept = &state.kept;
@@ -114,19 +112,19 @@ impl<T: Tx + Rma> Engine<T> {
         self.answer(tx, peer, none, Kind::Flow, Flags::empty(), level as u64);
     }
 
-    /// Whether `peer` takes its answers; a rule it breaks otherwise.
+    /// Checks that `peer` accepts its answers.
     pub(super) fn check_answers(&self, peer: Peer) -> Accepted {
         if self.peers[peer.0 as usize].kept.answers > ANSWERS {
-            return Err("a peer asks on and on and takes no answers");
+            return Err("a peer sends requests and accepts no answers");
         }
         Ok(())
     }
 
-    /// The peer says how to go on.
+    /// The peer announces a level.
     pub(super) fn on_flow(&mut self, tx: &mut T, from: Peer, body: &mut impl Take) -> Accepted {
         let level = take_id(body)?;
         if level > FlowLevel::Stop as u64 {
-            return Err("an unknown level of flow");
+            return Err("an unknown level of flow control");
         }
         self.set_block(
             tx,
@@ -141,7 +139,7 @@ impl<T: Tx + Rma> Engine<T> {
             level == FlowLevel::Stop as u64,
         );
         if body.left() != 0 {
-            return Err("a level of flow is one word");
+            return Err("a level of flow control is one word");
         }
         self.resume_peer(tx, from.0);
         Ok(())

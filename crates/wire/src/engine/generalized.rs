@@ -1,7 +1,7 @@
-//! Operations of the caller's own.
+//! Generalized requests: operations of the caller with a request of the engine.
 //!
-//! The caller does the work and says when it has ended; meanwhile it is named, tested and let go as
-//! any other operation (MPI 5.0, section 13.2, "Generalized Requests").
+//! The caller does the work and completes the request; it is tested and freed as any other (MPI 5.0, section 13.2,
+//! "Generalized Requests"). The runtime uses them for nonblocking collectives.
 
 use super::Engine;
 use super::request::{Mode, Outcome, Record, Request, State, Status};
@@ -12,7 +12,7 @@ use crate::transport::{Peer, Rma, Tx};
 const NOBODY: Peer = Peer(u32::MAX);
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Begins an operation of the caller's own; [`Engine::complete_generalized`] ends it.
+    /// Starts a generalized request; [`Engine::complete_generalized`] completes it.
     ///
     /// # Panics
     /// If 2^30 operations are open.
@@ -22,8 +22,8 @@ impl<T: Tx + Rma> Engine<T> {
         Request(self.requests.insert(record))
     }
 
-    /// Ends it, well or with [`Failure::Generalized`](super::Failure::Generalized), which names why. Another
-    /// operation, or a stale one, is left alone.
+    /// Completes a generalized request; a failure is [`Failure::Generalized`](super::Failure::Generalized). Another or a
+    /// stale request is not affected.
     pub fn complete_generalized(&mut self, request: Request, outcome: Outcome) {
         if let Some(index) = self.requests.find(request.0)
             && let State::Generalized = self.requests[index].state
@@ -34,7 +34,7 @@ impl<T: Tx + Rma> Engine<T> {
 }
 
 impl Status {
-    /// Of an operation of the caller's own: well ended, or taken back.
+    /// The status of a generalized request that succeeded or was cancelled.
     #[must_use]
     pub const fn generalized(cancelled: bool) -> Self {
         Self {

@@ -8,34 +8,34 @@ use crate::header::Envelope;
 use crate::slab::NONE;
 use crate::transport::Peer;
 
-/// Whose messages a receive takes.
+/// The source that a receive or a probe asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// Those of one peer.
+    /// Messages of one peer.
     Peer(Peer),
-    /// Those of all peers.
+    /// Messages of any peer.
     Any,
 }
 
-/// Which tags a receive takes.
+/// The tag that a receive or a probe asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tag {
-    /// One tag.
+    /// Messages with this tag.
     Exact(u32),
-    /// All tags of the context.
+    /// Messages with any tag of the context.
     Any,
 }
 
-/// Which parts a receive leaves open.
+/// The wildcards of a receive: none, any source, any tag, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Class(u8);
 
 impl Class {
-    /// Every class; the index is [`Class::index`].
+    /// Every class, by [`Class::index`].
     pub(super) const ALL: [Self; 4] = [Self::EXACT, Self(1), Self(2), Self(3)];
-    /// Source and tag are named.
+    /// Without wildcards.
     pub(super) const EXACT: Self = Self(0);
-    /// Bits of the classes of any source, by [`Class::index`].
+    /// The classes with any source, as one bit for each [`Class::index`].
     pub(super) const ANY_SOURCES: u32 = 0b1010;
     const ANY_SOURCE: u8 = 1;
     const ANY_TAG: u8 = 2;
@@ -53,13 +53,13 @@ impl Class {
     }
 }
 
-/// What a receive or a probe asks for.
+/// Source, context and tag that a receive or a probe asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     pub(super) class: Class,
-    /// The source, if the class names one.
+    /// The source, or [`NONE`] for any.
     pub(super) source: u32,
-    /// Context and, if the class names one, tag.
+    /// Context and tag; the tag is 0 for any.
     pub(super) envelope: Envelope,
 }
 
@@ -87,7 +87,7 @@ impl Pattern {
     }
 }
 
-/// The parts of source and envelope that a class names, and the class.
+/// Hash key of matching: a class, and source and envelope without the parts that the class leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MatchKey {
     envelope: u64,
@@ -95,7 +95,7 @@ pub(super) struct MatchKey {
 }
 
 impl MatchKey {
-    /// No message's: its class does not exist.
+    /// The key of no message: its class does not exist.
     pub(super) const UNUSED: Self = Self {
         envelope: 0,
         source: u64::MAX,
@@ -111,7 +111,7 @@ impl MatchKey {
         }
     }
 
-    /// Both words, each mixed in by one multiplication whose halves are folded together.
+    /// Hash of both words: a multiplication for each, with its halves folded together.
     #[inline]
     pub(super) const fn hash(self) -> usize {
         mix(mix(self.envelope) ^ self.source) as usize
@@ -120,7 +120,7 @@ impl MatchKey {
 
 #[inline]
 const fn mix(word: u64) -> u64 {
-    /// The golden ratio's fraction: odd, and its bits are well mixed.
+    /// Fraction of the golden ratio: odd, with well mixed bits.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let product = (word ^ FACTOR) as u128 * FACTOR as u128;
     product as u64 ^ (product >> 64) as u64

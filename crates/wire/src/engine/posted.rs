@@ -1,4 +1,4 @@
-//! Posted receives: found by what arrives, in the order of their posting.
+//! The index of the posted receives ([`Posted`]): an arrival finds the oldest that matches.
 
 use super::chains::Chains;
 use super::pattern::{Class, MatchKey, Pattern};
@@ -6,13 +6,13 @@ use super::request::Record;
 use crate::header::Envelope;
 use crate::slab::{Handle, NONE, Slab};
 
-/// The index of the posted receives. Its entries are requests.
+/// The index of the posted receives. Its entries are records of requests.
 #[derive(Debug)]
 pub(super) struct Posted {
     pub(super) chains: Chains,
-    /// Receives posted, by [`Class::index`].
+    /// Number of posted receives, by [`Class::index`].
     count: [u32; 4],
-    /// One bit for each class with receives: the others are not looked up.
+    /// One bit for each class with posted receives: only these are looked up.
     present: u32,
     next_number: u64,
 }
@@ -32,13 +32,13 @@ impl Posted {
         self.present & Class::ANY_SOURCES != 0
     }
 
-    /// Whether nothing is posted.
+    /// Whether no receive is posted.
     pub(super) const fn is_empty(&self) -> bool {
         self.present == 0
     }
 
-    /// Posts a receive into `body` that asks for `pattern`, behind those posted before. Returns its
-    /// handle and its chain; one compare tells if that is `guess`.
+    /// Posts a receive of `pattern` into `body`. Returns its handle and its chain, which takes one compare if it is the
+    /// chain `guess`.
     #[inline(always)]
     pub(super) fn push<B, R>(
         &mut self,
@@ -61,8 +61,8 @@ impl Posted {
         (handle, chain)
     }
 
-    /// Takes out the oldest receive for a message of `source` with `envelope`, if no wildcard is
-    /// posted and its chain is `guess`. [`NONE`]: [`Posted::find`] tells.
+    /// Removes and returns the oldest receive for a message of `source` with `envelope`, if no wildcard receive is posted
+    /// and its chain is `guess`. [`NONE`]: call [`Posted::find`].
     ///
     /// # Cost
     /// One compare each of classes and key.
@@ -85,12 +85,12 @@ impl Posted {
         let index = list.front();
         if index != NONE {
             list.remove_front(requests, 0);
-            self.discount(class);
+            self.uncount(class);
         }
         index
     }
 
-    /// The oldest receive that takes a message of `source` with `envelope`, or [`NONE`].
+    /// The oldest receive that matches a message of `source` with `envelope`, or [`NONE`].
     #[inline(always)]
     pub(super) fn find<B, R>(
         &self,
@@ -117,14 +117,14 @@ impl Posted {
         best
     }
 
-    /// Takes out the receive at `index`.
+    /// Removes the receive at `index`.
     pub(super) fn remove<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
-        self.discount(requests[index].class);
+        self.uncount(requests[index].class);
         self.chains.remove(requests, 0, index);
     }
 
     #[inline(always)]
-    fn discount(&mut self, class: Class) {
+    fn uncount(&mut self, class: Class) {
         let count = &mut self.count[class.index()];
         *count -= 1;
         self.present &= !(u32::from(*count == 0) << class.index());

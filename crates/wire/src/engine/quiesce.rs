@@ -1,4 +1,4 @@
-//! Leaving: nothing more is received here.
+//! The end of receiving, before a rank leaves the job ([`Engine::quiesce`]).
 
 use super::Engine;
 use super::pattern::Pattern;
@@ -7,15 +7,14 @@ use super::request::{Record, Request, State};
 use crate::transport::{Peer, Rma, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Receives nothing more, for who wants to leave: takes back every posted receive, and says
-    /// whether all else that was begun here is over. Call it after each progress until it is.
+    /// Cancels every posted receive, and returns whether all other operations have ended. Call it after each progress pass
+    /// until it returns true; then the rank can leave.
     ///
-    /// While something is not over, messages that wait here are received into `nothing`, which has
-    /// no room. So ranks that leave at once, each with a message to the next one that nobody
-    /// receives, do not wait for each other. Claimed messages stay with their handles.
+    /// Until then it receives unexpected messages into `nothing`, an empty buffer, so that ranks that leave together with
+    /// sends that no receive matches do not wait for each other. Claimed messages stay with their handles.
     ///
     /// # Cost
-    /// Constant, but for the first call and after messages that came meanwhile.
+    /// Constant, except for the first call and after new unexpected messages.
     pub fn quiesce(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
         if !self.posted.is_empty() {
             for index in self.requests.indices() {
