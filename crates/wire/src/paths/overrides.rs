@@ -1,8 +1,8 @@
-//! Switch points that somebody has set.
+//! Switch points between paths that settings override ([`PathOverrides`]).
 
 use super::Path;
 
-/// Which rendezvous may be taken.
+/// Which rendezvous paths may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RendezvousScheme {
     /// R0 or R1, by cost.
@@ -15,7 +15,7 @@ pub enum RendezvousScheme {
 }
 
 impl RendezvousScheme {
-    /// Whether `path` may be taken at all.
+    /// Whether `path` may be used.
     pub(super) fn allows(self, path: Path) -> bool {
         match self {
             Self::Auto => true,
@@ -25,23 +25,23 @@ impl RendezvousScheme {
     }
 }
 
-/// Switch points that somebody has set; costs decide where there is none.
+/// Switch points that settings override; costs decide where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathOverrides {
     /// Longest message on E0, in bytes.
     pub short: Option<u32>,
     /// Longest message on E0 or E1, in bytes.
     pub eager: Option<u32>,
-    /// Longest message on R0, in bytes, where both rendezvous may be taken.
+    /// Longest message on R0, in bytes, if both rendezvous paths may be used.
     pub get: Option<u64>,
-    /// Which rendezvous may be taken.
+    /// Which rendezvous paths may be used.
     pub rendezvous: RendezvousScheme,
     /// Bytes of one put on R1.
     pub chunk: Option<u64>,
 }
 
 impl PathOverrides {
-    /// Nothing is set.
+    /// Overrides nothing.
     pub const NONE: Self = Self {
         short: None,
         eager: None,
@@ -50,7 +50,7 @@ impl PathOverrides {
         chunk: None,
     };
 
-    /// These, and where nothing is set `others`.
+    /// These overrides, and those of `others` where these have none.
     #[must_use]
     pub fn or(&self, others: &Self) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl PathOverrides {
         }
     }
 
-    /// Only the longest eager message is set, in bytes.
+    /// Overrides only the longest eager message, in bytes.
     #[must_use]
     pub const fn eager(bytes: u32) -> Self {
         Self {

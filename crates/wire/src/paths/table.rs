@@ -1,49 +1,49 @@
-//! The table of paths to one kind of peer: the lower envelope of their costs.
+//! The table of paths to a peer ([`PathTable`]): the lower envelope of their costs.
 
 use super::{Limits, Path, PathOverrides, RendezvousScheme};
 
 /// Why a path ends at a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
-    /// It reaches no further.
+    /// The path reaches no further.
     Reach,
-    /// Beyond, a later path costs less.
+    /// A later path costs less beyond.
     Cost,
-    /// Somebody has set it.
+    /// A setting says so.
     Setting,
 }
 
-/// The sizes that are compared with on the path of a message.
+/// The sizes with which every message is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchPoints {
-    /// Longest message on E0.
+    /// Longest message on E0, in bytes.
     pub short: u32,
-    /// Longest message on E0 or E1.
+    /// Longest message on E0 or E1, in bytes.
     pub eager: u32,
-    /// Longest message on R0; 0 where R1 takes every rendezvous.
+    /// Longest message on R0, in bytes; 0 if every rendezvous takes R1.
     pub get: u64,
     /// Bytes of one put on R1, at least 1.
     pub chunk: u64,
 }
 
-/// One path and the sizes that take it.
+/// A row of the table: a path and the sizes that take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRow {
     /// The path.
     pub path: Path,
-    /// Shortest message.
+    /// Shortest message, in bytes.
     pub first: u64,
-    /// Longest message; none: without end.
+    /// Longest message, in bytes; `None`: no limit.
     pub last: Option<u64>,
-    /// Why it ends there; none where it does not end.
+    /// Why the path ends there; `None` if it has no limit.
     pub until: Option<PathEnd>,
 }
 
-/// Which path each size takes to one kind of peer, and why.
+/// The path for each size of message to a peer, with the reasons.
 ///
-/// Paths follow one another in the order of [`Path::ALL`]. Each is left at the first size at which
-/// it reaches no further or a later one costs less, unless somebody has set the size; one that was
-/// left is not taken up again. So the choice is one compare for each path.
+/// The paths follow one another in the order of [`Path::ALL`]. Each ends at the first size at which it reaches no further
+/// or a later one costs less, unless a setting overrides the size, and no path is used again after its end. So a selection
+/// takes one compare for each path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathTable {
     points: SwitchPoints,
@@ -52,7 +52,7 @@ pub struct PathTable {
 }
 
 impl PathTable {
-    /// The table for a peer with these limits.
+    /// Makes the table for a peer with these limits.
     ///
     /// # Cost
     /// Some hundred instructions for each pair of paths, at set-up only.
@@ -85,7 +85,7 @@ impl PathTable {
         let frame = u64::from(limits.frame);
         let set = switches.eager.map(u64::from);
         let reach = u64::from(limits.short).min(frame);
-        // An empty message always fits the first path, so what others cost for it leaves nothing.
+        // Starts at 1 byte: an empty message always takes E0.
         let (mut short, mut short_until) = end(Path::E0, 1, reach, switches.short.map(u64::from));
         if let Some(eager) = set.filter(|eager| *eager < short) {
             (short, short_until) = (eager, PathEnd::Setting);
@@ -96,7 +96,7 @@ impl PathTable {
             RendezvousScheme::Put => (0, PathEnd::Setting),
             RendezvousScheme::Get => (u64::MAX, PathEnd::Setting),
             RendezvousScheme::Auto => match end(Path::R0, eager + 1, limits.get, switches.get) {
-                // R1 from the first rendezvous on, also of what is sent so to spare the receiver.
+                // R1 for every rendezvous, also of short messages that flow control makes a rendezvous.
                 (get, until) if get <= eager => (0, until),
                 found => found,
             },
@@ -113,7 +113,7 @@ impl PathTable {
         }
     }
 
-    /// What is compared with on the path of a message.
+    /// The sizes with which every message is compared.
     #[must_use]
     pub const fn points(&self) -> SwitchPoints {
         self.points
@@ -136,7 +136,7 @@ impl PathTable {
         }
     }
 
-    /// The rows of paths that some size takes, in the order of sizes.
+    /// Iterates over the paths that are used by some size, in the order of sizes.
     pub fn rows(&self) -> impl Iterator<Item = PathRow> + use<> {
         let SwitchPoints {
             short, eager, get, ..

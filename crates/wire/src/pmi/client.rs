@@ -1,4 +1,4 @@
-//! A rank's side of PMI-1.
+//! The rank's side of PMI-1 ([`Client`]), as a state machine without IO.
 //!
 //! ```text
 //!          request(Init)            reply
@@ -6,7 +6,7 @@
 //!   Joined --request(..)--> asked --reply--> Joined
 //!   Joined --request(Finalize)--> asked --reply--> Left
 //!   Joined --request(Abort)--> Left, also while a reply is awaited
-//!   any error in what the server says --> Left
+//!   any error in the server's bytes --> Left
 //! ```
 
 use core::fmt::Display;
@@ -17,10 +17,10 @@ use super::line::{
 };
 use super::{KEY_MAX, KVS_NAME_MAX, LINE_MAX, VALUE_MAX};
 
-/// How long texts may be, in bytes, without the final zero that servers count.
+/// Longest texts that the server accepts, in bytes, without the final zero that servers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextLimits {
-    /// A key-value space's name.
+    /// Name of a key-value space.
     pub kvs_name: usize,
     /// A key.
     pub key: usize,
@@ -28,36 +28,36 @@ pub struct TextLimits {
     pub value: usize,
 }
 
-/// What the process manager answers.
+/// A reply of the process manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply<'a> {
-    /// This rank has joined; the manager speaks this version.
+    /// This rank has joined; the manager's version of the protocol.
     Init {
         /// Always 1.
         version: u32,
         /// 1 or above.
         subversion: u32,
     },
-    /// The longest texts taken. The client holds later requests to them.
+    /// The longest texts. The client checks later requests against them.
     Maxes(TextLimits),
     /// The number of this rank's program, from 0.
     Appnum(u32),
-    /// How many ranks could be started; `None`: the manager does not say.
+    /// The number of ranks that could be started; `None` if the manager does not know.
     UniverseSize(Option<u32>),
-    /// The job's key-value space.
+    /// The name of the job's key-value space.
     KvsName(&'a str),
     /// The value is stored.
     Put,
-    /// Every rank has come to the barrier.
+    /// Every rank has entered the barrier.
     Barrier,
-    /// The value; `None`: nobody has put this key.
+    /// The value; `None` if no rank has put this key.
     Value(Option<&'a str>),
     /// This rank has left.
     Finalize,
 }
 
-/// Why a request cannot be made or a reply is not one.
+/// Why a request cannot be made, or why a reply is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -70,7 +70,7 @@ pub enum ClientError {
     /// A request after `finalize`, `abort` or an error.
     #[error("PMI request `{0}` after this rank left the job")]
     Left(&'static str),
-    /// A request while another waits for its reply.
+    /// A request while another one waits for its reply.
     #[error("PMI request `{request}` while `{waiting}` waits for its reply")]
     Busy {
         /// The request made.
@@ -78,7 +78,7 @@ pub enum ClientError {
         /// The request under way.
         waiting: &'static str,
     },
-    /// An argument that no field of a line can carry.
+    /// An argument that the field of a line cannot contain.
     #[error("the PMI {field} {text} {why}")]
     Text {
         /// Which argument.
@@ -91,30 +91,30 @@ pub enum ClientError {
     /// The server's bytes are not a line.
     #[error("from the process manager: {0}")]
     Line(#[from] LineError),
-    /// A line that nobody asked for.
-    #[error("the process manager sent {0} without being asked")]
+    /// Bytes from the server without a request.
+    #[error("the process manager sent {0} without a request")]
     Unasked(Excerpt),
     /// A line that does not answer the request.
     #[error(
-        "the process manager answered `{request}` by {got}, expected `cmd={expected}` and its fields"
+        "the process manager answered `{request}` by {got}, expected `cmd={expected}` with its fields"
     )]
     Answer {
         /// The request.
         request: &'static str,
-        /// The beginning of the line that came.
+        /// The beginning of the line.
         got: Excerpt,
-        /// The word that should have come.
+        /// The expected word.
         expected: &'static str,
     },
-    /// The server understood and said no.
+    /// The server refused the request.
     #[error("the process manager refused `{request}`: {got}")]
     Refused {
         /// The request.
         request: &'static str,
-        /// The beginning of the line that came.
+        /// The beginning of the line.
         got: Excerpt,
     },
-    /// The stream ended.
+    /// The server closed the connection.
     #[error("the process manager closed the connection while `{0}` waited for its reply")]
     Closed(&'static str),
 }
@@ -126,14 +126,14 @@ enum State {
     Left,
 }
 
-/// A rank's side of the conversation. Holds one line each way; allocates nothing.
+/// The rank's side of the protocol. Buffers one line in each direction; allocates nothing.
 #[derive(Debug)]
 pub struct Client {
     state: State,
     waiting: Option<Command>,
     limits: TextLimits,
     reader: LineReader,
-    /// The request's line; when the reply is in, the reply's text without escapes.
+    /// The request's line; after the reply, the reply's text without escapes.
     text: heapless::String<LINE_MAX>,
 }
 
@@ -160,10 +160,10 @@ impl Client {
         }
     }
 
-    /// Gives the line to write to the server. Then feed what comes back, until a reply is there.
+    /// Returns the line to write to the server. Then feed its bytes until there is a reply.
     ///
     /// # Errors
-    /// When it is out of turn, or an argument cannot be carried. Nothing has changed then.
+    /// If the request is not allowed now, or an argument does not fit a line. The state does not change.
     pub fn request(&mut self, request: PmiRequest<'_>) -> Result<&str, ClientError> {
         let command = request.command();
         self.check_turn(command)?;
@@ -199,10 +199,10 @@ impl Client {
         Ok(&self.text)
     }
 
-    /// Takes bytes from the server. `None`: the reply is not whole yet.
+    /// Takes in bytes from the server. `None`: the reply is not complete yet.
     ///
     /// # Errors
-    /// When they are not the reply to the request. The conversation is over then.
+    /// If they are not the reply to the request. Then the client has left.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply<'_>>, ClientError> {
         if bytes.is_empty() {
             return Ok(None);
@@ -223,14 +223,13 @@ impl Client {
             (Ok(_), _) => State::Joined,
         };
         let found = after?;
-        if let Found::Maxes(limits) = found {
+        if let ParsedReply::Maxes(limits) = found {
             self.limits = limits;
         }
         Ok(Some(found.reply(&self.text)))
     }
 
-    /// Tells that the stream from the server has ended, and gives the error to report.
-    /// `None`: nothing was under way.
+    /// Records that the server closed the connection, and returns the error; `None` if no request was under way.
     pub fn closed(&mut self) -> Option<ClientError> {
         self.state = State::Left;
         self.waiting
@@ -258,8 +257,8 @@ impl Client {
         }
     }
 
-    /// Reads the whole line in `reader` as the reply to `command`; a text goes to `text`.
-    fn answered(&mut self, command: Command) -> Result<Found, ClientError> {
+    /// Parses the complete line in `reader` as the reply to `command`; a text in it goes to `text`.
+    fn answered(&mut self, command: Command) -> Result<ParsedReply, ClientError> {
         let line = Line::parse(self.reader.line())?;
         let request = command.request_word();
         let expected = command.reply_word();
@@ -289,14 +288,14 @@ impl Client {
                 if !absent {
                     keep(line.value("value").ok_or_else(wrong)?);
                 }
-                Ok(Found::Value { present: !absent })
+                Ok(ParsedReply::Value { present: !absent })
             }
             _ if !agreed => Err(refused()),
             Command::Init => {
                 let version = line.number("pmi_version").ok_or_else(wrong)?;
                 let subversion = line.number("pmi_subversion").ok_or_else(wrong)?;
                 if version == 1 {
-                    Ok(Found::Init {
+                    Ok(ParsedReply::Init {
                         version,
                         subversion,
                     })
@@ -310,26 +309,28 @@ impl Client {
                         .and_then(|max| max.checked_sub(1))
                         .ok_or_else(wrong)
                 };
-                Ok(Found::Maxes(TextLimits {
+                Ok(ParsedReply::Maxes(TextLimits {
                     kvs_name: longest("kvsname_max")?,
                     key: longest("keylen_max")?,
                     value: longest("vallen_max")?,
                 }))
             }
-            Command::Appnum => Ok(Found::Appnum(line.number("appnum").ok_or_else(wrong)?)),
+            Command::Appnum => Ok(ParsedReply::Appnum(
+                line.number("appnum").ok_or_else(wrong)?,
+            )),
             Command::UniverseSize => {
                 let size: i64 = line.number("size").ok_or_else(wrong)?;
-                Ok(Found::UniverseSize(
+                Ok(ParsedReply::UniverseSize(
                     u32::try_from(size).ok().filter(|size| *size > 0),
                 ))
             }
             Command::KvsName => {
                 keep(line.value("kvsname").ok_or_else(wrong)?);
-                Ok(Found::KvsName)
+                Ok(ParsedReply::KvsName)
             }
-            Command::Put => Ok(Found::Put),
-            Command::Barrier => Ok(Found::Barrier),
-            Command::Finalize => Ok(Found::Finalize),
+            Command::Put => Ok(ParsedReply::Put),
+            Command::Barrier => Ok(ParsedReply::Barrier),
+            Command::Finalize => Ok(ParsedReply::Finalize),
             Command::Abort => Err(wrong()),
         }
     }
@@ -343,8 +344,8 @@ fn check(field: &'static str, text: &str, max: usize) -> Result<(), ClientError>
     })
 }
 
-/// A reply whose text lies in the client.
-enum Found {
+/// A reply whose text is in the client.
+enum ParsedReply {
     Init { version: u32, subversion: u32 },
     Maxes(TextLimits),
     Appnum(u32),
@@ -356,7 +357,7 @@ enum Found {
     Finalize,
 }
 
-impl Found {
+impl ParsedReply {
     fn reply(self, text: &str) -> Reply<'_> {
         match self {
             Self::Init {

@@ -1,24 +1,23 @@
-//! What a plan takes of a rank's memory.
+//! The memory that a plan takes in each rank ([`NetworkMemory`]).
 
 use super::{BUFFER_LEN, ConnectTime, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, POOL_SLOTS};
 
-/// Bytes that a rank keeps for each rank of the job, whatever they use: where its mailbox is, and
-/// how many slots are free.
+/// Bytes that a rank keeps for each rank of the job, used or not: address of its mailbox, and number of free slots.
 const PEER: u64 = 16;
 
 /// Memory of one rank, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkMemory {
-    /// Mailboxes, or the pool that stands for them.
+    /// Mailboxes, or the shared pool.
     pub mailboxes: u64,
     /// Buffers of path E1.
     pub buffers: u64,
-    /// Tables with an entry for each peer.
+    /// Tables with an entry for each rank.
     pub tables: u64,
 }
 
 impl NetworkMemory {
-    /// All of it.
+    /// The sum of all.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.mailboxes + self.buffers + self.tables
@@ -26,7 +25,7 @@ impl NetworkMemory {
 }
 
 impl NetworkPlan {
-    /// Bytes of one block of mailboxes.
+    /// Length of a block of mailboxes, in bytes.
     #[must_use]
     pub const fn block_bytes(&self) -> u64 {
         self.block as u64 * MAILBOX_SLOTS as u64 * self.slot()

@@ -1,4 +1,4 @@
-//! Requests to start further ranks, which are understood and refused.
+//! Parser of the requests to start further ranks (`MPI_Comm_spawn`), which the server refuses.
 //!
 //! ```text
 //! mcmd=spawn
@@ -10,32 +10,32 @@
 //! endcmd
 //! ```
 //!
-//! One such block for each program; the answer comes after the last.
+//! A request has one such block for each program; the reply follows the last.
 
-/// A block under way: how many programs there will be, and which this one is.
+/// A block that is not complete: number of blocks of the request, and number of this one.
 #[derive(Debug, Default)]
 pub(super) struct SpawnBlock {
     total: Option<u32>,
     number: Option<u32>,
 }
 
-/// What a line of a block means.
+/// Effect of a line on its block.
 pub(super) enum BlockLine {
-    /// The block goes on.
+    /// The block continues.
     More,
-    /// It has ended, and another follows.
+    /// The block has ended, and another follows.
     Next,
-    /// The last one has ended.
+    /// The last block has ended.
     Last,
 }
 
 impl SpawnBlock {
-    /// Begins a block, if `line` is the first of one.
+    /// Begins a block if `line` is its first line.
     pub(super) fn begin(line: &[u8]) -> Option<Self> {
         (text(line) == b"mcmd=spawn").then(Self::default)
     }
 
-    /// Takes the next line.
+    /// Takes in the next line.
     pub(super) fn feed(&mut self, line: &[u8]) -> BlockLine {
         let line = text(line);
         let number = |key: &[u8]| {

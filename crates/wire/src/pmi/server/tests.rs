@@ -155,7 +155,7 @@ fn starting_further_ranks_is_refused_once_it_was_asked_in_full() {
     );
     let mut outside = Server::new("k", &[0]);
     outside.feed(0, b"mcmd=spawn\n");
-    let fault = "0 at fault: `mcmd=spawn` is not a PMI-1 request that is served here";
+    let fault = "0 at fault: `mcmd=spawn` is not a PMI-1 request that this server knows";
     assert_eq!(drain(&mut outside), [fault]);
 }
 
@@ -169,7 +169,7 @@ fn breaches_are_faults_that_say_why() {
         ),
         (
             "cmd=spawn",
-            "1 at fault: `cmd=spawn` is not a PMI-1 request that is served here",
+            "1 at fault: `cmd=spawn` is not a PMI-1 request that this server knows",
         ),
         (
             "cmd=init pmi_version=1",
@@ -177,15 +177,15 @@ fn breaches_are_faults_that_say_why() {
         ),
         (
             "cmd=put kvsname=k value=v",
-            "1 at fault: the PMI request `cmd=put kvsname=k value=v` lacks a good `key`",
+            "1 at fault: the PMI request `cmd=put kvsname=k value=v` has no valid `key`",
         ),
         (
             "cmd=put kvsname=k key=k value=",
-            "1 at fault: the PMI request `cmd=put kvsname=k key=k value=` lacks a good `value`",
+            "1 at fault: the PMI request `cmd=put kvsname=k key=k value=` has no valid `value`",
         ),
         (
             "cmd=get key=k",
-            "1 at fault: the PMI request `cmd=get key=k` lacks a good `kvsname`",
+            "1 at fault: the PMI request `cmd=get key=k` has no valid `kvsname`",
         ),
         ("cmd=abort exitcode=7", "1 aborts with 7"),
         (&long, "1 at fault: a PMI line has more than 4608 bytes"),
