@@ -1,10 +1,10 @@
-//! What the in-process transports have in common: a frame under construction, and keys of regions.
+//! Parts of both in-process transports: a frame under construction ([`FrameBuilder`]), and keys of regions.
 
 use oxmpi_wire::{Header, Key, Put, Slot};
 
-/// A sending half that takes whole frames.
+/// A sending half that sends whole frames.
 pub trait PostFrame {
-    /// Takes a full frame to the end that is called `to`.
+    /// Sends a complete frame to peer `to`.
     fn post(&self, to: u32, head: Header, body: Vec<u8>);
 }
 
@@ -18,7 +18,7 @@ pub struct FrameBuilder<'a, T> {
 }
 
 impl<'a, T> FrameBuilder<'a, T> {
-    /// An empty frame from `tx` to `to`, which is to have the length that `head` says.
+    /// An empty frame from `tx` to peer `to`, for the body length of `head`.
     pub(crate) fn new(tx: &'a T, to: u32, head: Header) -> Self {
         Self {
             tx,
@@ -47,14 +47,14 @@ impl<T: PostFrame> Slot for FrameBuilder<'_, T> {
     }
 }
 
-/// The key of a region that its owner knows by `number`.
+/// The key of the region `number`.
 pub(crate) fn key_of(number: u64) -> Key {
     let mut key = Key([0; Key::LEN]);
     key.0[..8].copy_from_slice(&number.to_le_bytes());
     key
 }
 
-/// The number in a key that may come from anywhere.
+/// The number in an untrusted key.
 pub(crate) fn number_in(key: &Key) -> u64 {
     let number = key.0.first_chunk();
     number.map_or(u64::MAX, |number| u64::from_le_bytes(*number))

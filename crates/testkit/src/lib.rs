@@ -1,7 +1,6 @@
-//! Conformance suite, in-process fabrics and fuzz bodies for the tests of oxmpi.
+//! Conformance suite, in-process transports and fuzz bodies for the tests of oxmpi.
 //!
-//! A development dependency only; it depends on crates of the lowest two floors, and on no
-//! transport.
+//! It is a development dependency only, and depends on crates of the lowest two layers, not on a transport.
 //!
 //! ```
 //! use oxmpi_testkit::fabric::FabricConfig;
@@ -19,7 +18,7 @@
 //! assert_eq!(room, SharedBytes::pattern(100_000, 1));
 //! ```
 //!
-//! It does not start processes, and it tests no crate by itself: the tests are in the crates.
+//! It starts no processes and tests no crate by itself: the tests are in the crates.
 #![forbid(unsafe_code)]
 
 pub mod conformance;

@@ -1,8 +1,8 @@
-//! A receiving half that writes down what passes through it.
+//! A receiving half that records what it hands to the engine ([`SpyRx`]).
 
 use oxmpi_wire::{Envelope, Fault, Flags, Header, Key, Kind, Peer, Rx, Sink, Sleeper, Take, Token};
 
-/// What an engine was told.
+/// An event that a transport handed to the engine.
 #[derive(Clone, Debug)]
 pub enum SinkEvent {
     /// A message, or its request-to-send.
@@ -13,16 +13,16 @@ pub enum SinkEvent {
         envelope: Envelope,
         /// Its length.
         len: u64,
-        /// What its sender calls it, if it waits for an answer.
+        /// The sender's id, if the sender waits for an answer.
         id: Option<u64>,
-        /// Its bytes, or what reaches them.
+        /// Its bytes, or the key to them.
         bytes: Payload,
     },
-    /// A recall of a message.
+    /// The sender cancels a message.
     Cancel {
         /// The sender.
         from: u32,
-        /// What it calls the message.
+        /// The sender's id of the message.
         id: u64,
     },
     /// The loss of a peer.
@@ -32,22 +32,22 @@ pub enum SinkEvent {
 /// A message's bytes.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// They came with it.
+    /// The bytes arrived with the message.
     Inline(Vec<u8>),
-    /// They are still with the sender.
+    /// The sender still has the bytes.
     Remote(Key),
 }
 
-/// A receiving half under observation.
+/// A receiving half that records its events.
 #[derive(Debug)]
 pub struct SpyRx<R> {
     rx: R,
-    /// What was told and not yet looked at.
+    /// The recorded events; the test takes them out.
     pub events: Vec<SinkEvent>,
 }
 
 impl<R> SpyRx<R> {
-    /// Observes `rx`.
+    /// Records the events of `rx`.
     pub const fn new(rx: R) -> Self {
         Self {
             rx,
@@ -116,9 +116,9 @@ impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
             }),
             _ => {}
         }
-        // Every other plain message is asked for first: a transport may do so, or not.
-        let ask = head.is_plain() && self.events.len().is_multiple_of(2);
-        if !ask || !(self.sink).expected(from, envelope, &mut bytes.as_slice()) {
+        // Every second plain message is offered by `expected` first: a transport may do so, or not.
+        let offers = head.is_plain() && self.events.len().is_multiple_of(2);
+        if !offers || !(self.sink).expected(from, envelope, &mut bytes.as_slice()) {
             self.sink.frame(tx, from, head, &mut bytes.as_slice());
         }
     }

@@ -1,11 +1,11 @@
-//! Bulk: get, put, registration.
+//! Conformance tests of bulk transfer: get, put, registration.
 
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Remote, Rma, Token};
 
 use super::{EventLog, TestedTransport, TransportEnd, eager, until};
 use crate::memory::pattern;
 
-/// Lengths around pages and pieces.
+/// Lengths of messages, some around the sizes of pages and chunks.
 const LENS: [usize; 9] = [1, 7, 48, 4095, 4096, 4097, 65_536, 1_000_003, 5 << 20];
 
 #[derive(Clone, Copy)]
@@ -31,10 +31,10 @@ fn registered<S: TestedTransport>(
     (memory, region, key)
 }
 
-/// Moves bytes between the region behind `key` at the peer and `region`, here.
+/// Starts a get or a put between the peer's region of `key` and `region` of this end.
 fn start<S: TestedTransport>(
     end: &mut TransportEnd<S>,
-    way: BulkDirection,
+    direction: BulkDirection,
     (key, key_at): (&Key, u64),
     (region, at): (&Region<S>, u64),
     len: u64,
@@ -46,15 +46,15 @@ fn start<S: TestedTransport>(
         len,
     };
     let local = Local { region, at, len };
-    match way {
+    match direction {
         BulkDirection::Get => end.tx.get(end.peer, remote, local, token),
         BulkDirection::Put => end.tx.put(end.peer, local, remote, token),
     }
 }
 
-/// Moves a range both ways round and compares all bytes of the target.
+/// Moves a range and compares all bytes of the target.
 fn moves<S: TestedTransport>(
-    way: BulkDirection,
+    direction: BulkDirection,
     len: usize,
     key_at: usize,
     at: usize,
@@ -62,11 +62,11 @@ fn moves<S: TestedTransport>(
 ) {
     let [mut a, mut b] = S::join();
     let (source, target) = (pattern(len, 1), vec![0xee; len]);
-    let (here, there) = match way {
+    let (here, there) = match direction {
         BulkDirection::Get => (target.clone(), source.clone()),
         BulkDirection::Put => (source.clone(), target.clone()),
     };
-    let (here_access, there_access) = match way {
+    let (here_access, there_access) = match direction {
         BulkDirection::Get => (Access::Write, Access::Read),
         BulkDirection::Put => (Access::Read, Access::Write),
     };
@@ -78,14 +78,14 @@ fn moves<S: TestedTransport>(
         if !started {
             let from = (&key, key_at as u64);
             let to = (&region, at as u64);
-            started = start(&mut a, way, from, to, part as u64, Token(77)).is_ok();
+            started = start(&mut a, direction, from, to, part as u64, Token(77)).is_ok();
         }
         a.poll(&mut a_log);
         b.poll(&mut b_log);
         !a_log.done.is_empty()
     });
     assert_eq!(a_log.done, [(Token(77), Ok(()))]);
-    let (from_at, to_at, got) = match way {
+    let (from_at, to_at, got) = match direction {
         BulkDirection::Get => (key_at, at, S::read(&here)),
         BulkDirection::Put => (at, key_at, S::read(&there)),
     };
@@ -102,7 +102,7 @@ fn moves<S: TestedTransport>(
     assert_eq!(released, [Ok(()), Ok(())]);
 }
 
-/// Releases `region` of `end` and waits for its memory.
+/// Releases `region` of `end` and waits until that has ended.
 fn release<S: TestedTransport>(
     end: &mut TransportEnd<S>,
     other: &mut TransportEnd<S>,
@@ -134,22 +134,22 @@ pub fn put_moves_all_bytes<S: TestedTransport>() {
     }
 }
 
-/// Ranges inside of regions move, and nothing beside them changes.
+/// Ranges within regions move, and nothing outside of them changes.
 pub fn parts_of_a_region_move<S: TestedTransport>() {
-    for way in [BulkDirection::Get, BulkDirection::Put] {
+    for direction in [BulkDirection::Get, BulkDirection::Put] {
         for (key_at, at, part) in [
             (0, 100, 1),
             (99_999, 0, 1),
             (17, 4096, 70_000),
             (1, 1, 99_999),
         ] {
-            moves::<S>(way, 100_000, key_at, at, part);
+            moves::<S>(direction, 100_000, key_at, at, part);
         }
     }
 }
 
-/// Many operations under way: each token comes back, once.
-pub fn every_token_comes_back_once<S: TestedTransport>() {
+/// With many operations under way each token is returned once.
+pub fn every_token_is_returned_once<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let (here, region, _) = registered(&mut a, vec![0; 64_000], Access::Write);
     let (_there, _there_region, key) = registered(&mut b, pattern(64_000, 3), Access::Read);
@@ -198,7 +198,7 @@ pub fn release_gives_memory_back<S: TestedTransport>() {
     }
 }
 
-/// A bulk operation holds up no frames, and frames no bulk operation.
+/// Bulk operations do not delay frames, nor frames bulk operations.
 pub fn frames_pass_bulk<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let len = 8 << 20;

@@ -1,4 +1,4 @@
-//! Two engines over the transport.
+//! Conformance tests with two engines over the transport.
 
 use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
@@ -10,7 +10,7 @@ use super::{TestedTransport, TransportEnd, until};
 use crate::memory::pattern;
 
 const ENVELOPE: Envelope = Envelope { context: 2, tag: 4 };
-/// Lengths of all paths of most transports.
+/// Lengths for all paths of most transports.
 const LENS: [usize; 10] = [0, 1, 8, 48, 49, 1000, 8192, 8193, 300_000, 3 << 20];
 
 /// An end with its engine.
@@ -82,7 +82,7 @@ fn status(source: Peer, tag: u32, len: usize) -> Outcome {
     })
 }
 
-/// Messages of all paths, in both modes, expected and not, got by the receiver and put by the sender.
+/// Messages of all paths arrive, in both modes, expected and unexpected, by get and by put.
 pub fn messages_of_every_size_arrive<S: TestedTransport>() {
     for rendezvous in [RendezvousScheme::Get, RendezvousScheme::Put] {
         messages_arrive(join_by::<S>(rendezvous));
@@ -114,7 +114,7 @@ fn messages_arrive<S: TestedTransport>([mut a, mut b]: [Rank<S>; 2]) {
     }
 }
 
-/// Far more messages than any ring holds, of mixed paths, before the first receive.
+/// More messages than any ring holds, on mixed paths, keep their order, though all are sent before the first receive.
 pub fn a_flood_of_messages_keeps_order<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     let len_of = |number: u64| [8, 40, 600, 9000, 20_000][number as usize % 5];
@@ -140,14 +140,14 @@ pub fn a_flood_of_messages_keeps_order<S: TestedTransport>() {
     }
 }
 
-/// A rendezvous that nobody receives is taken back, and its memory with it.
+/// A rendezvous without a receive can be cancelled, and its memory is released.
 pub fn a_cancelled_send_is_answered<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     let source = S::memory(pattern(1 << 20, 1));
     for _ in 0..20 {
         let sent = a.send(Mode::Standard, 4, &source);
         a.engine.cancel(&mut a.end.tx, sent);
-        let outcome = wait(&mut a, &mut b, sent).expect("a recalled send is no failure");
+        let outcome = wait(&mut a, &mut b, sent).expect("a cancelled send is not a failure");
         assert!(outcome.cancelled);
     }
     assert!(
@@ -157,7 +157,7 @@ pub fn a_cancelled_send_is_answered<S: TestedTransport>() {
     );
 }
 
-/// Short messages by the direct road, both ways in turn.
+/// Short messages arrive on the fast path, in both directions in turn.
 pub fn the_fast_path_receives<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     for round in 0..500 {

@@ -1,4 +1,4 @@
-//! Frames: order, sizes, room.
+//! Conformance tests of frames: order, sizes, room.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ fn frame(tag: u32, len: usize, short: bool) -> (Header, Vec<u8>, bool) {
     (eager(tag, len), pattern(len, u64::from(tag)), short)
 }
 
-/// Bodies of all lengths of the short path, many times the room of a ring.
+/// Short frames of all lengths, many times the room of a ring, keep their order.
 pub fn short_frames_keep_order<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let longest = a.tx.limits(a.peer).short as usize;
@@ -61,25 +61,25 @@ pub fn frames_of_every_size<S: TestedTransport>() {
     exchange(&mut a, &mut b, &frames);
 }
 
-/// [`Tx::put_short`] takes no more than [`Tx::allow_short`] allows, and nothing before.
+/// [`Tx::put_short`] sends nothing that [`Tx::allow_short`] does not allow.
 pub fn the_short_path_obeys_its_limit<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
-    // The first frame opens what there is to be opened.
+    // The first frame establishes the connection.
     exchange(&mut a, &mut b, &[frame(0, 8, true)]);
     let longest = a.tx.limits(a.peer).short;
     let put = |a: &mut TransportEnd<S>, len: u32| {
         let (head, body, _) = frame(1, len as usize, true);
         a.tx.put_short(a.peer, &head, &Fixed(&body))
     };
-    assert!(!put(&mut a, 0), "nothing was let yet");
+    assert!(!put(&mut a, 0), "sent before it was allowed");
     for below in [1, longest, 0] {
         a.tx.allow_short(a.peer, below);
         let too_long = (below..=longest).find(|&len| put(&mut a, len));
-        assert_eq!(too_long, None, "shorter than {below} was let");
+        assert_eq!(too_long, None, "shorter than {below} is allowed");
     }
 }
 
-/// Both paths between the same two ends are one road.
+/// Frames on both paths between two ends keep their common order.
 pub fn short_and_long_frames_keep_order<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let limits = *a.tx.limits(a.peer);
@@ -94,7 +94,7 @@ pub fn short_and_long_frames_keep_order<S: TestedTransport>() {
 }
 
 /// Kind, flags, context and tag arrive as they were sent.
-pub fn headers_travel_whole<S: TestedTransport>() {
+pub fn headers_arrive_unchanged<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut frames = Vec::new();
     for kind in Kind::ALL
@@ -118,7 +118,7 @@ pub fn headers_travel_whole<S: TestedTransport>() {
     exchange(&mut a, &mut b, &frames);
 }
 
-/// What a sink leaves in a body does not reach the next one.
+/// Bytes that a sink leaves in a body are not part of the next one.
 pub fn unread_bodies_are_skipped<S: TestedTransport>() {
     for at_most in [0, 1, 9] {
         let [mut a, mut b] = S::join();
@@ -158,20 +158,20 @@ pub fn a_dropped_slot_sends_nothing<S: TestedTransport>() {
     );
 }
 
-/// A transport that nobody empties is busy at some point, and says so when it no longer is.
+/// A transport without receives is busy at some point, and reports room after receives.
 pub fn busy_then_room<S: TestedTransport>() {
     for short in [true, false] {
         let [mut a, mut b] = S::join();
         let limits = *a.tx.limits(a.peer);
         let len = if short { limits.short } else { limits.frame } as usize;
         let (mut sent, mut a_log, mut b_log) = (0, EventLog::default(), EventLog::default());
-        until("an end that nobody empties gets busy", || {
+        until("an end without receives gets busy", || {
             let was_sent = a.try_send(&eager(sent, len), &pattern(len, 0), short);
             sent += u32::from(was_sent);
             a.tx.flush();
             !was_sent
         });
-        until("room is told", || {
+        until("room is reported", || {
             b.poll(&mut b_log);
             a.poll(&mut a_log);
             a_log.room.contains(&a.peer)
@@ -192,8 +192,8 @@ pub fn busy_then_room<S: TestedTransport>() {
     }
 }
 
-/// Two ends that flood each other both come through.
-pub fn floods_cross<S: TestedTransport>() {
+/// All frames arrive if both ends send without pause.
+pub fn floods_in_both_directions_arrive<S: TestedTransport>() {
     let mut ends = S::join();
     let mut logs = [EventLog::default(), EventLog::default()];
     let longest = ends[0].tx.limits(ends[0].peer).frame.min(2000) as usize;
@@ -219,7 +219,7 @@ pub fn floods_cross<S: TestedTransport>() {
     }
 }
 
-/// One poll hands over no more than it was allowed to.
+/// One poll hands over no more frames than its budget.
 pub fn a_budget_is_kept<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut sent = 0;
@@ -237,7 +237,7 @@ pub fn a_budget_is_kept<S: TestedTransport>() {
     });
 }
 
-/// Polling one peer hands over what it sent.
+/// A poll of one peer hands over its frames.
 pub fn one_peer_is_polled_alone<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut log = EventLog::default();
@@ -254,8 +254,8 @@ pub fn one_peer_is_polled_alone<S: TestedTransport>() {
     }
 }
 
-/// Whoever is about to sleep learns of what came before.
-pub fn arm_sees_what_came<S: TestedTransport>() {
+/// Arming reports frames that arrived before.
+pub fn arm_sees_earlier_frames<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut log = EventLog::default();
     for tag in 0..100 {

@@ -1,7 +1,7 @@
-//! A network of any number of ends in one thread, as bad as the interface allows.
+//! An in-process transport of any number of ends in one thread, as adverse as the traits allow.
 //!
-//! Frames keep their order between two ends and are delayed, refused, and mixed between pairs by a
-//! seeded generator; bulk operations end late and in any order; an end can be killed at any moment.
+//! A seeded generator delays and refuses frames and interleaves those of different pairs; frames between two ends keep their
+//! order. Bulk operations end late and in any order. An end can be killed at any time.
 
 mod rx;
 mod tx;
@@ -16,18 +16,18 @@ use crate::frame_builder::number_in;
 use crate::memory::SharedBytes;
 use crate::rng::Rng;
 
-/// How a fabric behaves.
+/// Configuration of a fabric.
 #[derive(Clone, Copy, Debug)]
 pub struct FabricConfig {
     /// Seed of everything that is random.
     pub seed: u64,
-    /// Percentage of sends and bulk operations that are refused though there is room.
+    /// Percentage of sends and bulk operations that are refused although there is room.
     pub refuse: u8,
-    /// Percentage of looks at a peer that do not see what has been sent.
+    /// Percentage of polls of a peer that do not see what it has sent.
     pub delay: u8,
-    /// Frames that are under way between two ends at most.
+    /// Most frames that are under way from one end to another.
     pub capacity: usize,
-    /// Sizes of the paths.
+    /// Limits of the paths.
     pub limits: Limits,
 }
 
@@ -44,7 +44,7 @@ impl Default for FabricConfig {
 }
 
 impl FabricConfig {
-    /// Refusals, delays and little room.
+    /// Many refusals and delays, and little room.
     #[must_use]
     pub fn adverse(seed: u64) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl FabricConfig {
 /// Frames from one end to another.
 type Queue = VecDeque<(Header, Vec<u8>)>;
 
-/// What all ends share.
+/// State that all ends share.
 #[derive(Debug)]
 struct Net {
     rng: Rng,
@@ -73,7 +73,7 @@ struct Net {
     dead: Vec<bool>,
 }
 
-/// A place in registered memory: owner, number, offset.
+/// A position in registered memory: owner, number, offset.
 type RegionOffset = (u32, u64, u64);
 
 /// A bulk operation under way.
@@ -100,22 +100,22 @@ pub struct FabricTx {
     net: Rc<RefCell<Net>>,
     limits: Limits,
     bulk: Vec<Bulk>,
-    /// Peers that were refused since they last had room.
+    /// Peers to which sends were refused since they last had room.
     refused: Vec<bool>,
-    /// Peers that the sink has given up.
+    /// Peers that the sink has given up, with the reason.
     pub given_up: Vec<(Peer, Fault)>,
-    /// What this end has moved.
+    /// Counts of the bulk operations of this end.
     pub moves: BulkCounts,
 }
 
-/// Bulk operations that an end has started.
+/// Counts of bulk operations that an end has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BulkCounts {
     /// Gets.
     pub gets: u64,
     /// Puts.
     pub puts: u64,
-    /// The most that were under way at once.
+    /// Most operations under way at once.
     pub most: u64,
 }
 
@@ -124,11 +124,11 @@ pub struct BulkCounts {
 pub struct FabricRx {
     me: u32,
     net: Rc<RefCell<Net>>,
-    /// Peers whose death was told.
-    told: Vec<bool>,
+    /// Peers whose loss was reported.
+    reported: Vec<bool>,
 }
 
-/// Kills ends, and tells what is under way.
+/// Handle of a fabric: kills ends, and reports what is under way.
 #[derive(Clone, Debug)]
 pub struct Fabric(Rc<RefCell<Net>>);
 
@@ -157,7 +157,7 @@ pub fn fabric(ends: u32, config: FabricConfig) -> (Fabric, Vec<(FabricTx, Fabric
             let rx = FabricRx {
                 me,
                 net: Rc::clone(&net),
-                told: vec![false; ends as usize],
+                reported: vec![false; ends as usize],
             };
             (tx, rx)
         })
@@ -172,12 +172,12 @@ impl Fabric {
         Self(Rc::clone(&tx.net))
     }
 
-    /// Ends `peer`: the others are told once they have seen all or some of what it sent.
+    /// Kills `peer`: the others learn it once they have received all or some of what it sent.
     pub fn kill(&self, peer: Peer) {
         self.0.borrow_mut().dead[peer.0 as usize] = true;
     }
 
-    /// Memory that is registered at this moment, at all living ends.
+    /// Number of regions that are registered now, at all living ends.
     #[must_use]
     pub fn regions(&self) -> usize {
         let net = self.0.borrow();
@@ -187,7 +187,7 @@ impl Fabric {
             .count()
     }
 
-    /// What is in the memory that `owner` registered and `key` reaches.
+    /// The content of the memory that `owner` registered with this key.
     #[must_use]
     pub fn registered(&self, owner: Peer, key: &Key) -> Option<Vec<u8>> {
         let net = self.0.borrow();
@@ -195,7 +195,7 @@ impl Fabric {
         Some(bytes.to_vec())
     }
 
-    /// Frames that nobody has seen yet.
+    /// Number of frames that were not received yet.
     #[must_use]
     pub fn frames(&self) -> usize {
         self.0.borrow().queues.values().map(VecDeque::len).sum()

@@ -1,8 +1,8 @@
-//! The sending half of an end.
+//! The sending half of a fabric's end ([`FabricTx`]).
 
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
-    Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Token,
+    Tx,
 };
 
 use super::{Bulk, FabricTx};
@@ -10,7 +10,7 @@ use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
 use crate::memory::SharedBytes;
 
 impl FabricTx {
-    /// What this end is called by all others.
+    /// The number of this end as a peer of the others.
     #[must_use]
     pub const fn me(&self) -> Peer {
         Peer(self.me)
@@ -24,7 +24,7 @@ impl FabricTx {
             .get(&(self.me, to.0))
             .is_some_and(|queue| queue.len() >= net.config.capacity);
         if net.dead[to.0 as usize] {
-            // There is never room again: the loss is the only event to come.
+            // There is never room again: the next event is the loss.
             return Err(Busy);
         }
         if full || net.rng.chance(refuse) {
@@ -43,13 +43,13 @@ impl FabricTx {
         self.moves.most = self.moves.most.max(moves.count() as u64);
     }
 
-    /// Nothing moves to or from `peer` any more.
+    /// Drops all gets and puts with `peer`.
     pub(super) fn forget_moves(&mut self, peer: u32) {
         self.bulk
             .retain(|bulk| !matches!(bulk, Bulk::Move { peer: with, .. } if *with == peer));
     }
 
-    /// Ends some of the bulk operations, in any order. Those with a dead peer never end.
+    /// Ends some of the bulk operations, in any order; those with a dead peer never.
     pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
         let mut ended = 0;
         let mut at = 0;
@@ -98,11 +98,7 @@ impl Tx for FabricTx {
             body.len() <= u64::from(self.limits.short),
             "longer than the short path"
         );
-        let len = body.len() as usize;
-        let mut slot = self.frame(to, head, len)?;
-        body.drain(0, len, &mut slot);
-        slot.send();
-        Ok(())
+        self.whole(to, head, body)
     }
 
     fn frame(
@@ -118,8 +114,6 @@ impl Tx for FabricTx {
         self.admit(to)?;
         Ok(FrameBuilder::new(self, to.0, *head))
     }
-
-    fn flush(&mut self) {}
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
         self.given_up.push((peer, why));

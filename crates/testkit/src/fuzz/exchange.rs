@@ -1,14 +1,14 @@
-//! What a leader of another node says of where its ranks are.
+//! Fuzz body of the address exchange: messages of an untrusted leader.
 
 use oxmpi_wire::exchange::{
     AddressDirectory, AddressExchange, ExchangeStep, NodeAddressTable, RankAddress,
 };
 
-/// Reads `data` as a sheet, as a message of an exchange among up to seven nodes, and as all sheets.
+/// Decodes `data` as an address table, as a message among up to seven nodes, and as the message with all tables.
 ///
 /// # Panics
-/// If a part panics, a sheet that was read is written otherwise, a directory lacks a rank, or a leader
-/// goes on after a message that it refused.
+/// If a part panics, a decoded table has another encoding, a directory lacks a rank, or a leader changes its state by a
+/// message that it refused.
 pub fn exchange(data: &[u8]) {
     let Some((&first, said)) = data.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! Headers from anyone, and a peer that sends whatever it likes to an engine at work.
+//! Fuzz body of frames: untrusted headers, and a hostile peer of a working engine.
 
 use oxmpi_wire::{
     Engine, EngineConfig, Envelope, Flags, Header, Kind, Message, Mode, PathOverrides, Peer, Put,
@@ -9,16 +9,15 @@ use crate::conformance::EventLog;
 use crate::fabric::{FabricConfig, FabricRx, FabricTx, fabric};
 use crate::memory::SharedBytes;
 
-/// The peer that keeps to no rule.
+/// The peer that breaks the protocol.
 const HOSTILE: Peer = Peer(1);
-/// Polls after which an operation that is still open hangs.
+/// Polls after which an open operation counts as hanging.
 const MAX_STEPS: u32 = 1000;
 
-/// Reads `data` as a header, then as what a hostile peer sends and its victim does.
+/// Parses `data` as a header, then uses it as a script of a hostile peer and of the engine.
 ///
 /// # Panics
-/// If a header is not printed as it was read, the engine panics, or an operation or a piece of
-/// registered memory outlives the peer.
+/// If a parsed header has another encoding, the engine panics, or an operation or a region outlives the peer.
 pub fn frames(data: &[u8]) {
     header(data);
     let mut victim = Victim::new();
@@ -54,7 +53,7 @@ impl Script<'_> {
         self.byte().unwrap_or(0)
     }
 
-    /// A number that often is one that an engine made: small parts.
+    /// A number that is often an id of the engine: its parts are small.
     fn word(&mut self) -> u64 {
         let (low, high) = (u64::from(self.next()), u64::from(self.next()));
         match high {
@@ -170,7 +169,7 @@ impl Victim {
         }
     }
 
-    /// One frame of any kind, with any flags and any body.
+    /// Sends one frame of any kind, with any flags and any body.
     fn attack(&mut self, script: &mut Script<'_>) {
         let kinds = Kind::ALL.len();
         let shape = script.next();
@@ -196,7 +195,7 @@ impl Victim {
         self.engine.resume(&mut self.tx);
     }
 
-    /// The peer dies: nothing of it may stay.
+    /// Kills the peer: all its operations and regions must end.
     fn end(mut self) {
         self.fabric.kill(HOSTILE);
         for message in self.claimed.drain(..) {

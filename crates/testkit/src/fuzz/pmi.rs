@@ -1,25 +1,24 @@
-//! PMI lines from anyone: a hostile process manager before our client, a hostile rank before our
-//! server, and honest ones over a stream that comes in any pieces.
+//! Fuzz body of PMI: a hostile process manager for the client, a hostile rank for the server, and correct ones over a stream
+//! in arbitrary pieces.
 
 use oxmpi_wire::pmi::{
     Client, Event, LINE_MAX, Line, Mapping, PmiRequest, PortHandshake, RankState, Reply, Server,
 };
 
-/// A rank that keeps to the protocol, beside a hostile one.
+/// The rank that obeys the protocol.
 const HONEST: u32 = 0;
 /// The rank that sends `data`.
 const HOSTILE: u32 = 1;
 
-/// Reads `data` as a line, as a manager's answers and as a rank's requests; then lets it cut an
-/// honest conversation into pieces.
+/// Uses `data` as a line, a mapping, a manager's replies and a rank's requests, then as sizes of the pieces of a correct
+/// conversation.
 ///
 /// # Panics
-/// If a part panics, prints a line that it would not read, answers after a fault, or if an honest
-/// conversation goes wrong.
+/// If a part panics, writes a line that it would refuse, answers after a fault, or if the correct conversation fails.
 pub fn pmi(data: &[u8]) {
     line(data);
     mapping(data);
-    opening(data);
+    port_handshake(data);
     hostile_manager(data);
     hostile_rank(data);
     honest(data);
@@ -35,8 +34,7 @@ fn line(data: &[u8]) {
     }
 }
 
-/// Reads `data` as a mapping; one that was read gives every rank a node, and itself among its
-/// neighbours.
+/// Parses `data` as a mapping: a valid one has a node for every rank, and each rank is its own neighbour.
 fn mapping(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else {
         return;
@@ -52,11 +50,11 @@ fn mapping(data: &[u8]) {
     }
 }
 
-/// Gives `data` as the answer to a rank that opens a conversation at a port.
-fn opening(data: &[u8]) {
-    let mut opening = PortHandshake::default();
+/// Uses `data` as the answer of the handshake at a port.
+fn port_handshake(data: &[u8]) {
+    let mut handshake = PortHandshake::default();
     for piece in data.chunks(7) {
-        match opening.feed(piece) {
+        match handshake.feed(piece) {
             Ok(None) => {}
             Ok(Some(place)) => {
                 assert!(place.rank < place.size);
@@ -86,7 +84,7 @@ const REQUESTS: [PmiRequest<'_>; 9] = [
     PmiRequest::Finalize,
 ];
 
-/// Gives each newline-ended part of `data` as the answer to the next request.
+/// Uses each line of `data` as the reply to the next request.
 fn hostile_manager(data: &[u8]) {
     let mut client = Client::new();
     let mut answers = data.split_inclusive(|byte| *byte == b'\n');
@@ -110,7 +108,7 @@ fn hostile_manager(data: &[u8]) {
     }
 }
 
-/// A rank sends `data`; the honest one is served as if nothing were.
+/// A rank sends `data`; the other one is served as usual.
 fn hostile_rank(data: &[u8]) {
     let mut server = Server::new("k", &[0, 0]);
     let mut faults = 0;
@@ -142,8 +140,7 @@ fn hostile_rank(data: &[u8]) {
     server.gone(HOSTILE);
 }
 
-/// One rank joins, puts, gets and leaves; the bytes of `data` say how long each piece is that
-/// travels.
+/// One rank joins, puts, gets and leaves; the bytes of `data` are the lengths of the pieces of its stream.
 fn honest(data: &[u8]) {
     let mut server = Server::new("k", &[3]);
     let mut client = Client::new();

@@ -1,4 +1,4 @@
-//! What one end offers the others: mailboxes and buffers.
+//! Mailboxes and buffers of one end ([`MailboxEnd`]).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,18 +9,18 @@ use oxmpi_wire::paths::network::{
 
 use super::EndCounters;
 
-/// A frame that waits in a slot.
+/// A frame that waits in a mailbox.
 #[derive(Debug)]
 struct QueuedFrame {
     from: u32,
-    /// The slot's place in the memory of mailboxes: block and offset.
+    /// Position of its slot: block and offset.
     slot_at: (usize, usize),
     len: usize,
-    /// Buffers that hold the body, if it is longer than a slot.
+    /// Buffers with the body, if it is longer than a slot.
     buffers: Vec<usize>,
 }
 
-/// The slots of one peer, or of all.
+/// The slots of one peer, or of all peers.
 #[derive(Debug, Default)]
 struct Mailbox {
     free: Vec<(usize, usize)>,
@@ -31,12 +31,12 @@ struct Mailbox {
 #[derive(Debug)]
 pub(super) struct MailboxEnd {
     blocks: Vec<Box<[u8]>>,
-    /// Mailboxes of the last block that nobody has.
+    /// Mailboxes of the last block that no peer has yet.
     spare: Vec<Mailbox>,
-    /// By peer; one at 0 for all where they share it.
+    /// Mailboxes by peer; one at 0 if all peers share it.
     mailboxes: BTreeMap<u32, Mailbox>,
     shared: bool,
-    /// Whose mailbox is looked at next.
+    /// The peer whose mailbox is polled next.
     next: u32,
     buffers: Vec<Box<[u8]>>,
     free_buffers: Vec<usize>,
@@ -103,13 +103,13 @@ impl MailboxEnd {
         if self.shared { 0 } else { peer }
     }
 
-    /// Whether `from` may put a letter with so many buffers here.
+    /// Whether there is room for a frame of `from` with `buffers` buffers.
     pub(super) fn has_room(&self, from: u32, buffers: u32) -> bool {
         let mailbox = &self.mailboxes[&self.key(from)];
         !mailbox.free.is_empty() && self.has_buffers(buffers)
     }
 
-    /// Whether so many buffers are free.
+    /// Whether `buffers` buffers are free.
     pub(super) fn has_buffers(&self, buffers: u32) -> bool {
         self.free_buffers.len() >= buffers as usize
     }
@@ -123,7 +123,7 @@ impl MailboxEnd {
         }
     }
 
-    /// Takes so many buffers for a while, for a copy on the sending side.
+    /// Takes `buffers` free buffers.
     pub(super) fn borrow(&mut self, buffers: u32) -> Option<Vec<usize>> {
         let left = self.free_buffers.len().checked_sub(buffers as usize)?;
         Some(self.free_buffers.split_off(left))
@@ -136,7 +136,7 @@ impl MailboxEnd {
         }
     }
 
-    /// What is in `buffers` of this end: `len` bytes.
+    /// Reads `len` bytes from `buffers` of this end.
     fn read(&self, buffers: &[usize], len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(len);
         for &buffer in buffers {
@@ -146,7 +146,7 @@ impl MailboxEnd {
         bytes
     }
 
-    /// Copies `bytes` in and out of `buffers`, which are free again afterwards.
+    /// Copies `bytes` into `buffers` and out again, and frees the buffers.
     pub(super) fn stage(&mut self, buffers: Vec<usize>, bytes: &[u8]) -> Vec<u8> {
         self.fill(&buffers, bytes);
         let staged = self.read(&buffers, bytes.len());
@@ -154,13 +154,13 @@ impl MailboxEnd {
         staged
     }
 
-    /// A letter comes from `from`, for which [`MailboxEnd::has_room`] said yes.
+    /// Takes in a frame of `from`, for which [`MailboxEnd::has_room`] was true.
     pub(super) fn deliver(&mut self, from: u32, head: &Header, body: &[u8], buffers: u32) {
-        let buffers = self.borrow(buffers).expect("asked before");
+        let buffers = self.borrow(buffers).expect("checked by has_room");
         self.fill(&buffers, body);
         let key = self.key(from);
         let mailbox = self.mailboxes.get_mut(&key).expect("connected");
-        let slot_at = mailbox.free.pop().expect("asked before");
+        let slot_at = mailbox.free.pop().expect("checked by has_room");
         let slot = &mut self.blocks[slot_at.0][slot_at.1..];
         slot[..Header::LEN].copy_from_slice(&head.bytes());
         if buffers.is_empty() {
@@ -174,7 +174,7 @@ impl MailboxEnd {
         });
     }
 
-    /// The next letter: of `from`, or of anyone in turn.
+    /// Removes the next frame: of `from`, or of the peers in turn.
     pub(super) fn take(&mut self, from: Option<u32>) -> Option<(u32, Header, Vec<u8>)> {
         let key = match from {
             Some(from) => self.key(from),
@@ -202,7 +202,7 @@ impl MailboxEnd {
         Some((frame.from, head, body))
     }
 
-    /// Whether nothing waits here.
+    /// Whether no frame waits.
     pub(super) fn is_empty(&self) -> bool {
         self.mailboxes
             .values()

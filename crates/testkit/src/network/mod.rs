@@ -1,10 +1,8 @@
-//! A network of any number of ends in one thread, made by a plan.
+//! An in-process transport of any number of ends in one thread, made by a network plan.
 //!
-//! Where the [fabric](crate::fabric) is as bad as the interface allows, this network is as the
-//! [plan](oxmpi_wire::paths::network) says: mailboxes for each peer or one pool for all, made in
-//! blocks when a peer first sends or at the start; buffers for longer frames; bulk with or without
-//! copies. Its memory is really allocated and its bytes really go through it, so that a test or a
-//! benchmark measures what the plan predicts.
+//! It has what the [plan](oxmpi_wire::paths::network) says: mailboxes for each peer or one pool for all, allocated in blocks
+//! when a peer first sends or at the start; buffers for longer frames; bulk transfer with or without copies. Its memory is
+//! really allocated and all bytes go through it, so that a test or a benchmark measures what the plan predicts.
 
 mod mailbox_end;
 mod rx;
@@ -20,7 +18,7 @@ use oxmpi_wire::{Limits, Token};
 use self::mailbox_end::MailboxEnd;
 use crate::memory::SharedBytes;
 
-/// What one end has taken and done.
+/// Memory and traffic of one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndCounters {
     /// Bytes of mailboxes that are allocated.
@@ -29,11 +27,11 @@ pub struct EndCounters {
     pub buffers: u64,
     /// Sends that found no slot or no buffer.
     pub refused: u64,
-    /// Bytes that the processor moved: E0, and below the engine's threshold.
+    /// Bytes that the processor moved: path E0, and transfers below the threshold of the DMA engine.
     pub by_processor: u64,
-    /// Bytes that the network's engine moved.
+    /// Bytes that the DMA engine moved.
     pub by_engine: u64,
-    /// Bytes of bulk that went through buffers.
+    /// Bytes of bulk transfers that went through buffers.
     pub copied: u64,
 }
 
@@ -68,7 +66,7 @@ pub struct NetworkTx {
     net: Rc<RefCell<Net>>,
     limits: Limits,
     bulk: Vec<Bulk>,
-    /// Peers that were full when last sent to.
+    /// Peers that had no room when this end last sent to them.
     refused: Vec<u32>,
 }
 
@@ -79,7 +77,7 @@ pub struct NetworkRx {
     net: Rc<RefCell<Net>>,
 }
 
-/// Tells what the ends have taken and done.
+/// Handle of a network: reports memory and traffic of the ends.
 #[derive(Clone, Debug)]
 pub struct Network(Rc<RefCell<Net>>);
 
@@ -119,14 +117,14 @@ pub fn network(plan: NetworkPlan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
 }
 
 impl Network {
-    /// What the end of `rank` has taken and done.
+    /// Memory and traffic of the end of `rank`.
     #[must_use]
     pub fn counters(&self, rank: u32) -> EndCounters {
         let net = self.0.borrow();
         net.ends[rank as usize].counters()
     }
 
-    /// Memory that is registered at this moment.
+    /// Number of regions that are registered now.
     #[must_use]
     pub fn regions(&self) -> usize {
         self.0.borrow().regions.len()

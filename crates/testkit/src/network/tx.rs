@@ -1,9 +1,9 @@
-//! The sending half of an end.
+//! The sending half of a network's end ([`NetworkTx`]).
 
 use oxmpi_wire::paths::network::BUFFER_LEN;
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
-    Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Token,
+    Tx,
 };
 
 use super::{Bulk, Net, NetworkTx};
@@ -11,8 +11,7 @@ use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
 use crate::memory::SharedBytes;
 
 impl Net {
-    /// Whether a frame with so many buffers may go from `from` to `to`. Both ends of one to itself
-    /// are the same.
+    /// Whether a frame with `buffers` buffers may go from `from` to `to`, which may be the same.
     fn admits(&mut self, from: u32, to: u32, buffers: u32) -> bool {
         let plan = self.plan;
         let there = &mut self.ends[to as usize];
@@ -72,7 +71,7 @@ impl Net {
 }
 
 impl NetworkTx {
-    /// Ends bulk operations, and tells of peers that have room again.
+    /// Ends bulk operations, and reports peers that have room again.
     pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
         let bulk = std::mem::take(&mut self.bulk);
         let ended = bulk.len() as u32;
@@ -117,12 +116,9 @@ impl Tx for NetworkTx {
     }
 
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
-        let len = body.len() as usize;
-        assert!(len <= self.limits.short as usize, "longer than a mailbox");
-        let mut slot = self.frame(to, head, len)?;
-        body.drain(0, len, &mut slot);
-        slot.send();
-        Ok(())
+        let fits = body.len() <= u64::from(self.limits.short);
+        assert!(fits, "longer than a mailbox");
+        self.whole(to, head, body)
     }
 
     fn frame(
@@ -147,8 +143,6 @@ impl Tx for NetworkTx {
         drop(net);
         Ok(FrameBuilder::new(self, to.0, *head))
     }
-
-    fn flush(&mut self) {}
 
     fn give_up(&mut self, peer: Peer, _why: Fault) {
         self.refused.retain(|refused| *refused != peer.0);

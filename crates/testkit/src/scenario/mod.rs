@@ -1,7 +1,7 @@
-//! Lists of operations on a job, each outcome compared with the oracle's.
+//! Random operations on a job, whose outcomes are compared with those of an oracle of MPI's matching.
 //!
-//! Every message carries its number, so that a receive can tell which message it got. The oracle is
-//! fed with what each engine was told, in that order, and says which receive gets what.
+//! Every message contains its number, so that a receive can identify it. The oracle gets the events of each engine in their
+//! order, and decides which receive matches which message.
 
 mod op;
 mod outcome;
@@ -17,9 +17,9 @@ use crate::memory::{SharedBytes, pattern};
 use crate::oracle::{Arrival, Matcher, ReceivePattern, ReceiveResult};
 use crate::spy::SpyRx;
 
-/// Contexts of every scenario.
+/// Number of contexts in every scenario.
 pub const CONTEXTS: u32 = 2;
-/// Rounds after which a scenario that should end counts as hanging.
+/// Steps after which a scenario that should end counts as hanging.
 const MAX_STEPS: u32 = 100_000;
 
 struct Rank {
@@ -40,7 +40,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// The bytes of message `number`, which begin with that number.
+    /// The bytes of message `number`, which start with the number.
     fn body(&self, number: usize) -> Vec<u8> {
         let mut body = pattern(self.len.into(), number as u64);
         body[..8].copy_from_slice(&(number as u64).to_le_bytes());
@@ -63,27 +63,27 @@ struct Received {
     expected: Expected,
 }
 
-/// A job with everything that was asked of it.
+/// A job with all operations on it and their expected outcomes.
 pub struct Scenario {
     fabric: Fabric,
     ranks: Vec<Rank>,
     alive: Vec<bool>,
     sent: Vec<Sent>,
     received: Vec<Received>,
-    /// Sends and receives whose outcome was not seen.
+    /// Sends and receives without an outcome yet.
     open_sends: Vec<usize>,
     open_receives: Vec<usize>,
-    /// Messages that were neither matched nor taken back.
+    /// Number of messages that were neither matched nor cancelled.
     unmatched: usize,
-    /// Messages that have not arrived, by sender and receiver.
+    /// Messages that have not arrived yet, by sender and receiver.
     under_way: Vec<VecDeque<usize>>,
 }
 
-/// Applies `ops` to a job of `ranks` ranks in this weather and lets everything end.
+/// Applies `ops` to a job of `ranks` ranks over a fabric with this configuration, then runs until all has ended.
 ///
 /// # Panics
-/// If an outcome is not the oracle's, a message is lost, comes twice or overtakes, memory stays
-/// registered, or something does not end.
+/// If an outcome differs from the oracle's, a message is lost, duplicated or overtakes another, memory stays registered, or
+/// something does not end.
 pub fn run(
     ranks: u32,
     fabric_config: FabricConfig,
@@ -129,7 +129,7 @@ impl Scenario {
         self.alive.len() as u32
     }
 
-    /// `want` with a source that the job has.
+    /// `want` with its source reduced to a rank of the job.
     fn within(&self, want: ReceivePattern) -> ReceivePattern {
         let source = match want.source {
             Source::Peer(Peer(source)) => Source::Peer(Peer(source % self.size())),
@@ -138,13 +138,13 @@ impl Scenario {
         ReceivePattern { source, ..want }
     }
 
-    /// The messages from one rank to another that have not arrived.
+    /// The messages from one rank to another that have not arrived yet.
     fn under_way(&mut self, from: u32, to: u32) -> &mut VecDeque<usize> {
         let at = from * self.size() + to;
         &mut self.under_way[at as usize]
     }
 
-    /// Does one operation. Dead ranks do nothing.
+    /// Applies one operation. Dead ranks do nothing.
     pub fn apply(&mut self, op: Op) {
         match op {
             Op::Send {
@@ -340,7 +340,7 @@ impl Scenario {
         true
     }
 
-    /// Takes back one of the sends that are open.
+    /// Cancels one of the open sends.
     fn cancel_send(&mut self, index: usize) {
         let Some(at) = index.checked_rem(self.open_sends.len()) else {
             return;
@@ -354,7 +354,7 @@ impl Scenario {
         }
     }
 
-    /// Takes back one of the receives that are open.
+    /// Cancels one of the open receives.
     fn cancel_recv(&mut self, index: usize) {
         let Some(at) = index.checked_rem(self.open_receives.len()) else {
             return;
@@ -385,7 +385,7 @@ impl Scenario {
         self.harvest();
     }
 
-    /// Takes back open receives, receives what nobody asked for, and waits for the end.
+    /// Cancels open receives, receives all unexpected messages, and waits until all has ended.
     fn finish(mut self) {
         for at in 0..self.open_receives.len() {
             self.cancel_recv(at);

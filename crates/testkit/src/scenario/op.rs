@@ -1,4 +1,4 @@
-//! The operations of a scenario.
+//! The operations of a scenario ([`Op`]).
 
 use oxmpi_wire::{Envelope, Mode, Peer, Source, Tag};
 
@@ -41,7 +41,7 @@ pub enum Op {
         /// Bytes of the buffer, at least 8.
         room: u16,
     },
-    /// One look down the direct road, if it is open.
+    /// A receive on the fast path, if that is open: one poll.
     FastRecv {
         /// The receiver.
         at: u32,
@@ -64,18 +64,18 @@ pub enum Op {
         /// What it asks for.
         want: ReceivePattern,
     },
-    /// Takes the open send of this index back.
+    /// Cancels the open send with this index.
     CancelSend(u16),
-    /// Takes the open receive of this index back.
+    /// Cancels the open receive with this index.
     CancelRecv(u16),
-    /// Every rank polls this often.
+    /// Every rank polls this many times.
     Step(u8),
     /// A rank dies, unless it is the last one.
     Kill(u32),
 }
 
 impl Op {
-    /// A random operation; nobody dies.
+    /// A random operation other than [`Op::Kill`].
     pub fn random(rng: &mut Rng) -> Self {
         let (from, to) = (rng.below(6) as u32, rng.below(6) as u32);
         let envelope = Envelope {

@@ -1,4 +1,4 @@
-//! What the engines were told, and whether each outcome is the oracle's.
+//! The part of a scenario that passes the engines' events to the oracle and compares the outcomes.
 
 use oxmpi_wire::{Envelope, Failure, Fault, Outcome, Peer, Request};
 
@@ -8,7 +8,7 @@ use crate::oracle::Arrival;
 use crate::spy::{Payload, SinkEvent};
 
 impl Scenario {
-    /// Tells the oracle of rank `at` what its engine was told.
+    /// Passes the events of the engine of rank `at` to its oracle.
     pub(super) fn digest(&mut self, at: u32) {
         for event in core::mem::take(&mut self.ranks[at as usize].rx.events) {
             match event {
@@ -52,7 +52,7 @@ impl Scenario {
         }
     }
 
-    /// The number of the message that arrives: the oldest under way, but for those taken back.
+    /// The number of the message that arrives: the oldest under way that was not cancelled.
     fn arrived(&mut self, from: u32, at: u32, envelope: Envelope, bytes: &[u8]) -> usize {
         while let Some(number) = self.under_way(from, at).pop_front() {
             let sent = &self.sent[number];
@@ -64,7 +64,7 @@ impl Scenario {
         panic!("rank {at} got a message from {from} that was not sent");
     }
 
-    /// Looks at all requests that became complete. Those of dead ranks are dropped.
+    /// Checks all requests that became complete. Drops those of dead ranks.
     pub(super) fn harvest(&mut self) {
         let mut at = 0;
         while let Some(&number) = self.open_sends.get(at) {
@@ -99,7 +99,7 @@ impl Scenario {
         }
     }
 
-    /// How a request ended, if it has: nothing is known of a dead rank's.
+    /// The outcome of a request, if it is complete; of a dead rank's request `Some(None)`.
     fn outcome(&mut self, rank: u32, request: Option<Request>) -> Option<Option<Outcome>> {
         if !self.alive[rank as usize] {
             return Some(None);
@@ -112,8 +112,8 @@ impl Scenario {
         let sent = &self.sent[number];
         match outcome {
             Ok(status) if status.cancelled => {
-                assert!(sent.cancelled, "nobody took message {number} back");
-                assert!(!sent.matched, "message {number} was matched and taken back");
+                assert!(sent.cancelled, "message {number} was not cancelled");
+                assert!(!sent.matched, "message {number} was matched and cancelled");
             }
             Ok(status) => assert_eq!(status.len, u64::from(sent.len)),
             Err(failure) => self.assert_lost(sent.to, failure),

@@ -297,7 +297,7 @@ fn rounds_grow_slowly_and_gets_from_one_server_do_not() {
     assert!(large.all < 200 * small.all, "{small:?} {large:?}");
     let server = from_one_server(&at(100_000), &costs);
     assert!(server.all > 1000 * large.all, "{server:?} {large:?}");
-    let bound = u64::from(rounds(at(100_000).nodes())) * (8 * costs.latency + costs.greeting);
+    let bound = u64::from(rounds(at(100_000).nodes())) * (8 * costs.latency + costs.handshake);
     assert!(
         large.leaders > bound,
         "a round is a get, three round trips and a message"

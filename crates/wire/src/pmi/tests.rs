@@ -1,4 +1,4 @@
-//! Conversations written out, and laws over the joined pair in `tests/pmi.rs`.
+//! Tests of the client with scripted conversations; `tests/pmi.rs` tests client and server together.
 
 use super::line::{check_text, unescape};
 use super::*;
@@ -40,7 +40,7 @@ fn joined() -> Client {
 
 /// Each request against what each known manager answers.
 #[test]
-fn managers_of_the_field_are_understood() {
+fn replies_of_known_managers_are_parsed() {
     use PmiRequest::{Appnum, Barrier, Finalize, Get, KvsName, Maxes, Put, UniverseSize};
     let put = Put {
         kvs: "kvs_1",
@@ -148,7 +148,7 @@ fn managers_of_the_field_are_understood() {
 }
 
 #[test]
-fn wrong_answers_say_what_was_expected() {
+fn errors_about_wrong_replies_have_the_expected_word() {
     let cases = [
         (
             "cmd=maxes keylen_max=64 vallen_max=1024\n",
@@ -164,14 +164,14 @@ fn wrong_answers_say_what_was_expected() {
         ("cmd=\n", "must begin with `cmd=NAME`"),
         (
             "cmd=maxes kvsname_max=2 keylen_max=2 vallen_max=2\ncmd=more\n",
-            "without being asked",
+            "without a request",
         ),
     ];
-    for (answer, says) in cases {
+    for (answer, expected) in cases {
         let mut client = joined();
         let error = ask(&mut client, PmiRequest::Maxes, "cmd=get_maxes", answer).expect_err(answer);
         assert!(
-            std::format!("{error}").contains(says),
+            std::format!("{error}").contains(expected),
             "{answer} gave: {error}"
         );
         assert_eq!(
@@ -189,7 +189,7 @@ fn wrong_answers_say_what_was_expected() {
 }
 
 #[test]
-fn turns_are_kept() {
+fn requests_out_of_order_are_refused() {
     let mut client = Client::new();
     assert_eq!(
         client.request(PmiRequest::Barrier),
@@ -226,7 +226,7 @@ fn turns_are_kept() {
 }
 
 #[test]
-fn what_a_line_cannot_carry_is_refused_before_it_is_sent() {
+fn arguments_that_do_not_fit_a_line_are_refused() {
     let mut client = joined();
     let long = "v".repeat(VALUE_MAX);
     for (key, value) in [
@@ -264,7 +264,7 @@ fn what_a_line_cannot_carry_is_refused_before_it_is_sent() {
 
 /// What MPICH's hydra writes, in pieces of every size.
 #[test]
-fn the_opening_at_a_port_gives_rank_and_size() {
+fn the_handshake_at_a_port_gives_rank_and_size() {
     assert_eq!(PortHandshake::line(7).as_str(), "cmd=initack pmiid=7\n");
     let answers = [
         "cmd=initack\ncmd=set size=8\ncmd=set rank=7\ncmd=set debug=0\n",
@@ -272,11 +272,11 @@ fn the_opening_at_a_port_gives_rank_and_size() {
     ];
     for answer in answers {
         for piece in 1..=answer.len() {
-            let mut opening = PortHandshake::default();
+            let mut handshake = PortHandshake::default();
             let mut place = None;
             for bytes in answer.as_bytes().chunks(piece) {
                 assert_eq!(place, None);
-                place = opening.feed(bytes).expect(answer);
+                place = handshake.feed(bytes).expect(answer);
             }
             assert_eq!(place, Some(JobRank { rank: 7, size: 8 }));
         }
@@ -284,7 +284,7 @@ fn the_opening_at_a_port_gives_rank_and_size() {
 }
 
 #[test]
-fn other_openings_say_what_was_expected() {
+fn errors_about_wrong_handshakes_have_the_expected_word() {
     let cases = [
         ("cmd=set size=8\n", "expected `cmd=initack`"),
         ("cmd=initack rc=-1\n", "refused `initack`"),
@@ -304,14 +304,14 @@ fn other_openings_say_what_was_expected() {
         ),
         (
             "cmd=initack\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\ncmd=more\n",
-            "`cmd=more` without being asked",
+            "`cmd=more` without a request",
         ),
         ("SSH-2.0-OpenSSH_9.2\n", "must begin with `cmd=NAME`"),
     ];
-    for (answer, says) in cases {
-        let mut opening = PortHandshake::default();
-        let error = opening.feed(answer.as_bytes()).expect_err(answer);
-        assert!(std::format!("{error}").contains(says), "{error}");
+    for (answer, expected) in cases {
+        let mut handshake = PortHandshake::default();
+        let error = handshake.feed(answer.as_bytes()).expect_err(answer);
+        assert!(std::format!("{error}").contains(expected), "{error}");
     }
     let closed = std::format!("{}", PortHandshake::default().closed());
     assert!(
@@ -347,7 +347,7 @@ fn escapes_keep_a_value_together() {
 }
 
 #[test]
-fn the_environment_says_how_a_process_was_started() {
+fn the_start_method_is_read_from_the_environment() {
     let none = PmiVariables::default();
     assert_eq!(StartMethod::read(&none), Ok(StartMethod::Singleton));
     let all = PmiVariables {
@@ -409,7 +409,7 @@ fn the_environment_says_how_a_process_was_started() {
                 pmix_rank: None,
                 ..pmix
             },
-            "PMIX_NAMESPACE is set and PMIX_RANK is not",
+            "PMIX_NAMESPACE is set but PMIX_RANK is not",
         ),
         (
             PmiVariables {
@@ -420,42 +420,42 @@ fn the_environment_says_how_a_process_was_started() {
         ),
         (
             PmiVariables { rank: None, ..all },
-            "PMI_FD is set and PMI_RANK is not",
+            "PMI_FD is set but PMI_RANK is not",
         ),
         (
             PmiVariables {
                 rank: Some("2"),
                 ..all
             },
-            "PMI_RANK=2 is not below PMI_SIZE=2",
+            "PMI_RANK=2, expected a rank below PMI_SIZE=2",
         ),
         (
             PmiVariables {
                 size: Some("0"),
                 ..all
             },
-            "PMI_SIZE=`0` is not a whole number of at least 1",
+            "PMI_SIZE=`0`, expected a whole number of at least 1",
         ),
         (
             PmiVariables {
                 fd: Some("-1"),
                 ..all
             },
-            "PMI_FD=`-1` is not",
+            "PMI_FD=`-1`, expected",
         ),
         (
             PmiVariables { id: None, ..port },
-            "PMI_PORT is set and PMI_ID is not",
+            "PMI_PORT is set but PMI_ID is not",
         ),
     ];
-    for (variables, says) in cases {
-        let error = std::format!("{}", StartMethod::read(&variables).expect_err(says));
-        assert!(error.starts_with(says), "{error}");
+    for (variables, expected) in cases {
+        let error = std::format!("{}", StartMethod::read(&variables).expect_err(expected));
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 
 #[test]
-fn what_was_found_is_said_with_its_reason() {
+fn the_start_method_is_displayed_with_its_variable() {
     let mut values = [None; 7];
     let said = |values: [Option<&str>; 7]| {
         let start = std::format!(

@@ -217,14 +217,14 @@ fn what_does_not_open_leaves_its_turn_to_the_next() {
 }
 
 #[test]
-fn bad_lists_are_shown_where_they_are_bad() {
+fn errors_about_lists_point_at_the_wrong_part() {
     for (bad, at, caret) in [
         ("", 0, "\n  ^"),
         ("sm,,tcp", 3, "\n  sm,,tcp\n     ^"),
         ("tcp,^sm", 4, "one ^ before the first name"),
         ("^sm,^tcp", 4, "cannot be mixed"),
         ("^", 1, "found the end"),
-        ("^all", 1, "some way to talk"),
+        ("^all", 1, "at least one transport"),
         ("mlx5_0:", 7, "a port of a device"),
         ("mlx5_0:0", 7, "from 1 to 254"),
         ("mlx5_0:+1", 7, "from 1 to 254"),
