@@ -3,7 +3,7 @@
 use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Outcome, Peer, Request, Rx, Source, Tag};
 
 use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
-use crate::memory::SharedBytes;
+use crate::memory::Buffer;
 
 /// Steps after which a job counts as hanging.
 const MAX_STEPS: u32 = 100_000;
@@ -59,7 +59,7 @@ impl Job {
         to: u32,
         envelope: Envelope,
         mode: Mode,
-        body: SharedBytes,
+        body: Buffer,
     ) -> Request {
         let Rank { tx, engine, .. } = &mut self.ranks[from];
         engine.send(tx, Peer(to), envelope, mode, body)
@@ -72,7 +72,7 @@ impl Job {
         source: Source,
         context: u32,
         tag: Tag,
-        body: &SharedBytes,
+        body: &Buffer,
     ) -> Request {
         let Rank { tx, engine, .. } = &mut self.ranks[at];
         engine.recv(tx, source, context, tag, body.clone())

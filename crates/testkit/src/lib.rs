@@ -5,17 +5,17 @@
 //! ```
 //! use oxmpi_testkit::fabric::FabricConfig;
 //! use oxmpi_testkit::job::Job;
-//! use oxmpi_testkit::memory::SharedBytes;
+//! use oxmpi_testkit::memory::Buffer;
 //! use oxmpi_wire::{Envelope, Mode, EngineConfig, Source, Tag};
 //!
 //! let mut job = Job::new(2, FabricConfig::adverse(7), EngineConfig::default());
 //! let envelope = Envelope { context: 0, tag: 5 };
-//! let room = SharedBytes::zeroed(100_000);
-//! let sent = job.send(0, 1, envelope, Mode::Standard, SharedBytes::pattern(100_000, 1));
+//! let room = Buffer::zeroed(100_000);
+//! let sent = job.send(0, 1, envelope, Mode::Standard, Buffer::pattern(100_000, 1));
 //! let got = job.recv(1, Source::Any, 0, Tag::Any, &room);
 //! assert_eq!(job.wait(1, got).unwrap().len, 100_000);
 //! assert_eq!(job.wait(0, sent).unwrap().tag, 5);
-//! assert_eq!(room, SharedBytes::pattern(100_000, 1));
+//! assert_eq!(room, Buffer::pattern(100_000, 1));
 //! ```
 //!
 //! It starts no processes and tests no crate by itself: the tests are in the crates.

@@ -1,4 +1,4 @@
-//! User buffers for tests ([`SharedBytes`]), which the test can read while an engine or a transport uses them.
+//! User buffers for tests ([`Buffer`]), which the test can read while an engine or a transport uses them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,9 +7,9 @@ use oxmpi_wire::{Bytes, Put, Take};
 
 /// A buffer with shared ownership.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SharedBytes(Rc<RefCell<Vec<u8>>>);
+pub struct Buffer(Rc<RefCell<Vec<u8>>>);
 
-impl SharedBytes {
+impl Buffer {
     /// A buffer with these bytes.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
@@ -44,7 +44,7 @@ impl SharedBytes {
     }
 }
 
-impl Bytes for SharedBytes {
+impl Bytes for Buffer {
     fn len(&self) -> u64 {
         Bytes::len(&self.0)
     }

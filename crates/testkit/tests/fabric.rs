@@ -1,8 +1,7 @@
-//! The fabric is a transport like any other: it passes the suite in every weather.
+//! Conformance tests of the fabric, with regular and with adverse configurations.
 
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 use oxmpi_testkit::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
-use oxmpi_testkit::memory::SharedBytes;
 
 fn join<S>(weather: FabricConfig) -> [TransportEnd<S>; 2]
 where
@@ -19,22 +18,10 @@ macro_rules! subject {
         impl TestedTransport for $name {
             type Tx = FabricTx;
             type Rx = FabricRx;
-            type Memory = SharedBytes;
+            oxmpi_testkit::shared_memory!();
 
             fn join() -> [TransportEnd<Self>; 2] {
                 join($weather)
-            }
-
-            fn memory(bytes: Vec<u8>) -> SharedBytes {
-                SharedBytes::new(bytes)
-            }
-
-            fn bytes(memory: &SharedBytes) -> SharedBytes {
-                memory.clone()
-            }
-
-            fn read(memory: &SharedBytes) -> Vec<u8> {
-                memory.to_vec()
             }
         }
 
@@ -46,8 +33,8 @@ macro_rules! subject {
     };
 }
 
-subject!(Fair, FabricConfig::default());
-subject!(Stormy, FabricConfig::adverse(11));
+subject!(Regular, FabricConfig::default());
+subject!(Adverse, FabricConfig::adverse(11));
 
-oxmpi_testkit::conformance!(fair, Fair, killable);
-oxmpi_testkit::conformance!(stormy, Stormy, killable);
+oxmpi_testkit::conformance!(regular, Regular, killable);
+oxmpi_testkit::conformance!(adverse, Adverse, killable);

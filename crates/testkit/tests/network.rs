@@ -1,7 +1,7 @@
-//! The network is a transport like any other, and takes what its plan predicts.
+//! Conformance tests of the network, and tests that its memory and traffic are those of its plan.
 
 use oxmpi_testkit::conformance::{TestedTransport, TransportEnd};
-use oxmpi_testkit::memory::SharedBytes;
+use oxmpi_testkit::memory::Buffer;
 use oxmpi_testkit::network::{EndCounters, Network, NetworkRx, NetworkTx, network};
 use oxmpi_wire::paths::network::{ConnectTime, MailboxSharing, NetworkPlan, NetworkSettings};
 use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag};
@@ -21,22 +21,10 @@ macro_rules! subject {
         impl TestedTransport for $name {
             type Tx = NetworkTx;
             type Rx = NetworkRx;
-            type Memory = SharedBytes;
+            oxmpi_testkit::shared_memory!();
 
             fn join() -> [TransportEnd<Self>; 2] {
                 join($wanted)
-            }
-
-            fn memory(bytes: Vec<u8>) -> SharedBytes {
-                SharedBytes::new(bytes)
-            }
-
-            fn bytes(memory: &SharedBytes) -> SharedBytes {
-                memory.clone()
-            }
-
-            fn read(memory: &SharedBytes) -> Vec<u8> {
-                memory.to_vec()
             }
         }
     };
@@ -88,18 +76,12 @@ impl Job {
     fn send(&mut self, from: usize, to: u32, len: usize) -> Request {
         let (tx, _, engine) = &mut self.ranks[from];
         let envelope = Envelope { context: 0, tag: 0 };
-        engine.send(
-            tx,
-            Peer(to),
-            envelope,
-            Mode::Standard,
-            SharedBytes::zeroed(len),
-        )
+        engine.send(tx, Peer(to), envelope, Mode::Standard, Buffer::zeroed(len))
     }
 
     fn recv(&mut self, at: usize, len: usize) -> Request {
         let (tx, _, engine) = &mut self.ranks[at];
-        engine.recv(tx, Source::Any, 0, Tag::Any, SharedBytes::zeroed(len))
+        engine.recv(tx, Source::Any, 0, Tag::Any, Buffer::zeroed(len))
     }
 
     fn step(&mut self) {
@@ -109,7 +91,7 @@ impl Job {
         }
     }
 
-    /// Sends one message from rank 0 to rank 1 and gives rank 0's figures.
+    /// Sends one message from rank 0 to rank 1, and returns the counters of both.
     fn one(wanted: NetworkSettings, len: usize) -> [EndCounters; 2] {
         let mut job = Self::new(2, wanted);
         let sent = job.send(0, 1, len);
@@ -124,7 +106,7 @@ impl Job {
 }
 
 #[test]
-fn memory_is_what_the_plan_says() {
+fn memory_is_as_planned() {
     for connect in [ConnectTime::FirstUse, ConnectTime::Start] {
         for sharing in [MailboxSharing::Peer, MailboxSharing::Shared] {
             for block in [None, Some(3)] {
@@ -161,7 +143,7 @@ fn the_processor_moves_what_is_below_the_threshold() {
         let by_engine = if len < 2048 { 0 } else { len as u64 };
         assert_eq!(figures.by_engine, by_engine, "{len} B");
     }
-    // E0 is the processor's, however long.
+    // The processor does all of path E0.
     let long = NetworkSettings {
         engine_from: 0,
         ..NetworkSettings::default()
@@ -184,7 +166,7 @@ fn long_messages_go_through_buffers_where_zero_copy_is_off() {
 }
 
 #[test]
-fn buffers_bound_what_is_under_way() {
+fn buffers_bound_the_messages_under_way() {
     let under_way = |buffers| {
         let wanted = NetworkSettings {
             buffers,
@@ -210,7 +192,7 @@ fn buffers_bound_what_is_under_way() {
 }
 
 #[test]
-fn a_crowd_waits_for_a_shared_pool_and_not_for_its_own_mailboxes() {
+fn many_peers_wait_for_a_shared_pool_but_not_for_own_mailboxes() {
     let refused = |sharing| {
         let wanted = NetworkSettings {
             sharing,

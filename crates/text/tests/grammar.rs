@@ -1,4 +1,4 @@
-//! Tables of what is read and what is refused, and how a refusal looks.
+//! Tests of the parsers: accepted and refused texts, and the display of errors.
 
 use oxmpi_text::{
     Alias, Level, Product, Ranges, Setting, SettingsTable, Words, duration, nearest, size, switch,
@@ -57,7 +57,7 @@ fn amounts() {
 }
 
 #[test]
-fn lists_say_where_they_are_wrong() {
+fn errors_in_lists_have_their_span() {
     for (text, span) in [
         ("", 0..0),
         ("0-", 2..2),

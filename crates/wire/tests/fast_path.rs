@@ -1,17 +1,17 @@
-//! The direct road takes its own source's messages only, whatever else a look brings along.
+//! Tests that the fast path takes messages of its own source only.
 
 use oxmpi_testkit::fabric::{FabricConfig, FabricRx, FabricTx};
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::{SharedBytes, pattern};
+use oxmpi_testkit::memory::{Buffer, pattern};
 use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Rx, Sink, Source, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 
-/// A receiving half that hands over what everybody has sent when it is asked for one peer's, as a
-/// transport does that takes in the last messages of a peer that is gone.
-struct Everybody<'a>(&'a mut FabricRx);
+/// A receiving half whose poll of one peer hands over frames of all peers, as a transport may do with the last frames of a
+/// lost peer.
+struct AllPeersRx<'a>(&'a mut FabricRx);
 
-impl Rx<FabricTx> for Everybody<'_> {
+impl Rx<FabricTx> for AllPeersRx<'_> {
     fn poll<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, budget: u32, sink: &mut S) -> u32 {
         self.0.poll(tx, budget, sink)
     }
@@ -24,11 +24,11 @@ impl Rx<FabricTx> for Everybody<'_> {
 #[test]
 fn another_ranks_message_with_the_same_envelope_is_not_taken() {
     let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
-    let (near, other) = (SharedBytes::zeroed(8), SharedBytes::zeroed(8));
-    job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 2));
+    let (near, other) = (Buffer::zeroed(8), Buffer::zeroed(8));
+    job.send(2, 0, ENVELOPE, Mode::Standard, Buffer::pattern(8, 2));
     let direct = |job: &mut Job| {
         let rank = &mut job.ranks[0];
-        let rx = &mut Everybody(&mut rank.rx);
+        let rx = &mut AllPeersRx(&mut rank.rx);
         rank.engine.recv_fast(
             rx,
             &mut rank.tx,
@@ -41,7 +41,7 @@ fn another_ranks_message_with_the_same_envelope_is_not_taken() {
     for _ in 0..100 {
         assert_eq!(direct(&mut job), None, "rank 2's message is not rank 1's");
     }
-    job.send(1, 0, ENVELOPE, Mode::Standard, SharedBytes::pattern(8, 1));
+    job.send(1, 0, ENVELOPE, Mode::Standard, Buffer::pattern(8, 1));
     let mut received = None;
     for _ in 0..100 {
         received = received.or_else(|| direct(&mut job));

@@ -1,10 +1,10 @@
-//! A peer that keeps to no rule: the engine refuses it and everything else goes on.
+//! Tests with a peer that breaks the protocol: the engine gives it up, and all else continues.
 
 use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::fuzz::frames;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::SharedBytes;
+use oxmpi_testkit::memory::Buffer;
 use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
     EngineConfig, Envelope, Failure, Fault, Flags, Header, Kind, Mode, PathOverrides, Peer, Put,
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 const ENVELOPE: Envelope = Envelope { context: 0, tag: 0 };
 
-/// Sends one frame from rank 1 to rank 0, past the engine of rank 1.
+/// Sends one frame from rank 1 to rank 0 without the engine of rank 1.
 fn attack(job: &mut Job, kind: Kind, flags: Flags, body: &[u8]) {
     let head = Header {
         kind,
@@ -67,7 +67,7 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
             Source::Peer(Peer(1)),
             0,
             Tag::Exact(7),
-            &SharedBytes::zeroed(8),
+            &Buffer::zeroed(8),
         );
         attack(&mut job, kind, flags, body);
         let told = fault(&job);
@@ -83,52 +83,40 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
             fault,
         };
         assert_eq!(job.wait(0, pending), Err(failure));
-        let later = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(8));
+        let later = job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(8));
         assert_eq!(job.wait(0, later), Err(failure));
-        let other = job.recv(
-            0,
-            Source::Peer(Peer(2)),
-            0,
-            Tag::Any,
-            &SharedBytes::zeroed(8),
-        );
-        job.send(2, 0, ENVELOPE, Mode::Standard, SharedBytes::zeroed(8));
+        let other = job.recv(0, Source::Peer(Peer(2)), 0, Tag::Any, &Buffer::zeroed(8));
+        job.send(2, 0, ENVELOPE, Mode::Standard, Buffer::zeroed(8));
         job.wait(0, other).unwrap();
     }
 }
 
 #[test]
-fn answers_that_nothing_asked_for_are_refused() {
+fn answers_without_a_request_are_refused() {
     // The first request of an engine has index and generation 0, and so the id 0.
     for (kind, flags) in [
         (Kind::Finished, Flags::YES),
         (Kind::CancelReply, Flags::YES),
     ] {
-        // Its owner waits for no answer: a receive.
+        // A receive, which waits for no answer.
         let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
-        job.recv(
-            0,
-            Source::Peer(Peer(1)),
-            0,
-            Tag::Any,
-            &SharedBytes::zeroed(8),
-        );
+        job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &Buffer::zeroed(8));
         attack(&mut job, kind, flags, &[0; 8]);
         assert!(fault(&job).is_some());
     }
-    // A recall that was not asked.
+    // The answer to a cancel that was not sent.
     let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
-    job.send(0, 1, ENVELOPE, Mode::Synchronous, SharedBytes::zeroed(8));
+    job.send(0, 1, ENVELOPE, Mode::Synchronous, Buffer::zeroed(8));
     attack(&mut job, Kind::CancelReply, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
-    // A send to somebody else.
+    // A send to another peer.
     let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
-    job.send(0, 2, ENVELOPE, Mode::Synchronous, SharedBytes::zeroed(8));
+    job.send(0, 2, ENVELOPE, Mode::Synchronous, Buffer::zeroed(8));
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
     // Finished twice.
     let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
-    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, SharedBytes::zeroed(8));
+    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, Buffer::zeroed(8));
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert_eq!(fault(&job), None);
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
@@ -155,22 +143,22 @@ const PUT: EngineConfig = EngineConfig {
 };
 
 #[test]
-fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
+fn a_clear_to_send_is_accepted_once_for_a_put_only() {
     let none = Flags::empty();
-    // For a receive, for a message that the peer was to get, and for another length.
+    // For a receive, for a message of path R0, and for another length.
     let got = EngineConfig {
         overrides: PathOverrides::eager(512),
         ..PUT
     };
     for (rules, room) in [(got, 600), (PUT, 0), (PUT, 601), (PUT, u64::MAX)] {
         let mut job = Job::new(2, FabricConfig::default(), rules);
-        job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(600));
+        job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(600));
         attack(&mut job, Kind::ClearToSend, none, &clear(room));
         assert!(fault(&job).is_some(), "{room}");
         job.until(|job| job.fabric.regions() == 0);
     }
     let mut job = Job::new(2, FabricConfig::default(), PUT);
-    job.recv(0, Source::Any, 0, Tag::Any, &SharedBytes::zeroed(600));
+    job.recv(0, Source::Any, 0, Tag::Any, &Buffer::zeroed(600));
     attack(&mut job, Kind::ClearToSend, none, &clear(600));
     assert!(fault(&job).is_some());
     // Twice.
@@ -179,7 +167,7 @@ fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
         ..FabricConfig::default()
     };
     let mut job = Job::new(2, slow, PUT);
-    job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(600));
+    job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(600));
     for _ in 0..2 {
         attack(&mut job, Kind::ClearToSend, none, &clear(1));
     }
@@ -189,9 +177,9 @@ fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
 
 #[test]
 fn a_put_that_fails_ends_both_sides() {
-    // To a region that does not exist: the sender hears of it.
+    // To a region that does not exist: the sender gets an error.
     let mut job = Job::new(2, FabricConfig::default(), PUT);
-    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, SharedBytes::zeroed(600));
+    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(600));
     attack(&mut job, Kind::ClearToSend, Flags::empty(), &clear(600));
     assert!(matches!(
         job.wait(0, sent),
@@ -205,9 +193,9 @@ fn a_put_that_fails_ends_both_sides() {
         job.ranks[0].tx.moves.puts, 4,
         "none is started after a failure"
     );
-    // The sender says that it failed: so does the receive.
+    // The sender reports the failure: the receive fails.
     let mut job = Job::new(2, FabricConfig::default(), PUT);
-    let got = job.recv(0, Source::Any, 0, Tag::Any, &SharedBytes::zeroed(600));
+    let got = job.recv(0, Source::Any, 0, Tag::Any, &Buffer::zeroed(600));
     let mut offer = vec![0; 48];
     offer[..8].copy_from_slice(&600u64.to_le_bytes());
     attack(&mut job, Kind::RequestToSend, Flags::PUT, &offer);
@@ -224,7 +212,7 @@ fn a_put_that_fails_ends_both_sides() {
 }
 
 #[test]
-fn a_peer_that_takes_no_answers_is_refused_at_last() {
+fn a_peer_that_accepts_no_answers_is_refused_in_the_end() {
     let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     let mut asked = 0;
     while fault(&job).is_none() {
@@ -235,7 +223,7 @@ fn a_peer_that_takes_no_answers_is_refused_at_last() {
 }
 
 #[test]
-fn a_peer_that_takes_its_answers_may_ask_for_ever() {
+fn a_peer_that_accepts_its_answers_is_never_refused() {
     let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     for _ in 0..200_000 {
         attack(&mut job, Kind::Cancel, Flags::empty(), &[0; 8]);
@@ -246,7 +234,7 @@ fn a_peer_that_takes_its_answers_may_ask_for_ever() {
 }
 
 #[test]
-fn a_peer_that_does_not_stop_is_refused_at_last() {
+fn a_peer_that_does_not_stop_is_refused_in_the_end() {
     let rules = EngineConfig {
         unexpected_messages: 10,
         ..EngineConfig::default()
@@ -262,7 +250,7 @@ fn a_peer_that_does_not_stop_is_refused_at_last() {
 
 proptest! {
     #[test]
-    fn any_frames_leave_nothing_behind(data in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn any_frames_leave_no_operation_and_no_region(data in prop::collection::vec(any::<u8>(), 0..600)) {
         frames(&data);
     }
 }

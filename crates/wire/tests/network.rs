@@ -1,4 +1,4 @@
-//! Plans of network roads: what the size of a job changes, and what memory it takes.
+//! Tests of network plans: dependence on the size of the job, and memory.
 
 use oxmpi_wire::paths::network::{
     ConnectTime, JOB_SIZES, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, NetworkSettings,
@@ -32,9 +32,9 @@ fn payloads_fall_with_the_job_at_the_sizes_that_are_documented() {
     }
 }
 
-/// Long messages that go through the buffers cost a copy on each side, from every size on.
+/// Long messages through buffers cost a copy on each side, at every size.
 #[test]
-fn what_is_copied_costs_more() {
+fn copies_cost_more() {
     for engine_from in [0, 1024, 64 << 10] {
         let cost = |zero_copy| {
             let wanted = NetworkSettings {
@@ -84,10 +84,10 @@ fn defaults_are_those_of_the_rows() {
 }
 
 proptest! {
-    /// Memory grows with the peers in use up to what all of them take, which is what is taken when
-    /// all mailboxes are made at the start; a shared pool takes as many slots for any job.
+    /// Memory grows with the peers in use up to that of all peers, which mailboxes made at the start take; a shared pool has
+    /// the same number of slots for any job.
     #[test]
-    fn memory_keeps_to_its_bounds(
+    fn memory_is_within_its_bounds(
         ranks in 1..1_000_000u64,
         block in prop::option::of(1..1000u32),
         short in prop::option::of(64..8152u32),
@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(shared.memory(used).mailboxes, u64::from(POOL_SLOTS) * plan.slot());
     }
 
-    /// Whatever is set, protocol frames fit, and the table's ends are in order.
+    /// With any settings protocol frames fit, and the switch points are in order.
     #[test]
     fn limits_are_fit_for_an_engine(
         ranks in 1..1_000_000u64,

@@ -1,4 +1,4 @@
-//! The table of paths: known tables, and laws against looking at every size.
+//! Tests of the table of paths: known tables, and properties checked at every size.
 
 use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{
@@ -6,7 +6,7 @@ use oxmpi_wire::paths::{
 };
 use proptest::prelude::*;
 
-/// A medium whose costs cross: E0 and E1 at 40 B, E1 and R0 at 2,000 B, R0 and R1 at 200,000 B.
+/// Limits with costs that cross: E0 and E1 at 40 B, E1 and R0 at 2,000 B, R0 and R1 at 200,000 B.
 const LIMITS: Limits = Limits {
     costs: PathCosts {
         short: Cost::line(40, 1000),
@@ -40,7 +40,7 @@ fn rows(limits: &Limits, overrides: PathOverrides) -> Vec<PathRow> {
 }
 
 #[test]
-fn costs_decide_where_nothing_is_set() {
+fn costs_decide_without_overrides() {
     assert_eq!(
         rows(&LIMITS, PathOverrides::NONE),
         [
@@ -50,7 +50,7 @@ fn costs_decide_where_nothing_is_set() {
             endless(Path::R1, 200_001),
         ]
     );
-    // What nobody has measured is taken as far as it reaches.
+    // Without measurements each path is used as far as it reaches.
     assert_eq!(
         rows(&Limits::new(48, 8192), PathOverrides::NONE),
         [
@@ -181,8 +181,7 @@ fn switches() -> impl Strategy<Value = PathOverrides> {
 }
 
 proptest! {
-    /// Rows follow one another without a gap, name the path that a message takes, and keep to what
-    /// each path reaches.
+    /// Rows have no gaps, agree with the path of a message, and stay within the reach of each path.
     #[test]
     fn rows_and_paths_agree(limits in limits(), switches in switches()) {
         let table = PathTable::new(&limits, &switches);
@@ -205,8 +204,7 @@ proptest! {
         prop_assert_eq!(next, None);
     }
 
-    /// Where nothing is set, every size takes the cheapest path of those that are not left yet: as
-    /// found by looking at each size.
+    /// Without overrides every size takes the cheapest path of those that have not ended: checked for each size.
     #[test]
     fn each_size_takes_the_cheapest(limits in limits()) {
         let table = PathTable::new(&limits, &PathOverrides::NONE);
@@ -221,7 +219,7 @@ proptest! {
             while let Some(next) = Path::ALL.into_iter().find(|path| *path > now) {
                 let later = Path::ALL.into_iter().filter(|path| *path > now);
                 let cheaper = later.map(|path| limits.costs.of(path).ps(len)).any(|ps| ps < limits.costs.of(now).ps(len));
-                // An empty message always fits the first path.
+                // An empty message always takes E0.
                 if len == 0 && now == Path::E0 || len <= reach(now) && !cheaper {
                     break;
                 }

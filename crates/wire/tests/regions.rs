@@ -1,4 +1,4 @@
-//! Registrations against a list of all that there ever were.
+//! Tests of the table of regions, compared with a list of all registrations.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,12 +29,12 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is known of one region.
+/// The expected state of one region.
 struct Known {
     name: RegionId,
     len: u64,
     access: Access,
-    /// None once it is released.
+    /// `None` once it is released.
     region: Option<Region>,
     users: u32,
 }
@@ -47,7 +47,7 @@ impl Known {
 
 proptest! {
     #[test]
-    fn a_name_reaches_its_own_bytes_until_their_end(steps in prop::collection::vec(step(), 0..60)) {
+    fn an_id_reaches_its_own_bytes_until_the_release(steps in prop::collection::vec(step(), 0..60)) {
         let mut regions: Regions<_, usize> = Regions::new();
         let mut all: Vec<Known> = Vec::new();
         for step in steps {
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn any_key_names_something_or_nothing(bytes: [u8; Key::LEN]) {
+    fn any_key_has_an_id(bytes: [u8; Key::LEN]) {
         let (name, besides) = RegionId::from_key(&Key(bytes));
         prop_assert_eq!(name.key(besides), Key(bytes));
         prop_assert_eq!(RegionId::from_word(name.word()), name);
@@ -122,9 +122,9 @@ proptest! {
     }
 }
 
-/// Names of memory that one peer was told of, changed a little: by a small number, in a bit, or to another place.
+/// Ids that differ from a valid one by a small number, in one bit, or in the index.
 #[test]
-fn a_name_that_is_nearly_right_names_nothing() {
+fn an_id_that_is_nearly_right_reaches_nothing() {
     let mut regions: Regions<_, ()> = Regions::new();
     let names: Vec<u64> = (0..40)
         .map(|_| regions.add(Rc::new(RefCell::new(vec![0])), Access::Write))

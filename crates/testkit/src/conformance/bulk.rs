@@ -9,7 +9,7 @@ use crate::memory::pattern;
 const LENS: [usize; 9] = [1, 7, 48, 4095, 4096, 4097, 65_536, 1_000_003, 5 << 20];
 
 #[derive(Clone, Copy)]
-enum BulkDirection {
+enum Direction {
     Get,
     Put,
 }
@@ -34,9 +34,8 @@ fn registered<S: TestedTransport>(
 /// Starts a get or a put between the peer's region of `key` and `region` of this end.
 fn start<S: TestedTransport>(
     end: &mut TransportEnd<S>,
-    direction: BulkDirection,
-    (key, key_at): (&Key, u64),
-    (region, at): (&Region<S>, u64),
+    direction: Direction,
+    ((key, key_at), (region, at)): ((&Key, u64), (&Region<S>, u64)),
     len: u64,
     token: Token,
 ) -> Result<(), Busy> {
@@ -47,14 +46,14 @@ fn start<S: TestedTransport>(
     };
     let local = Local { region, at, len };
     match direction {
-        BulkDirection::Get => end.tx.get(end.peer, remote, local, token),
-        BulkDirection::Put => end.tx.put(end.peer, local, remote, token),
+        Direction::Get => end.tx.get(end.peer, remote, local, token),
+        Direction::Put => end.tx.put(end.peer, local, remote, token),
     }
 }
 
 /// Moves a range and compares all bytes of the target.
 fn moves<S: TestedTransport>(
-    direction: BulkDirection,
+    direction: Direction,
     len: usize,
     key_at: usize,
     at: usize,
@@ -63,12 +62,12 @@ fn moves<S: TestedTransport>(
     let [mut a, mut b] = S::join();
     let (source, target) = (pattern(len, 1), vec![0xee; len]);
     let (here, there) = match direction {
-        BulkDirection::Get => (target.clone(), source.clone()),
-        BulkDirection::Put => (source.clone(), target.clone()),
+        Direction::Get => (target.clone(), source.clone()),
+        Direction::Put => (source.clone(), target.clone()),
     };
     let (here_access, there_access) = match direction {
-        BulkDirection::Get => (Access::Write, Access::Read),
-        BulkDirection::Put => (Access::Read, Access::Write),
+        Direction::Get => (Access::Write, Access::Read),
+        Direction::Put => (Access::Read, Access::Write),
     };
     let (here, region, _) = registered(&mut a, here, here_access);
     let (there, there_region, key) = registered(&mut b, there, there_access);
@@ -76,9 +75,8 @@ fn moves<S: TestedTransport>(
     let mut started = false;
     until("bulk moves", || {
         if !started {
-            let from = (&key, key_at as u64);
-            let to = (&region, at as u64);
-            started = start(&mut a, direction, from, to, part as u64, Token(77)).is_ok();
+            let ranges = ((&key, key_at as u64), (&region, at as u64));
+            started = start(&mut a, direction, ranges, part as u64, Token(77)).is_ok();
         }
         a.poll(&mut a_log);
         b.poll(&mut b_log);
@@ -86,8 +84,8 @@ fn moves<S: TestedTransport>(
     });
     assert_eq!(a_log.done, [(Token(77), Ok(()))]);
     let (from_at, to_at, got) = match direction {
-        BulkDirection::Get => (key_at, at, S::read(&here)),
-        BulkDirection::Put => (at, key_at, S::read(&there)),
+        Direction::Get => (key_at, at, S::read(&here)),
+        Direction::Put => (at, key_at, S::read(&there)),
     };
     let mut expected = target;
     expected[to_at..to_at + part].copy_from_slice(&source[from_at..from_at + part]);
@@ -123,20 +121,20 @@ fn release<S: TestedTransport>(
 /// The receiver reads whole regions of the sender.
 pub fn get_moves_all_bytes<S: TestedTransport>() {
     for len in LENS {
-        moves::<S>(BulkDirection::Get, len, 0, 0, len);
+        moves::<S>(Direction::Get, len, 0, 0, len);
     }
 }
 
 /// The sender writes whole regions of the receiver.
 pub fn put_moves_all_bytes<S: TestedTransport>() {
     for len in LENS {
-        moves::<S>(BulkDirection::Put, len, 0, 0, len);
+        moves::<S>(Direction::Put, len, 0, 0, len);
     }
 }
 
 /// Ranges within regions move, and nothing outside of them changes.
 pub fn parts_of_a_region_move<S: TestedTransport>() {
-    for direction in [BulkDirection::Get, BulkDirection::Put] {
+    for direction in [Direction::Get, Direction::Put] {
         for (key_at, at, part) in [
             (0, 100, 1),
             (99_999, 0, 1),
@@ -159,16 +157,7 @@ pub fn every_token_is_returned_once<S: TestedTransport>() {
         while next < 64 {
             let at = next * 1000;
             let ranges = ((&key, at), (&region, at));
-            if start(
-                &mut a,
-                BulkDirection::Get,
-                ranges.0,
-                ranges.1,
-                1000,
-                Token(next),
-            )
-            .is_err()
-            {
+            if start(&mut a, Direction::Get, ranges, 1000, Token(next)).is_err() {
                 break;
             }
             next += 1;
@@ -210,15 +199,7 @@ pub fn frames_pass_bulk<S: TestedTransport>() {
         if !started {
             let ranges = ((&key, 0), (&region, 0));
             let len = len as u64;
-            started = start(
-                &mut a,
-                BulkDirection::Get,
-                ranges.0,
-                ranges.1,
-                len,
-                Token(1),
-            )
-            .is_ok();
+            started = start(&mut a, Direction::Get, ranges, len, Token(1)).is_ok();
         }
         if tag < 1000 && b.try_send(&eager(tag, 8), &[8; 8], true) {
             tag += 1;

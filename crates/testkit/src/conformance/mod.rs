@@ -5,21 +5,21 @@
 //! ```
 //! use oxmpi_testkit::conformance::{TransportEnd, TestedTransport};
 //! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, FabricConfig, fabric};
-//! # use oxmpi_testkit::memory::SharedBytes;
+//! # use oxmpi_testkit::memory::Buffer;
 //! struct Fair;
 //!
 //! impl TestedTransport for Fair {
 //!     // ...
 //! #     type Tx = FabricTx;
 //! #     type Rx = FabricRx;
-//! #     type Memory = SharedBytes;
+//! #     type Memory = Buffer;
 //! #     fn join() -> [TransportEnd<Self>; 2] {
 //! #         let (_, ends) = fabric(2, FabricConfig::default());
 //! #         TransportEnd::two(ends)
 //! #     }
-//! #     fn memory(bytes: Vec<u8>) -> SharedBytes { SharedBytes::new(bytes) }
-//! #     fn bytes(memory: &SharedBytes) -> SharedBytes { memory.clone() }
-//! #     fn read(memory: &SharedBytes) -> Vec<u8> { memory.to_vec() }
+//! #     fn memory(bytes: Vec<u8>) -> Buffer { Buffer::new(bytes) }
+//! #     fn bytes(memory: &Buffer) -> Buffer { memory.clone() }
+//! #     fn read(memory: &Buffer) -> Vec<u8> { memory.to_vec() }
 //! }
 //!
 //! oxmpi_testkit::conformance!(fair, Fair);
@@ -208,6 +208,26 @@ fn until(what: &str, mut step: impl FnMut() -> bool) {
     while !step() {
         assert!(start.elapsed() < WATCHDOG, "hangs: {what}");
     }
+}
+
+/// The items of a [`TestedTransport`] whose memory is [`Buffer`](crate::memory::Buffer).
+#[macro_export]
+macro_rules! shared_memory {
+    () => {
+        type Memory = $crate::memory::Buffer;
+
+        fn memory(bytes: Vec<u8>) -> Self::Memory {
+            Self::Memory::new(bytes)
+        }
+
+        fn bytes(memory: &Self::Memory) -> Self::Memory {
+            memory.clone()
+        }
+
+        fn read(memory: &Self::Memory) -> Vec<u8> {
+            memory.to_vec()
+        }
+    };
 }
 
 /// Instantiates the suite for a [`TestedTransport`] as the tests of a module; with `, killable` also the tests of a peer's

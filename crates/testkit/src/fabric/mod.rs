@@ -10,10 +10,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use oxmpi_wire::{Bytes, Fault, Header, Key, Limits, Peer, Token};
+use oxmpi_wire::{Fault, Header, Key, Limits, Peer, Token};
 
-use crate::frame_builder::number_in;
-use crate::memory::SharedBytes;
+use crate::frame_builder::{RegionOffset, RegionStore, number_in};
 use crate::rng::Rng;
 
 /// Configuration of a fabric.
@@ -67,14 +66,9 @@ struct Net {
     config: FabricConfig,
     /// Frames under way, by sender and receiver.
     queues: BTreeMap<(u32, u32), Queue>,
-    /// Registered memory, by owner and number.
-    regions: BTreeMap<(u32, u64), SharedBytes>,
-    next_region: u64,
+    regions: RegionStore,
     dead: Vec<bool>,
 }
-
-/// A position in registered memory: owner, number, offset.
-type RegionOffset = (u32, u64, u64);
 
 /// A bulk operation under way.
 #[derive(Debug)]
@@ -139,8 +133,7 @@ pub fn fabric(ends: u32, config: FabricConfig) -> (Fabric, Vec<(FabricTx, Fabric
         rng: Rng::new(config.seed),
         config,
         queues: BTreeMap::new(),
-        regions: BTreeMap::new(),
-        next_region: 0,
+        regions: RegionStore::default(),
         dead: vec![false; ends as usize],
     }));
     let halves = (0..ends)
@@ -181,17 +174,14 @@ impl Fabric {
     #[must_use]
     pub fn regions(&self) -> usize {
         let net = self.0.borrow();
-        net.regions
-            .keys()
-            .filter(|(owner, _)| !net.dead[*owner as usize])
-            .count()
+        net.regions.count(|owner| !net.dead[owner as usize])
     }
 
     /// The content of the memory that `owner` registered with this key.
     #[must_use]
     pub fn registered(&self, owner: Peer, key: &Key) -> Option<Vec<u8>> {
         let net = self.0.borrow();
-        let bytes = net.regions.get(&(owner.0, number_in(key)))?;
+        let bytes = net.regions.get(owner.0, number_in(key))?;
         Some(bytes.to_vec())
     }
 
@@ -206,7 +196,7 @@ impl Net {
     fn run(&mut self, me: u32, bulk: Bulk) -> Option<(Token, Result<(), Fault>)> {
         match bulk {
             Bulk::Release { region, token } => {
-                self.regions.remove(&(me, region));
+                self.regions.release(me, region);
                 Some((token, Ok(())))
             }
             Bulk::Move { peer, .. } if self.dead[peer as usize] => None,
@@ -221,13 +211,10 @@ impl Net {
     }
 
     fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
-        let region = |(owner, number, at): RegionOffset| {
-            self.regions
-                .get(&(owner, number))
-                .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
-                .ok_or(Fault::Protocol("a range outside of its region"))
-        };
-        region(to)?.copy_from(to.2, region(from)?, from.2, len);
+        let source = self.regions.range(from, len)?;
+        self.regions
+            .range(to, len)?
+            .copy_from(to.2, source, from.2, len);
         Ok(())
     }
 }

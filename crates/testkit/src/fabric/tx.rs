@@ -7,7 +7,7 @@ use oxmpi_wire::{
 
 use super::{Bulk, FabricTx};
 use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
-use crate::memory::SharedBytes;
+use crate::memory::Buffer;
 
 impl FabricTx {
     /// The number of this end as a peer of the others.
@@ -122,15 +122,12 @@ impl Tx for FabricTx {
 }
 
 impl Memory for FabricTx {
-    type Bytes = SharedBytes;
+    type Bytes = Buffer;
     type Region = u64;
 
-    fn register(&mut self, bytes: SharedBytes, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: Buffer, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
-        let number = net.next_region;
-        net.next_region += 1;
-        net.regions.insert((self.me, number), bytes);
-        Ok(number)
+        Ok(net.regions.register(self.me, bytes))
     }
 
     fn key(&mut self, region: &u64, _to: Peer) -> Key {

@@ -7,7 +7,7 @@ use oxmpi_wire::{
 
 use crate::conformance::EventLog;
 use crate::fabric::{FabricConfig, FabricRx, FabricTx, fabric};
-use crate::memory::SharedBytes;
+use crate::memory::Buffer;
 
 /// The peer that breaks the protocol.
 const HOSTILE: Peer = Peer(1);
@@ -131,14 +131,14 @@ impl Victim {
             5 => {
                 let (mode, len) = (script.next(), script.next());
                 let mode = [Mode::Standard, Mode::Synchronous][usize::from(mode % 2)];
-                let body = SharedBytes::zeroed(usize::from(len) * 2);
+                let body = Buffer::zeroed(usize::from(len) * 2);
                 let (tx, envelope) = (&mut self.tx, script.envelope());
                 let request = self.engine.send(tx, HOSTILE, envelope, mode, body);
                 self.requests.push(request);
             }
             6 => {
                 let (source, context, tag) = script.want();
-                let body = SharedBytes::zeroed(usize::from(script.next()));
+                let body = Buffer::zeroed(usize::from(script.next()));
                 let request = self.engine.recv(&mut self.tx, source, context, tag, body);
                 self.requests.push(request);
             }
@@ -155,7 +155,7 @@ impl Victim {
                 }
             }
             9 => {
-                let body = SharedBytes::zeroed(usize::from(script.next()));
+                let body = Buffer::zeroed(usize::from(script.next()));
                 if let Some(message) = self.claimed.pop() {
                     let request = self.engine.matched_recv(&mut self.tx, message, body);
                     self.requests.extend(request);
@@ -199,7 +199,7 @@ impl Victim {
     fn end(mut self) {
         self.fabric.kill(HOSTILE);
         for message in self.claimed.drain(..) {
-            let body = SharedBytes::zeroed(8);
+            let body = Buffer::zeroed(8);
             let request = self.engine.matched_recv(&mut self.tx, message, body);
             self.requests.extend(request);
         }

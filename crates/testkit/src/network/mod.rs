@@ -9,14 +9,13 @@ mod rx;
 mod tx;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use oxmpi_wire::paths::network::{ConnectTime, NetworkPlan};
 use oxmpi_wire::{Limits, Token};
 
 use self::mailbox_end::MailboxEnd;
-use crate::memory::SharedBytes;
+use crate::frame_builder::{RegionOffset, RegionStore};
 
 /// Memory and traffic of one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,17 +38,15 @@ pub struct EndCounters {
 struct Net {
     plan: NetworkPlan,
     ends: Vec<MailboxEnd>,
-    /// Registered memory, by owner and number.
-    regions: BTreeMap<(u32, u64), SharedBytes>,
-    next_region: u64,
+    regions: RegionStore,
 }
 
 /// A bulk operation under way.
 #[derive(Debug)]
 enum Bulk {
     Move {
-        from: (u32, u64, u64),
-        to: (u32, u64, u64),
+        from: RegionOffset,
+        to: RegionOffset,
         len: u64,
         token: Token,
     },
@@ -95,8 +92,7 @@ pub fn network(plan: NetworkPlan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
     let net = Rc::new(RefCell::new(Net {
         plan,
         ends,
-        regions: BTreeMap::new(),
-        next_region: 0,
+        regions: RegionStore::default(),
     }));
     let half = |me| {
         let tx = NetworkTx {
@@ -127,6 +123,6 @@ impl Network {
     /// Number of regions that are registered now.
     #[must_use]
     pub fn regions(&self) -> usize {
-        self.0.borrow().regions.len()
+        self.0.borrow().regions.count(|_| true)
     }
 }

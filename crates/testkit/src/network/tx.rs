@@ -7,8 +7,8 @@ use oxmpi_wire::{
 };
 
 use super::{Bulk, Net, NetworkTx};
-use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
-use crate::memory::SharedBytes;
+use crate::frame_builder::{FrameBuilder, PostFrame, RegionOffset, key_of, number_in};
+use crate::memory::Buffer;
 
 impl Net {
     /// Whether a frame with `buffers` buffers may go from `from` to `to`, which may be the same.
@@ -37,18 +37,12 @@ impl Net {
     fn copy(
         &mut self,
         me: u32,
-        from: (u32, u64, u64),
-        to: (u32, u64, u64),
+        from: RegionOffset,
+        to: RegionOffset,
         len: u64,
     ) -> Result<(), Fault> {
-        let region = |(owner, number, at): (u32, u64, u64)| {
-            self.regions
-                .get(&(owner, number))
-                .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
-                .cloned()
-                .ok_or(Fault::Protocol("a range outside of its region"))
-        };
-        let (source, target) = (region(from)?, region(to)?);
+        let source = self.regions.range(from, len)?.clone();
+        let target = self.regions.range(to, len)?.clone();
         let by_engine = self.plan.by_engine(len);
         let zero_copy = self.plan.settings.zero_copy;
         let end = &mut self.ends[me as usize];
@@ -78,7 +72,7 @@ impl NetworkTx {
         for bulk in bulk {
             let (token, result) = match bulk {
                 Bulk::Release { region, token } => {
-                    self.net.borrow_mut().regions.remove(&(self.me, region));
+                    self.net.borrow_mut().regions.release(self.me, region);
                     (token, Ok(()))
                 }
                 Bulk::Move {
@@ -150,15 +144,12 @@ impl Tx for NetworkTx {
 }
 
 impl Memory for NetworkTx {
-    type Bytes = SharedBytes;
+    type Bytes = Buffer;
     type Region = u64;
 
-    fn register(&mut self, bytes: SharedBytes, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: Buffer, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
-        let number = net.next_region;
-        net.next_region += 1;
-        net.regions.insert((self.me, number), bytes);
-        Ok(number)
+        Ok(net.regions.register(self.me, bytes))
     }
 
     fn key(&mut self, region: &u64, _to: Peer) -> Key {

@@ -13,7 +13,7 @@ use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source
 pub use self::op::Op;
 
 use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
-use crate::memory::{SharedBytes, pattern};
+use crate::memory::{Buffer, pattern};
 use crate::oracle::{Arrival, Matcher, ReceivePattern, ReceiveResult};
 use crate::spy::SpyRx;
 
@@ -58,7 +58,7 @@ enum Expected {
 
 struct Received {
     at: u32,
-    room: SharedBytes,
+    room: Buffer,
     request: Option<Request>,
     expected: Expected,
 }
@@ -167,7 +167,7 @@ impl Scenario {
                 if let Some(number) = self.message(from, to, envelope, len) {
                     let sent = &self.sent[number];
                     let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-                    let body = SharedBytes::new(sent.body(number));
+                    let body = Buffer::new(sent.body(number));
                     let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
                     if done.is_err() {
                         self.send(number, Mode::Standard);
@@ -226,12 +226,12 @@ impl Scenario {
     fn send(&mut self, number: usize, mode: Mode) {
         let sent = &mut self.sent[number];
         let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-        let body = SharedBytes::new(sent.body(number));
+        let body = Buffer::new(sent.body(number));
         self.open_sends.push(number);
         sent.request = Some(engine.send(tx, Peer(sent.to), sent.envelope, mode, body));
     }
 
-    fn receive(&mut self, at: u32, room: SharedBytes) -> usize {
+    fn receive(&mut self, at: u32, room: Buffer) -> usize {
         self.received.push(Received {
             at,
             room,
@@ -253,7 +253,7 @@ impl Scenario {
         if !self.alive[at as usize] {
             return;
         }
-        let room = SharedBytes::zeroed(room.into());
+        let room = Buffer::zeroed(room.into());
         let receive = self.receive(at, room.clone());
         let Rank {
             tx, engine, oracle, ..
@@ -277,7 +277,7 @@ impl Scenario {
         {
             return;
         }
-        let room = SharedBytes::zeroed(64);
+        let room = Buffer::zeroed(64);
         let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
         let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
         let status = engine.recv_fast(rx, tx, source, envelope.context, tag, &room);
@@ -331,7 +331,7 @@ impl Scenario {
         };
         let arrival = expected.expect("the oracle knows of the message");
         assert_eq!((status.source.0, status.len), (arrival.from, arrival.len));
-        let room = SharedBytes::zeroed(status.len as usize);
+        let room = Buffer::zeroed(status.len as usize);
         let request = engine.matched_recv(tx, message, room.clone());
         let receive = self.receive(at, room);
         self.received[receive].request = Some(request.expect("the message is fresh"));

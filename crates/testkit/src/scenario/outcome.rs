@@ -3,7 +3,7 @@
 use oxmpi_wire::{Envelope, Failure, Fault, Outcome, Peer, Request};
 
 use super::{Expected, Received, Scenario, Sent};
-use crate::memory::SharedBytes;
+use crate::memory::Buffer;
 use crate::oracle::Arrival;
 use crate::spy::{Payload, SinkEvent};
 
@@ -92,7 +92,7 @@ impl Scenario {
                     if let Some(outcome) = outcome {
                         self.check_received(receive, outcome);
                     }
-                    self.received[receive].room = SharedBytes::default();
+                    self.received[receive].room = Buffer::default();
                 }
                 None => at += 1,
             }

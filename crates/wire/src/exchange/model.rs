@@ -83,7 +83,7 @@ impl WireUpJob {
 }
 
 /// Result of an estimate: times in nanoseconds from the start, and amounts of traffic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireUpTime {
     /// When the last leader has all tables.
     pub leaders: u64,
@@ -130,13 +130,7 @@ pub fn exchange(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let (all, rtt) = (rounds(nodes), 2 * costs.latency);
     let mut leaders = vec![Leader::default(); nodes as usize];
     let mut events = BinaryHeap::new();
-    let mut time = WireUpTime {
-        leaders: 0,
-        all: 0,
-        gets: 0,
-        messages: 0,
-        bytes: 0,
-    };
+    let mut time = WireUpTime::default();
     if all > 0 {
         events.extend((0..nodes).map(|node| Reverse((costs.latency, Event::Asked(node)))));
     }
@@ -209,8 +203,7 @@ pub fn counting(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
         leaders: all,
         all,
         gets: in_turn + of_all,
-        messages: 0,
-        bytes: 0,
+        ..WireUpTime::default()
     }
 }
 
@@ -228,8 +221,7 @@ pub fn from_one_server(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
         leaders: all,
         all,
         gets,
-        messages: 0,
-        bytes: 0,
+        ..WireUpTime::default()
     }
 }
 

@@ -140,7 +140,7 @@ fn gets_and_messages_grow_by_the_logarithm() {
     assert_eq!(round_source(round_target(3, edge, 31), edge, 31), 3);
 }
 
-/// A leader of four that waits for its first message, which node 1 sends.
+/// The leader of node 0 of four nodes, while it waits for its first message, from node 1.
 fn waiting() -> (AddressExchange, Vec<NodeAddressTable>) {
     let tables = job(&[1, 2, 1, 1]);
     let mut leader = AddressExchange::new(0, 4, &tables[0]);
@@ -275,7 +275,7 @@ fn the_model_counts_what_the_machine_does() {
         }
         let time = exchange(&job, &WireUpCosts::ETHERNET);
         assert_eq!((time.messages, time.gets), (messages, messages), "{job:?}");
-        // Every leader ends with one message of all; what came to it had that and the heads of its rounds.
+        // Every leader ends with all tables in one message; it received these and the head of each round's message.
         let own: u64 = tables.iter().map(|s| s.encode().len() as u64 + 4).sum();
         let heads = 20 * messages;
         let whole = 20 + own;
@@ -307,7 +307,7 @@ fn rounds_grow_slowly_and_gets_from_one_server_do_not() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the sizes of nodes and the order in which messages come.
+    /// For any sizes of nodes and any order of messages.
     #[test]
     fn every_rank_learns_all_addresses(
         per_node in prop::collection::vec(1u32..9, 1..60),
@@ -317,7 +317,7 @@ proptest! {
         check(&per_node, |_| picks.next().unwrap());
     }
 
-    /// What is read was written so, and no bytes panic.
+    /// Decoded bytes encode to the same, and no bytes panic.
     #[test]
     fn encoded_tables_decode_to_the_same(
         common in "\\PC{0,80}",

@@ -1,6 +1,6 @@
 //! The settings that override switch points between the paths, and their parsers.
 
-use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, size};
 
 use super::RendezvousScheme;
 
@@ -135,7 +135,10 @@ pub fn put_chunk(text: &str) -> Result<Option<u64>, Error> {
         if (4 << 10..=1 << 30).contains(&bytes) {
             Ok(bytes)
         } else {
-            Err(wrong(text, "`auto` or a size from 4KiB to 1GiB"))
+            Err(Error::new(
+                Span::whole(text),
+                "`auto` or a size from 4KiB to 1GiB",
+            ))
         }
     })
 }
@@ -149,13 +152,6 @@ fn auto_or<T>(text: &str, read: fn(&str) -> Result<T, Error>) -> Result<Option<T
 }
 
 fn below_4g(text: &str) -> Result<u32, Error> {
-    u32::try_from(size(text)?).map_err(|_| wrong(text, "`auto` or a size below 4G"))
-}
-
-fn wrong(text: &str, expected: &'static str) -> Error {
-    Error {
-        span: Span::whole(text),
-        expected: Expected::Text(expected),
-        suggestion: None,
-    }
+    u32::try_from(size(text)?)
+        .map_err(|_| Error::new(Span::whole(text), "`auto` or a size below 4G"))
 }

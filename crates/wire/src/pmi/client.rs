@@ -222,11 +222,15 @@ impl Client {
             (Err(_), _) | (Ok(_), Command::Finalize) => State::Left,
             (Ok(_), _) => State::Joined,
         };
-        let found = after?;
-        if let ParsedReply::Maxes(limits) = found {
+        let reply = after?;
+        if let Reply::Maxes(limits) = reply {
             self.limits = limits;
         }
-        Ok(Some(found.reply(&self.text)))
+        Ok(Some(match reply {
+            Reply::KvsName(_) => Reply::KvsName(&self.text),
+            Reply::Value(Some(_)) => Reply::Value(Some(&self.text)),
+            reply => reply,
+        }))
     }
 
     /// Records that the server closed the connection, and returns the error; `None` if no request was under way.
@@ -257,8 +261,9 @@ impl Client {
         }
     }
 
-    /// Parses the complete line in `reader` as the reply to `command`; a text in it goes to `text`.
-    fn answered(&mut self, command: Command) -> Result<ParsedReply, ClientError> {
+    /// Parses the complete line in `reader` as the reply to `command`. A text in it goes to `self.text`, and is empty in the
+    /// reply.
+    fn answered(&mut self, command: Command) -> Result<Reply<'static>, ClientError> {
         let line = Line::parse(self.reader.line())?;
         let request = command.request_word();
         let expected = command.reply_word();
@@ -288,14 +293,14 @@ impl Client {
                 if !absent {
                     keep(line.value("value").ok_or_else(wrong)?);
                 }
-                Ok(ParsedReply::Value { present: !absent })
+                Ok(Reply::Value((!absent).then_some("")))
             }
             _ if !agreed => Err(refused()),
             Command::Init => {
                 let version = line.number("pmi_version").ok_or_else(wrong)?;
                 let subversion = line.number("pmi_subversion").ok_or_else(wrong)?;
                 if version == 1 {
-                    Ok(ParsedReply::Init {
+                    Ok(Reply::Init {
                         version,
                         subversion,
                     })
@@ -309,28 +314,26 @@ impl Client {
                         .and_then(|max| max.checked_sub(1))
                         .ok_or_else(wrong)
                 };
-                Ok(ParsedReply::Maxes(TextLimits {
+                Ok(Reply::Maxes(TextLimits {
                     kvs_name: longest("kvsname_max")?,
                     key: longest("keylen_max")?,
                     value: longest("vallen_max")?,
                 }))
             }
-            Command::Appnum => Ok(ParsedReply::Appnum(
-                line.number("appnum").ok_or_else(wrong)?,
-            )),
+            Command::Appnum => Ok(Reply::Appnum(line.number("appnum").ok_or_else(wrong)?)),
             Command::UniverseSize => {
                 let size: i64 = line.number("size").ok_or_else(wrong)?;
-                Ok(ParsedReply::UniverseSize(
+                Ok(Reply::UniverseSize(
                     u32::try_from(size).ok().filter(|size| *size > 0),
                 ))
             }
             Command::KvsName => {
                 keep(line.value("kvsname").ok_or_else(wrong)?);
-                Ok(ParsedReply::KvsName)
+                Ok(Reply::KvsName(""))
             }
-            Command::Put => Ok(ParsedReply::Put),
-            Command::Barrier => Ok(ParsedReply::Barrier),
-            Command::Finalize => Ok(ParsedReply::Finalize),
+            Command::Put => Ok(Reply::Put),
+            Command::Barrier => Ok(Reply::Barrier),
+            Command::Finalize => Ok(Reply::Finalize),
             Command::Abort => Err(wrong()),
         }
     }
@@ -342,39 +345,4 @@ fn check(field: &'static str, text: &str, max: usize) -> Result<(), ClientError>
         text: Excerpt::new(text.as_bytes()),
         why,
     })
-}
-
-/// A reply whose text is in the client.
-enum ParsedReply {
-    Init { version: u32, subversion: u32 },
-    Maxes(TextLimits),
-    Appnum(u32),
-    UniverseSize(Option<u32>),
-    KvsName,
-    Put,
-    Barrier,
-    Value { present: bool },
-    Finalize,
-}
-
-impl ParsedReply {
-    fn reply(self, text: &str) -> Reply<'_> {
-        match self {
-            Self::Init {
-                version,
-                subversion,
-            } => Reply::Init {
-                version,
-                subversion,
-            },
-            Self::Maxes(limits) => Reply::Maxes(limits),
-            Self::Appnum(number) => Reply::Appnum(number),
-            Self::UniverseSize(size) => Reply::UniverseSize(size),
-            Self::KvsName => Reply::KvsName(text),
-            Self::Put => Reply::Put,
-            Self::Barrier => Reply::Barrier,
-            Self::Value { present } => Reply::Value(present.then_some(text)),
-            Self::Finalize => Reply::Finalize,
-        }
-    }
 }

@@ -99,38 +99,30 @@ impl Command {
         Self::Finalize,
     ];
 
+    /// The words after `cmd=` in request and reply, in the order of [`Command::ALL`].
+    const WORDS: [(&str, &str); 10] = [
+        ("init", "response_to_init"),
+        ("get_maxes", "maxes"),
+        ("get_appnum", "appnum"),
+        ("get_universe_size", "universe_size"),
+        ("get_my_kvsname", "my_kvsname"),
+        ("put", "put_result"),
+        ("barrier_in", "barrier_out"),
+        ("get", "get_result"),
+        ("abort", ""),
+        ("finalize", "finalize_ack"),
+    ];
+
     /// The word after `cmd=` in the request.
     #[must_use]
     pub const fn request_word(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::Maxes => "get_maxes",
-            Self::Appnum => "get_appnum",
-            Self::UniverseSize => "get_universe_size",
-            Self::KvsName => "get_my_kvsname",
-            Self::Put => "put",
-            Self::Barrier => "barrier_in",
-            Self::Get => "get",
-            Self::Abort => "abort",
-            Self::Finalize => "finalize",
-        }
+        Self::WORDS[self as usize].0
     }
 
     /// The word after `cmd=` in the reply; empty for [`Command::Abort`], which has none.
     #[must_use]
     pub const fn reply_word(self) -> &'static str {
-        match self {
-            Self::Init => "response_to_init",
-            Self::Maxes => "maxes",
-            Self::Appnum => "appnum",
-            Self::UniverseSize => "universe_size",
-            Self::KvsName => "my_kvsname",
-            Self::Put => "put_result",
-            Self::Barrier => "barrier_out",
-            Self::Get => "get_result",
-            Self::Abort => "",
-            Self::Finalize => "finalize_ack",
-        }
+        Self::WORDS[self as usize].1
     }
 }
 

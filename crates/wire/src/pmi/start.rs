@@ -93,7 +93,7 @@ pub enum StartError {
         missing: &'static str,
     },
     /// A variable is not a whole number of its range.
-    #[error("{name}={value}, expected a whole number of at least {least}")]
+    #[error("{name}={value}, expected a whole number from {least} to {}", i32::MAX)]
     Number {
         /// The variable.
         name: &'static str,

@@ -416,7 +416,7 @@ fn the_start_method_is_read_from_the_environment() {
                 pmix_rank: Some("4294967294"),
                 ..pmix
             },
-            "PMIX_RANK=`4294967294` is not",
+            "PMIX_RANK=`4294967294`, expected",
         ),
         (
             PmiVariables { rank: None, ..all },
@@ -434,7 +434,7 @@ fn the_start_method_is_read_from_the_environment() {
                 size: Some("0"),
                 ..all
             },
-            "PMI_SIZE=`0`, expected a whole number of at least 1",
+            "PMI_SIZE=`0`, expected a whole number from 1 to 2147483647",
         ),
         (
             PmiVariables {

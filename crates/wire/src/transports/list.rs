@@ -1,6 +1,6 @@
 //! Lists of transports and devices that a setting includes or excludes: parser and types.
 
-use oxmpi_text::{Error, Expected, Span};
+use oxmpi_text::{Error, Span};
 
 /// Names that mean all transports and devices.
 const EVERYTHING: [&str; 2] = ["auto", "all"];
@@ -18,9 +18,9 @@ const SOMETHING: &str = "names to exclude: ranks need at least one transport";
 /// ```
 /// use oxmpi_wire::transports::TransportList;
 ///
-/// let wish = TransportList::parse("^openib,mlx5_0:1").unwrap();
-/// assert!(wish.excludes());
-/// let ports: Vec<_> = wish.entries().map(|entry| entry.port).collect();
+/// let list = TransportList::parse("^openib,mlx5_0:1").unwrap();
+/// assert!(list.excludes());
+/// let ports: Vec<_> = list.entries().map(|entry| entry.port).collect();
 /// assert_eq!(ports, [None, Some(1)]);
 ///
 /// let mixed = TransportList::parse("tcp,^sm").unwrap_err();
@@ -65,10 +65,8 @@ impl<'a> TransportList<'a> {
         for part in list.split(',') {
             let entry = entry(part).map_err(|error| error.moved(at))?;
             if excludes && EVERYTHING.contains(&entry.name) {
-                let span = Span {
-                    start: at,
-                    end: at + part.len(),
-                };
+                let (start, end) = (at, at + part.len());
+                let span = Span { start, end };
                 return Err(Error::new(span, SOMETHING));
             }
             at += part.len() + 1;
@@ -99,13 +97,9 @@ impl<'a> TransportList<'a> {
 fn entry(part: &str) -> Result<ListedName<'_>, Error> {
     let word = part.trim();
     let start = part.len() - part.trim_start().len();
-    let wrong = |from: usize, to: usize, expected| Error {
-        span: Span {
-            start: start + from,
-            end: start + to,
-        },
-        expected: Expected::Text(expected),
-        suggestion: None,
+    let wrong = |from: usize, to: usize, expected| {
+        let (start, end) = (start + from, start + to);
+        Error::new(Span { start, end }, expected)
     };
     if word.starts_with('^') {
         return Err(wrong(0, word.len(), ONE_CARET));

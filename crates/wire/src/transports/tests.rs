@@ -1,3 +1,5 @@
+//! Tests of the selection of transports: lists, warnings, reasons, and properties for any lists.
+
 use std::format;
 use std::string::{String, ToString as _};
 use std::vec::Vec;
@@ -100,9 +102,9 @@ fn the_fastest_interface_is_the_first_and_devices_narrow() {
     }
 }
 
-/// A list of which nothing is left, here since the network's devices are others, counts as not set.
+/// A list of which nothing is left counts as not set.
 #[test]
-fn a_list_whose_devices_cannot_be_used_loses_no_transport() {
+fn a_list_without_usable_devices_counts_as_not_set() {
     for (transports, network, shared, tcp) in [
         ("nope,eth0", "^lo,eth0,mlx5_0:1", true, false),
         ("eth0", "^lo,eth0,ib0", true, false),
@@ -122,7 +124,7 @@ fn a_list_whose_devices_cannot_be_used_loses_no_transport() {
 }
 
 #[test]
-fn what_is_not_here_is_told_once_and_the_next_is_used() {
+fn a_missing_transport_gives_one_warning_and_the_next_is_used() {
     for (transports, network, says) in [
         (
             "sm,tpc",
@@ -201,7 +203,7 @@ fn every_transport_and_device_has_its_reason() {
 }
 
 #[test]
-fn what_does_not_open_leaves_its_turn_to_the_next() {
+fn a_transport_that_does_not_open_is_replaced_by_the_next() {
     let mut selection = chosen("auto", "auto");
     let warning = selection.failed("node7", Transport::Shared, &"no memory");
     assert_eq!(
@@ -245,8 +247,8 @@ fn errors_about_lists_point_at_the_wrong_part() {
 }
 
 proptest! {
-    /// Whatever is asked for: what is taken was not excluded, an interface is only used if it is up, and
-    /// there is some transport unless a list excludes some, or names tcp where the network's devices leave it nothing.
+    /// For any lists: nothing excluded is used, only interfaces that are up are used, and some transport is used unless a list
+    /// excludes transports, or names tcp without a usable device.
     #[test]
     fn laws(
         list in "\\^?(sm|tcp|self|openib|eth0|ib0|mlx5_0:1|nope)(,(sm|tcp|rc|eth0|lo|eth1|x)){0,3}",

@@ -99,34 +99,22 @@ pub struct JobSize {
 
 /// Sizes of mailboxes by the size of the job, smallest first. The last one has no limit.
 pub const JOB_SIZES: [JobSize; 5] = [
-    JobSize {
-        ranks: 512,
-        payload: 8152,
-        block: 64,
-    },
-    JobSize {
-        ranks: 1024,
-        payload: 2008,
-        block: 32,
-    },
-    JobSize {
-        ranks: (16 << 10) - 1,
-        payload: 472,
-        block: 16,
-    },
-    JobSize {
-        ranks: 256 << 10,
-        payload: 216,
-        block: 8,
-    },
-    JobSize {
-        ranks: u64::MAX,
-        payload: 100,
-        block: 4,
-    },
+    JobSize::new(512, 8152, 64),
+    JobSize::new(1024, 2008, 32),
+    JobSize::new((16 << 10) - 1, 472, 16),
+    JobSize::new(256 << 10, 216, 8),
+    JobSize::new(u64::MAX, 100, 4),
 ];
 
 impl JobSize {
+    const fn new(ranks: u64, payload: u32, block: u32) -> Self {
+        Self {
+            ranks,
+            payload,
+            block,
+        }
+    }
+
     /// The sizes for a job of `ranks` ranks.
     #[must_use]
     pub fn of(ranks: u64) -> Self {

@@ -1,9 +1,7 @@
 //! The settings of a network transport (`network_*`), with Cray MPICH's names as aliases, and their parsers. Only `oxmpi
 //! explain` reads them so far: until the verbs transport does, their help starts with `unused: `.
 
-use oxmpi_text::{
-    Alias, Error, Expected, Level, Product, Setting, Span, Words, size, switch, whole,
-};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, size, switch, whole};
 
 use super::{ConnectTime, HEADER, JOB_SIZES, MailboxSharing};
 
@@ -183,7 +181,7 @@ pub fn engine_from(text: &str) -> Result<u32, Error> {
     if bytes.is_multiple_of(128) {
         Ok(bytes as u32)
     } else {
-        Err(wrong(text, EXPECTED))
+        Err(Error::new(Span::whole(text), EXPECTED))
     }
 }
 
@@ -236,14 +234,6 @@ fn within(text: &str, (least, most): (u64, u64), expected: &'static str) -> Resu
     if (least..=most).contains(&bytes) {
         Ok(bytes)
     } else {
-        Err(wrong(text, expected))
-    }
-}
-
-fn wrong(text: &str, expected: &'static str) -> Error {
-    Error {
-        span: Span::whole(text),
-        expected: Expected::Text(expected),
-        suggestion: None,
+        Err(Error::new(Span::whole(text), expected))
     }
 }
