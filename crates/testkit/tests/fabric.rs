@@ -3,16 +3,16 @@
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 use oxmpi_testkit::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
 
-fn join<S>(weather: FabricConfig) -> [TransportEnd<S>; 2]
+fn join<S>(config: FabricConfig) -> [TransportEnd<S>; 2]
 where
     S: TestedTransport<Tx = FabricTx, Rx = FabricRx>,
 {
-    let (_, ends) = fabric(2, weather);
+    let (_, ends) = fabric(2, config);
     TransportEnd::two(ends)
 }
 
 macro_rules! subject {
-    ($name:ident, $weather:expr) => {
+    ($name:ident, $config:expr) => {
         struct $name;
 
         impl TestedTransport for $name {
@@ -21,7 +21,7 @@ macro_rules! subject {
             oxmpi_testkit::shared_memory!();
 
             fn join() -> [TransportEnd<Self>; 2] {
-                join($weather)
+                join($config)
             }
         }
 

@@ -68,10 +68,8 @@ impl<'a> Ranges<'a> {
         if self.scanner.eat('-') {
             range.last = self.number()?;
             if range.last < first {
-                let span = Span {
-                    start,
-                    end: self.scanner.at(),
-                };
+                let end = self.scanner.at();
+                let span = Span { start, end };
                 return Err(Error::new(span, "a range that goes up, such as 0-3"));
             }
             if self.scanner.eat(':') {

@@ -85,10 +85,7 @@ impl<'a> Scanner<'a> {
     pub fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> Token<'a> {
         let rest = self.rest();
         let len = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
-        let span = Span {
-            start: self.at,
-            end: self.at + len,
-        };
+        let span = self.ahead(len);
         self.at = span.end;
         Token {
             text: &rest[..len],
@@ -113,6 +110,12 @@ impl<'a> Scanner<'a> {
         digits.text.parse().map_err(|_| digits.error(expected))
     }
 
+    /// The span of the next `len` bytes.
+    fn ahead(&self, len: usize) -> Span {
+        let (start, end) = (self.at, self.at + len);
+        Span { start, end }
+    }
+
     /// Checks that all was read.
     ///
     /// # Errors
@@ -120,13 +123,7 @@ impl<'a> Scanner<'a> {
     pub fn end(&self, expected: &'static str) -> Result<(), Error> {
         match self.is_done() {
             true => Ok(()),
-            false => Err(Error::new(
-                Span {
-                    start: self.at,
-                    end: self.text.len(),
-                },
-                expected,
-            )),
+            false => Err(Error::new(self.ahead(self.rest().len()), expected)),
         }
     }
 
@@ -136,10 +133,7 @@ impl<'a> Scanner<'a> {
         let word = ahead.word();
         let span = if word.text.is_empty() {
             let len = self.peek().map_or(0, char::len_utf8);
-            Span {
-                start: self.at,
-                end: self.at + len,
-            }
+            self.ahead(len)
         } else {
             word.span
         };

@@ -1,7 +1,7 @@
 //! Tests that the fast path takes messages of its own source only.
 
 use oxmpi_testkit::fabric::{FabricConfig, FabricRx, FabricTx};
-use oxmpi_testkit::job::Job;
+use oxmpi_testkit::job::{Job, Rank};
 use oxmpi_testkit::memory::{Buffer, pattern};
 use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Rx, Sink, Source, Tag};
 
@@ -26,25 +26,22 @@ fn another_ranks_message_with_the_same_envelope_is_not_taken() {
     let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
     let (near, other) = (Buffer::zeroed(8), Buffer::zeroed(8));
     job.send(2, 0, ENVELOPE, Mode::Standard, Buffer::pattern(8, 2));
-    let direct = |job: &mut Job| {
-        let rank = &mut job.ranks[0];
-        let rx = &mut AllPeersRx(&mut rank.rx);
-        rank.engine.recv_fast(
-            rx,
-            &mut rank.tx,
-            Source::Peer(Peer(1)),
-            3,
-            Tag::Exact(9),
-            &near,
-        )
+    let recv_fast = |job: &mut Job| {
+        let Rank { tx, rx, engine } = &mut job.ranks[0];
+        let (rx, source) = (&mut AllPeersRx(rx), Source::Peer(Peer(1)));
+        engine.recv_fast(rx, tx, source, 3, Tag::Exact(9), &near)
     };
     for _ in 0..100 {
-        assert_eq!(direct(&mut job), None, "rank 2's message is not rank 1's");
+        assert_eq!(
+            recv_fast(&mut job),
+            None,
+            "rank 2's message is not rank 1's"
+        );
     }
     job.send(1, 0, ENVELOPE, Mode::Standard, Buffer::pattern(8, 1));
     let mut received = None;
     for _ in 0..100 {
-        received = received.or_else(|| direct(&mut job));
+        received = received.or_else(|| recv_fast(&mut job));
     }
     assert_eq!(received.map(|status| status.source), Some(Peer(1)));
     assert_eq!(near.to_vec(), pattern(8, 1));

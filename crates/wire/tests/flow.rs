@@ -103,11 +103,11 @@ fn a_stopped_sender_is_stopped_for_one_receiver_only() {
 
 #[test]
 fn a_sender_that_does_not_poll_stops_by_itself() {
-    let weather = FabricConfig {
+    let fabric_config = FabricConfig {
         capacity: 100_000,
         ..FabricConfig::default()
     };
-    let mut job = Job::new(2, weather, CONFIG);
+    let mut job = Job::new(2, fabric_config, CONFIG);
     let rank = &mut job.ranks[0];
     let body = Buffer::zeroed(8);
     let sent = (0..10_000)

@@ -70,13 +70,13 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
             &Buffer::zeroed(8),
         );
         attack(&mut job, kind, flags, body);
-        let told = fault(&job);
+        let found = fault(&job);
         assert!(
-            matches!(told, Some(Fault::Protocol(_))),
-            "{kind:?} {flags:?} of {} B: {told:?}",
+            matches!(found, Some(Fault::Protocol(_))),
+            "{kind:?} {flags:?} of {} B: {found:?}",
             body.len()
         );
-        let fault = told.unwrap();
+        let fault = found.unwrap();
         assert_eq!(job.ranks[0].tx.given_up, [(Peer(1), fault)]);
         let failure = Failure::Fault {
             peer: Peer(1),

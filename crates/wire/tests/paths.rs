@@ -25,31 +25,25 @@ const fn config(rendezvous: RendezvousScheme) -> EngineConfig {
 
 /// Rendezvous by get, by put, or by either depending on the size.
 fn all_configs() -> impl Iterator<Item = EngineConfig> + Clone {
-    [
-        RendezvousScheme::Get,
-        RendezvousScheme::Put,
-        RendezvousScheme::Auto,
-    ]
-    .into_iter()
-    .map(config)
+    use RendezvousScheme::{Auto, Get, Put};
+    [Get, Put, Auto].into_iter().map(config)
 }
 
 /// Sizes around every switch point: E0 to 48 B, E1 to 512 B, R0 to 5,000 B, then R1.
 const SIZES: [usize; 11] = [0, 1, 8, 48, 49, 504, 505, 512, 513, 5000, 30_000];
 
 fn fabrics_and_configs() -> impl Iterator<Item = (FabricConfig, EngineConfig)> {
-    let weathers = (0..5)
-        .map(FabricConfig::adverse)
-        .chain([FabricConfig::default()]);
-    weathers.flat_map(|weather| all_configs().map(move |rules| (weather, rules)))
+    let adverse = (0..5).map(FabricConfig::adverse);
+    let fabrics = adverse.chain([FabricConfig::default()]);
+    fabrics.flat_map(|fabric| all_configs().map(move |config| (fabric, config)))
 }
 
 #[test]
 fn every_size_in_every_mode_arrives_whole() {
-    for (weather, rules) in fabrics_and_configs() {
+    for (fabric, config) in fabrics_and_configs() {
         for mode in [Mode::Standard, Mode::Synchronous, Mode::Ready] {
             for posted_first in [true, false] {
-                let mut job = Job::new(2, weather, rules);
+                let mut job = Job::new(2, fabric, config);
                 for len in SIZES {
                     let room = Buffer::zeroed(len);
                     let early = posted_first
@@ -88,11 +82,11 @@ fn a_rank_sends_to_itself() {
 
 #[test]
 fn a_long_message_is_truncated_and_its_sender_ends() {
-    for (weather, rules) in fabrics_and_configs() {
+    for (fabric, config) in fabrics_and_configs() {
         for mode in [Mode::Standard, Mode::Synchronous] {
             for len in [8, 49, 512, 5000] {
                 for room_len in [0, 1, 7] {
-                    let mut job = Job::new(2, weather, rules);
+                    let mut job = Job::new(2, fabric, config);
                     let room = Buffer::zeroed(room_len);
                     let sent = job.send(0, 1, ENVELOPE, mode, Buffer::pattern(len, 2));
                     let got = job.recv(1, Source::Any, 3, Tag::Any, &room);
@@ -165,21 +159,14 @@ fn longest_messages_are_put_in_chunks_and_others_are_got() {
             let cut = room.div_ceil(777).min(puts);
             assert_eq!(
                 job.ranks[0].tx.moves,
-                BulkCounts {
-                    gets: 0,
-                    puts: cut as u64,
-                    most: cut.min(4) as u64
-                }
+                counts(0, cut as u64, cut.min(4) as u64)
             );
             let gets = u64::from(puts == 0);
-            assert_eq!(
-                job.ranks[1].tx.moves,
-                BulkCounts {
-                    gets,
-                    puts: 0,
-                    most: gets
-                }
-            );
+            assert_eq!(job.ranks[1].tx.moves, counts(gets, 0, gets));
         }
     }
+}
+
+const fn counts(gets: u64, puts: u64, most: u64) -> BulkCounts {
+    BulkCounts { gets, puts, most }
 }

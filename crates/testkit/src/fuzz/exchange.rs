@@ -32,7 +32,7 @@ pub fn exchange(data: &[u8]) {
     let mut leader = AddressExchange::new(0, nodes, &own);
     for from in 0..nodes {
         let before = leader.next_step();
-        if leader.message_received(from, said).is_err() {
+        if leader.receive(from, said).is_err() {
             assert_eq!(leader.next_step(), before);
         }
         if let ExchangeStep::GetCard { .. } = leader.next_step() {

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::message::read;
+use super::message::{describe, read};
 use super::{ExchangeError, NodeAddressTable, RankAddress};
 
 /// Node and address of a rank.
@@ -53,12 +53,7 @@ impl AddressDirectory {
         if (message.nodes, message.first, message.tables.len()) != (nodes, 0, nodes as usize) {
             return Err(ExchangeError::Unexpected {
                 from: 0,
-                got: format!(
-                    "{} tables from node {} on, of {} nodes",
-                    message.tables.len(),
-                    message.first,
-                    message.nodes
-                ),
+                got: describe(message.nodes, message.first, message.tables.len()),
                 expected: format!("all {nodes}"),
             });
         }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::message::{EncodedTable, TableMessage, read, write};
+use super::message::{EncodedTable, TableMessage, describe, read, write};
 use super::{
     AddressDirectory, ExchangeError, NodeAddressTable, round_source, round_target, rounds,
     tables_in_round,
@@ -25,7 +25,7 @@ pub enum ExchangeStep {
         /// The message.
         bytes: Vec<u8>,
     },
-    /// Wait for the message of this node, then call [`AddressExchange::message_received`].
+    /// Wait for the message of this node, then call [`AddressExchange::receive`].
     Receive {
         /// The sender.
         node: u32,
@@ -114,7 +114,7 @@ impl AddressExchange {
     ///
     /// # Errors
     /// If it is not a message of the exchange, or not one that node `from` would send to this node now.
-    pub fn message_received(&mut self, from: u32, bytes: &[u8]) -> Result<(), ExchangeError> {
+    pub fn receive(&mut self, from: u32, bytes: &[u8]) -> Result<(), ExchangeError> {
         let TableMessage {
             nodes,
             first,
@@ -136,11 +136,9 @@ impl AddressExchange {
         }
         let count = tables_in_round(self.nodes, round);
         if (nodes, first, new.len()) != (self.nodes, from, count as usize) {
-            let say = |nodes, first, count| {
-                format!("{count} tables from node {first} on, of {nodes} nodes")
-            };
-            let expected = say(self.nodes, from, count as usize);
-            return Err(unexpected(from, say(nodes, first, new.len()), expected));
+            let expected = describe(self.nodes, from, count as usize);
+            let got = describe(nodes, first, new.len());
+            return Err(unexpected(from, got, expected));
         }
         self.early[round as usize] = Some(new);
         self.take_early();

@@ -1,6 +1,8 @@
 //! The message of a round: encoded address tables of consecutive nodes.
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::ExchangeError;
@@ -21,6 +23,11 @@ pub(super) struct TableMessage {
     /// The node of the first table.
     pub(super) first: u32,
     pub(super) tables: Vec<EncodedTable>,
+}
+
+/// Describes the tables of a message for people.
+pub(super) fn describe(nodes: u32, first: u32, count: usize) -> String {
+    format!("{count} tables from node {first} on, of {nodes} nodes")
 }
 
 /// Length of a message with `tables` tables of `bytes` bytes together.

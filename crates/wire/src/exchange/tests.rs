@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
+use super::ExchangeStep::{Done, GetCard, Receive, Send};
 use super::model::{WireUpCosts, WireUpJob, exchange, from_one_server, largest};
 use super::*;
 
@@ -50,13 +51,13 @@ fn run(
         let (leader, gets) = &mut leaders[me];
         loop {
             match leader.next_step() {
-                ExchangeStep::GetCard { node } => {
+                GetCard { node } => {
                     assert!(node < nodes && node != me as u32);
                     *gets += 1;
                     leader.card_received(true).unwrap();
                 }
-                ExchangeStep::Send { node, bytes } => out.push((me as u32, node, bytes)),
-                ExchangeStep::Receive { .. } | ExchangeStep::Done => break,
+                Send { node, bytes } => out.push((me as u32, node, bytes)),
+                Receive { .. } | Done => break,
             }
         }
     };
@@ -66,10 +67,7 @@ fn run(
     while !under_way.is_empty() {
         let next = order(under_way.len()) % under_way.len();
         let (from, to, bytes) = under_way.swap_remove(next);
-        leaders[to as usize]
-            .0
-            .message_received(from, &bytes)
-            .unwrap();
+        leaders[to as usize].0.receive(from, &bytes).unwrap();
         advance(&mut leaders, to as usize, &mut under_way);
     }
     leaders
@@ -80,12 +78,7 @@ fn check(per_node: &[u32], order: impl FnMut(usize) -> usize) {
     let leaders = run(&tables, order);
     let whole = leaders[0].0.encode_all();
     for (me, (mut leader, gets)) in leaders.into_iter().enumerate() {
-        assert_eq!(
-            leader.next_step(),
-            ExchangeStep::Done,
-            "node {me} of {}",
-            tables.len()
-        );
+        assert_eq!(leader.next_step(), Done, "node {me} of {}", tables.len());
         assert_eq!(gets, rounds(tables.len() as u32));
         assert!(
             leader.encode_all() == whole,
@@ -145,11 +138,8 @@ fn waiting() -> (AddressExchange, Vec<NodeAddressTable>) {
     let tables = job(&[1, 2, 1, 1]);
     let mut leader = AddressExchange::new(0, 4, &tables[0]);
     leader.card_received(true).unwrap();
-    assert!(matches!(
-        leader.next_step(),
-        ExchangeStep::Send { node: 3, .. }
-    ));
-    assert_eq!(leader.next_step(), ExchangeStep::Receive { node: 1 });
+    assert!(matches!(leader.next_step(), Send { node: 3, .. }));
+    assert_eq!(leader.next_step(), Receive { node: 1 });
     (leader, tables)
 }
 
@@ -157,15 +147,10 @@ fn waiting() -> (AddressExchange, Vec<NodeAddressTable>) {
 fn wrong_messages_are_refused() {
     let (leader, tables) = waiting();
     let encoded: Vec<message::EncodedTable> = tables.iter().map(|s| s.encode().into()).collect();
-    let error_of = |from, bytes: &[u8]| {
-        leader
-            .clone()
-            .message_received(from, bytes)
-            .unwrap_err()
-            .to_string()
-    };
+    let error_of =
+        |from, bytes: &[u8]| leader.clone().receive(from, bytes).unwrap_err().to_string();
     let right = message::write(4, 1, &encoded[1..2]);
-    assert_eq!(leader.clone().message_received(1, &right), Ok(()));
+    assert_eq!(leader.clone().receive(1, &right), Ok(()));
 
     for end in 0..right.len() {
         let text = error_of(1, &right[..end]);
@@ -202,8 +187,8 @@ fn wrong_messages_are_refused() {
         assert!(text.contains(expected), "{text}");
     }
     let mut leader = leader;
-    leader.message_received(1, &right).unwrap();
-    let text = leader.message_received(1, &right).unwrap_err().to_string();
+    leader.receive(1, &right).unwrap();
+    let text = leader.receive(1, &right).unwrap_err().to_string();
     assert!(text.contains("address tables again"), "{text}");
     assert_eq!(
         leader.card_received(false),
@@ -269,7 +254,7 @@ fn the_model_counts_what_the_machine_does() {
         let mut bytes = 0;
         let mut messages = 0;
         for (mut leader, _) in run(&tables, |_| 0) {
-            assert_eq!(leader.next_step(), ExchangeStep::Done);
+            assert_eq!(leader.next_step(), Done);
             bytes += leader.encode_all().len() as u64;
             messages += u64::from(rounds(nodes));
         }

@@ -5,7 +5,7 @@ use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, size};
 use super::RendezvousScheme;
 
 /// The value that lets costs decide.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 /// The rows of the settings table about switch points between the paths.
 pub const SETTINGS: &[Setting] = &[
@@ -130,20 +130,15 @@ pub fn rendezvous(text: &str) -> Result<RendezvousScheme, Error> {
 /// # Errors
 /// If the text is neither `auto` nor a size from 4 KiB to 1 GiB.
 pub fn put_chunk(text: &str) -> Result<Option<u64>, Error> {
-    auto_or(text, |text| {
-        let bytes = size(text)?;
-        if (4 << 10..=1 << 30).contains(&bytes) {
-            Ok(bytes)
-        } else {
-            Err(Error::new(
-                Span::whole(text),
-                "`auto` or a size from 4KiB to 1GiB",
-            ))
-        }
-    })
+    let expected = "`auto` or a size from 4KiB to 1GiB";
+    auto_or(text, |text| within(text, (4 << 10, 1 << 30), expected))
 }
 
-fn auto_or<T>(text: &str, read: fn(&str) -> Result<T, Error>) -> Result<Option<T>, Error> {
+/// Parses `auto` as `None`, and any other text by `read`.
+pub(super) fn auto_or<T>(
+    text: &str,
+    read: impl Fn(&str) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
     if text == AUTO {
         Ok(None)
     } else {
@@ -154,4 +149,15 @@ fn auto_or<T>(text: &str, read: fn(&str) -> Result<T, Error>) -> Result<Option<T
 fn below_4g(text: &str) -> Result<u32, Error> {
     u32::try_from(size(text)?)
         .map_err(|_| Error::new(Span::whole(text), "`auto` or a size below 4G"))
+}
+
+/// Parses a size from `least` to `most` bytes.
+pub(super) fn within(
+    text: &str,
+    (least, most): (u64, u64),
+    expected: &'static str,
+) -> Result<u64, Error> {
+    let bytes = size(text)?;
+    let found = Some(bytes).filter(|bytes| (least..=most).contains(bytes));
+    found.ok_or_else(|| Error::new(Span::whole(text), expected))
 }

@@ -195,18 +195,20 @@ impl Server {
     /// If the job has no such rank.
     pub fn gone(&mut self, rank: u32) {
         self.ranks[rank as usize].state = RankState::Gone;
-        if let Some(waiting) = self
-            .ranks
-            .iter()
-            .position(|rank| rank.state == RankState::Waiting)
-        {
-            self.fault(number(waiting), ServerError::Stuck { gone: rank });
+        if let Some(waiting) = self.first_in(RankState::Waiting) {
+            self.fault(waiting, ServerError::Stuck { gone: rank });
         }
     }
 
     /// The next event; poll after [`feed`](Self::feed) and [`gone`](Self::gone) until `None`.
     pub fn poll(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    /// The first rank in this state.
+    fn first_in(&self, state: RankState) -> Option<u32> {
+        let found = self.ranks.iter().position(|rank| rank.state == state);
+        found.map(number)
     }
 
     fn fault(&mut self, rank: u32, fault: ServerError) {
@@ -388,12 +390,8 @@ impl Server {
 
     fn barrier(&mut self, rank: u32) -> Result<(), ServerError> {
         self.ranks[rank as usize].state = RankState::Waiting;
-        if let Some(gone) = self
-            .ranks
-            .iter()
-            .position(|rank| rank.state == RankState::Gone)
-        {
-            return Err(ServerError::Stuck { gone: number(gone) });
+        if let Some(gone) = self.first_in(RankState::Gone) {
+            return Err(ServerError::Stuck { gone });
         }
         if self
             .ranks

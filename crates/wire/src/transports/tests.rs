@@ -175,13 +175,13 @@ fn a_missing_transport_gives_one_warning_and_the_next_is_used() {
 
 #[test]
 fn every_transport_and_device_has_its_reason() {
-    let told = |selection: Selection| {
+    let lines = |selection: Selection| {
         let all = selection.transports.into_iter().chain(selection.devices);
         let line = |v: Verdict| format!("{} {} {}", v.name, if v.taken { "+" } else { "-" }, v.why);
         all.map(line).collect::<Vec<_>>()
     };
     assert_eq!(
-        told(chosen("auto", "auto")),
+        lines(chosen("auto", "auto")),
         [
             "sm + between ranks of a node",
             "tcp + the fastest network that has a driver here",
@@ -194,11 +194,11 @@ fn every_transport_and_device_has_its_reason() {
             "mlx5_1:2 - it has no driver here, and no interface for tcp",
         ]
     );
-    let of = told(chosen("tcp", "ib0"));
+    let of = lines(chosen("tcp", "ib0"));
     assert_eq!(of[0], "sm - transports does not name it");
     assert_eq!(of[3], "eth0 - network_devices does not name it");
-    assert_eq!(told(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
-    let none = told(chosen("^lo", "^ib0,eth0"));
+    assert_eq!(lines(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
+    let none = lines(chosen("^lo", "^ib0,eth0"));
     assert_eq!(none[1], "tcp - no interface of this host is usable");
 }
 

@@ -1,12 +1,10 @@
 //! The settings of a network transport (`network_*`), with Cray MPICH's names as aliases, and their parsers. Only `oxmpi
 //! explain` reads them so far: until the verbs transport does, their help starts with `unused: `.
 
-use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, size, switch, whole};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, switch, whole};
 
+use super::super::settings::{AUTO, auto_or, within};
 use super::{ConnectTime, HEADER, JOB_SIZES, MailboxSharing};
-
-/// The value that means "by the size of the job".
-const AUTO: &str = "auto";
 
 const fn cray(name: &'static str) -> Alias {
     Alias::new(Product::CrayMpich, name)
@@ -147,11 +145,11 @@ pub const SETTINGS: &[Setting] = &[
 /// # Errors
 /// If the text is neither `auto` nor a size from 64 to 8,152.
 pub fn short_limit(text: &str) -> Result<Option<u32>, Error> {
-    if text == AUTO {
-        return Ok(None);
-    }
     let range = (64, u64::from(JOB_SIZES[0].payload));
-    within(text, range, "`auto` or a size from 64 to 8152").map(|bytes| Some(bytes as u32))
+    let bytes = auto_or(text, |text| {
+        within(text, range, "`auto` or a size from 64 to 8152")
+    })?;
+    Ok(bytes.map(|bytes| bytes as u32))
 }
 
 /// Parses the value of `network_eager_limit`, in bytes, its header included.
@@ -210,11 +208,9 @@ pub fn connect(text: &str) -> Result<ConnectTime, Error> {
 /// # Errors
 /// If the text is neither `auto` nor a number from 1 to 65,536.
 pub fn mailbox_block(text: &str) -> Result<Option<u32>, Error> {
-    if text == AUTO {
-        return Ok(None);
-    }
     let expected = "`auto` or a whole number from 1 to 65536";
-    whole(text, 1..=1 << 16, expected).map(|count| Some(count as u32))
+    let count = auto_or(text, |text| whole(text, 1..=1 << 16, expected))?;
+    Ok(count.map(|count| count as u32))
 }
 
 /// Parses the value of `network_mailboxes`.
@@ -227,13 +223,4 @@ pub fn mailboxes(text: &str) -> Result<MailboxSharing, Error> {
         0 => MailboxSharing::Peer,
         _ => MailboxSharing::Shared,
     })
-}
-
-fn within(text: &str, (least, most): (u64, u64), expected: &'static str) -> Result<u64, Error> {
-    let bytes = size(text)?;
-    if (least..=most).contains(&bytes) {
-        Ok(bytes)
-    } else {
-        Err(Error::new(Span::whole(text), expected))
-    }
 }
