@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes an empty folder in the system's temporary directory. Its name is random, since a killed test leaves its folder
-    /// behind, and process ids repeat.
+    /// Makes an empty folder in the system's temporary directory. Its name is random, since a killed test
+    /// leaves its folder behind, and process ids repeat.
     ///
     /// # Panics
     /// If it cannot be made.

@@ -105,7 +105,8 @@ impl core::error::Error for Error {}
 
 /// Displays an error with its text in three lines, the last with carets under the wrong part.
 ///
-/// Control characters appear as U+FFFD, so that the text stays on its line. A long text is cut around the wrong part.
+/// Control characters appear as U+FFFD, so that the text stays on its line. A long text is cut around the
+/// wrong part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown<'a> {
     /// The text that was parsed.

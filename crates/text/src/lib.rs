@@ -1,6 +1,6 @@
-//! Parsers for the values of settings: a scanner with byte spans, numbers with units, lists of ranges, keywords, "did
-//! you mean", and one error for all grammars, which displays the text with carets under the wrong part and what was
-//! expected there.
+//! Parsers for the values of settings: a scanner with byte spans, numbers with units, lists of ranges,
+//! keywords, "did you mean", and one error for all grammars, which displays the text with carets under the
+//! wrong part and what was expected there.
 //!
 //! ```
 //! use oxmpi_text::{Words, size};
@@ -15,9 +15,9 @@
 //! );
 //! ```
 //!
-//! [`Setting`] is the row type of the settings tables that other crates export, and [`SettingsTable`] finds rows in
-//! them. This crate defines no setting, reads neither files nor the environment, does not allocate, and never panics on
-//! any text.
+//! [`Setting`] is the row type of the settings tables that other crates export, and [`SettingsTable`] finds
+//! rows in them. This crate defines no setting, reads neither files nor the environment, does not allocate,
+//! and never panics on any text.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -2,8 +2,9 @@
 
 use core::fmt::{self, Write as _};
 
-/// Displays an untrusted text, such as the name of a device, so that a terminal or an SVG may contain it: control
-/// characters, characters that change the writing direction and characters that XML forbids become U+FFFD.
+/// Displays an untrusted text, such as the name of a device, so that a terminal or an SVG may contain it:
+/// control characters, characters that change the writing direction and characters that XML forbids become
+/// U+FFFD.
 ///
 /// ```
 /// use oxmpi_text::Printable;

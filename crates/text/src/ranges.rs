@@ -1,5 +1,5 @@
-//! Lists of numbers and ranges as the Linux kernel writes CPU lists, `0-3,8,10-14:2`: parser ([`Ranges`]) and display
-//! ([`NumberList`]).
+//! Lists of numbers and ranges as the Linux kernel writes CPU lists, `0-3,8,10-14:2`: parser ([`Ranges`]) and
+//! display ([`NumberList`]).
 
 use core::fmt;
 use core::iter::StepBy;
@@ -108,8 +108,8 @@ impl Iterator for Ranges<'_> {
     }
 }
 
-/// Displays numbers as a list, consecutive ones as a range; [`Ranges`] parses it back in the same order. No numbers
-/// give an empty text.
+/// Displays numbers as a list, consecutive ones as a range; [`Ranges`] parses it back in the same order. No
+/// numbers give an empty text.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberList<I>(pub I);
 

@@ -1,4 +1,5 @@
-//! The settings table: its row type [`Setting`], names in other products ([`Alias`]), and look-ups ([`SettingsTable`]).
+//! The settings table: its row type [`Setting`], names in other products ([`Alias`]), and look-ups
+//! ([`SettingsTable`]).
 
 use core::fmt;
 

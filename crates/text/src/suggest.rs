@@ -3,8 +3,8 @@
 /// Characters of the longest word that is compared.
 const LONGEST: usize = 64;
 
-/// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string
-/// alignment), ignoring ASCII case. `None` if `b` has more than 64 characters.
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
+/// string alignment), ignoring ASCII case. `None` if `b` has more than 64 characters.
 ///
 /// ```
 /// assert_eq!(oxmpi_text::distance("sokcet", "socket"), Some(1));
@@ -39,8 +39,8 @@ pub fn distance(a: &str, b: &str) -> Option<usize> {
     Some(above[width])
 }
 
-/// The candidate nearest to `typed`, the first of several. `None` if it differs in more than a third of the characters
-/// of `typed` (one edit is always allowed), or if `typed` has a single character.
+/// The candidate nearest to `typed`, the first of several. `None` if it differs in more than a third of the
+/// characters of `typed` (one edit is always allowed), or if `typed` has a single character.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = typed.chars().count();
     if !(2..=LONGEST).contains(&len) {

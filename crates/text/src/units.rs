@@ -1,4 +1,5 @@
-//! Amounts with units: parsers of bytes, times and whole numbers, and display of bytes ([`Size`]) and times ([`Nanos`]).
+//! Amounts with units: parsers of bytes, times and whole numbers, and display of bytes ([`Size`]) and times
+//! ([`Nanos`]).
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -44,7 +45,8 @@ pub fn size(text: &str) -> Result<u64, Error> {
 /// Parses a duration to nanoseconds: `250ns`, `0.5us`, `20ms`, `2s`, `1min`; `0` needs no unit.
 ///
 /// # Errors
-/// If the text is anything else (also a number without unit), a fraction of a nanosecond, or more than 2^64 - 1 ns.
+/// If the text is anything else (also a number without unit), a fraction of a nanosecond, or more than 2^64 -
+/// 1 ns.
 pub fn duration(text: &str) -> Result<u64, Error> {
     match text {
         "0" => Ok(0),
@@ -110,7 +112,8 @@ fn amount(text: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u
     u64::try_from(scaled / places).map_err(|_| wrong)
 }
 
-/// Displays a number of bytes exactly, in the largest unit that divides it: `64KiB`, `1000`. [`size`] parses it back.
+/// Displays a number of bytes exactly, in the largest unit that divides it: `64KiB`, `1000`. [`size`] parses
+/// it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
@@ -130,7 +133,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// Displays nanoseconds exactly, in the largest unit that divides them: `500ns`, `20ms`. [`duration`] parses it back.
+/// Displays nanoseconds exactly, in the largest unit that divides them: `500ns`, `20ms`. [`duration`] parses
+/// it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nanos(pub u64);
 

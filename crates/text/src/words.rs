@@ -2,7 +2,8 @@
 
 use crate::{Error, Expected, Span, nearest};
 
-/// The keywords of a grammar. An entry with a blank is a phrase (`a number`): it appears in messages and never matches.
+/// The keywords of a grammar. An entry with a blank is a phrase (`a number`): it appears in messages and
+/// never matches.
 #[derive(Clone, Copy, Debug)]
 pub struct Words(pub &'static [&'static str]);
 

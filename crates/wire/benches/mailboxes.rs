@@ -1,9 +1,9 @@
 //! Benchmark of shared mailboxes, their memory and their time: `cargo bench -p oxmpi-wire --bench mailboxes`.
 //!
-//! Every rank of a job sends to every other, over the in-process network of the testkit with the plan for such a job. It
-//! prints the memory that was allocated for each rank, the sends that found no slot, the progress passes until the last send
-//! was out and the last message received, and the time of a message on one thread with warm memory. Passes stand for the
-//! waiting time of ranks that run in parallel.
+//! Every rank of a job sends to every other, over the in-process network of the testkit with the plan for
+//! such a job. It prints the memory that was allocated for each rank, the sends that found no slot, the
+//! progress passes until the last send was out and the last message received, and the time of a message on
+//! one thread with warm memory. Passes stand for the waiting time of ranks that run in parallel.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,6 @@
-//! Benchmark of matching while many receives are posted or many messages wait: `cargo bench -p oxmpi-wire --bench matching`.
-//! Ten thousand must cost at most twice one. `src/engine/matching_cost.rs` counts the steps.
+//! Benchmark of matching while many receives are posted or many messages wait: `cargo bench -p oxmpi-wire
+//! --bench matching`. Ten thousand must cost at most twice one. `src/engine/matching_cost.rs` counts the
+//! steps.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use oxmpi_testkit::fabric::{FabricConfig, FabricTx, fabric};

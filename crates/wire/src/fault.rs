@@ -10,8 +10,8 @@ pub enum Fault {
     /// The peer has left the job in order and sends nothing more.
     #[error("the peer has left the job")]
     Left,
-    /// The peer's process was gone before there was a connection to it. Most likely it has left in order, since a process
-    /// manager ends a job in which a process fails.
+    /// The peer's process was gone before there was a connection to it. Most likely it has left in order,
+    /// since a process manager ends a job in which a process fails.
     #[error(
         "the peer has left the job, or its process has ended, before this rank was connected to it"
     )]
@@ -44,8 +44,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether it is a failure, as far as is known. Else the peer sends nothing more, but receives from other peers are
-    /// not affected.
+    /// Whether it is a failure, as far as is known. Else the peer sends nothing more, but receives from other
+    /// peers are not affected.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         !matches!(self, Self::Left | Self::Gone)

@@ -1,7 +1,7 @@
 //! The header of every frame ([`Header`]): kind, flags, length and [`Envelope`], with its encodings.
 //!
-//! It takes 16 bytes. A transport whose slots carry a sequence number packs the first eight of them into four with
-//! [`Header::compact`].
+//! It takes 16 bytes. A transport whose slots carry a sequence number packs the first eight of them into four
+//! with [`Header::compact`].
 
 use core::fmt;
 
@@ -48,7 +48,8 @@ pub enum Kind {
     Eager = 1,
     /// A request to send: the message's length and the key to its bytes (paths R0 and R1).
     RequestToSend = 2,
-    /// The side that moved the bytes of a rendezvous has finished, or the receiver has matched a synchronous eager message.
+    /// The side that moved the bytes of a rendezvous has finished, or the receiver has matched a synchronous
+    /// eager message.
     Finished = 3,
     /// The sender cancels a request-to-send or a synchronous message.
     Cancel = 4,
@@ -213,11 +214,12 @@ impl Header {
         (self.kind as u32) << 24 | (self.flags.bits() as u32) << 16 | self.len
     }
 
-    /// [`Header::compact`] of a whole empty message without flags; that of a longer one is greater by its length.
+    /// [`Header::compact`] of a whole empty message without flags; that of a longer one is greater by its
+    /// length.
     pub const PLAIN: u32 = (Kind::Eager as u32) << 24;
 
-    /// The body's length, if `compact` is that of a whole message without flags of at most `most` bytes (65,535 or less).
-    /// Takes one compare.
+    /// The body's length, if `compact` is that of a whole message without flags of at most `most` bytes
+    /// (65,535 or less). Takes one compare.
     #[inline(always)]
     #[must_use]
     pub const fn plain(compact: u32, most: u32) -> Option<u32> {

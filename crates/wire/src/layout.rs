@@ -1,12 +1,13 @@
-//! Memory layout of a message's bytes ([`Layout`]): contiguous or strided blocks, as offsets from the buffer's start.
+//! Memory layout of a message's bytes ([`Layout`]): contiguous or strided blocks, as offsets from the
+//! buffer's start.
 //!
-//! A message is a sequence of packed bytes; a user's buffer may have gaps between them, as in a column of a matrix or a
-//! derived datatype.
+//! A message is a sequence of packed bytes; a user's buffer may have gaps between them, as in a column of a
+//! matrix or a derived datatype.
 
 use core::ops::Range;
 
-/// Blocks of equal length at equal distances, as `MPI_Type_vector` of bytes (MPI 5.0, section 5.1.2). One block is the
-/// contiguous case.
+/// Blocks of equal length at equal distances, as `MPI_Type_vector` of bytes (MPI 5.0, section 5.1.2). One
+/// block is the contiguous case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Bytes of all blocks together.
@@ -39,8 +40,8 @@ impl Layout {
         }
     }
 
-    /// `times` blocks of `block` bytes, their starts `stride` bytes apart. `None` if the total length or an offset exceeds
-    /// 63 bits.
+    /// `times` blocks of `block` bytes, their starts `stride` bytes apart. `None` if the total length or an
+    /// offset exceeds 63 bits.
     #[must_use]
     pub const fn strided(block: u64, stride: i64, times: u32) -> Option<Self> {
         let times = times as u64;

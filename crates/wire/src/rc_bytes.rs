@@ -6,7 +6,8 @@ use core::cell::RefCell;
 
 use crate::transport::{Bytes, Put, Take};
 
-/// Contiguous bytes with shared ownership: buffers of examples, of tests, and of transports within one thread.
+/// Contiguous bytes with shared ownership: buffers of examples, of tests, and of transports within one
+/// thread.
 ///
 /// # Panics
 /// Moving bytes panics while another owner has them borrowed.

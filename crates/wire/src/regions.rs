@@ -1,9 +1,9 @@
 //! Registered memory of a transport: which bytes a peer may reach, and until when.
 //!
-//! A peer names a region by a [`RegionId`]: an index and a tag. Each registration gets another tag, so that the key of
-//! a released region reaches nothing. Tags of successive registrations lie far apart, so that a corrupted key hardly
-//! names another region; they are no secret. A region that is released while transfers use it lives until the last of
-//! them has ended.
+//! A peer names a region by a [`RegionId`]: an index and a tag. Each registration gets another tag, so that
+//! the key of a released region reaches nothing. Tags of successive registrations lie far apart, so that a
+//! corrupted key hardly names another region; they are no secret. A region that is released while transfers
+//! use it lives until the last of them has ended.
 
 use crate::slab::Slab;
 use crate::{Access, Bytes, Fault, Key, Token};
@@ -86,7 +86,8 @@ const SPREAD: u32 = 0x9e37_79b1;
 /// All registered bytes of one rank. Each region carries a note `N` for its transport.
 ///
 /// # Cost
-/// Each call looks at one entry; [`Regions::add`] allocates where there have never been as many regions at once.
+/// Each call looks at one entry; [`Regions::add`] allocates where there have never been as many regions at
+/// once.
 #[derive(Debug)]
 pub struct Regions<B, N> {
     entries: Slab<Entry<B, N>>,
@@ -125,12 +126,12 @@ impl<B: Bytes, N> Regions<B, N> {
         })
     }
 
-    /// The bytes of region `id`, if a transfer of `len` bytes at offset `at` may start. `access` is the peer's, or
-    /// `None` for this rank's own use.
+    /// The bytes of region `id`, if a transfer of `len` bytes at offset `at` may start. `access` is the
+    /// peer's, or `None` for this rank's own use.
     ///
     /// # Errors
-    /// [`Fault::Protocol`], to be held against the peer that named the region: it is not registered or was released,
-    /// it is not for this access, or the range exceeds it.
+    /// [`Fault::Protocol`], to be held against the peer that named the region: it is not registered or was
+    /// released, it is not for this access, or the range exceeds it.
     pub fn check(
         &self,
         id: RegionId,
@@ -175,7 +176,8 @@ impl<B: Bytes, N> Regions<B, N> {
         }
     }
 
-    /// Counts a transfer that ended. Returns the token of a release that waited for it, if it was the last one.
+    /// Counts a transfer that ended. Returns the token of a release that waited for it, if it was the last
+    /// one.
     ///
     /// # Panics
     /// If no transfer that [entered](Regions::enter) is under way.
@@ -189,7 +191,8 @@ impl<B: Bytes, N> Regions<B, N> {
         Some(token)
     }
 
-    /// Ends a registration. Returns `token` if no transfer uses the region; else [`Regions::leave`] returns it later.
+    /// Ends a registration. Returns `token` if no transfer uses the region; else [`Regions::leave`] returns
+    /// it later.
     ///
     /// # Panics
     /// If the region is another table's.

@@ -1,7 +1,7 @@
 //! A slab: a growable table of values that keep their index, with handles that go stale on removal.
 //!
-//! A value keeps its index until it is removed. Its [`Handle`] adds a generation, which changes on removal, so
-//! that a stale handle never names a later value. Once grown, inserting and removing allocate nothing.
+//! A value keeps its index until it is removed. Its [`Handle`] adds a generation, which changes on removal,
+//! so that a stale handle never names a later value. Once grown, inserting and removing allocate nothing.
 //!
 //! ```
 //! use oxmpi_wire::slab::Slab;
@@ -40,7 +40,8 @@ impl Handle {
         (self.generation as u64) << 32 | self.index as u64
     }
 
-    /// The reverse of [`Handle::word`]. The word may come from an untrusted peer: [`Slab::find`] checks the handle.
+    /// The reverse of [`Handle::word`]. The word may come from an untrusted peer: [`Slab::find`] checks the
+    /// handle.
     #[must_use]
     pub const fn from_word(word: u64) -> Self {
         Self {
@@ -185,7 +186,8 @@ impl<V> Slab<V> {
         matches!(self.entries[index as usize].content, Content::Full(_))
     }
 
-    /// The value at `index`, which may come from an untrusted peer; `None` if the entry is free or does not exist.
+    /// The value at `index`, which may come from an untrusted peer; `None` if the entry is free or does not
+    /// exist.
     #[must_use]
     pub fn get(&self, index: u32) -> Option<&V> {
         match &self.entries.get(index as usize)?.content {

@@ -1,12 +1,12 @@
-//! The traits between the engine and a transport: frames ([`Tx`], [`Rx`], [`Sink`]), bulk transfer ([`Memory`], [`Rma`])
-//! and user memory ([`Bytes`]).
+//! The traits between the engine and a transport: frames ([`Tx`], [`Rx`], [`Sink`]), bulk transfer
+//! ([`Memory`], [`Rma`]) and user memory ([`Bytes`]).
 //!
-//! A transport moves frames and bulk bytes between the processes it connects. It does no matching and keeps no request
-//! state: it hands every arrival to a [`Sink`], which is the engine. The traits are generic, so that the transport and
-//! the engine of an endpoint compile to code without indirect calls.
+//! A transport moves frames and bulk bytes between the processes it connects. It does no matching and keeps
+//! no request state: it hands every arrival to a [`Sink`], which is the engine. The traits are generic, so
+//! that the transport and the engine of an endpoint compile to code without indirect calls.
 //!
-//! Memory that another process may change is never behind a reference. A sender writes it through [`Put`], a receiver
-//! reads it once through [`Take`], and a header is copied before it is checked.
+//! Memory that another process may change is never behind a reference. A sender writes it through [`Put`], a
+//! receiver reads it once through [`Take`], and a header is copied before it is checked.
 
 pub mod fast_path;
 
@@ -23,8 +23,8 @@ pub struct Peer(pub u32);
 
 /// Identifies a bulk operation.
 ///
-/// The engine chooses it, and the transport returns it in [`Sink::done`], once for each operation that was started with
-/// it. All puts of a message have the same token.
+/// The engine chooses it, and the transport returns it in [`Sink::done`], once for each operation that was
+/// started with it. All puts of a message have the same token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token(pub u64);
 
@@ -93,8 +93,8 @@ impl Take for &[u8] {
 
 /// A user's buffer with its layout.
 ///
-/// It is a handle: a clone refers to the same bytes. `oxmpi-os` has the implementation for raw pointers. All transports
-/// of an endpoint use the same type.
+/// It is a handle: a clone refers to the same bytes. `oxmpi-os` has the implementation for raw pointers. All
+/// transports of an endpoint use the same type.
 pub trait Bytes: Clone {
     /// Length of the packed bytes.
     fn len(&self) -> u64;
@@ -102,8 +102,8 @@ pub trait Bytes: Clone {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The address of the first byte, if all are contiguous in this process's memory: for transports that copy between
-    /// address spaces. `None` otherwise.
+    /// The address of the first byte, if all are contiguous in this process's memory: for transports that
+    /// copy between address spaces. `None` otherwise.
     fn address(&self) -> Option<u64> {
         None
     }
@@ -115,8 +115,8 @@ pub trait Bytes: Clone {
     fn word(&self) -> Option<u64> {
         None
     }
-    /// Writes `word` to the first eight bytes, if these are contiguous. Returns false if nothing was written: use
-    /// [`Bytes::fill`].
+    /// Writes `word` to the first eight bytes, if these are contiguous. Returns false if nothing was written:
+    /// use [`Bytes::fill`].
     ///
     /// # Cost
     /// A compare and a store.
@@ -144,8 +144,8 @@ pub trait Tx {
     /// Reach and costs of the paths to `to`.
     fn limits(&self, to: Peer) -> &Limits;
 
-    /// Sends a short frame (path E0): the transport drains `body` into a cache line or mailbox. A transport without one
-    /// sends a frame like any other.
+    /// Sends a short frame (path E0): the transport drains `body` into a cache line or mailbox. A transport
+    /// without one sends a frame like any other.
     ///
     /// # Errors
     /// [`Busy`] when the peer has no room now.
@@ -156,7 +156,8 @@ pub trait Tx {
         self.whole(to, head, body)
     }
 
-    /// Sends a frame (path E1) with `body`: by [`Tx::frame`], unless the transport overrides it with fewer copies.
+    /// Sends a frame (path E1) with `body`: by [`Tx::frame`], unless the transport overrides it with fewer
+    /// copies.
     ///
     /// # Errors
     /// [`Busy`] when the peer has no room now.
@@ -172,17 +173,18 @@ pub trait Tx {
         Ok(())
     }
 
-    /// The inlined part of [`Tx::short`]: sends the frame if [`Tx::allow_short`] allows its length and there is room for
-    /// certain. Returns false if it did nothing: call [`Tx::short`]. It runs only code of the transport and of `body`,
-    /// and allocates nothing.
+    /// The inlined part of [`Tx::short`]: sends the frame if [`Tx::allow_short`] allows its length and there
+    /// is room for certain. Returns false if it did nothing: call [`Tx::short`]. It runs only code of the
+    /// transport and of `body`, and allocates nothing.
     #[inline(always)]
     fn put_short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> bool {
         let _ = (to, head, body);
         false
     }
 
-    /// Allows [`Tx::put_short`] to send bodies shorter than `below` bytes to `to`; before the first call none. The
-    /// transport keeps the limit beside its state of the peer. One without its own [`Tx::put_short`] ignores it.
+    /// Allows [`Tx::put_short`] to send bodies shorter than `below` bytes to `to`; before the first call
+    /// none. The transport keeps the limit beside its state of the peer. One without its own
+    /// [`Tx::put_short`] ignores it.
     #[inline]
     fn allow_short(&mut self, to: Peer, below: u32) {
         let _ = (to, below);
@@ -197,19 +199,20 @@ pub trait Tx {
     /// If `len` exceeds [`Limits::frame`].
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Self::Slot<'_>, Busy>;
 
-    /// Rings the doorbells of the peers that were sent to since the last flush. The runtime calls it once in each progress
-    /// pass.
+    /// Rings the doorbells of the peers that were sent to since the last flush. The runtime calls it once in
+    /// each progress pass.
     fn flush(&mut self) {}
 
-    /// The sink gives up `peer`, which broke the protocol: the transport exchanges nothing more with it, and ends bulk
-    /// operations with it as if it were lost. A [`Sink::lost`] about it may follow.
+    /// The sink gives up `peer`, which broke the protocol: the transport exchanges nothing more with it, and
+    /// ends bulk operations with it as if it were lost. A [`Sink::lost`] about it may follow.
     fn give_up(&mut self, peer: Peer, why: Fault);
 }
 
-/// Access to a transport's sending half `X`: implemented by that half itself and by a transport composed of several.
+/// Access to a transport's sending half `X`: implemented by that half itself and by a transport composed of
+/// several.
 ///
-/// A receiving half accepts either and passes it to the sink, so that an engine over several transports can answer an
-/// arrival through any of them.
+/// A receiving half accepts either and passes it to the sink, so that an engine over several transports can
+/// answer an arrival through any of them.
 pub trait AsTx<X> {
     /// The sending half.
     fn as_tx(&mut self) -> &mut X;
@@ -224,19 +227,19 @@ impl<X> AsTx<X> for X {
 
 /// The receiving half of a transport. `T` is its sending half, or [contains](AsTx) it.
 ///
-/// Every poll has the sending half as an argument: the transport returns credits and advances bulk operations, and the
-/// sink answers arrivals.
+/// Every poll has the sending half as an argument: the transport returns credits and advances bulk
+/// operations, and the sink answers arrivals.
 pub trait Rx<T> {
-    /// Hands at most `budget` arrivals from all peers to `sink`. Returns the number of arrivals and of bulk steps: 0 means
-    /// idle.
+    /// Hands at most `budget` arrivals from all peers to `sink`. Returns the number of arrivals and of bulk
+    /// steps: 0 means idle.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32;
 
     /// As [`Rx::poll`], for arrivals of one peer only: used to wait for a known source.
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32;
 
-    /// Polls on the [fast path](fast_path): as [`Rx::poll_from`], or as [`Rx::poll`] with a budget of one if `from` is
-    /// `None`, but the first arrival goes into `body` and not to `sink` if it is a whole message without flags, is
-    /// `wanted` and fits. `None`: no message was taken.
+    /// Polls on the [fast path](fast_path): as [`Rx::poll_from`], or as [`Rx::poll`] with a budget of one if
+    /// `from` is `None`, but the first arrival goes into `body` and not to `sink` if it is a whole message
+    /// without flags, is `wanted` and fits. `None`: no message was taken.
     ///
     /// # Cost
     /// In a transport that overrides it: one compare each of sequence, kind, envelope and length.
@@ -251,8 +254,9 @@ pub trait Rx<T> {
         fast_path::poll_short(self, tx, from, wanted, body, sink)
     }
 
-    /// The inlined part of [`Rx::poll_short`]: takes the message if it has arrived from `from`. `None`: it did nothing;
-    /// call [`Rx::poll_short`]. It runs only code of the transport and of `body`, and allocates nothing.
+    /// The inlined part of [`Rx::poll_short`]: takes the message if it has arrived from `from`. `None`: it
+    /// did nothing; call [`Rx::poll_short`]. It runs only code of the transport and of `body`, and allocates
+    /// nothing.
     #[inline(always)]
     fn take_short<C: Bytes>(
         &mut self,
@@ -268,34 +272,35 @@ pub trait Rx<T> {
 
 /// A receiving half whose thread can sleep until a peer rings its doorbell.
 pub trait Sleeper {
-    /// Announces to the peers that the caller is about to sleep. Returns false if something may have arrived: poll again
-    /// before sleeping.
+    /// Announces to the peers that the caller is about to sleep. Returns false if something may have arrived:
+    /// poll again before sleeping.
     fn arm(&mut self) -> bool;
 }
 
 /// The receiver of a transport's events: the engine.
 pub trait Sink<T> {
-    /// Offers a whole short message without flags: the sink takes it if a receive is known to wait for it. Returns false
-    /// if it did nothing: the transport calls [`Sink::frame`] with the same message. A transport need not call it.
+    /// Offers a whole short message without flags: the sink takes it if a receive is known to wait for it.
+    /// Returns false if it did nothing: the transport calls [`Sink::frame`] with the same message. A
+    /// transport need not call it.
     #[inline(always)]
     fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
         let _ = (from, envelope, body);
         false
     }
-    /// A frame arrived. `head` is a checked copy; `body` has `head.len` bytes, and the transport skips those that the sink
-    /// leaves.
+    /// A frame arrived. `head` is a checked copy; `body` has `head.len` bytes, and the transport skips those
+    /// that the sink leaves.
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take);
     /// The bulk operation `token` ended.
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>);
     /// There is room for sends to `to` again after a [`Busy`].
     fn room(&mut self, tx: &mut T, to: Peer);
-    /// `peer` is lost for good; called once. Gets and puts with it end, with or without a [`Sink::done`]; releases still
-    /// end with one.
+    /// `peer` is lost for good; called once. Gets and puts with it end, with or without a [`Sink::done`];
+    /// releases still end with one.
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault);
 }
 
-/// A remote key: lets a peer access registered bytes. It travels in a request-to-send; only the transport that made it
-/// knows its content.
+/// A remote key: lets a peer access registered bytes. It travels in a request-to-send; only the transport
+/// that made it knows its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(pub [u8; Key::LEN]);
 
@@ -342,8 +347,8 @@ pub trait Memory {
     /// A registration.
     type Region;
 
-    /// Registers `bytes` for access by `with`, and perhaps by other peers. A transport composed of several selects one of
-    /// them by `with`.
+    /// Registers `bytes` for access by `with`, and perhaps by other peers. A transport composed of several
+    /// selects one of them by `with`.
     ///
     /// # Errors
     /// [`Fault`] if the transport has no room for another region, or the system refuses.
@@ -357,13 +362,13 @@ pub trait Memory {
     /// The key by which `to` accesses `region`. The transport may start to move the bytes to `to` at once.
     fn key(&mut self, region: &Self::Region, to: Peer) -> Key;
 
-    /// Ends a registration. A later poll returns `token` in [`Sink::done`], when nothing accesses the memory any more, not
-    /// even a get or put whose peer was lost.
+    /// Ends a registration. A later poll returns `token` in [`Sink::done`], when nothing accesses the memory
+    /// any more, not even a get or put whose peer was lost.
     fn release(&mut self, region: Self::Region, token: Token);
 }
 
-/// Bulk transfer between registered memory: path R0 uses [`Rma::get`], path R1 [`Rma::put`]. A transport without RDMA
-/// emulates both by frames of its own.
+/// Bulk transfer between registered memory: path R0 uses [`Rma::get`], path R1 [`Rma::put`]. A transport
+/// without RDMA emulates both by frames of its own.
 pub trait Rma: Memory {
     /// Reads `from` at peer `of` into `to`, both of the same length.
     ///
@@ -377,8 +382,8 @@ pub trait Rma: Memory {
         token: Token,
     ) -> Result<(), Busy>;
 
-    /// Writes `from` to `at` at peer `to`, both of the same length. `token` is returned when the bytes are in the peer's
-    /// memory: a frame that is sent afterwards arrives after them.
+    /// Writes `from` to `at` at peer `to`, both of the same length. `token` is returned when the bytes are in
+    /// the peer's memory: a frame that is sent afterwards arrives after them.
     ///
     /// # Errors
     /// [`Busy`] if no more operations can be under way now.

@@ -7,8 +7,8 @@ use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Rx, Sink, Source, Tag};
 
 const ENVELOPE: Envelope = Envelope { context: 3, tag: 9 };
 
-/// A receiving half whose poll of one peer hands over frames of all peers, as a transport may do with the last frames of a
-/// lost peer.
+/// A receiving half whose poll of one peer hands over frames of all peers, as a transport may do with the
+/// last frames of a lost peer.
 struct AllPeersRx<'a>(&'a mut FabricRx);
 
 impl Rx<FabricTx> for AllPeersRx<'_> {

@@ -126,8 +126,8 @@ fn a_sender_that_does_not_poll_stops_by_itself() {
     );
 }
 
-/// 63 ranks flood one that does not receive, with messages of every path: it keeps a bounded amount, no send is lost, and a
-/// receive for any arrived message completes at once.
+/// 63 ranks flood one that does not receive, with messages of every path: it keeps a bounded amount, no send
+/// is lost, and a receive for any arrived message completes at once.
 #[test]
 fn a_flood_of_63_senders_is_bounded() {
     const SENDERS: u32 = 63;

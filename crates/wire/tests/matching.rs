@@ -62,8 +62,8 @@ fn every_receive_gets_the_message_of_its_tag() {
     assert!(job.ranks[1].engine.is_fast_path_open(Source::Peer(Peer(0))));
 }
 
-/// Ten thousand receives of every class are posted before the first message arrives, and the reverse; the oracle decides the
-/// matches.
+/// Ten thousand receives of every class are posted before the first message arrives, and the reverse; the
+/// oracle decides the matches.
 #[test]
 fn many_receives_with_wildcards_match_in_the_standards_order() {
     let is = |receive: bool| {

@@ -84,8 +84,8 @@ fn defaults_are_those_of_the_rows() {
 }
 
 proptest! {
-    /// Memory grows with the peers in use up to that of all peers, which mailboxes made at the start take; a shared pool has
-    /// the same number of slots for any job.
+    /// Memory grows with the peers in use up to that of all peers, which mailboxes made at the start take; a
+    /// shared pool has the same number of slots for any job.
     #[test]
     fn memory_is_within_its_bounds(
         ranks in 1..1_000_000u64,

@@ -204,7 +204,8 @@ proptest! {
         prop_assert_eq!(next, None);
     }
 
-    /// Without overrides every size takes the cheapest path of those that have not ended: checked for each size.
+    /// Without overrides every size takes the cheapest path of those that have not ended: checked for each
+    /// size.
     #[test]
     fn each_size_takes_the_cheapest(limits in limits()) {
         let table = PathTable::new(&limits, &PathOverrides::NONE);

@@ -1,5 +1,5 @@
-//! Tests of clients connected to their server: for any order of ranks and any pieces of streams, every rank gets after the
-//! barrier what the others put before it.
+//! Tests of clients connected to their server: for any order of ranks and any pieces of streams, every rank
+//! gets after the barrier what the others put before it.
 
 use std::collections::VecDeque;
 

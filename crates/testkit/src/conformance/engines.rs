@@ -114,7 +114,8 @@ fn messages_arrive<S: TestedTransport>([mut a, mut b]: [Rank<S>; 2]) {
     }
 }
 
-/// More messages than any ring holds, on mixed paths, keep their order, though all are sent before the first receive.
+/// More messages than any ring holds, on mixed paths, keep their order, though all are sent before the first
+/// receive.
 pub fn a_flood_of_messages_keeps_order<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     let len_of = |number: u64| [8, 40, 600, 9000, 20_000][number as usize % 5];

@@ -1,6 +1,7 @@
 //! The conformance suite: tests that every transport has to pass, generic over the transport.
 //!
-//! Implement [`TestedTransport`], which makes two connected ends, and instantiate the suite with one line in `tests/`:
+//! Implement [`TestedTransport`], which makes two connected ends, and instantiate the suite with one line in
+//! `tests/`:
 //!
 //! ```
 //! use oxmpi_testkit::conformance::{TransportEnd, TestedTransport};
@@ -56,7 +57,8 @@ pub trait TestedTransport: Sized {
     /// User memory with these bytes.
     fn memory(bytes: Vec<u8>) -> Self::Memory;
 
-    /// All of `memory` as the transport's bytes. The suite keeps `memory` until the transport has released them.
+    /// All of `memory` as the transport's bytes. The suite keeps `memory` until the transport has released
+    /// them.
     fn bytes(memory: &Self::Memory) -> <Self::Tx as Memory>::Bytes;
 
     /// The content of `memory`.
@@ -103,8 +105,8 @@ impl<S: TestedTransport> TransportEnd<S> {
         self.rx.poll(&mut self.tx, 64, log)
     }
 
-    /// Sends one frame: by [`Tx::short`], or by [`Tx::whole`] if its tag is even, or by a slot. False: the transport was
-    /// busy.
+    /// Sends one frame: by [`Tx::short`], or by [`Tx::whole`] if its tag is even, or by a slot. False: the
+    /// transport was busy.
     pub fn try_send(&mut self, head: &Header, body: &[u8], short: bool) -> bool {
         if short {
             return self.tx.short(self.peer, head, &Fixed(body)).is_ok();
@@ -230,8 +232,8 @@ macro_rules! shared_memory {
     };
 }
 
-/// Instantiates the suite for a [`TestedTransport`] as the tests of a module; with `, killable` also the tests of a peer's
-/// death, for a [`KillableTransport`].
+/// Instantiates the suite for a [`TestedTransport`] as the tests of a module; with `, killable` also the
+/// tests of a peer's death, for a [`KillableTransport`].
 #[macro_export]
 macro_rules! conformance {
     ($module:ident, $subject:ty) => {

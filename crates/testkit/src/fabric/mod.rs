@@ -1,7 +1,7 @@
 //! An in-process transport of any number of ends in one thread, as adverse as the traits allow.
 //!
-//! A seeded generator delays and refuses frames and interleaves those of different pairs; frames between two ends keep their
-//! order. Bulk operations end late and in any order. An end can be killed at any time.
+//! A seeded generator delays and refuses frames and interleaves those of different pairs; frames between two
+//! ends keep their order. Bulk operations end late and in any order. An end can be killed at any time.
 
 mod rx;
 mod tx;

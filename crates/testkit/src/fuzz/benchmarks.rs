@@ -28,8 +28,8 @@ impl Surroundings for Files<'_> {
     }
 }
 
-/// Uses the parts of `data` between zeros as the words of a command line and as the files `names` and `lengths`, and makes
-/// the tables of the run on 1 to 9 ranks.
+/// Uses the parts of `data` between zeros as the words of a command line and as the files `names` and
+/// `lengths`, and makes the tables of the run on 1 to 9 ranks.
 ///
 /// # Panics
 /// On a finding.

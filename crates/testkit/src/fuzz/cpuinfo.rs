@@ -1,5 +1,5 @@
-//! Fuzz body of /proc/cpuinfo: a text is refused with its line, or gives a machine that parses back equal from the list of
-//! its processors.
+//! Fuzz body of /proc/cpuinfo: a text is refused with its line, or gives a machine that parses back equal
+//! from the list of its processors.
 
 use oxmpi_topo::{Kind, Machine, Object};
 

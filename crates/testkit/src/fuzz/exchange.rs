@@ -4,11 +4,12 @@ use oxmpi_wire::exchange::{
     AddressDirectory, AddressExchange, ExchangeStep, NodeAddressTable, RankAddress,
 };
 
-/// Decodes `data` as an address table, as a message among up to seven nodes, and as the message with all tables.
+/// Decodes `data` as an address table, as a message among up to seven nodes, and as the message with all
+/// tables.
 ///
 /// # Panics
-/// If a part panics, a decoded table has another encoding, a directory lacks a rank, or a leader changes its state by a
-/// message that it refused.
+/// If a part panics, a decoded table has another encoding, a directory lacks a rank, or a leader changes its
+/// state by a message that it refused.
 pub fn exchange(data: &[u8]) {
     let Some((&first, said)) = data.split_first() else {
         return;

@@ -5,8 +5,9 @@ use oxmpi_bench::listing::Listing;
 /// Parses `data` as a listing, if it is UTF-8.
 ///
 /// # Panics
-/// On an error without a message or with a line beyond the text, on a row with a wrong line number, or whose numbers do not
-/// match the columns without being marked as skipped, and on groups of other sizes than the heading's.
+/// On an error without a message or with a line beyond the text, on a row with a wrong line number, or whose
+/// numbers do not match the columns without being marked as skipped, and on groups of other sizes than the
+/// heading's.
 pub fn listing(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -1,8 +1,8 @@
 //! The bodies of the fuzz targets: what each does with its bytes.
 //!
-//! Each target has a module with a function of the same name, which panics on a finding. The targets in `fuzz/fuzz_targets`
-//! call it with bytes from cargo-fuzz; the test `corpora` calls it with the corpora under version control, so that every old
-//! finding is a test.
+//! Each target has a module with a function of the same name, which panics on a finding. The targets in
+//! `fuzz/fuzz_targets` call it with bytes from cargo-fuzz; the test `corpora` calls it with the corpora under
+//! version control, so that every old finding is a test.
 //!
 //! Bodies that need a transport are beside the tests of its crate: `crates/shm/tests/hostile`,
 //! `crates/tcp/tests/hostile`.

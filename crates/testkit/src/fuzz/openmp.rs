@@ -1,10 +1,11 @@
-//! Fuzz body of the OpenMP variables: with any values on any machine, each thread gets processors that it may use.
+//! Fuzz body of the OpenMP variables: with any values on any machine, each thread gets processors that it may
+//! use.
 
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Machine};
 
-/// Uses the first bytes as a small machine, a mask and a number of threads, and each line after them as a variable, in the
-/// order of [`Request`]'s fields; binds the threads by all rules.
+/// Uses the first bytes as a small machine, a mask and a number of threads, and each line after them as a
+/// variable, in the order of [`Request`]'s fields; binds the threads by all rules.
 ///
 /// # Panics
 /// On a finding.

@@ -1,5 +1,5 @@
-//! Fuzz body of PMI: a hostile process manager for the client, a hostile rank for the server, and correct ones over a stream
-//! in arbitrary pieces.
+//! Fuzz body of PMI: a hostile process manager for the client, a hostile rank for the server, and correct
+//! ones over a stream in arbitrary pieces.
 
 use oxmpi_wire::pmi::{
     Client, Event, LINE_MAX, Line, Mapping, PmiRequest, PortHandshake, RankState, Reply, Server,
@@ -10,11 +10,12 @@ const HONEST: u32 = 0;
 /// The rank that sends `data`.
 const HOSTILE: u32 = 1;
 
-/// Uses `data` as a line, a mapping, a manager's replies and a rank's requests, then as sizes of the pieces of a correct
-/// conversation.
+/// Uses `data` as a line, a mapping, a manager's replies and a rank's requests, then as sizes of the pieces
+/// of a correct conversation.
 ///
 /// # Panics
-/// If a part panics, writes a line that it would refuse, answers after a fault, or if the correct conversation fails.
+/// If a part panics, writes a line that it would refuse, answers after a fault, or if the correct
+/// conversation fails.
 pub fn pmi(data: &[u8]) {
     line(data);
     mapping(data);

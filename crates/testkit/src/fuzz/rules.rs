@@ -1,5 +1,5 @@
-//! Fuzz body of the JSON rules that select algorithms of collectives: a text is parsed or refused with a message, and parsed
-//! rules can be applied.
+//! Fuzz body of the JSON rules that select algorithms of collectives: a text is parsed or refused with a
+//! message, and parsed rules can be applied.
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::{RULES, Rule, Rules, Table, Tuning, read_rules};
@@ -11,8 +11,8 @@ const MANY: u32 = 4096;
 /// Parses `data` as a file of rules, if it is UTF-8.
 ///
 /// # Panics
-/// On an error without a message, on more rules than a table has room for, on a rule for no size or no group, and on a choice
-/// of the table without a plan.
+/// On an error without a message, on more rules than a table has room for, on a rule for no size or no group,
+/// and on a choice of the table without a plan.
 pub fn rules(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

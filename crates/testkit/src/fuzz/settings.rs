@@ -12,8 +12,8 @@ use oxmpi_wire::transports::TransportList;
 /// Parses `data` as every kind of setting, if it is UTF-8.
 ///
 /// # Panics
-/// On an error whose span exceeds the text or whose display is not three lines with a caret, and on a value that does not
-/// parse back from its display.
+/// On an error whose span exceeds the text or whose display is not three lines with a caret, and on a value
+/// that does not parse back from its display.
 pub fn settings(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

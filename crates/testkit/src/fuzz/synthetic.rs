@@ -1,4 +1,5 @@
-//! Fuzz body of synthetic machines: a text is refused with a span in it, or gives a machine whose string gives an equal one.
+//! Fuzz body of synthetic machines: a text is refused with a span in it, or gives a machine whose string
+//! gives an equal one.
 
 use oxmpi_topo::Machine;
 

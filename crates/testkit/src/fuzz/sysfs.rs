@@ -1,4 +1,5 @@
-//! Fuzz body of recorded /proc and /sys: any files give a consistent machine, or an error that names one of them.
+//! Fuzz body of recorded /proc and /sys: any files give a consistent machine, or an error that names one of
+//! them.
 
 use oxmpi_topo::linux::Recording;
 use oxmpi_topo::{CpuSet, Machine};

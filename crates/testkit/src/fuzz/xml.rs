@@ -1,4 +1,5 @@
-//! Fuzz body of hwloc's XML: a text is refused with a line number, or gives a machine whose XML gives an equal one.
+//! Fuzz body of hwloc's XML: a text is refused with a line number, or gives a machine whose XML gives an
+//! equal one.
 
 use oxmpi_topo::Machine;
 

@@ -1,8 +1,9 @@
 //! An in-process transport of any number of ends in one thread, made by a network plan.
 //!
-//! It has what the [plan](oxmpi_wire::paths::network) says: mailboxes for each peer or one pool for all, allocated in blocks
-//! when a peer first sends or at the start; buffers for longer frames; bulk transfer with or without copies. Its memory is
-//! really allocated and all bytes go through it, so that a test or a benchmark measures what the plan predicts.
+//! It has what the [plan](oxmpi_wire::paths::network) says: mailboxes for each peer or one pool for all,
+//! allocated in blocks when a peer first sends or at the start; buffers for longer frames; bulk transfer with
+//! or without copies. Its memory is really allocated and all bytes go through it, so that a test or a
+//! benchmark measures what the plan predicts.
 
 mod mailbox_end;
 mod rx;

@@ -1,7 +1,7 @@
 //! Random operations on a job, whose outcomes are compared with those of an oracle of MPI's matching.
 //!
-//! Every message contains its number, so that a receive can identify it. The oracle gets the events of each engine in their
-//! order, and decides which receive matches which message.
+//! Every message contains its number, so that a receive can identify it. The oracle gets the events of each
+//! engine in their order, and decides which receive matches which message.
 
 mod op;
 mod outcome;
@@ -79,11 +79,12 @@ pub struct Scenario {
     under_way: Vec<VecDeque<usize>>,
 }
 
-/// Applies `ops` to a job of `ranks` ranks over a fabric with this configuration, then runs until all has ended.
+/// Applies `ops` to a job of `ranks` ranks over a fabric with this configuration, then runs until all has
+/// ended.
 ///
 /// # Panics
-/// If an outcome differs from the oracle's, a message is lost, duplicated or overtakes another, memory stays registered, or
-/// something does not end.
+/// If an outcome differs from the oracle's, a message is lost, duplicated or overtakes another, memory stays
+/// registered, or something does not end.
 pub fn run(
     ranks: u32,
     fabric_config: FabricConfig,

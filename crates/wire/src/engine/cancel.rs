@@ -9,9 +9,10 @@ use crate::slab::Handle;
 use crate::transport::{Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Cancels an operation if it is not matched yet. It completes in either case, with [`super::Status::cancelled`] if it
-    /// was cancelled: a receive at once, a send that its peer knows of when the peer has answered. A stale or complete
-    /// request is not affected (MPI standard, "Probe and Cancel").
+    /// Cancels an operation if it is not matched yet. It completes in either case, with
+    /// [`super::Status::cancelled`] if it was cancelled: a receive at once, a send that its peer knows of
+    /// when the peer has answered. A stale or complete request is not affected (MPI standard, "Probe and
+    /// Cancel").
     pub fn cancel(&mut self, tx: &mut T, request: Request) {
         let Some(index) = self.requests.find(request.0) else {
             return;

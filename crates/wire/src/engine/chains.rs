@@ -1,7 +1,7 @@
 //! First-in-first-out chains by [`MatchKey`]: the hash table that both sides of matching use.
 //!
-//! A posted receive is in the chain of its class, and an arrival looks into four chains at most. An unexpected message is
-//! in four chains, and a receive looks into one.
+//! A posted receive is in the chain of its class, and an arrival looks into four chains at most. An
+//! unexpected message is in four chains, and a receive looks into one.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,9 +23,9 @@ struct Chain {
 
 /// Chains in a hash table with linear probing.
 ///
-/// An entry records its chain, so that removing it takes no look-up. An empty chain stays, so that a key that returns
-/// costs no insertion. When the table is full and many chains are empty, all of these are freed together and the table is
-/// rewritten: single slots are never cleared.
+/// An entry records its chain, so that removing it takes no look-up. An empty chain stays, so that a key that
+/// returns costs no insertion. When the table is full and many chains are empty, all of these are freed
+/// together and the table is rewritten: single slots are never cleared.
 #[derive(Debug)]
 pub(super) struct Chains {
     /// Indices of chains, or [`NONE`]; the length is a power of two, and at most half is in use.
@@ -144,8 +144,8 @@ impl Chains {
         at
     }
 
-    /// Frees all empty chains if they are half of those `in_use`, else doubles the table: so the amortized cost of a new
-    /// chain is constant.
+    /// Frees all empty chains if they are half of those `in_use`, else doubles the table: so the amortized
+    /// cost of a new chain is constant.
     fn make_room(&mut self, in_use: usize) {
         let empty = |chain: &Chain| chain.key != MatchKey::UNUSED && chain.list.is_empty();
         if self.chains.iter().filter(|chain| empty(chain)).count() * 2 < in_use {

@@ -11,8 +11,8 @@ use crate::header::Envelope;
 use crate::transport::{Bytes, Peer, Rma, Rx, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Whether the fast path is open for `source`: it has no unexpected message, no posted receive can match its next
-    /// message, and it is not lost.
+    /// Whether the fast path is open for `source`: it has no unexpected message, no posted receive can match
+    /// its next message, and it is not lost.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.
@@ -30,8 +30,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The inlined part of [`Engine::recv_fast`]: receives the message if it has arrived from `source` and the fast path is
-    /// open. `None`: it did nothing; call [`Engine::recv_fast`].
+    /// The inlined part of [`Engine::recv_fast`]: receives the message if it has arrived from `source` and
+    /// the fast path is open. `None`: it did nothing; call [`Engine::recv_fast`].
     ///
     /// # Cost
     /// As [`Engine::recv_fast`].
@@ -54,9 +54,10 @@ impl<T: Tx + Rma> Engine<T> {
         rx.take_short(tx, source, wanted, body)
     }
 
-    /// Polls `source` once. If the next arrival is an eager message in `context` with `tag` that fits `body`, it is
-    /// received and its status returned. All else is handled as in any poll, and may close the fast path: after `None`,
-    /// check [`Engine::is_fast_path_open`] before the next call. While the path is closed, this does nothing.
+    /// Polls `source` once. If the next arrival is an eager message in `context` with `tag` that fits `body`,
+    /// it is received and its status returned. All else is handled as in any poll, and may close the fast
+    /// path: after `None`, check [`Engine::is_fast_path_open`] before the next call. While the path is
+    /// closed, this does nothing.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.

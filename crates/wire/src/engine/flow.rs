@@ -14,9 +14,10 @@
 //! - `Hold`: every message is an envelope (a request-to-send); its bytes stay with the sender.
 //! - `Stop`: nothing is sent; sends wait at the sender.
 //!
-//! The receiver still accepts messages that were under way when it announced a level; a sender that ignores the level for
-//! very long breaks the protocol. A sender learns the level only if it polls: after [`MAX_UNPOLLED`] eager messages
-//! without a call of [`Engine::resume`] the engine sends no more until that call.
+//! The receiver still accepts messages that were under way when it announced a level; a sender that ignores
+//! the level for very long breaks the protocol. A sender learns the level only if it polls: after
+//! [`MAX_UNPOLLED`] eager messages without a call of [`Engine::resume`] the engine sends no more until that
+//! call.
 
 use super::peer::{FlowLevel, SendBlock};
 use super::unexpected::Content;

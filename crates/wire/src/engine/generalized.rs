@@ -1,7 +1,7 @@
 //! Generalized requests: operations of the caller with a request of the engine.
 //!
-//! The caller does the work and completes the request; it is tested and freed as any other (MPI 5.0, section 13.2,
-//! "Generalized Requests"). The runtime uses them for nonblocking collectives.
+//! The caller does the work and completes the request; it is tested and freed as any other (MPI 5.0, section
+//! 13.2, "Generalized Requests"). The runtime uses them for nonblocking collectives.
 
 use super::Engine;
 use super::request::{Mode, Outcome, Record, Request, State, Status};
@@ -22,8 +22,8 @@ impl<T: Tx + Rma> Engine<T> {
         Request(self.requests.insert(record))
     }
 
-    /// Completes a generalized request; a failure is [`Failure::Generalized`](super::Failure::Generalized). Another or a
-    /// stale request is not affected.
+    /// Completes a generalized request; a failure is [`Failure::Generalized`](super::Failure::Generalized).
+    /// Another or a stale request is not affected.
     pub fn complete_generalized(&mut self, request: Request, outcome: Outcome) {
         if let Some(index) = self.requests.find(request.0)
             && let State::Generalized = self.requests[index].state

@@ -2,7 +2,8 @@
 
 use crate::slab::{NONE, Slab};
 
-/// Neighbours of an entry in one list. `prev` of the first entry is undefined, so that removing the first touches no other.
+/// Neighbours of an entry in one list. `prev` of the first entry is undefined, so that removing the first
+/// touches no other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {
     prev: u32,

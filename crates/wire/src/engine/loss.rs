@@ -13,14 +13,14 @@ impl<T: Tx + Rma> Engine<T> {
         self.peers[peer.0 as usize].fault
     }
 
-    /// Acknowledges the loss of `peer`: receives from any source do not fail by it any more (as `MPI_Comm_ack_failed` of the
-    /// fault-tolerance chapter).
+    /// Acknowledges the loss of `peer`: receives from any source do not fail by it any more (as
+    /// `MPI_Comm_ack_failed` of the fault-tolerance chapter).
     pub fn acknowledge(&mut self, peer: Peer) {
         self.losses.retain(|&lost| lost != peer.0);
     }
 
-    /// Fails every operation with `peer` by `why`, and all later ones. Whole messages that arrived from it can still be
-    /// received.
+    /// Fails every operation with `peer` by `why`, and all later ones. Whole messages that arrived from it
+    /// can still be received.
     pub(super) fn lose(&mut self, tx: &mut T, peer: Peer, why: Fault) {
         let lost = peer.0;
         let state = &mut self.peers[lost as usize];

@@ -1,7 +1,7 @@
 //! Tests of the cost of matching, counted in slots and chains that are read: exact, unlike a time.
 //!
-//! The count includes the rewriting of a table that grows or is swept, so constant means amortized over the operations of a
-//! test.
+//! The count includes the rewriting of a table that grows or is swept, so constant means amortized over the
+//! operations of a test.
 
 use alloc::vec::Vec;
 use std::println;
@@ -84,8 +84,8 @@ impl WaitingSet {
     }
 }
 
-/// Steps of an arrival while `waiting` receives are posted: each receive is found by its message, removed, and posted
-/// again.
+/// Steps of an arrival while `waiting` receives are posted: each receive is found by its message, removed,
+/// and posted again.
 fn posted(set: WaitingSet, waiting: u32, stride: u32) -> f64 {
     let (mut posted, mut requests) = (Posted::new(), Slab::new());
     let post = |posted: &mut Posted, requests: &mut Slab<Record<(), ()>>, number| {
@@ -108,8 +108,8 @@ fn posted(set: WaitingSet, waiting: u32, stride: u32) -> f64 {
     per_operation(posted.chains.looked.get() - before)
 }
 
-/// Steps of a receive while `waiting` messages are kept: each message is found by its receive, removed, and arrives
-/// again.
+/// Steps of a receive while `waiting` messages are kept: each message is found by its receive, removed, and
+/// arrives again.
 fn unexpected(set: WaitingSet, waiting: u32, stride: u32) -> f64 {
     let mut kept = Unexpected::new();
     let come = |kept: &mut Unexpected, number| {

@@ -1,33 +1,33 @@
 //! The engine: requests, message matching, eager and rendezvous protocols, as a state machine without IO.
 //!
-//! An [`Engine`] has the requests of one endpoint. Calls start operations. The engine implements [`Sink`], by which a
-//! transport delivers arrivals and events; it sends through the transport that each call and event has as an argument. It
-//! does nothing between calls, and uses no clock, thread or socket.
+//! An [`Engine`] has the requests of one endpoint. Calls start operations. The engine implements [`Sink`], by
+//! which a transport delivers arrivals and events; it sends through the transport that each call and event
+//! has as an argument. It does nothing between calls, and uses no clock, thread or socket.
 //!
-//! The engine is generic over its transport, and has the same peers: an endpoint with several transports composes them
-//! into one.
+//! The engine is generic over its transport, and has the same peers: an endpoint with several transports
+//! composes them into one.
 //!
 //! # Paths
 //! - E0: a short message goes with its header in one cache line or mailbox.
-//! - E1: a longer one up to the eager limit goes as one frame. A synchronous one has the id of its request, which
-//!   [`Kind::Finished`] returns when the receiver has matched it.
-//! - R0: a [`Kind::RequestToSend`] has length, id and key; the receiver gets the bytes and answers [`Kind::Finished`], and
-//!   the sender releases its memory.
-//! - R1: the receiver answers the request-to-send by [`Kind::ClearToSend`] with its own key; the sender puts chunks, a few
-//!   under way at once, and sends [`Kind::Finished`].
+//! - E1: a longer one up to the eager limit goes as one frame. A synchronous one has the id of its request,
+//!   which [`Kind::Finished`] returns when the receiver has matched it.
+//! - R0: a [`Kind::RequestToSend`] has length, id and key; the receiver gets the bytes and answers
+//!   [`Kind::Finished`], and the sender releases its memory.
+//! - R1: the receiver answers the request-to-send by [`Kind::ClearToSend`] with its own key; the sender puts
+//!   chunks, a few under way at once, and sends [`Kind::Finished`].
 //!
 //! A [`PathTable`] for each peer, made with the engine, selects the path by size.
 //!
-//! Messages between two processes that match the same receive arrive in the order they were sent (MPI standard,
-//! "Semantics of Point-to-Point Communication").
+//! Messages between two processes that match the same receive arrive in the order they were sent (MPI
+//! standard, "Semantics of Point-to-Point Communication").
 //!
 //! # Flow control
-//! [`EngineConfig`] bounds the memory for unexpected messages. Beyond the bounds the receiver tells a sender to send
-//! envelopes only, then nothing, until there is room.
+//! [`EngineConfig`] bounds the memory for unexpected messages. Beyond the bounds the receiver tells a sender
+//! to send envelopes only, then nothing, until there is room.
 //!
 //! # Trust
-//! The engine checks all that a peer sends. An unknown id, a wrong length or an answer without a question is a
-//! [`Fault::Protocol`], and the peer counts as lost.
+//! The engine checks all that a peer sends. An unknown id, a wrong length or an answer without a question is
+//! a [`Fault::Protocol`], and the peer counts as lost.
 
 mod cancel;
 mod chains;
@@ -72,7 +72,8 @@ pub use self::request::{Failure, Mode, Outcome, Request, Status};
 pub struct EngineConfig {
     /// Switch points between the paths that settings override.
     pub overrides: PathOverrides,
-    /// Bytes of payload that are kept for one sender's unexpected messages; beyond, it has to send envelopes only.
+    /// Bytes of payload that are kept for one sender's unexpected messages; beyond, it has to send envelopes
+    /// only.
     pub unexpected_bytes: u64,
     /// Bytes of payload that are kept for unexpected messages of all senders together.
     pub unexpected_bytes_total: u64,
@@ -109,8 +110,9 @@ pub struct Engine<T: Memory> {
     posted: Posted,
     unexpected: Unexpected,
     peers: Vec<PeerState>,
-    /// By peer: number of its unexpected messages, plus posted receives that name it, plus one if it is lost. While it is
-    /// zero, a receive may take the peer's next frame directly. Not in `peers`, so that a receive finds it by one index.
+    /// By peer: number of its unexpected messages, plus posted receives that name it, plus one if it is lost.
+    /// While it is zero, a receive may take the peer's next frame directly. Not in `peers`, so that a receive
+    /// finds it by one index.
     pending: Vec<u32>,
     /// Peers for which something waits for room.
     busy: Vec<u32>,
@@ -156,8 +158,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The outcome of `request` if it is complete; this frees the request, which is stale from then on. A stale request
-    /// gives [`Failure::Stale`].
+    /// The outcome of `request` if it is complete; this frees the request, which is stale from then on. A
+    /// stale request gives [`Failure::Stale`].
     #[inline(always)]
     pub fn test(&mut self, request: Request) -> Option<Outcome> {
         let Some(index) = self.requests.find(request.0) else {
@@ -169,8 +171,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// As [`Engine::test`], but only for a receive whose message fitted its buffer: the usual end of a wait, small enough
-    /// to be inlined.
+    /// As [`Engine::test`], but only for a receive whose message fitted its buffer: the usual end of a wait,
+    /// small enough to be inlined.
     #[inline(always)]
     pub fn received(&mut self, request: Request) -> Option<Status> {
         let index = self.requests.find(request.0)?;

@@ -1,8 +1,8 @@
-//! What a receive asks for: [`Source`] and [`Tag`], which may be wildcards, as a [`Pattern`]; and the [`MatchKey`]s by
-//! which messages and receives are hashed.
+//! What a receive asks for: [`Source`] and [`Tag`], which may be wildcards, as a [`Pattern`]; and the
+//! [`MatchKey`]s by which messages and receives are hashed.
 //!
-//! A receive names a source or any, and a tag or any: four [`Class`]es. The key of a class leaves out what the class
-//! leaves open, so that hashing finds wildcards as well.
+//! A receive names a source or any, and a tag or any: four [`Class`]es. The key of a class leaves out what
+//! the class leaves open, so that hashing finds wildcards as well.
 
 use crate::header::Envelope;
 use crate::slab::NONE;

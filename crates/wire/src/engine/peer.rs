@@ -1,4 +1,5 @@
-//! The engine's state of one peer ([`PeerState`]): limits, send-block flags, flow control, lists of what waits.
+//! The engine's state of one peer ([`PeerState`]): limits, send-block flags, flow control, lists of what
+//! waits.
 
 use super::list::List;
 use crate::fault::Fault;

@@ -37,8 +37,8 @@ impl Posted {
         self.present == 0
     }
 
-    /// Posts a receive of `pattern` into `body`. Returns its handle and its chain, which takes one compare if it is the
-    /// chain `guess`.
+    /// Posts a receive of `pattern` into `body`. Returns its handle and its chain, which takes one compare if
+    /// it is the chain `guess`.
     #[inline(always)]
     pub(super) fn push<B, R>(
         &mut self,
@@ -61,8 +61,8 @@ impl Posted {
         (handle, chain)
     }
 
-    /// Removes and returns the oldest receive for a message of `source` with `envelope`, if no wildcard receive is posted
-    /// and its chain is `guess`. [`NONE`]: call [`Posted::find`].
+    /// Removes and returns the oldest receive for a message of `source` with `envelope`, if no wildcard
+    /// receive is posted and its chain is `guess`. [`NONE`]: call [`Posted::find`].
     ///
     /// # Cost
     /// One compare each of classes and key.

@@ -13,8 +13,8 @@ use crate::transport::{Peer, Rma, Tx};
 pub struct Message(Handle);
 
 impl<T: Tx + Rma> Engine<T> {
-    /// The status of the message that a receive of this source, context and tag would match now. `None`: there is none yet.
-    /// An error: there is none, and none can arrive any more.
+    /// The status of the message that a receive of this source, context and tag would match now. `None`:
+    /// there is none yet. An error: there is none, and none can arrive any more.
     #[must_use]
     pub fn probe(&self, source: Source, context: u32, tag: Tag) -> Option<Outcome> {
         let found = self.unexpected.find(&Pattern::new(source, context, tag));
@@ -24,8 +24,8 @@ impl<T: Tx + Rma> Engine<T> {
         Some(Ok(status(self.unexpected.get(found))))
     }
 
-    /// As [`Engine::probe`], and removes the message from matching: no other receive matches it, and its sender cannot
-    /// cancel it.
+    /// As [`Engine::probe`], and removes the message from matching: no other receive matches it, and its
+    /// sender cannot cancel it.
     pub fn matched_probe(
         &mut self,
         source: Source,

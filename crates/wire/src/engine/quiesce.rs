@@ -7,11 +7,12 @@ use super::request::{Record, Request, State};
 use crate::transport::{Peer, Rma, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Cancels every posted receive, and returns whether all other operations have ended. Call it after each progress pass
-    /// until it returns true; then the rank can leave.
+    /// Cancels every posted receive, and returns whether all other operations have ended. Call it after each
+    /// progress pass until it returns true; then the rank can leave.
     ///
-    /// Until then it receives unexpected messages into `nothing`, an empty buffer, so that ranks that leave together with
-    /// sends that no receive matches do not wait for each other. Claimed messages stay with their handles.
+    /// Until then it receives unexpected messages into `nothing`, an empty buffer, so that ranks that leave
+    /// together with sends that no receive matches do not wait for each other. Claimed messages stay with
+    /// their handles.
     ///
     /// # Cost
     /// Constant, except for the first call and after new unexpected messages.

@@ -11,8 +11,8 @@ use crate::slab::{Handle, NONE};
 use crate::transport::{Bytes, Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Starts a receive of the first message of `source` in `context` with `tag` into `body`: an unexpected message, or the
-    /// next one to arrive.
+    /// Starts a receive of the first message of `source` in `context` with `tag` into `body`: an unexpected
+    /// message, or the next one to arrive.
     ///
     /// # Panics
     /// If the source is not one of the engine's peers, or 2^30 operations are open.
@@ -59,8 +59,8 @@ impl<T: Tx + Rma> Engine<T> {
         Request(handle)
     }
 
-    /// Takes in a whole message without flags, if it matches the last receive from its sender, or one with the same
-    /// envelope, and no wildcard receive is posted. Returns false if it did nothing.
+    /// Takes in a whole message without flags, if it matches the last receive from its sender, or one with
+    /// the same envelope, and no wildcard receive is posted. Returns false if it did nothing.
     ///
     /// # Cost
     /// Moving the bytes, two compares and a few stores into the request.

@@ -1,5 +1,5 @@
-//! The rendezvous of long messages: the common part of paths R0 and R1, and the rest of R0, where the receiver gets the
-//! bytes. The rest of R1 is in `rendezvous_put.rs`.
+//! The rendezvous of long messages: the common part of paths R0 and R1, and the rest of R0, where the
+//! receiver gets the bytes. The rest of R1 is in `rendezvous_put.rs`.
 //!
 //! ```text
 //!  sender                                     receiver
@@ -155,7 +155,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Starts the next bulk step of the rendezvous at `index`, now or after those that wait for the same peer.
+    /// Starts the next bulk step of the rendezvous at `index`, now or after those that wait for the same
+    /// peer.
     pub(super) fn begin_bulk(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let bulk = &mut self.peers[peer as usize].bulk;
@@ -166,7 +167,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Starts the next bulk step of the rendezvous at `index`, the first in its peer's list `bulk`, and unlinks it.
+    /// Starts the next bulk step of the rendezvous at `index`, the first in its peer's list `bulk`, and
+    /// unlinks it.
     pub(super) fn start_bulk(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let handle = self.requests.handle(index);
         let Record {

@@ -8,8 +8,8 @@
 //!  Finished{its id}, release                  ->  release
 //! ```
 //!
-//! At most [`DEPTH`] puts of a message are under way: enough to keep a transport busy, and few enough that one message
-//! does not take all of its operations.
+//! At most [`DEPTH`] puts of a message are under way: enough to keep a transport busy, and few enough that
+//! one message does not take all of its operations.
 
 use super::request::{Push, State, faulted};
 use super::{Accepted, Engine, ID_LEN, take_id};

@@ -1,5 +1,5 @@
-//! Requests: the handle and outcome that the caller sees ([`Request`], [`Status`], [`Failure`]), and the record of an
-//! operation with its states ([`Record`], [`State`]).
+//! Requests: the handle and outcome that the caller sees ([`Request`], [`Status`], [`Failure`]), and the
+//! record of an operation with its states ([`Record`], [`State`]).
 //!
 //! ```text
 //! a send                                       a receive
@@ -23,8 +23,8 @@
 //!   Finished goes out; Unanswered if the cancel was sent, else Releasing
 //! ```
 //!
-//! When the peer is lost, every state but `Complete` changes to `Releasing` or `Complete` with a failure. Without
-//! registered memory `Releasing` is skipped.
+//! When the peer is lost, every state but `Complete` changes to `Releasing` or `Complete` with a failure.
+//! Without registered memory `Releasing` is skipped.
 
 use super::list::{Linked, Links};
 use super::pattern::{Class, Pattern};
@@ -33,7 +33,8 @@ use crate::header::{Envelope, Flags, Kind};
 use crate::slab::Handle;
 use crate::transport::{Key, Peer};
 
-/// Handle of an operation, until the caller has taken its outcome. Then it is stale, and never names another operation.
+/// Handle of an operation, until the caller has taken its outcome. Then it is stale, and never names another
+/// operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request(pub(super) Handle);
 
@@ -171,8 +172,8 @@ pub(super) enum State<B, R> {
     Releasing(Outcome),
     /// The operation has ended; the caller has not taken the outcome yet.
     Complete(Outcome),
-    /// As `Complete`, for a successful receive of `len` bytes. The record has the rest of the status: fewer stores on the
-    /// path of a message.
+    /// As `Complete`, for a successful receive of `len` bytes. The record has the rest of the status: fewer
+    /// stores on the path of a message.
     Done { len: u64 },
     /// A generalized request, which only the caller completes.
     Generalized,

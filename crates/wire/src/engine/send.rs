@@ -19,8 +19,8 @@ enum SendPath {
 }
 
 impl<T: Tx + Rma> Engine<T> {
-    /// The inlined part of [`Engine::try_short`]: sends the message if there is room for certain. Returns false if it did
-    /// nothing: call [`Engine::try_short`].
+    /// The inlined part of [`Engine::try_short`]: sends the message if there is room for certain. Returns
+    /// false if it did nothing: call [`Engine::try_short`].
     ///
     /// # Cost
     /// As [`Engine::try_short`].
@@ -63,9 +63,9 @@ impl<T: Tx + Rma> Engine<T> {
     /// Sends a short message in standard mode without a request.
     ///
     /// # Errors
-    /// [`Busy`] if there is no room now, or the message has to take another path: it is too long, the peer is lost or
-    /// blocks sends, earlier sends wait, or 256 eager messages were sent without a call of [`Engine::resume`]. Then call
-    /// [`Engine::send`].
+    /// [`Busy`] if there is no room now, or the message has to take another path: it is too long, the peer is
+    /// lost or blocks sends, earlier sends wait, or 256 eager messages were sent without a call of
+    /// [`Engine::resume`]. Then call [`Engine::send`].
     ///
     /// # Cost
     /// One compare and a count besides the transport's own work; no allocation, no request.
@@ -94,7 +94,8 @@ impl<T: Tx + Rma> Engine<T> {
     /// If `to` is not one of the engine's peers.
     ///
     /// # Cost
-    /// That of [`Engine::try_short`] for short messages; longer ones are sent out of line, without allocation and request.
+    /// That of [`Engine::try_short`] for short messages; longer ones are sent out of line, without allocation
+    /// and request.
     #[inline]
     pub fn try_eager<C: Bytes>(
         &mut self,
@@ -128,7 +129,8 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// Starts a send of `body` to `to`. A message that the transport cannot accept now waits in order until there is room.
+    /// Starts a send of `body` to `to`. A message that the transport cannot accept now waits in order until
+    /// there is room.
     ///
     /// # Panics
     /// If `to` is not one of the engine's peers, or 2^30 operations are open.
@@ -152,8 +154,8 @@ impl<T: Tx + Rma> Engine<T> {
         Request(handle)
     }
 
-    /// Tries again all that waits for room, for every peer, and returns the number of frames and bulk steps that went out.
-    /// Call it between polls, which resume only what the transport reports room for.
+    /// Tries again all that waits for room, for every peer, and returns the number of frames and bulk steps
+    /// that went out. Call it between polls, which resume only what the transport reports room for.
     #[inline]
     pub fn resume(&mut self, tx: &mut T) -> u32 {
         self.unpolled = MAX_UNPOLLED;
@@ -187,8 +189,8 @@ impl<T: Tx + Rma> Engine<T> {
             .any(|&peer| !self.peers[peer as usize].is_clear())
     }
 
-    /// Tries again all that waits for room to `peer`: answers first, since the peer may need one before it makes room for
-    /// sends. Returns the number of frames and bulk steps that went out.
+    /// Tries again all that waits for room to `peer`: answers first, since the peer may need one before it
+    /// makes room for sends. Returns the number of frames and bulk steps that went out.
     pub(super) fn resume_peer(&mut self, tx: &mut T, peer: u32) -> u32 {
         let mut moved = 0;
         loop {

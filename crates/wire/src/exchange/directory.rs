@@ -43,11 +43,12 @@ const UNKNOWN: RankEntry = RankEntry {
 };
 
 impl AddressDirectory {
-    /// Decodes [`AddressExchange::encode_all`](super::AddressExchange::encode_all), in a job of `ranks` ranks on `nodes`
-    /// nodes.
+    /// Decodes [`AddressExchange::encode_all`](super::AddressExchange::encode_all), in a job of `ranks` ranks
+    /// on `nodes` nodes.
     ///
     /// # Errors
-    /// If `bytes` is not such a message, a table does not decode, or a rank is in two tables, in none, or not of the job.
+    /// If `bytes` is not such a message, a table does not decode, or a rank is in two tables, in none, or not
+    /// of the job.
     pub fn read(ranks: u32, nodes: u32, bytes: &[u8]) -> Result<Self, ExchangeError> {
         let message = read(0, bytes)?;
         if (message.nodes, message.first, message.tables.len()) != (nodes, 0, nodes as usize) {

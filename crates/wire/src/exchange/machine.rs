@@ -13,7 +13,8 @@ use super::{
 /// What a leader has to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExchangeStep {
-    /// Get the business card of this node's leader from the process manager, then call [`AddressExchange::card_received`].
+    /// Get the business card of this node's leader from the process manager, then call
+    /// [`AddressExchange::card_received`].
     GetCard {
         /// The node.
         node: u32,

@@ -1,5 +1,5 @@
-//! The address exchange at start-up: every rank learns the addresses of all others in `O(log nodes)` rounds between
-//! the leaders of nodes, without a look-up in the process manager for each of them.
+//! The address exchange at start-up: every rank learns the addresses of all others in `O(log nodes)` rounds
+//! between the leaders of nodes, without a look-up in the process manager for each of them.
 //!
 //! ```text
 //!  leader of a node      puts its business card     one put
@@ -10,13 +10,13 @@
 //!  ranks of the node     read the tables in its     shared memory
 //! ```
 //!
-//! A [`NodeAddressTable`] has the addresses of the ranks of one node. The rounds are those of the dissemination
-//! allgather: after round `k` a leader has the tables of `2^(k+1)` nodes, its own and those that follow; the last round
-//! sends only what is missing. Each leader asks the manager for `log2 nodes` cards, and inter-node collectives use the
-//! connections of the rounds later.
+//! A [`NodeAddressTable`] has the addresses of the ranks of one node. The rounds are those of the
+//! dissemination allgather: after round `k` a leader has the tables of `2^(k+1)` nodes, its own and those
+//! that follow; the last round sends only what is missing. Each leader asks the manager for `log2 nodes`
+//! cards, and inter-node collectives use the connections of the rounds later.
 //!
-//! [`AddressExchange`] is the state machine of one leader: its [`ExchangeStep`]s say what to get, send and receive.
-//! [`AddressDirectory`] is the result. [`model`] estimates the time in jobs of any size.
+//! [`AddressExchange`] is the state machine of one leader: its [`ExchangeStep`]s say what to get, send and
+//! receive. [`AddressDirectory`] is the result. [`model`] estimates the time in jobs of any size.
 //!
 //! Source of the rounds: Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient Algorithms for All-to-All
 //! Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997.

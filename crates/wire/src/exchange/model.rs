@@ -1,12 +1,12 @@
-//! Estimates of the time until every rank knows the addresses of all others, on a network of given costs: a simulation
-//! of the leaders and of the process manager's server.
+//! Estimates of the time until every rank knows the addresses of all others, on a network of given costs: a
+//! simulation of the leaders and of the process manager's server.
 //!
-//! The model: the server answers one request after another. A message leaves its sender when the bytes
-//! before it have left, travels `latency`, and costs a processor `overhead` on either side (LogGP). A
-//! connection takes three round trips before its first frame leaves: TCP's handshake, whose third packet carries the
-//! first bytes of ours, and the two exchanges of our handshake that prove knowledge of the job's key; and `handshake` of
-//! the connecting processor. The ranks of a node copy the tables from its memory, all at once. The model leaves out
-//! switches, noise, lost packets, and the time until the processes run.
+//! The model: the server answers one request after another. A message leaves its sender when the bytes before
+//! it have left, travels `latency`, and costs a processor `overhead` on either side (LogGP). A connection
+//! takes three round trips before its first frame leaves: TCP's handshake, whose third packet carries the
+//! first bytes of ours, and the two exchanges of our handshake that prove knowledge of the job's key; and
+//! `handshake` of the connecting processor. The ranks of a node copy the tables from its memory, all at once.
+//! The model leaves out switches, noise, lost packets, and the time until the processes run.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -184,10 +184,11 @@ pub fn exchange(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     time
 }
 
-/// Estimates what precedes [`exchange`]: every rank puts its node's name, one rank gets all of them and puts the list of
-/// nodes, and the others get that. All of it is linear in the number of ranks.
+/// Estimates what precedes [`exchange`]: every rank puts its node's name, one rank gets all of them and puts
+/// the list of nodes, and the others get that. All of it is linear in the number of ranks.
 ///
-/// The server answers four barriers and five requests of each rank; the counting rank gets one name after the other.
+/// The server answers four barriers and five requests of each rank; the counting rank gets one name after the
+/// other.
 #[must_use]
 pub fn counting(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let (ranks, nodes) = (u64::from(job.ranks), u64::from(job.nodes()));
@@ -195,8 +196,8 @@ pub fn counting(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let names = ranks - 1;
     let lists = 1 + ranks.div_ceil(LISTED) + nodes.div_ceil(LISTED);
     let in_turn = names + lists;
-    // Each rank puts its name, gets the first one, the number of nodes, its place on its node and its leader's
-    // address, and enters four barriers; each leader puts its card and gets those of others.
+    // Each rank puts its name, gets the first one, the number of nodes, its place on its node and its
+    // leader's address, and enters four barriers; each leader puts its card and gets those of others.
     let of_all = (5 + 4) * ranks + 2 * nodes;
     let all = in_turn * (rtt + costs.serve) + of_all * costs.serve + 4 * rtt;
     WireUpTime {

@@ -8,8 +8,8 @@ use super::ExchangeError;
 /// Longest text that the ranks of a node have in common, in bytes.
 pub const MAX_NODE_TEXT: usize = 4096;
 
-/// The node address table: a text that all ranks of a node have in common, such as the host's addresses, and the
-/// process and port of each rank.
+/// The node address table: a text that all ranks of a node have in common, such as the host's addresses, and
+/// the process and port of each rank.
 ///
 /// A table of 64 ranks takes some 700 bytes; all tables of 100,000 ranks take 1.1 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Tests of the address exchange: all leaders of jobs of many sizes, wrong messages, and the model against the machine.
+//! Tests of the address exchange: all leaders of jobs of many sizes, wrong messages, and the model against
+//! the machine.
 
 use std::string::ToString as _;
 use std::vec;
@@ -38,7 +39,8 @@ fn job(per_node: &[u32]) -> Vec<NodeAddressTable> {
     tables
 }
 
-/// Runs all leaders; `order` selects the message that is delivered next. Returns the leaders and the gets of each.
+/// Runs all leaders; `order` selects the message that is delivered next. Returns the leaders and the gets of
+/// each.
 fn run(
     tables: &[NodeAddressTable],
     mut order: impl FnMut(usize) -> usize,
@@ -260,7 +262,8 @@ fn the_model_counts_what_the_machine_does() {
         }
         let time = exchange(&job, &WireUpCosts::ETHERNET);
         assert_eq!((time.messages, time.gets), (messages, messages), "{job:?}");
-        // Every leader ends with all tables in one message; it received these and the head of each round's message.
+        // Every leader ends with all tables in one message; it received these and the head of each round's
+        // message.
         let own: u64 = tables.iter().map(|s| s.encode().len() as u64 + 4).sum();
         let heads = 20 * messages;
         let whole = 20 + own;

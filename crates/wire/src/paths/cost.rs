@@ -31,8 +31,8 @@ impl Cost {
         Self([Piece { from: 0, ..unused }, unused, unused])
     }
 
-    /// Adds a piece: from `from` bytes on the whole message costs `ns` and `ps_per_byte`, for instance because a DMA engine
-    /// takes over, or a cache is full.
+    /// Adds a piece: from `from` bytes on the whole message costs `ns` and `ps_per_byte`, for instance
+    /// because a DMA engine takes over, or a cache is full.
     ///
     /// # Panics
     /// If there are three pieces already, or the last one starts at `from` or later.

@@ -15,7 +15,8 @@ pub struct Limits {
     pub chunk: u64,
     /// The cost of each path.
     pub costs: PathCosts,
-    /// Switch points that the transport's own settings override; those of settings for all transports take precedence.
+    /// Switch points that the transport's own settings override; those of settings for all transports take
+    /// precedence.
     pub overrides: PathOverrides,
 }
 
@@ -23,7 +24,8 @@ impl Limits {
     /// Default chunk of path R1, in bytes.
     pub const CHUNK: u64 = 512 << 10;
 
-    /// Limits of a transport without measurements: E0 up to `short` bytes, E1 up to `frame` bytes, and R0 beyond.
+    /// Limits of a transport without measurements: E0 up to `short` bytes, E1 up to `frame` bytes, and R0
+    /// beyond.
     #[must_use]
     pub const fn new(short: u32, frame: u32) -> Self {
         Self {

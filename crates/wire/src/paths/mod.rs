@@ -1,8 +1,8 @@
 //! Selection of one of four paths for a message by its size: costs, switch points, and the table of paths.
 //!
-//! A transport gives the reach and the costs of each path ([`Limits`]). With the settings ([`PathOverrides`]) they make a
-//! [`PathTable`] for each peer, when an endpoint is set up. A message is compared with the table's [`SwitchPoints`] only;
-//! `oxmpi explain` prints the table.
+//! A transport gives the reach and the costs of each path ([`Limits`]). With the settings ([`PathOverrides`])
+//! they make a [`PathTable`] for each peer, when an endpoint is set up. A message is compared with the
+//! table's [`SwitchPoints`] only; `oxmpi explain` prints the table.
 //!
 //! The names E0, E1, R0 and R1 are those of Cray's MPI ("A Day in the Life of an MPI Inter-Node
 //! Message", in Poxon, "MPI for Cray XE/XK7 Systems", 2013).

@@ -41,9 +41,9 @@ pub struct PathRow {
 
 /// The path for each size of message to a peer, with the reasons.
 ///
-/// The paths follow one another in the order of [`Path::ALL`]. Each ends at the first size at which it reaches no further
-/// or a later one costs less, unless a setting overrides the size, and no path is used again after its end. So a selection
-/// takes one compare for each path.
+/// The paths follow one another in the order of [`Path::ALL`]. Each ends at the first size at which it
+/// reaches no further or a later one costs less, unless a setting overrides the size, and no path is used
+/// again after its end. So a selection takes one compare for each path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathTable {
     points: SwitchPoints,

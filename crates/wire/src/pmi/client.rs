@@ -233,7 +233,8 @@ impl Client {
         }))
     }
 
-    /// Records that the server closed the connection, and returns the error; `None` if no request was under way.
+    /// Records that the server closed the connection, and returns the error; `None` if no request was under
+    /// way.
     pub fn closed(&mut self) -> Option<ClientError> {
         self.state = State::Left;
         self.waiting
@@ -261,8 +262,8 @@ impl Client {
         }
     }
 
-    /// Parses the complete line in `reader` as the reply to `command`. A text in it goes to `self.text`, and is empty in the
-    /// reply.
+    /// Parses the complete line in `reader` as the reply to `command`. A text in it goes to `self.text`, and
+    /// is empty in the reply.
     fn answered(&mut self, command: Command) -> Result<Reply<'static>, ClientError> {
         let line = Line::parse(self.reader.line())?;
         let request = command.request_word();

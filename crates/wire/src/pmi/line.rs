@@ -92,7 +92,8 @@ pub enum BadText {
     },
 }
 
-/// Checks that every server transmits `text` unchanged as the value of a field, and that it has at most `max` bytes.
+/// Checks that every server transmits `text` unchanged as the value of a field, and that it has at most `max`
+/// bytes.
 ///
 /// # Errors
 /// When it is empty, too long, or holds a byte that some server would cut or change.
@@ -235,8 +236,8 @@ impl LineReader {
         }
     }
 
-    /// Takes bytes up to and including the next newline, and returns the rest. `None`: all were taken, and the line is not
-    /// complete yet. Discards a line that was complete before.
+    /// Takes bytes up to and including the next newline, and returns the rest. `None`: all were taken, and
+    /// the line is not complete yet. Discards a line that was complete before.
     ///
     /// # Errors
     /// If the line is longer than [`LINE_MAX`]; then the reader is empty.

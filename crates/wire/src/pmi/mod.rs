@@ -1,7 +1,7 @@
 //! PMI-1: the text protocol by which a process manager starts the ranks of a job.
 //!
-//! Every rank has one descriptor to the manager (`PMI_FD`), or connects to it (`PMI_PORT`). A request is one line, its reply
-//! is one line, and a rank never has two requests under way:
+//! Every rank has one descriptor to the manager (`PMI_FD`), or connects to it (`PMI_PORT`). A request is one
+//! line, its reply is one line, and a rank never has two requests under way:
 //!
 //! ```text
 //! rank: cmd=init pmi_version=1 pmi_subversion=1
@@ -59,8 +59,8 @@ pub use port::{JobRank, PortHandshake};
 pub use server::{Event, RankState, Server, ServerError};
 pub use start::{PmiVariables, StartError, StartMethod};
 
-/// Longest line that either side accepts, in bytes, newline included: room for the longest value of any known server
-/// (Intel's, 4,096 bytes) and its fields.
+/// Longest line that either side accepts, in bytes, newline included: room for the longest value of any known
+/// server (Intel's, 4,096 bytes) and its fields.
 pub const LINE_MAX: usize = 4_608;
 /// Longest name of a key-value space that [`Server`] allows, in bytes with a final zero.
 pub const KVS_NAME_MAX: usize = 256;

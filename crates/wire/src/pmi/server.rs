@@ -1,7 +1,8 @@
 //! The process manager's side of PMI-1 for a whole job ([`Server`]), as a state machine without IO.
 //!
-//! The caller moves the bytes: it passes what a rank writes to [`Server::feed`], and carries out the [`Event`]s of
-//! [`Server::poll`]. A rank that breaks the protocol causes an [`Event::Fault`], after which the job should be ended.
+//! The caller moves the bytes: it passes what a rank writes to [`Server::feed`], and carries out the
+//! [`Event`]s of [`Server::poll`]. A rank that breaks the protocol causes an [`Event::Fault`], after which
+//! the job should be ended.
 //!
 //! Beside the requests of [`Command`] it serves published names, and refuses to start further ranks, so that
 //! `MPI_Comm_spawn` fails with an error.
@@ -127,7 +128,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes the server of a job whose key-value space has the name `kvs` and whose rank `i` runs program `appnums[i]`.
+    /// Makes the server of a job whose key-value space has the name `kvs` and whose rank `i` runs program
+    /// `appnums[i]`.
     ///
     /// # Panics
     /// If `kvs` is not a valid value of a field.
@@ -278,8 +280,8 @@ impl Server {
         }
     }
 
-    /// Takes a line of a request to start further ranks, and refuses it after its last line. Returns whether the line was
-    /// one.
+    /// Takes a line of a request to start further ranks, and refuses it after its last line. Returns whether
+    /// the line was one.
     fn spawns(&mut self, rank: u32, line: &[u8]) -> Result<bool, ServerError> {
         let sender = &mut self.ranks[rank as usize];
         let Some(block) = &mut sender.spawn else {

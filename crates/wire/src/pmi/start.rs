@@ -115,8 +115,8 @@ pub enum StartError {
 impl<'a> StartMethod<'a> {
     /// Determines the method: a descriptor before a port before PMIx, else a singleton.
     ///
-    /// PMI-1 comes before PMIx because its variables are those of the manager nearest to the process: PMIx's may come from
-    /// the launcher of that manager.
+    /// PMI-1 comes before PMIx because its variables are those of the manager nearest to the process: PMIx's
+    /// may come from the launcher of that manager.
     ///
     /// # Errors
     /// If a variable is missing or has a wrong value.

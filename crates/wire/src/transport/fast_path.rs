@@ -1,9 +1,9 @@
 //! The fast path of a blocking receive: it takes a short message from the transport without a request.
 //!
-//! If nothing has to be matched before, the receive compares the frame at the head of its source's queue with an
-//! [`EnvelopeFilter`] and moves the bytes into the user's buffer. A transport that compares frames in place overrides
-//! [`Rx::poll_short`]. The default is [`poll_short`] here: it polls with a sink that takes the message, and passes all
-//! else to the engine.
+//! If nothing has to be matched before, the receive compares the frame at the head of its source's queue with
+//! an [`EnvelopeFilter`] and moves the bytes into the user's buffer. A transport that compares frames in
+//! place overrides [`Rx::poll_short`]. The default is [`poll_short`] here: it polls with a sink that takes
+//! the message, and passes all else to the engine.
 //!
 //! [`Rx::poll_short`]: crate::Rx::poll_short
 

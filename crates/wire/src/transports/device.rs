@@ -1,4 +1,5 @@
-//! The devices of a host that messages can use ([`Device`]), and the outcome of their selection ([`Verdict`]).
+//! The devices of a host that messages can use ([`Device`]), and the outcome of their selection
+//! ([`Verdict`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -79,8 +79,8 @@ impl<'a> DeviceList<'a> {
     }
 }
 
-/// The warning about a name that matches nothing here. Hosts differ in their devices, so an excluded name gives a
-/// warning only if it looks like a typing error.
+/// The warning about a name that matches nothing here. Hosts differ in their devices, so an excluded name
+/// gives a warning only if it looks like a typing error.
 pub(super) fn unknown(
     host: &str,
     asked: TransportPreference<'_>,

@@ -1,8 +1,9 @@
 //! Selection of the transports and devices that a rank uses, from two settings and the devices of the host.
 //!
-//! [`TransportList`] parses the text of a setting. `names` maps names of transports, also those of Open MPI, UCX and
-//! libfabric. [`select`] decides, and gives for each transport and device a [`Verdict`] with the reason. It opens
-//! nothing: if a selected transport cannot be opened, [`Selection::failed`] turns to the next one.
+//! [`TransportList`] parses the text of a setting. `names` maps names of transports, also those of Open MPI,
+//! UCX and libfabric. [`select`] decides, and gives for each transport and device a [`Verdict`] with the
+//! reason. It opens nothing: if a selected transport cannot be opened, [`Selection::failed`] turns to the
+//! next one.
 
 #[cfg(feature = "alloc")]
 mod device;

@@ -1,4 +1,5 @@
-//! The names of transports in the settings, also those of Open MPI (BTLs), UCX (transports) and libfabric (providers).
+//! The names of transports in the settings, also those of Open MPI (BTLs), UCX (transports) and libfabric
+//! (providers).
 //!
 //! Sources: the help of Open MPI 4 and 5 for `btl`, of UCX 1.18 for `UCX_TLS`, the manual pages
 //! fi_provider(7).

@@ -30,8 +30,8 @@ pub struct Selection {
 
 /// Selects from `devices` of `host` what the lists `transports` and `network` allow.
 ///
-/// A name that matches nothing here is ignored with a warning; a list of which nothing is left counts as not set, so
-/// that the job runs with what there is.
+/// A name that matches nothing here is ignored with a warning; a list of which nothing is left counts as not
+/// set, so that the job runs with what there is.
 #[must_use]
 pub fn select(
     host: &str,
@@ -69,8 +69,8 @@ pub fn select(
 }
 
 impl Selection {
-    /// Records that a selected transport could not be opened, and turns to the next one. Returns the warning, to be
-    /// printed once for each host.
+    /// Records that a selected transport could not be opened, and turns to the next one. Returns the warning,
+    /// to be printed once for each host.
     pub fn failed(&mut self, host: &str, transport: Transport, why: &dyn Display) -> String {
         let (taken, next) = match transport {
             Transport::Shared => (&mut self.shared, self.tcp.then_some(Transport::Tcp)),
@@ -151,8 +151,8 @@ impl<'a> TransportChoice<'a> {
         }
     }
 
-    /// Called when none of the devices that alone were to be used is usable: a list that names no transport counts as
-    /// not set, with a warning. A list that excludes stays as it is.
+    /// Called when none of the devices that alone were to be used is usable: a list that names no transport
+    /// counts as not set, with a warning. A list that excludes stays as it is.
     fn opened(self, host: &str, verdicts: &[Verdict]) -> (Self, Option<String>) {
         let is_lost = self.devices.includes() && !self.names_some;
         let (devices, warning) = self.devices.opened(host, verdicts);
@@ -203,8 +203,8 @@ fn network_of<'a>(
     listed
 }
 
-/// The verdicts on all devices, by two lists and the devices' states. The loopback device is used if it is named, or
-/// if no other is usable.
+/// The verdicts on all devices, by two lists and the devices' states. The loopback device is used if it is
+/// named, or if no other is usable.
 fn of_devices(devices: &[Device], tcp: bool, lists: [&DeviceList<'_>; 2]) -> Vec<Verdict> {
     let verdict = |device: &Device| of_device(device, tcp, lists);
     let mut verdicts: Vec<Verdict> = devices.iter().map(verdict).collect();

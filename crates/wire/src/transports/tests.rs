@@ -247,8 +247,8 @@ fn errors_about_lists_point_at_the_wrong_part() {
 }
 
 proptest! {
-    /// For any lists: nothing excluded is used, only interfaces that are up are used, and some transport is used unless a list
-    /// excludes transports, or names tcp without a usable device.
+    /// For any lists: nothing excluded is used, only interfaces that are up are used, and some transport is
+    /// used unless a list excludes transports, or names tcp without a usable device.
     #[test]
     fn laws(
         list in "\\^?(sm|tcp|self|openib|eth0|ib0|mlx5_0:1|nope)(,(sm|tcp|rc|eth0|lo|eth1|x)){0,3}",

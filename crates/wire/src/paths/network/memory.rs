@@ -2,7 +2,8 @@
 
 use super::{BUFFER_LEN, ConnectTime, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, POOL_SLOTS};
 
-/// Bytes that a rank keeps for each rank of the job, used or not: address of its mailbox, and number of free slots.
+/// Bytes that a rank keeps for each rank of the job, used or not: address of its mailbox, and number of free
+/// slots.
 const PEER: u64 = 16;
 
 /// Memory of one rank, in bytes.

@@ -1,14 +1,16 @@
-//! The plan of a network transport ([`NetworkPlan`]): mailboxes, buffers and limits, from settings and the size of the job.
+//! The plan of a network transport ([`NetworkPlan`]): mailboxes, buffers and limits, from settings and the
+//! size of the job.
 //!
-//! A rank gives its peers *mailboxes*: slots that a peer writes without request, for messages that fit one (path E0).
-//! Longer eager messages (E1) go through *buffers* of 32 KiB on both sides. Beyond, the receiver gets the bytes in one
-//! piece (R0) or the sender puts them in chunks (R1). The memory of mailboxes grows with the job, so their size falls with
-//! the number of ranks; if that is not enough, all peers of a rank share one pool of slots.
+//! A rank gives its peers *mailboxes*: slots that a peer writes without request, for messages that fit one
+//! (path E0). Longer eager messages (E1) go through *buffers* of 32 KiB on both sides. Beyond, the receiver
+//! gets the bytes in one piece (R0) or the sender puts them in chunks (R1). The memory of mailboxes grows
+//! with the job, so their size falls with the number of ranks; if that is not enough, all peers of a rank
+//! share one pool of slots.
 //!
-//! Sizes, defaults and limits are those of Cray's MPI on Gemini (Poxon, "MPI for Cray XE/XK7
-//! Systems", 2013), whose names the settings accept. It does not give the number of mailboxes: eight slots for each peer,
-//! and blocks of mailboxes that shrink with the job as payloads do, are our choice. It gives 4 MB and 512 KB for the end of
-//! R0: 4 MB is used here, and as in its text also for an R1 chunk.
+//! Sizes, defaults and limits are those of Cray's MPI on Gemini (Poxon, "MPI for Cray XE/XK7 Systems", 2013),
+//! whose names the settings accept. It does not give the number of mailboxes: eight slots for each peer, and
+//! blocks of mailboxes that shrink with the job as payloads do, are our choice. It gives 4 MB and 512 KB for
+//! the end of R0: 4 MB is used here, and as in its text also for an R1 chunk.
 
 mod memory;
 pub mod settings;
@@ -199,8 +201,8 @@ impl NetworkPlan {
         }
     }
 
-    /// Costs of the paths on a network like Gemini: 1.3 us in a mailbox, and a DMA engine that starts later and moves more
-    /// than twice as fast as the processor. Rounded figures, to compare paths.
+    /// Costs of the paths on a network like Gemini: 1.3 us in a mailbox, and a DMA engine that starts later
+    /// and moves more than twice as fast as the processor. Rounded figures, to compare paths.
     const fn costs(&self) -> PathCosts {
         let from = self.settings.engine_from as u64;
         // A copy on each side, at 10 GB/s each.

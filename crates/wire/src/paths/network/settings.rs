@@ -1,5 +1,5 @@
-//! The settings of a network transport (`network_*`), with Cray MPICH's names as aliases, and their parsers. Only `oxmpi
-//! explain` reads them so far: until the verbs transport does, their help starts with `unused: `.
+//! The settings of a network transport (`network_*`), with Cray MPICH's names as aliases, and their parsers.
+//! Only `oxmpi explain` reads them so far: until the verbs transport does, their help starts with `unused: `.
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, switch, whole};
 
