@@ -1,4 +1,4 @@
-//! What a leader of another node says of where its ranks are.
+//! Fuzzes the address exchange with messages of an untrusted leader.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| oxmpi_testkit::fuzz::exchange(data));

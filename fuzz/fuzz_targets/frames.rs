@@ -1,4 +1,4 @@
-//! Frames from a peer, as an engine reads them.
+//! Fuzzes the engine with frames of a hostile peer.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| oxmpi_testkit::fuzz::frames(data));

@@ -1,4 +1,4 @@
-//! Synthetic descriptions of machines.
+//! Fuzzes the parser of synthetic machines.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| oxmpi_testkit::fuzz::synthetic(data));

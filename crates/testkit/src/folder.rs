@@ -1,14 +1,14 @@
-//! Folders of tests' own.
+//! Temporary folders for tests ([`Folder`]).
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
-/// A folder for the files of one test, which goes with this value.
+/// A temporary folder, which is removed when this value is dropped.
 ///
 /// ```
 /// let folder = oxmpi_testkit::folder::Folder::fresh();
-/// let file = folder.write("below/it.txt", "text");
+/// let file = folder.write("below/file.txt", "text");
 /// assert_eq!(std::fs::read_to_string(&file)?, "text");
 /// drop(folder);
 /// assert!(!std::path::Path::new(&file).exists());
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A new and empty one among the system's temporary files. Its name is random: a test that is killed leaves its
-    /// folder behind, and the number of its process comes again.
+    /// Makes an empty folder in the system's temporary directory. Its name is random, since a killed test
+    /// leaves its folder behind, and process ids repeat.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// If it cannot be made.
     #[must_use]
     pub fn fresh() -> Self {
         let number = RandomState::new().hash_one(());
@@ -31,26 +31,26 @@ impl Folder {
         Self(path)
     }
 
-    /// Its own path.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The path of what has this name in it.
+    /// The path of the file `name` in the folder.
     ///
     /// # Panics
-    /// When the path is no text.
+    /// If the path is not UTF-8.
     #[must_use]
     pub fn at(&self, name: &str) -> String {
         let path = self.0.join(name);
         path.to_str().expect("a path that is text").into()
     }
 
-    /// Writes a file of this name, which may be in folders below. Gives its path.
+    /// Writes the file `name`, which may be in folders below, and returns its path.
     ///
     /// # Panics
-    /// When that is not possible.
+    /// If it cannot be written.
     pub fn write(&self, name: &str, content: &str) -> String {
         let path = self.0.join(name);
         let inner = path.parent().expect("it is in this folder");
@@ -62,7 +62,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system, which clears its temporary files.
+        // A folder that cannot be removed is left to the system, which clears its temporary directory.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

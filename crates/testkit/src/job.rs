@@ -1,12 +1,12 @@
-//! Engines joined by a fabric: a whole job in one thread.
+//! Engines over a fabric: a whole job in one thread ([`Job`]).
 
-use oxmpi_wire::{Engine, Envelope, Mode, Outcome, Peer, Request, Rules, Rx, Source, Tag};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Outcome, Peer, Request, Rx, Source, Tag};
 
-use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
-use crate::memory::Shared;
+use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use crate::memory::Buffer;
 
-/// Steps without an end after which a job counts as hanging.
-const PATIENCE: u32 = 100_000;
+/// Steps after which a job counts as hanging.
+const MAX_STEPS: u32 = 100_000;
 
 /// One rank's engine and its end of the fabric.
 #[derive(Debug)]
@@ -20,17 +20,17 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// Polls once and tries again what waits.
+    /// Polls once and resumes what waits for room.
     pub fn step(&mut self) {
         self.rx.poll(&mut self.tx, 8, &mut self.engine);
         self.engine.resume(&mut self.tx);
     }
 }
 
-/// All ranks. A rank's number is its peer's number everywhere, itself included.
+/// All ranks of a job. Every rank is peer number `rank` of every rank, itself included.
 #[derive(Debug)]
 pub struct Job {
-    /// The network, to kill ranks.
+    /// The fabric, to kill ranks.
     pub fabric: Fabric,
     /// The ranks.
     pub ranks: Vec<Rank>,
@@ -39,12 +39,12 @@ pub struct Job {
 impl Job {
     /// A job of `ranks` ranks.
     #[must_use]
-    pub fn new(ranks: u32, weather: Weather, rules: Rules) -> Self {
-        let (fabric, ends) = fabric(ranks, weather);
+    pub fn new(ranks: u32, fabric_config: FabricConfig, config: EngineConfig) -> Self {
+        let (fabric, ends) = fabric(ranks, fabric_config);
         let ranks = ends
             .into_iter()
             .map(|(mut tx, rx)| Rank {
-                engine: Engine::new(&mut tx, ranks, rules),
+                engine: Engine::new(&mut tx, ranks, config),
                 tx,
                 rx,
             })
@@ -59,7 +59,7 @@ impl Job {
         to: u32,
         envelope: Envelope,
         mode: Mode,
-        body: Shared,
+        body: Buffer,
     ) -> Request {
         let Rank { tx, engine, .. } = &mut self.ranks[from];
         engine.send(tx, Peer(to), envelope, mode, body)
@@ -72,40 +72,40 @@ impl Job {
         source: Source,
         context: u32,
         tag: Tag,
-        body: &Shared,
+        body: &Buffer,
     ) -> Request {
         let Rank { tx, engine, .. } = &mut self.ranks[at];
         engine.recv(tx, source, context, tag, body.clone())
     }
 
-    /// Takes a request back.
+    /// Cancels a request.
     pub fn cancel(&mut self, at: usize, request: Request) {
         let Rank { tx, engine, .. } = &mut self.ranks[at];
         engine.cancel(tx, request);
     }
 
-    /// Lets every rank step once.
+    /// Steps every rank once.
     pub fn step(&mut self) {
         for rank in &mut self.ranks {
             rank.step();
         }
     }
 
-    /// Steps until `end` holds.
+    /// Steps until `end` returns true.
     ///
     /// # Panics
-    /// If it does not hold after very many steps.
+    /// If it does not within [`MAX_STEPS`] steps.
     pub fn until(&mut self, mut end: impl FnMut(&mut Self) -> bool) {
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_STEPS {
             if end(self) {
                 return;
             }
             self.step();
         }
-        panic!("no end after {PATIENCE} steps: {self:#?}");
+        panic!("no end after {MAX_STEPS} steps: {self:#?}");
     }
 
-    /// Steps until `request` of rank `at` is complete, and gives its outcome.
+    /// Steps until `request` of rank `at` is complete, and returns its outcome.
     pub fn wait(&mut self, at: usize, request: Request) -> Outcome {
         let mut outcome = None;
         self.until(|job| {
@@ -115,7 +115,7 @@ impl Job {
         outcome.expect("the loop above ended")
     }
 
-    /// Steps a good while: what is under way arrives, what is to stay open stays open.
+    /// Steps 1000 times: all that is under way arrives.
     pub fn settle(&mut self) {
         for _ in 0..1000 {
             self.step();

@@ -1,4 +1,4 @@
-//! User memory for tests: bytes that a test still sees while an engine or a transport has them.
+//! User buffers for tests ([`Buffer`]), which the test can read while an engine or a transport uses them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,9 +7,9 @@ use oxmpi_wire::{Bytes, Put, Take};
 
 /// A buffer with shared ownership.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shared(Rc<RefCell<Vec<u8>>>);
+pub struct Buffer(Rc<RefCell<Vec<u8>>>);
 
-impl Shared {
+impl Buffer {
     /// A buffer with these bytes.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
@@ -22,7 +22,7 @@ impl Shared {
         Self::new(vec![0; len])
     }
 
-    /// A buffer of `len` bytes that tell their offset and `seed`.
+    /// A buffer of `len` bytes with the [`pattern`] of `seed`.
     #[must_use]
     pub fn pattern(len: usize, seed: u64) -> Self {
         Self::new(pattern(len, seed))
@@ -44,24 +44,21 @@ impl Shared {
     }
 }
 
-impl Bytes for Shared {
+impl Bytes for Buffer {
     fn len(&self) -> u64 {
-        self.0.borrow().len() as u64
+        Bytes::len(&self.0)
     }
 
     fn fill(&self, at: u64, from: &mut impl Take) {
-        let mut bytes = self.0.borrow_mut();
-        let room = &mut bytes[at as usize..];
-        let len = room.len().min(from.left());
-        from.take(&mut room[..len]);
+        self.0.fill(at, from);
     }
 
     fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
-        to.put(&self.0.borrow()[at as usize..at as usize + len]);
+        self.0.drain(at, len, to);
     }
 }
 
-/// `len` bytes that tell their offset and `seed`.
+/// `len` bytes that depend on their offset and on `seed`.
 #[must_use]
 pub fn pattern(len: usize, seed: u64) -> Vec<u8> {
     (0..len as u64)

@@ -26,7 +26,7 @@ impl Rng {
         self.next() % bound
     }
 
-    /// True in `percent` of a hundred cases.
+    /// True with a probability of `percent` percent.
     pub const fn chance(&mut self, percent: u8) -> bool {
         self.below(100) < percent as u64
     }

@@ -1,10 +1,10 @@
-//! A receiving half that writes down what passes through it.
+//! A receiving half that records what it hands to the engine ([`SpyRx`]).
 
 use oxmpi_wire::{Envelope, Fault, Flags, Header, Key, Kind, Peer, Rx, Sink, Sleeper, Take, Token};
 
-/// What an engine was told.
+/// An event that a transport handed to the engine.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum SinkEvent {
     /// A message, or its request-to-send.
     Message {
         /// Its sender.
@@ -13,16 +13,16 @@ pub enum Event {
         envelope: Envelope,
         /// Its length.
         len: u64,
-        /// What its sender calls it, if it waits for an answer.
+        /// The sender's id, if the sender waits for an answer.
         id: Option<u64>,
-        /// Its bytes, or what reaches them.
+        /// Its bytes, or the key to them.
         bytes: Payload,
     },
-    /// A recall of a message.
-    Recall {
+    /// The sender cancels a message.
+    Cancel {
         /// The sender.
         from: u32,
-        /// What it calls the message.
+        /// The sender's id of the message.
         id: u64,
     },
     /// The loss of a peer.
@@ -32,22 +32,22 @@ pub enum Event {
 /// A message's bytes.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// They came with it.
-    Here(Vec<u8>),
-    /// They are still with the sender.
-    There(Key),
+    /// The bytes arrived with the message.
+    Inline(Vec<u8>),
+    /// The sender still has the bytes.
+    Remote(Key),
 }
 
-/// A receiving half under observation.
+/// A receiving half that records its events.
 #[derive(Debug)]
 pub struct SpyRx<R> {
     rx: R,
-    /// What was told and not yet looked at.
-    pub events: Vec<Event>,
+    /// The recorded events; the test takes them out.
+    pub events: Vec<SinkEvent>,
 }
 
 impl<R> SpyRx<R> {
-    /// Observes `rx`.
+    /// Records the events of `rx`.
     pub const fn new(rx: R) -> Self {
         Self {
             rx,
@@ -76,7 +76,7 @@ impl<R: Sleeper> Sleeper for SpyRx<R> {
 
 struct Spy<'a, S> {
     sink: &'a mut S,
-    events: &'a mut Vec<Event>,
+    events: &'a mut Vec<SinkEvent>,
 }
 
 impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
@@ -92,33 +92,33 @@ impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
             Kind::Eager => {
                 let sync = head.flags.contains(Flags::SYNC);
                 let payload = bytes[if sync { 8 } else { 0 }..].to_vec();
-                self.events.push(Event::Message {
+                self.events.push(SinkEvent::Message {
                     from: from_rank,
                     envelope,
                     len: payload.len() as u64,
                     id: sync.then(|| word(0)),
-                    bytes: Payload::Here(payload),
+                    bytes: Payload::Inline(payload),
                 });
             }
             Kind::RequestToSend => {
                 let key = bytes[16..].try_into().expect("the rest is the key");
-                self.events.push(Event::Message {
+                self.events.push(SinkEvent::Message {
                     from: from_rank,
                     envelope,
                     len: word(0),
                     id: Some(word(8)),
-                    bytes: Payload::There(Key(key)),
+                    bytes: Payload::Remote(Key(key)),
                 });
             }
-            Kind::Recall => self.events.push(Event::Recall {
+            Kind::Cancel => self.events.push(SinkEvent::Cancel {
                 from: from_rank,
                 id: word(0),
             }),
             _ => {}
         }
-        // Every other plain message is asked for first: a transport may do so, or not.
-        let ask = head.is_plain() && self.events.len().is_multiple_of(2);
-        if !ask || !(self.sink).expected(from, envelope, &mut bytes.as_slice()) {
+        // Every second plain message is offered by `expected` first: a transport may do so, or not.
+        let offers = head.is_plain() && self.events.len().is_multiple_of(2);
+        if !offers || !(self.sink).expected(from, envelope, &mut bytes.as_slice()) {
             self.sink.frame(tx, from, head, &mut bytes.as_slice());
         }
     }
@@ -132,7 +132,7 @@ impl<T, S: Sink<T>> Sink<T> for Spy<'_, S> {
     }
 
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault) {
-        self.events.push(Event::Lost(peer.0));
+        self.events.push(SinkEvent::Lost(peer.0));
         self.sink.lost(tx, peer, why);
     }
 }

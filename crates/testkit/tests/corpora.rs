@@ -1,10 +1,10 @@
-//! The corpora under version control, replayed through the fuzz bodies.
+//! Replays the fuzz corpora under version control through the fuzz bodies.
 
 use oxmpi_testkit::fuzz::TARGETS;
 use std::path::Path;
 
 #[test]
-fn every_corpus_is_replayed_without_a_finding() {
+fn no_corpus_has_a_finding() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for (name, body) in TARGETS {
         let files = std::fs::read_dir(corpora.join(name)).expect("each target has a corpus");

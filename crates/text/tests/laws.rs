@@ -1,8 +1,8 @@
-//! Laws: what is printed is read back, spans lie inside the text, no text makes anything panic.
+//! Properties: displayed values parse back, spans are within the text, and no text causes a panic.
 
 use oxmpi_text::{
-    Error, List, Nanos, Ranges, Scanner, Size, Words, distance, duration, nearest, size, switch,
-    whole,
+    Error, Nanos, NumberList, Ranges, Scanner, Size, Words, distance, duration, nearest, size,
+    switch, whole,
 };
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn fits(text: &str, error: Error) {
 
 const SHAPES: Words = Words(&["core", "socket", "numa", "node", "a number"]);
 
-/// Text that is nearly right: what grammars are made of, in any order.
+/// Texts that are nearly right: parts of the grammars, in any order.
 fn nearly() -> impl Strategy<Value = String> {
     prop_oneof![
         "[0-9KMGiBunms.,:_µ-]{0,12}",
@@ -42,7 +42,7 @@ fn nearly() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn lists_round_trip(all in prop::collection::vec(prop_oneof![0u32..40, any::<u32>()], 1..40)) {
-        let text = List(all.iter().copied()).to_string();
+        let text = NumberList(all.iter().copied()).to_string();
         prop_assert_eq!(numbers(&text).unwrap(), all);
     }
 
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn scanning_ends_and_loses_nothing(text in any::<String>()) {
+    fn scanning_ends_and_covers_the_text(text in any::<String>()) {
         let mut scanner = Scanner::new(&text);
         let mut read = String::new();
         while let Some(next) = scanner.peek() {
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn distance_is_a_measure(a in "[a-d]{0,12}", b in "[a-d]{0,12}") {
+    fn distance_is_a_metric(a in "[a-d]{0,12}", b in "[a-d]{0,12}") {
         let there = distance(&a, &b).unwrap();
         prop_assert_eq!(there, distance(&b, &a).unwrap());
         prop_assert_eq!(there == 0, a == b);
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn one_edit_is_forgiven(at in 0usize..6, letter in "[a-z]") {
+    fn one_edit_still_suggests(at in 0usize..6, letter in "[a-z]") {
         let mut typed = String::from("socket");
         typed.replace_range(at..=at, &letter);
         prop_assert_eq!(nearest(&typed, ["core", "socket", "numa"]), Some("socket"));

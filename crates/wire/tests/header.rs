@@ -1,4 +1,4 @@
-//! Headers: what is printed is read back, and what is wrong is named.
+//! Tests of headers: encodings parse back, and errors name the wrong field.
 
 use oxmpi_wire::{Envelope, Flags, Header, HeaderError, Kind};
 use proptest::prelude::*;
@@ -17,14 +17,14 @@ fn header() -> impl Strategy<Value = Header> {
 
 proptest! {
     #[test]
-    fn bytes_are_read_back(head in header(), more in prop::collection::vec(any::<u8>(), 0..9)) {
+    fn encoded_bytes_parse_back(head in header(), more in prop::collection::vec(any::<u8>(), 0..9)) {
         let mut bytes = head.bytes().to_vec();
         bytes.extend(more);
         prop_assert_eq!(Header::parse(&bytes), Ok(head));
     }
 
     #[test]
-    fn compact_words_are_read_back(head in header()) {
+    fn compact_words_expand_back(head in header()) {
         let head = Header { len: head.len & 0xffff, ..head };
         prop_assert_eq!(Header::expand(head.compact(), head.envelope), Ok(head));
     }
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+    fn any_bytes_parse_or_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
         if let Ok(head) = Header::parse(&bytes) {
             prop_assert_eq!(&head.bytes()[..], &bytes[..Header::LEN]);
         }

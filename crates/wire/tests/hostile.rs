@@ -1,20 +1,20 @@
-//! A peer that keeps to no rule: the engine refuses it and everything else goes on.
+//! Tests with a peer that breaks the protocol: the engine gives it up, and all else continues.
 
-use oxmpi_testkit::conformance::Log;
-use oxmpi_testkit::fabric::Weather;
+use oxmpi_testkit::conformance::EventLog;
+use oxmpi_testkit::fabric::FabricConfig;
 use oxmpi_testkit::fuzz::frames;
 use oxmpi_testkit::job::Job;
-use oxmpi_testkit::memory::Shared;
-use oxmpi_wire::paths::Rendezvous;
+use oxmpi_testkit::memory::Buffer;
+use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
-    Envelope, Failure, Fault, Flags, Header, Kind, Mode, Peer, Put, Rules, Rx, Slot, Source,
-    Switches, Tag, Tx,
+    EngineConfig, Envelope, Failure, Fault, Flags, Header, Kind, Mode, PathOverrides, Peer, Put,
+    Rx, Slot, Source, Tag, Tx,
 };
 use proptest::prelude::*;
 
 const ENVELOPE: Envelope = Envelope { context: 0, tag: 0 };
 
-/// Sends one frame from rank 1 to rank 0, past the engine of rank 1.
+/// Sends one frame from rank 1 to rank 0 without the engine of rank 1.
 fn attack(job: &mut Job, kind: Kind, flags: Flags, body: &[u8]) {
     let head = Header {
         kind,
@@ -51,69 +51,72 @@ fn every_broken_rule_ends_in_a_fault_that_names_it() {
         (Kind::Finished, Flags::YES, &[0; 8]),
         (Kind::Finished, Flags::YES, &[0xff; 8]),
         (Kind::Finished, Flags::SYNC, &[0; 8]),
-        (Kind::Recall, none, &[0; 7]),
-        (Kind::Recall, none, &[0; 9]),
-        (Kind::Recall, Flags::YES, &[0; 8]),
-        (Kind::Recalled, Flags::YES, &[0; 8]),
-        (Kind::Recalled, Flags::SYNC, &[0; 8]),
+        (Kind::Cancel, none, &[0; 7]),
+        (Kind::Cancel, none, &[0; 9]),
+        (Kind::Cancel, Flags::YES, &[0; 8]),
+        (Kind::CancelReply, Flags::YES, &[0; 8]),
+        (Kind::CancelReply, Flags::SYNC, &[0; 8]),
         (Kind::Flow, none, &[3, 0, 0, 0, 0, 0, 0, 0]),
         (Kind::Flow, none, &[0; 9]),
         (Kind::Transport, none, &[]),
     ];
     for (kind, flags, body) in cases {
-        let mut job = Job::new(3, Weather::default(), Rules::default());
+        let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
         let pending = job.recv(
             0,
             Source::Peer(Peer(1)),
             0,
             Tag::Exact(7),
-            &Shared::zeroed(8),
+            &Buffer::zeroed(8),
         );
         attack(&mut job, kind, flags, body);
-        let told = fault(&job);
+        let found = fault(&job);
         assert!(
-            matches!(told, Some(Fault::Protocol(_))),
-            "{kind:?} {flags:?} of {} B: {told:?}",
+            matches!(found, Some(Fault::Protocol(_))),
+            "{kind:?} {flags:?} of {} B: {found:?}",
             body.len()
         );
-        let fault = told.unwrap();
+        let fault = found.unwrap();
         assert_eq!(job.ranks[0].tx.given_up, [(Peer(1), fault)]);
         let failure = Failure::Fault {
             peer: Peer(1),
             fault,
         };
         assert_eq!(job.wait(0, pending), Err(failure));
-        let later = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+        let later = job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(8));
         assert_eq!(job.wait(0, later), Err(failure));
-        let other = job.recv(0, Source::Peer(Peer(2)), 0, Tag::Any, &Shared::zeroed(8));
-        job.send(2, 0, ENVELOPE, Mode::Standard, Shared::zeroed(8));
+        let other = job.recv(0, Source::Peer(Peer(2)), 0, Tag::Any, &Buffer::zeroed(8));
+        job.send(2, 0, ENVELOPE, Mode::Standard, Buffer::zeroed(8));
         job.wait(0, other).unwrap();
     }
 }
 
 #[test]
-fn answers_that_nothing_asked_for_are_refused() {
+fn answers_without_a_request_are_refused() {
     // The first request of an engine has index and generation 0, and so the id 0.
-    for (kind, flags) in [(Kind::Finished, Flags::YES), (Kind::Recalled, Flags::YES)] {
-        // Its owner waits for no answer: a receive.
-        let mut job = Job::new(2, Weather::default(), Rules::default());
-        job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &Shared::zeroed(8));
+    for (kind, flags) in [
+        (Kind::Finished, Flags::YES),
+        (Kind::CancelReply, Flags::YES),
+    ] {
+        // A receive, which waits for no answer.
+        let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
+        job.recv(0, Source::Peer(Peer(1)), 0, Tag::Any, &Buffer::zeroed(8));
         attack(&mut job, kind, flags, &[0; 8]);
         assert!(fault(&job).is_some());
     }
-    // A recall that was not asked.
-    let mut job = Job::new(2, Weather::default(), Rules::default());
-    job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
-    attack(&mut job, Kind::Recalled, Flags::YES, &[0; 8]);
+    // The answer to a cancel that was not sent.
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
+    job.send(0, 1, ENVELOPE, Mode::Synchronous, Buffer::zeroed(8));
+    attack(&mut job, Kind::CancelReply, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
-    // A send to somebody else.
-    let mut job = Job::new(3, Weather::default(), Rules::default());
-    job.send(0, 2, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    // A send to another peer.
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+    job.send(0, 2, ENVELOPE, Mode::Synchronous, Buffer::zeroed(8));
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert!(fault(&job).is_some());
     // Finished twice.
-    let mut job = Job::new(2, Weather::default(), Rules::default());
-    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, Shared::zeroed(8));
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
+    let sent = job.send(0, 1, ENVELOPE, Mode::Synchronous, Buffer::zeroed(8));
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
     assert_eq!(fault(&job), None);
     attack(&mut job, Kind::Finished, Flags::YES, &[0; 8]);
@@ -128,43 +131,43 @@ fn clear(room: u64) -> Vec<u8> {
     body
 }
 
-const PUT: Rules = Rules {
-    switches: Switches {
-        rendezvous: Rendezvous::Put,
+const PUT: EngineConfig = EngineConfig {
+    overrides: PathOverrides {
+        rendezvous: RendezvousScheme::Put,
         chunk: Some(100),
-        ..Switches::eager(512)
+        ..PathOverrides::eager(512)
     },
-    kept_bytes: 1 << 20,
-    kept_bytes_of_all: 1 << 20,
-    kept_messages: 100,
+    unexpected_bytes: 1 << 20,
+    unexpected_bytes_total: 1 << 20,
+    unexpected_messages: 100,
 };
 
 #[test]
-fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
+fn a_clear_to_send_is_accepted_once_for_a_put_only() {
     let none = Flags::empty();
-    // For a receive, for a message that the peer was to get, and for another length.
-    let got = Rules {
-        switches: Switches::eager(512),
+    // For a receive, for a message of path R0, and for another length.
+    let got = EngineConfig {
+        overrides: PathOverrides::eager(512),
         ..PUT
     };
     for (rules, room) in [(got, 600), (PUT, 0), (PUT, 601), (PUT, u64::MAX)] {
-        let mut job = Job::new(2, Weather::default(), rules);
-        job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+        let mut job = Job::new(2, FabricConfig::default(), rules);
+        job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(600));
         attack(&mut job, Kind::ClearToSend, none, &clear(room));
         assert!(fault(&job).is_some(), "{room}");
         job.until(|job| job.fabric.regions() == 0);
     }
-    let mut job = Job::new(2, Weather::default(), PUT);
-    job.recv(0, Source::Any, 0, Tag::Any, &Shared::zeroed(600));
+    let mut job = Job::new(2, FabricConfig::default(), PUT);
+    job.recv(0, Source::Any, 0, Tag::Any, &Buffer::zeroed(600));
     attack(&mut job, Kind::ClearToSend, none, &clear(600));
     assert!(fault(&job).is_some());
     // Twice.
-    let slow = Weather {
+    let slow = FabricConfig {
         delay: 50,
-        ..Weather::default()
+        ..FabricConfig::default()
     };
     let mut job = Job::new(2, slow, PUT);
-    job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+    job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(600));
     for _ in 0..2 {
         attack(&mut job, Kind::ClearToSend, none, &clear(1));
     }
@@ -174,9 +177,9 @@ fn a_clear_to_send_is_taken_once_and_only_for_what_was_asked() {
 
 #[test]
 fn a_put_that_fails_ends_both_sides() {
-    // To a region that does not exist: the sender hears of it.
-    let mut job = Job::new(2, Weather::default(), PUT);
-    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Shared::zeroed(600));
+    // To a region that does not exist: the sender gets an error.
+    let mut job = Job::new(2, FabricConfig::default(), PUT);
+    let sent = job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::zeroed(600));
     attack(&mut job, Kind::ClearToSend, Flags::empty(), &clear(600));
     assert!(matches!(
         job.wait(0, sent),
@@ -190,9 +193,9 @@ fn a_put_that_fails_ends_both_sides() {
         job.ranks[0].tx.moves.puts, 4,
         "none is started after a failure"
     );
-    // The sender says that it failed: so does the receive.
-    let mut job = Job::new(2, Weather::default(), PUT);
-    let got = job.recv(0, Source::Any, 0, Tag::Any, &Shared::zeroed(600));
+    // The sender reports the failure: the receive fails.
+    let mut job = Job::new(2, FabricConfig::default(), PUT);
+    let got = job.recv(0, Source::Any, 0, Tag::Any, &Buffer::zeroed(600));
     let mut offer = vec![0; 48];
     offer[..8].copy_from_slice(&600u64.to_le_bytes());
     attack(&mut job, Kind::RequestToSend, Flags::PUT, &offer);
@@ -209,34 +212,34 @@ fn a_put_that_fails_ends_both_sides() {
 }
 
 #[test]
-fn a_peer_that_takes_no_answers_is_refused_at_last() {
-    let mut job = Job::new(2, Weather::default(), Rules::default());
+fn a_peer_that_accepts_no_answers_is_refused_in_the_end() {
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     let mut asked = 0;
     while fault(&job).is_none() {
-        attack(&mut job, Kind::Recall, Flags::empty(), &[0; 8]);
+        attack(&mut job, Kind::Cancel, Flags::empty(), &[0; 8]);
         asked += 1;
         assert!(asked < 1_000_000, "answers pile up without bound");
     }
 }
 
 #[test]
-fn a_peer_that_takes_its_answers_may_ask_for_ever() {
-    let mut job = Job::new(2, Weather::default(), Rules::default());
+fn a_peer_that_accepts_its_answers_is_never_refused() {
+    let mut job = Job::new(2, FabricConfig::default(), EngineConfig::default());
     for _ in 0..200_000 {
-        attack(&mut job, Kind::Recall, Flags::empty(), &[0; 8]);
+        attack(&mut job, Kind::Cancel, Flags::empty(), &[0; 8]);
         let rank = &mut job.ranks[1];
-        rank.rx.poll(&mut rank.tx, 8, &mut Log::default());
+        rank.rx.poll(&mut rank.tx, 8, &mut EventLog::default());
     }
     assert_eq!(fault(&job), None);
 }
 
 #[test]
-fn a_peer_that_does_not_stop_is_refused_at_last() {
-    let rules = Rules {
-        kept_messages: 10,
-        ..Rules::default()
+fn a_peer_that_does_not_stop_is_refused_in_the_end() {
+    let rules = EngineConfig {
+        unexpected_messages: 10,
+        ..EngineConfig::default()
     };
-    let mut job = Job::new(2, Weather::default(), rules);
+    let mut job = Job::new(2, FabricConfig::default(), rules);
     let mut sent = 0;
     while fault(&job).is_none() {
         attack(&mut job, Kind::Eager, Flags::empty(), &[]);
@@ -247,7 +250,7 @@ fn a_peer_that_does_not_stop_is_refused_at_last() {
 
 proptest! {
     #[test]
-    fn any_frames_leave_nothing_behind(data in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn any_frames_leave_no_operation_and_no_region(data in prop::collection::vec(any::<u8>(), 0..600)) {
         frames(&data);
     }
 }

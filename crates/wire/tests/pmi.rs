@@ -1,16 +1,16 @@
-//! Clients and their server joined: whatever the order of ranks and the pieces of their streams,
-//! every rank reads after the barrier what the others put before it.
+//! Tests of clients connected to their server: for any order of ranks and any pieces of streams, every rank
+//! gets after the barrier what the others put before it.
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::pmi::{Client, Event, Reply, Request, Server};
+use oxmpi_wire::pmi::{Client, Event, PmiRequest, Reply, Server};
 use proptest::prelude::*;
 
-/// Steps after which a job that has not ended hangs.
+/// Steps after which a job counts as hanging.
 const PATIENCE: usize = 1 << 20;
 
-/// One rank: what it still has to ask, and the bytes under way to and from it.
-struct Party {
+/// One rank: its remaining requests, and the bytes under way to and from it.
+struct RankScript {
     client: Client,
     script: VecDeque<Step>,
     to_server: VecDeque<u8>,
@@ -28,29 +28,29 @@ enum Step {
 }
 
 impl Step {
-    fn request(&self) -> Request<'_> {
+    fn request(&self) -> PmiRequest<'_> {
         match self {
-            Self::Init => Request::Init,
-            Self::Put(key, value) => Request::Put {
+            Self::Init => PmiRequest::Init,
+            Self::Put(key, value) => PmiRequest::Put {
                 kvs: "kvs",
                 key,
                 value,
             },
-            Self::Barrier => Request::Barrier,
-            Self::Expect(key, _) => Request::Get { kvs: "kvs", key },
-            Self::Finalize => Request::Finalize,
+            Self::Barrier => PmiRequest::Barrier,
+            Self::Expect(key, _) => PmiRequest::Get { kvs: "kvs", key },
+            Self::Finalize => PmiRequest::Finalize,
         }
     }
 }
 
-/// Takes up to `count` bytes off the front.
-fn some(from: &mut VecDeque<u8>, count: usize) -> Vec<u8> {
+/// Removes up to `count` bytes from the front.
+fn take_front(from: &mut VecDeque<u8>, count: usize) -> Vec<u8> {
     let count = count.min(from.len());
     from.drain(..count).collect()
 }
 
 /// The scripts of a job whose rank `r` puts `values[r]`.
-fn parties(values: &[Vec<String>]) -> Vec<Party> {
+fn rank_scripts(values: &[Vec<String>]) -> Vec<RankScript> {
     let key = |rank: usize, i: usize| format!("{rank}-{i}");
     let script = |rank: usize| {
         let puts = values[rank]
@@ -71,7 +71,7 @@ fn parties(values: &[Vec<String>]) -> Vec<Party> {
         steps
     };
     (0..values.len())
-        .map(|rank| Party {
+        .map(|rank| RankScript {
             client: Client::new(),
             script: script(rank),
             to_server: VecDeque::new(),
@@ -87,7 +87,7 @@ proptest! {
         values in prop::collection::vec(prop::collection::vec("[!-\\[\\]-~]{1,40}", 0..4), 1..5),
         choices in prop::collection::vec((0..5_usize, 1..64_usize), 1..64),
     ) {
-        let mut parties = parties(&values);
+        let mut parties = rank_scripts(&values);
         let mut server = Server::new("kvs", &vec![0; values.len()]);
         let mut left = 0;
         let mut choices = choices.iter().cycle();
@@ -96,7 +96,7 @@ proptest! {
                 return Ok(());
             }
             let (rank, size) = choices.next().expect("they go round");
-            // The other ranks move, too: a cycle of choices may name some rank only.
+            // All other ranks step as well, since the choices may leave out a rank.
             for rank in [*rank % values.len(), left % values.len()].into_iter().chain(0..values.len()) {
                 let party = &mut parties[rank];
                 if party.waiting.is_none() && let Some(step) = party.script.pop_front() {
@@ -104,9 +104,9 @@ proptest! {
                     party.to_server.extend(line.bytes());
                     party.waiting = Some(step);
                 }
-                let bytes = some(&mut party.to_server, *size);
+                let bytes = take_front(&mut party.to_server, *size);
                 server.feed(u32::try_from(rank).expect("few ranks"), &bytes);
-                let bytes = some(&mut party.to_client, *size);
+                let bytes = take_front(&mut party.to_client, *size);
                 if let Some(reply) = party.client.feed(&bytes).expect("the server is honest") {
                     match party.waiting.take() {
                         Some(Step::Expect(_, value)) => prop_assert_eq!(reply, Reply::Value(Some(&value))),

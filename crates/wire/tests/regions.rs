@@ -1,9 +1,9 @@
-//! Registrations against a list of all that there ever were.
+//! Tests of the table of regions, compared with a list of all registrations.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use oxmpi_wire::regions::{Name, Region, Regions};
+use oxmpi_wire::regions::{Region, RegionId, Regions};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Token};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -29,12 +29,12 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is known of one region.
+/// The expected state of one region.
 struct Known {
-    name: Name,
+    name: RegionId,
     len: u64,
     access: Access,
-    /// None once it is released.
+    /// `None` once it is released.
     region: Option<Region>,
     users: u32,
 }
@@ -47,14 +47,14 @@ impl Known {
 
 proptest! {
     #[test]
-    fn a_name_reaches_its_own_bytes_until_their_end(steps in prop::collection::vec(step(), 0..60)) {
+    fn an_id_reaches_its_own_bytes_until_the_release(steps in prop::collection::vec(step(), 0..60)) {
         let mut regions: Regions<_, usize> = Regions::new();
         let mut all: Vec<Known> = Vec::new();
         for step in steps {
             if let Step::Add { len, reads } = step {
                 let access = if reads { Access::Read } else { Access::Write };
                 let region = regions.add(Rc::new(RefCell::new(vec![0; len])), access);
-                let name = region.name();
+                let name = region.id();
                 *regions.note_mut(name).expect("new") = all.len();
                 all.push(Known { name, len: len as u64, access, region: Some(region), users: 0 });
             }
@@ -109,26 +109,26 @@ proptest! {
     }
 
     #[test]
-    fn any_key_names_something_or_nothing(bytes: [u8; Key::LEN]) {
-        let (name, besides) = Name::of_key(&Key(bytes));
+    fn any_key_has_an_id(bytes: [u8; Key::LEN]) {
+        let (name, besides) = RegionId::from_key(&Key(bytes));
         prop_assert_eq!(name.key(besides), Key(bytes));
-        prop_assert_eq!(Name::of_word(name.word()), name);
+        prop_assert_eq!(RegionId::from_word(name.word()), name);
         let mut regions: Regions<_, ()> = Regions::new();
         let region = regions.add(Rc::new(RefCell::new(vec![0; 4])), Access::Read);
         let unknown = Err(Fault::Protocol("a key to memory that is not registered"));
-        if name != region.name() {
+        if name != region.id() {
             prop_assert_eq!(regions.check(name, None, 0, 0).map(|_| ()), unknown);
         }
     }
 }
 
-/// Names of memory that one peer was told of, changed a little: by a small number, in a bit, or to another place.
+/// Ids that differ from a valid one by a small number, in one bit, or in the index.
 #[test]
-fn a_name_that_is_nearly_right_names_nothing() {
+fn an_id_that_is_nearly_right_reaches_nothing() {
     let mut regions: Regions<_, ()> = Regions::new();
     let names: Vec<u64> = (0..40)
         .map(|_| regions.add(Rc::new(RefCell::new(vec![0])), Access::Write))
-        .map(|region| region.name().word())
+        .map(|region| region.id().word())
         .collect();
     let near = |name: u64| {
         let small = (1..256).flat_map(move |n| {
@@ -139,7 +139,7 @@ fn a_name_that_is_nearly_right_names_nothing() {
         small.chain((0..64).map(move |bit| name ^ 1 << bit))
     };
     for other in names.iter().copied().flat_map(near) {
-        let checked = regions.check(Name::of_word(other), Some(Access::Write), 0, 1);
+        let checked = regions.check(RegionId::from_word(other), Some(Access::Write), 0, 1);
         assert!(checked.is_err(), "{other:x}");
     }
 }

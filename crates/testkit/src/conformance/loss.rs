@@ -1,17 +1,17 @@
-//! Death of a peer.
+//! Conformance tests of the death of a peer.
 
-use oxmpi_wire::{Engine, Envelope, Failure, Fault, Mode, Peer, Rules, Rx, Source, Tag, Tx};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Failure, Fault, Mode, Peer, Rx, Source, Tag, Tx};
 
-use super::{Log, Mortal, eager, until};
+use super::{EventLog, KillableTransport, eager, until};
 use crate::memory::pattern;
 
-/// The survivor learns of the death once, after all frames that came whole.
-pub fn a_lost_peer_is_told<S: Mortal>() {
+/// The loss is reported once.
+pub fn a_lost_peer_is_reported<S: KillableTransport>() {
     let [mut a, b] = S::join();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     a.poll(&mut log);
     S::kill(b);
-    until("the death is told", || {
+    until("the loss is reported", || {
         a.poll(&mut log);
         !log.lost.is_empty()
     });
@@ -21,13 +21,13 @@ pub fn a_lost_peer_is_told<S: Mortal>() {
     assert_eq!(log.lost, [(a.peer, Fault::PeerDead)]);
 }
 
-/// Sending into the void is refused or swallowed, never waited for.
-pub fn sends_to_a_lost_peer_do_not_hang<S: Mortal>() {
+/// Sends to a lost peer are refused or dropped, and never hang.
+pub fn sends_to_a_lost_peer_do_not_hang<S: KillableTransport>() {
     let [mut a, b] = S::join();
-    let mut log = Log::default();
+    let mut log = EventLog::default();
     S::kill(b);
     let len = a.tx.limits(a.peer).frame as usize;
-    until("the death is told", || {
+    until("the loss is reported", || {
         a.try_send(&eager(0, len), &pattern(len, 0), false);
         a.try_send(&eager(0, 1), &[1], true);
         a.poll(&mut log);
@@ -38,10 +38,10 @@ pub fn sends_to_a_lost_peer_do_not_hang<S: Mortal>() {
     }
 }
 
-/// An engine's operations with the dead peer end in its fault, and the memory comes back.
-pub fn operations_end_with_their_peer<S: Mortal>() {
+/// An engine's operations with the lost peer fail, and their memory is released.
+pub fn operations_end_with_their_peer<S: KillableTransport>() {
     let [mut a, b] = S::join();
-    let mut engine = Engine::new(&mut a.tx, a.peer.0 + 1, Rules::default());
+    let mut engine = Engine::new(&mut a.tx, a.peer.0 + 1, EngineConfig::default());
     let envelope = Envelope { context: 1, tag: 1 };
     let (long, room) = (S::memory(pattern(1 << 20, 0)), S::memory(vec![0; 8]));
     let dead: Peer = a.peer;

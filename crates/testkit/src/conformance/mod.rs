@@ -1,26 +1,26 @@
-//! What every transport must do: a suite that is generic over the transport.
+//! The conformance suite: tests that every transport has to pass, generic over the transport.
 //!
-//! An implementor says in [`Subject`] how to make two joined ends, and instantiates the suite with
-//! one line in its own `tests/`:
+//! Implement [`TestedTransport`], which makes two connected ends, and instantiate the suite with one line in
+//! `tests/`:
 //!
 //! ```
-//! use oxmpi_testkit::conformance::{End, Subject};
-//! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, Weather, fabric};
-//! # use oxmpi_testkit::memory::Shared;
+//! use oxmpi_testkit::conformance::{TransportEnd, TestedTransport};
+//! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, FabricConfig, fabric};
+//! # use oxmpi_testkit::memory::Buffer;
 //! struct Fair;
 //!
-//! impl Subject for Fair {
+//! impl TestedTransport for Fair {
 //!     // ...
 //! #     type Tx = FabricTx;
 //! #     type Rx = FabricRx;
-//! #     type Memory = Shared;
-//! #     fn join() -> [End<Self>; 2] {
-//! #         let (_, ends) = fabric(2, Weather::default());
-//! #         End::two(ends)
+//! #     type Memory = Buffer;
+//! #     fn join() -> [TransportEnd<Self>; 2] {
+//! #         let (_, ends) = fabric(2, FabricConfig::default());
+//! #         TransportEnd::two(ends)
 //! #     }
-//! #     fn memory(bytes: Vec<u8>) -> Shared { Shared::new(bytes) }
-//! #     fn bytes(memory: &Shared) -> Shared { memory.clone() }
-//! #     fn read(memory: &Shared) -> Vec<u8> { memory.to_vec() }
+//! #     fn memory(bytes: Vec<u8>) -> Buffer { Buffer::new(bytes) }
+//! #     fn bytes(memory: &Buffer) -> Buffer { memory.clone() }
+//! #     fn read(memory: &Buffer) -> Vec<u8> { memory.to_vec() }
 //! }
 //!
 //! oxmpi_testkit::conformance!(fair, Fair);
@@ -39,54 +39,54 @@ use oxmpi_wire::{
     Token, Tx,
 };
 
-/// Time after which a test that waits counts as hanging.
+/// Time after which a waiting test counts as hanging.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// A transport under test.
-pub trait Subject: Sized {
+pub trait TestedTransport: Sized {
     /// The sending half.
     type Tx: Tx + Rma + Memory;
     /// The receiving half.
     type Rx: Rx<Self::Tx> + Sleeper;
-    /// Owner of user memory: it lives as long as a test needs it.
+    /// Owner of user memory, which the test keeps as long as necessary.
     type Memory;
 
-    /// Makes two ends that are joined. Both are driven by the calling thread.
-    fn join() -> [End<Self>; 2];
+    /// Makes two connected ends, both for the calling thread.
+    fn join() -> [TransportEnd<Self>; 2];
 
     /// User memory with these bytes.
     fn memory(bytes: Vec<u8>) -> Self::Memory;
 
-    /// All of `memory` as a transport takes it. The suite keeps `memory` until the transport has
-    /// given the bytes back.
+    /// All of `memory` as the transport's bytes. The suite keeps `memory` until the transport has released
+    /// them.
     fn bytes(memory: &Self::Memory) -> <Self::Tx as Memory>::Bytes;
 
-    /// What is in `memory` now.
+    /// The content of `memory`.
     fn read(memory: &Self::Memory) -> Vec<u8>;
 }
 
-/// A transport whose ends can die in a test.
-pub trait Mortal: Subject {
-    /// Ends this end as if its process had died.
-    fn kill(end: End<Self>);
+/// A transport whose ends can be killed in a test.
+pub trait KillableTransport: TestedTransport {
+    /// Kills this end as if its process had died.
+    fn kill(end: TransportEnd<Self>);
 }
 
-/// One end.
+/// One end of a connection.
 #[derive(Debug)]
-pub struct End<S: Subject> {
+pub struct TransportEnd<S: TestedTransport> {
     /// The sending half.
     pub tx: S::Tx,
     /// The receiving half.
     pub rx: S::Rx,
-    /// What this end calls the other one.
+    /// The other end, as a peer of this one.
     pub peer: Peer,
 }
 
-impl<S: Subject> End<S> {
-    /// The two ends of a pair that call each other 1 and 0, in the order of what they are called.
+impl<S: TestedTransport> TransportEnd<S> {
+    /// The two ends of a pair: the first has peer 1, the second peer 0.
     ///
     /// # Panics
-    /// If there are not two.
+    /// If `ends` are not two.
     pub fn two(ends: impl IntoIterator<Item = (S::Tx, S::Rx)>) -> [Self; 2] {
         let ends = ends.into_iter().zip([1, 0]);
         let ends: Vec<_> = ends
@@ -100,13 +100,13 @@ impl<S: Subject> End<S> {
     }
 
     /// Rings the doorbells and polls once.
-    pub fn poll(&mut self, log: &mut Log) -> u32 {
+    pub fn poll(&mut self, log: &mut EventLog) -> u32 {
         self.tx.flush();
         self.rx.poll(&mut self.tx, 64, log)
     }
 
-    /// Sends one frame by the short path, or whole if its tag is even, or by a slot; false if the transport
-    /// was busy.
+    /// Sends one frame: by [`Tx::short`], or by [`Tx::whole`] if its tag is even, or by a slot. False: the
+    /// transport was busy.
     pub fn try_send(&mut self, head: &Header, body: &[u8], short: bool) -> bool {
         if short {
             return self.tx.short(self.peer, head, &Fixed(body)).is_ok();
@@ -125,9 +125,9 @@ impl<S: Subject> End<S> {
     }
 }
 
-/// Everything a transport told, in order.
+/// A sink that records all events of a transport, in order.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct EventLog {
     /// Frames with their bodies.
     pub frames: Vec<(Peer, Header, Vec<u8>)>,
     /// Ended bulk operations.
@@ -136,11 +136,11 @@ pub struct Log {
     pub room: Vec<Peer>,
     /// Lost peers.
     pub lost: Vec<(Peer, Fault)>,
-    /// Takes at most so many bytes of each body, and leaves the rest.
+    /// The most bytes to take of each body; the rest is left.
     pub at_most: Option<usize>,
 }
 
-impl<T> Sink<T> for Log {
+impl<T> Sink<T> for EventLog {
     fn frame(&mut self, _tx: &mut T, from: Peer, head: &Header, body: &mut impl Take) {
         assert_eq!(
             body.left(),
@@ -148,7 +148,7 @@ impl<T> Sink<T> for Log {
             "the body is as long as its header says"
         );
         let mut bytes = vec![0; body.left().min(self.at_most.unwrap_or(usize::MAX))];
-        // In two pieces, as an engine takes an id and then a payload.
+        // In two pieces, as an engine reads an id and then a payload.
         let cut = bytes.len().min(8);
         let (first, second) = bytes.split_at_mut(cut);
         body.take(first);
@@ -178,7 +178,7 @@ impl Bytes for Fixed<'_> {
         self.0.len() as u64
     }
 
-    fn place(&self) -> Option<u64> {
+    fn address(&self) -> Option<u64> {
         Some(self.0.as_ptr().addr() as u64)
     }
 
@@ -191,7 +191,7 @@ impl Bytes for Fixed<'_> {
     }
 }
 
-/// An eager header whose tag tells frames apart.
+/// An eager header; the tag identifies the frame.
 fn eager(tag: u32, len: usize) -> Header {
     Header {
         kind: Kind::Eager,
@@ -201,7 +201,7 @@ fn eager(tag: u32, len: usize) -> Header {
     }
 }
 
-/// Repeats `step` until it says true.
+/// Repeats `step` until it returns true.
 ///
 /// # Panics
 /// After [`WATCHDOG`].
@@ -212,8 +212,28 @@ fn until(what: &str, mut step: impl FnMut() -> bool) {
     }
 }
 
-/// Instantiates the suite for a [`Subject`] as the tests of a module; with `, mortal`, for a
-/// [`Mortal`] also the tests of death.
+/// The items of a [`TestedTransport`] whose memory is [`Buffer`](crate::memory::Buffer).
+#[macro_export]
+macro_rules! shared_memory {
+    () => {
+        type Memory = $crate::memory::Buffer;
+
+        fn memory(bytes: Vec<u8>) -> Self::Memory {
+            Self::Memory::new(bytes)
+        }
+
+        fn bytes(memory: &Self::Memory) -> Self::Memory {
+            memory.clone()
+        }
+
+        fn read(memory: &Self::Memory) -> Vec<u8> {
+            memory.to_vec()
+        }
+    };
+}
+
+/// Instantiates the suite for a [`TestedTransport`] as the tests of a module; with `, killable` also the
+/// tests of a peer's death, for a [`KillableTransport`].
 #[macro_export]
 macro_rules! conformance {
     ($module:ident, $subject:ty) => {
@@ -221,22 +241,22 @@ macro_rules! conformance {
             #[allow(unused_imports, reason = "the subject may be a path of its own")]
             use super::*;
             $crate::conformance_tests!($subject, frames: short_frames_keep_order,
-                frames_of_every_size, short_and_long_frames_keep_order, headers_travel_whole,
+                frames_of_every_size, short_and_long_frames_keep_order, headers_arrive_unchanged,
                 unread_bodies_are_skipped, a_dropped_slot_sends_nothing, busy_then_room,
-                the_short_road_is_let, floods_cross, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_what_came);
+                the_short_path_obeys_its_limit, floods_in_both_directions_arrive, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_earlier_frames);
             $crate::conformance_tests!($subject, bulk: get_moves_all_bytes, put_moves_all_bytes,
-                parts_of_a_region_move, every_token_comes_back_once, release_gives_memory_back,
+                parts_of_a_region_move, every_token_is_returned_once, release_gives_memory_back,
                 frames_pass_bulk);
             $crate::conformance_tests!($subject, engines: messages_of_every_size_arrive,
-                a_flood_of_messages_keeps_order, a_recall_is_answered, the_direct_road_receives);
+                a_flood_of_messages_keeps_order, a_cancelled_send_is_answered, the_fast_path_receives);
         }
     };
-    ($module:ident, $subject:ty, mortal) => {
+    ($module:ident, $subject:ty, killable) => {
         mod $module {
             #[allow(unused_imports, reason = "the subject may be a path of its own")]
             use super::*;
             $crate::conformance!(alive, $subject);
-            $crate::conformance_tests!($subject, loss: a_lost_peer_is_told,
+            $crate::conformance_tests!($subject, loss: a_lost_peer_is_reported,
                 sends_to_a_lost_peer_do_not_hang, operations_end_with_their_peer);
         }
     };

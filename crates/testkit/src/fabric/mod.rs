@@ -1,7 +1,7 @@
-//! A network of any number of ends in one thread, as bad as the interface allows.
+//! An in-process transport of any number of ends in one thread, as adverse as the traits allow.
 //!
-//! Frames keep their order between two ends and are delayed, refused, and mixed between pairs by a
-//! seeded generator; bulk operations end late and in any order; an end can be killed at any moment.
+//! A seeded generator delays and refuses frames and interleaves those of different pairs; frames between two
+//! ends keep their order. Bulk operations end late and in any order. An end can be killed at any time.
 
 mod rx;
 mod tx;
@@ -10,28 +10,27 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use oxmpi_wire::{Bytes, Fault, Header, Key, Limits, Peer, Token};
+use oxmpi_wire::{Fault, Header, Key, Limits, Peer, Token};
 
-use crate::draft::number_in;
-use crate::memory::Shared;
+use crate::frame_builder::{RegionOffset, RegionStore, number_in};
 use crate::rng::Rng;
 
-/// How a fabric behaves.
+/// Configuration of a fabric.
 #[derive(Clone, Copy, Debug)]
-pub struct Weather {
+pub struct FabricConfig {
     /// Seed of everything that is random.
     pub seed: u64,
-    /// Percentage of sends and bulk operations that are refused though there is room.
+    /// Percentage of sends and bulk operations that are refused although there is room.
     pub refuse: u8,
-    /// Percentage of looks at a peer that do not see what has been sent.
+    /// Percentage of polls of a peer that do not see what it has sent.
     pub delay: u8,
-    /// Frames that are under way between two ends at most.
+    /// Most frames that are under way from one end to another.
     pub capacity: usize,
-    /// Sizes of the paths.
+    /// Limits of the paths.
     pub limits: Limits,
 }
 
-impl Default for Weather {
+impl Default for FabricConfig {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -43,10 +42,10 @@ impl Default for Weather {
     }
 }
 
-impl Weather {
-    /// Refusals, delays and little room.
+impl FabricConfig {
+    /// Many refusals and delays, and little room.
     #[must_use]
-    pub fn storm(seed: u64) -> Self {
+    pub fn adverse(seed: u64) -> Self {
         Self {
             seed,
             refuse: 30,
@@ -60,21 +59,16 @@ impl Weather {
 /// Frames from one end to another.
 type Queue = VecDeque<(Header, Vec<u8>)>;
 
-/// What all ends share.
+/// State that all ends share.
 #[derive(Debug)]
 struct Net {
     rng: Rng,
-    weather: Weather,
+    config: FabricConfig,
     /// Frames under way, by sender and receiver.
     queues: BTreeMap<(u32, u32), Queue>,
-    /// Registered memory, by owner and number.
-    regions: BTreeMap<(u32, u64), Shared>,
-    next_region: u64,
+    regions: RegionStore,
     dead: Vec<bool>,
 }
-
-/// A place in registered memory: owner, number, offset.
-type Place = (u32, u64, u64);
 
 /// A bulk operation under way.
 #[derive(Debug)]
@@ -82,8 +76,8 @@ enum Bulk {
     /// A get or a put with `peer`.
     Move {
         peer: u32,
-        from: Place,
-        to: Place,
+        from: RegionOffset,
+        to: RegionOffset,
         len: u64,
         token: Token,
     },
@@ -100,22 +94,22 @@ pub struct FabricTx {
     net: Rc<RefCell<Net>>,
     limits: Limits,
     bulk: Vec<Bulk>,
-    /// Peers that were refused since they last had room.
+    /// Peers to which sends were refused since they last had room.
     refused: Vec<bool>,
-    /// Peers that the sink has given up.
+    /// Peers that the sink has given up, with the reason.
     pub given_up: Vec<(Peer, Fault)>,
-    /// What this end has moved.
-    pub moves: Moves,
+    /// Counts of the bulk operations of this end.
+    pub moves: BulkCounts,
 }
 
-/// Bulk operations that an end has started.
+/// Counts of bulk operations that an end has started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moves {
+pub struct BulkCounts {
     /// Gets.
     pub gets: u64,
     /// Puts.
     pub puts: u64,
-    /// The most that were under way at once.
+    /// Most operations under way at once.
     pub most: u64,
 }
 
@@ -124,23 +118,22 @@ pub struct Moves {
 pub struct FabricRx {
     me: u32,
     net: Rc<RefCell<Net>>,
-    /// Peers whose death was told.
-    told: Vec<bool>,
+    /// Peers whose loss was reported.
+    reported: Vec<bool>,
 }
 
-/// Kills ends, and tells what is under way.
+/// Handle of a fabric: kills ends, and reports what is under way.
 #[derive(Clone, Debug)]
 pub struct Fabric(Rc<RefCell<Net>>);
 
 /// Makes a fabric of `ends` ends.
 #[must_use]
-pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>) {
+pub fn fabric(ends: u32, config: FabricConfig) -> (Fabric, Vec<(FabricTx, FabricRx)>) {
     let net = Rc::new(RefCell::new(Net {
-        rng: Rng::new(weather.seed),
-        weather,
+        rng: Rng::new(config.seed),
+        config,
         queues: BTreeMap::new(),
-        regions: BTreeMap::new(),
-        next_region: 0,
+        regions: RegionStore::default(),
         dead: vec![false; ends as usize],
     }));
     let halves = (0..ends)
@@ -148,16 +141,16 @@ pub fn fabric(ends: u32, weather: Weather) -> (Fabric, Vec<(FabricTx, FabricRx)>
             let tx = FabricTx {
                 me,
                 net: Rc::clone(&net),
-                limits: weather.limits,
+                limits: config.limits,
                 bulk: Vec::new(),
                 refused: vec![false; ends as usize],
                 given_up: Vec::new(),
-                moves: Moves::default(),
+                moves: BulkCounts::default(),
             };
             let rx = FabricRx {
                 me,
                 net: Rc::clone(&net),
-                told: vec![false; ends as usize],
+                reported: vec![false; ends as usize],
             };
             (tx, rx)
         })
@@ -172,30 +165,27 @@ impl Fabric {
         Self(Rc::clone(&tx.net))
     }
 
-    /// Ends `peer`: the others are told once they have seen all or some of what it sent.
+    /// Kills `peer`: the others learn it once they have received all or some of what it sent.
     pub fn kill(&self, peer: Peer) {
         self.0.borrow_mut().dead[peer.0 as usize] = true;
     }
 
-    /// Memory that is registered at this moment, at all living ends.
+    /// Number of regions that are registered now, at all living ends.
     #[must_use]
     pub fn regions(&self) -> usize {
         let net = self.0.borrow();
-        net.regions
-            .keys()
-            .filter(|(owner, _)| !net.dead[*owner as usize])
-            .count()
+        net.regions.count(|owner| !net.dead[owner as usize])
     }
 
-    /// What is in the memory that `owner` registered and `key` reaches.
+    /// The content of the memory that `owner` registered with this key.
     #[must_use]
     pub fn registered(&self, owner: Peer, key: &Key) -> Option<Vec<u8>> {
         let net = self.0.borrow();
-        let bytes = net.regions.get(&(owner.0, number_in(key)))?;
+        let bytes = net.regions.get(owner.0, number_in(key))?;
         Some(bytes.to_vec())
     }
 
-    /// Frames that nobody has seen yet.
+    /// Number of frames that were not received yet.
     #[must_use]
     pub fn frames(&self) -> usize {
         self.0.borrow().queues.values().map(VecDeque::len).sum()
@@ -206,7 +196,7 @@ impl Net {
     fn run(&mut self, me: u32, bulk: Bulk) -> Option<(Token, Result<(), Fault>)> {
         match bulk {
             Bulk::Release { region, token } => {
-                self.regions.remove(&(me, region));
+                self.regions.release(me, region);
                 Some((token, Ok(())))
             }
             Bulk::Move { peer, .. } if self.dead[peer as usize] => None,
@@ -220,14 +210,11 @@ impl Net {
         }
     }
 
-    fn copy(&self, from: Place, to: Place, len: u64) -> Result<(), Fault> {
-        let region = |(owner, number, at): Place| {
-            self.regions
-                .get(&(owner, number))
-                .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
-                .ok_or(Fault::Protocol("a range outside of its region"))
-        };
-        region(to)?.copy_from(to.2, region(from)?, from.2, len);
+    fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
+        let source = self.regions.range(from, len)?;
+        self.regions
+            .range(to, len)?
+            .copy_from(to.2, source, from.2, len);
         Ok(())
     }
 }

@@ -1,16 +1,16 @@
-//! The receiving half of an end.
+//! The receiving half of a fabric's end ([`FabricRx`]).
 
 use oxmpi_wire::{Fault, Peer, Rx, Sink, Sleeper};
 
 use super::{FabricRx, FabricTx};
 
 impl FabricRx {
-    /// Hands over the head of one peer's queue, or news about the peer.
-    fn look<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, from: u32, sink: &mut S) -> u32 {
+    /// Hands over the first frame of one peer, or its loss.
+    fn poll_peer<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, from: u32, sink: &mut S) -> u32 {
         let (frame, dead) = {
             let mut net = self.net.borrow_mut();
-            let delay = net.weather.delay;
-            if self.told[from as usize] || net.rng.chance(delay) {
+            let delay = net.config.delay;
+            if self.reported[from as usize] || net.rng.chance(delay) {
                 return 0;
             }
             // A dead peer's last frames may be lost with it.
@@ -27,15 +27,15 @@ impl FabricRx {
             sink.room(tx, Peer(from));
         }
         if let Some((head, body)) = frame {
-            // A transport may ask first, or not.
-            let ask = head.is_plain() && self.net.borrow_mut().rng.chance(50);
-            if !ask || !sink.expected(Peer(from), head.envelope, &mut body.as_slice()) {
+            // A transport may offer the message by `expected` first, or not.
+            let offers = head.is_plain() && self.net.borrow_mut().rng.chance(50);
+            if !offers || !sink.expected(Peer(from), head.envelope, &mut body.as_slice()) {
                 sink.frame(tx, Peer(from), &head, &mut body.as_slice());
             }
             return 1;
         }
         if dead {
-            self.told[from as usize] = true;
+            self.reported[from as usize] = true;
             tx.forget_moves(from);
             sink.lost(tx, Peer(from), Fault::PeerDead);
             return 1;
@@ -46,7 +46,7 @@ impl FabricRx {
 
 impl Rx<FabricTx> for FabricRx {
     fn poll<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, budget: u32, sink: &mut S) -> u32 {
-        let ends = self.told.len() as u32;
+        let ends = self.reported.len() as u32;
         let first = {
             let mut net = self.net.borrow_mut();
             net.rng.below(u64::from(ends)) as u32
@@ -56,13 +56,13 @@ impl Rx<FabricTx> for FabricRx {
             if handed >= budget {
                 break;
             }
-            handed += self.look(tx, (first + step) % ends, sink);
+            handed += self.poll_peer(tx, (first + step) % ends, sink);
         }
         handed
     }
 
     fn poll_from<S: Sink<FabricTx>>(&mut self, tx: &mut FabricTx, from: Peer, sink: &mut S) -> u32 {
-        tx.advance(sink) + self.look(tx, from.0, sink)
+        tx.advance(sink) + self.poll_peer(tx, from.0, sink)
     }
 }
 

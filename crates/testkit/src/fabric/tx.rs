@@ -1,16 +1,16 @@
-//! The sending half of an end.
+//! The sending half of a fabric's end ([`FabricTx`]).
 
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
-    Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Token,
+    Tx,
 };
 
 use super::{Bulk, FabricTx};
-use crate::draft::{Draft, Post, key_of, number_in};
-use crate::memory::Shared;
+use crate::frame_builder::{FrameBuilder, PostFrame, key_of, number_in};
+use crate::memory::Buffer;
 
 impl FabricTx {
-    /// What this end is called by all others.
+    /// The number of this end as a peer of the others.
     #[must_use]
     pub const fn me(&self) -> Peer {
         Peer(self.me)
@@ -18,13 +18,13 @@ impl FabricTx {
 
     fn admit(&mut self, to: Peer) -> Result<(), Busy> {
         let mut net = self.net.borrow_mut();
-        let refuse = net.weather.refuse;
+        let refuse = net.config.refuse;
         let full = net
             .queues
             .get(&(self.me, to.0))
-            .is_some_and(|queue| queue.len() >= net.weather.capacity);
+            .is_some_and(|queue| queue.len() >= net.config.capacity);
         if net.dead[to.0 as usize] {
-            // There is never room again: the loss is the only event to come.
+            // There is never room again: the next event is the loss.
             return Err(Busy);
         }
         if full || net.rng.chance(refuse) {
@@ -43,20 +43,20 @@ impl FabricTx {
         self.moves.most = self.moves.most.max(moves.count() as u64);
     }
 
-    /// Nothing moves to or from `peer` any more.
+    /// Drops all gets and puts with `peer`.
     pub(super) fn forget_moves(&mut self, peer: u32) {
         self.bulk
             .retain(|bulk| !matches!(bulk, Bulk::Move { peer: with, .. } if *with == peer));
     }
 
-    /// Ends some of the bulk operations, in any order. Those with a dead peer never end.
+    /// Ends some of the bulk operations, in any order; those with a dead peer never.
     pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
         let mut ended = 0;
         let mut at = 0;
         while at < self.bulk.len() {
             let late = {
                 let mut net = self.net.borrow_mut();
-                let delay = net.weather.delay;
+                let delay = net.config.delay;
                 net.rng.chance(delay)
             };
             if late {
@@ -74,7 +74,7 @@ impl FabricTx {
     }
 }
 
-impl Post for FabricTx {
+impl PostFrame for FabricTx {
     fn post(&self, to: u32, head: Header, body: Vec<u8>) {
         let mut net = self.net.borrow_mut();
         if !net.dead[to as usize] {
@@ -87,7 +87,7 @@ impl Post for FabricTx {
 }
 
 impl Tx for FabricTx {
-    type Slot<'a> = Draft<'a, Self>;
+    type Slot<'a> = FrameBuilder<'a, Self>;
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
@@ -98,23 +98,22 @@ impl Tx for FabricTx {
             body.len() <= u64::from(self.limits.short),
             "longer than the short path"
         );
-        let len = body.len() as usize;
-        let mut slot = self.frame(to, head, len)?;
-        body.drain(0, len, &mut slot);
-        slot.send();
-        Ok(())
+        self.whole(to, head, body)
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Draft<'_, Self>, Busy> {
+    fn frame(
+        &mut self,
+        to: Peer,
+        head: &Header,
+        len: usize,
+    ) -> Result<FrameBuilder<'_, Self>, Busy> {
         assert!(
             len <= self.limits.frame as usize && len == head.len as usize,
             "a frame of {len} B"
         );
         self.admit(to)?;
-        Ok(Draft::new(self, to.0, *head))
+        Ok(FrameBuilder::new(self, to.0, *head))
     }
-
-    fn flush(&mut self) {}
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
         self.given_up.push((peer, why));
@@ -123,15 +122,12 @@ impl Tx for FabricTx {
 }
 
 impl Memory for FabricTx {
-    type Bytes = Shared;
+    type Bytes = Buffer;
     type Region = u64;
 
-    fn register(&mut self, bytes: Shared, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: Buffer, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
-        let number = net.next_region;
-        net.next_region += 1;
-        net.regions.insert((self.me, number), bytes);
-        Ok(number)
+        Ok(net.regions.register(self.me, bytes))
     }
 
     fn key(&mut self, region: &u64, _to: Peer) -> Key {

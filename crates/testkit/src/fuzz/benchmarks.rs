@@ -1,14 +1,14 @@
-//! The command line of the benchmarks and its files: whatever they say, a run is refused or its tables are sound.
+//! Fuzz body of the benchmarks' command line and files: a run is refused, or its tables are valid.
 
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::{Request, Surroundings, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Plan, Table, tables};
 
-/// The longest message that may be asked for, in bytes.
+/// Longest message that a command line may request, in bytes.
 const LONGEST: usize = 1 << 30;
 
-/// Two files, by the option that reads them; no other.
+/// The two files, by the option that reads them.
 struct Files<'a> {
     names: &'a str,
     lengths: &'a str,
@@ -28,8 +28,8 @@ impl Surroundings for Files<'_> {
     }
 }
 
-/// Takes the first part, up to a zero, as the words of a command line, the next two as the files `names` and `lengths`,
-/// and lays out the tables of the run on 1 to 9 ranks.
+/// Uses the parts of `data` between zeros as the words of a command line and as the files `names` and
+/// `lengths`, and makes the tables of the run on 1 to 9 ranks.
 ///
 /// # Panics
 /// On a finding.

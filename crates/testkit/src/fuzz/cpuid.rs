@@ -1,12 +1,13 @@
-//! Dumps of cpuid: any text is refused with its file, or makes a dump that reads back equal; of the dump there is a
-//! machine with all its processors or a reason.
+//! Fuzz body of cpuid dumps: a text is refused with its file, or gives a dump that parses back equal, and
+//! from it a machine with all processors or an error.
 
 use oxmpi_topo::cpuid::{Cpuid, Dump};
 use oxmpi_topo::{CpuSet, Machine};
 use std::collections::BTreeMap;
 
-/// Reads `data` as the files of a dump, makes the machine of all processors and the one that the first tells of. A line
-/// `puN` begins the file of processor N, as does the beginning that of processor 0.
+/// Parses `data` as the files of a dump, and makes the machine of all processors and that of the first one's
+/// view. A line `puN` begins the file of processor N; the text before the first such line is that of
+/// processor 0.
 ///
 /// # Panics
 /// On a finding.

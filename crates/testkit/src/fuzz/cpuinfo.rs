@@ -1,9 +1,9 @@
-//! /proc/cpuinfo: any text is refused with its line, or makes a machine that reads back equal from what it says of its
-//! processors.
+//! Fuzz body of /proc/cpuinfo: a text is refused with its line, or gives a machine that parses back equal
+//! from the list of its processors.
 
 use oxmpi_topo::{Kind, Machine, Object};
 
-/// Reads `data` as /proc/cpuinfo, writes the processors of the machine and reads them again.
+/// Parses `data` as /proc/cpuinfo, writes the processors of the machine and parses them again.
 ///
 /// # Panics
 /// On a finding.

@@ -1,13 +1,13 @@
-//! Listings of the Intel MPI Benchmarks: any text is read, or refused at one of its lines.
+//! Fuzz body of listings of the Intel MPI Benchmarks: a text is parsed, or refused with a line number.
 
 use oxmpi_bench::listing::Listing;
 
-/// Reads `data` as a listing, if it is text.
+/// Parses `data` as a listing, if it is UTF-8.
 ///
 /// # Panics
-/// On an error about a line that is not there or without a sentence, on a row that is not where it says,
-/// or that has more or fewer numbers than columns without saying that it was skipped, and on groups of
-/// other sizes than the heading's.
+/// On an error without a message or with a line beyond the text, on a row with a wrong line number, or whose
+/// numbers do not match the columns without being marked as skipped, and on groups of other sizes than the
+/// heading's.
 pub fn listing(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

@@ -1,13 +1,13 @@
-//! Fuzz bodies: what a fuzz target does with its bytes.
+//! The bodies of the fuzz targets: what each does with its bytes.
 //!
-//! One module per target, with one function of the same name that panics on a finding. The targets
-//! under `fuzz/fuzz_targets` call them with bytes that cargo-fuzz makes; the test `corpora` calls
-//! them with the corpora under version control, so that every old finding is a test.
+//! Each target has a module with a function of the same name, which panics on a finding. The targets in
+//! `fuzz/fuzz_targets` call it with bytes from cargo-fuzz; the test `corpora` calls it with the corpora under
+//! version control, so that every old finding is a test.
 //!
-//! What needs a transport stands beside that crate's tests instead: `crates/shm/tests/hostile`,
+//! Bodies that need a transport are beside the tests of its crate: `crates/shm/tests/hostile`,
 //! `crates/tcp/tests/hostile`.
 //!
-//! A new target NAME is: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
+//! A new target NAME needs: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.
 
 mod benchmarks;
@@ -38,7 +38,7 @@ pub use synthetic::synthetic;
 pub use sysfs::sysfs;
 pub use xml::xml;
 
-/// What a target does with its bytes; panics on a finding.
+/// The body of a target; it panics on a finding.
 pub type Body = fn(&[u8]);
 
 /// Every target by name.

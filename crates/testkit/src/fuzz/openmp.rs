@@ -1,10 +1,11 @@
-//! The settings of OpenMP threads: whatever they say, on whatever machine, each thread has processors that it may use.
+//! Fuzz body of the OpenMP variables: with any values on any machine, each thread gets processors that it may
+//! use.
 
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Machine};
 
-/// Makes a small machine, a mask and a team of the first bytes and of each line behind them a variable, in the order of
-/// [`Request`]'s fields; places the threads by all rules.
+/// Uses the first bytes as a small machine, a mask and a number of threads, and each line after them as a
+/// variable, in the order of [`Request`]'s fields; binds the threads by all rules.
 ///
 /// # Panics
 /// On a finding.

@@ -1,25 +1,25 @@
-//! PMI lines from anyone: a hostile process manager before our client, a hostile rank before our
-//! server, and honest ones over a stream that comes in any pieces.
+//! Fuzz body of PMI: a hostile process manager for the client, a hostile rank for the server, and correct
+//! ones over a stream in arbitrary pieces.
 
 use oxmpi_wire::pmi::{
-    Client, Event, LINE_MAX, Line, Mapping, Opening, Reply, Request, Server, Standing,
+    Client, Event, LINE_MAX, Line, Mapping, PmiRequest, PortHandshake, RankState, Reply, Server,
 };
 
-/// A rank that keeps to the protocol, beside a hostile one.
+/// The rank that obeys the protocol.
 const HONEST: u32 = 0;
 /// The rank that sends `data`.
 const HOSTILE: u32 = 1;
 
-/// Reads `data` as a line, as a manager's answers and as a rank's requests; then lets it cut an
-/// honest conversation into pieces.
+/// Uses `data` as a line, a mapping, a manager's replies and a rank's requests, then as sizes of the pieces
+/// of a correct conversation.
 ///
 /// # Panics
-/// If a part panics, prints a line that it would not read, answers after a fault, or if an honest
-/// conversation goes wrong.
+/// If a part panics, writes a line that it would refuse, answers after a fault, or if the correct
+/// conversation fails.
 pub fn pmi(data: &[u8]) {
     line(data);
     mapping(data);
-    opening(data);
+    port_handshake(data);
     hostile_manager(data);
     hostile_rank(data);
     honest(data);
@@ -35,8 +35,7 @@ fn line(data: &[u8]) {
     }
 }
 
-/// Reads `data` as a mapping; one that was read gives every rank a node, and itself among its
-/// neighbours.
+/// Parses `data` as a mapping: a valid one has a node for every rank, and each rank is its own neighbour.
 fn mapping(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else {
         return;
@@ -52,11 +51,11 @@ fn mapping(data: &[u8]) {
     }
 }
 
-/// Gives `data` as the answer to a rank that opens a conversation at a port.
-fn opening(data: &[u8]) {
-    let mut opening = Opening::default();
+/// Uses `data` as the answer of the handshake at a port.
+fn port_handshake(data: &[u8]) {
+    let mut handshake = PortHandshake::default();
     for piece in data.chunks(7) {
-        match opening.feed(piece) {
+        match handshake.feed(piece) {
             Ok(None) => {}
             Ok(Some(place)) => {
                 assert!(place.rank < place.size);
@@ -70,23 +69,23 @@ fn opening(data: &[u8]) {
     }
 }
 
-const REQUESTS: [Request<'_>; 9] = [
-    Request::Init,
-    Request::Maxes,
-    Request::Appnum,
-    Request::UniverseSize,
-    Request::KvsName,
-    Request::Put {
+const REQUESTS: [PmiRequest<'_>; 9] = [
+    PmiRequest::Init,
+    PmiRequest::Maxes,
+    PmiRequest::Appnum,
+    PmiRequest::UniverseSize,
+    PmiRequest::KvsName,
+    PmiRequest::Put {
         kvs: "k",
         key: "a",
         value: "b",
     },
-    Request::Barrier,
-    Request::Get { kvs: "k", key: "a" },
-    Request::Finalize,
+    PmiRequest::Barrier,
+    PmiRequest::Get { kvs: "k", key: "a" },
+    PmiRequest::Finalize,
 ];
 
-/// Gives each newline-ended part of `data` as the answer to the next request.
+/// Uses each line of `data` as the reply to the next request.
 fn hostile_manager(data: &[u8]) {
     let mut client = Client::new();
     let mut answers = data.split_inclusive(|byte| *byte == b'\n');
@@ -102,7 +101,7 @@ fn hostile_manager(data: &[u8]) {
                 Ok(Some(_)) => break,
                 Err(error) => {
                     assert!(error.to_string().len() < 400, "{error}");
-                    assert!(client.request(Request::Barrier).is_err());
+                    assert!(client.request(PmiRequest::Barrier).is_err());
                     return;
                 }
             }
@@ -110,7 +109,7 @@ fn hostile_manager(data: &[u8]) {
     }
 }
 
-/// A rank sends `data`; the honest one is served as if nothing were.
+/// A rank sends `data`; the other one is served as usual.
 fn hostile_rank(data: &[u8]) {
     let mut server = Server::new("k", &[0, 0]);
     let mut faults = 0;
@@ -138,12 +137,11 @@ fn hostile_rank(data: &[u8]) {
     );
     let answers: Vec<Event> = std::iter::from_fn(|| server.poll()).collect();
     assert_eq!(answers.len(), 3, "{answers:?}");
-    assert_eq!(server.standing(HONEST), Standing::Joined);
+    assert_eq!(server.rank_state(HONEST), RankState::Joined);
     server.gone(HOSTILE);
 }
 
-/// One rank joins, puts, gets and leaves; the bytes of `data` say how long each piece is that
-/// travels.
+/// One rank joins, puts, gets and leaves; the bytes of `data` are the lengths of the pieces of its stream.
 fn honest(data: &[u8]) {
     let mut server = Server::new("k", &[3]);
     let mut client = Client::new();
@@ -175,12 +173,12 @@ fn honest(data: &[u8]) {
     }
 }
 
-fn expected(request: Request<'_>, reply: Reply<'_>) -> bool {
+fn expected(request: PmiRequest<'_>, reply: Reply<'_>) -> bool {
     match request {
-        Request::Appnum => reply == Reply::Appnum(3),
-        Request::UniverseSize => reply == Reply::UniverseSize(Some(1)),
-        Request::KvsName => reply == Reply::KvsName("k"),
-        Request::Get { .. } => reply == Reply::Value(Some("b")),
+        PmiRequest::Appnum => reply == Reply::Appnum(3),
+        PmiRequest::UniverseSize => reply == Reply::UniverseSize(Some(1)),
+        PmiRequest::KvsName => reply == Reply::KvsName("k"),
+        PmiRequest::Get { .. } => reply == Reply::Value(Some("b")),
         _ => true,
     }
 }

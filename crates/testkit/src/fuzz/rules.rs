@@ -1,18 +1,18 @@
-//! Rules of which algorithm serves a collective, as JSON: any text is read or refused with a sentence,
-//! and rules that were read can be followed.
+//! Fuzz body of the JSON rules that select algorithms of collectives: a text is parsed or refused with a
+//! message, and parsed rules can be applied.
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::{RULES, Rule, Rules, Table, Tuning, read_rules};
 use oxmpi_coll::sim::Workload;
 
-/// Groups and lengths up to this are followed.
+/// Largest group and length to which rules are applied.
 const MANY: u32 = 4096;
 
-/// Reads `data` as a file of rules, if it is text.
+/// Parses `data` as a file of rules, if it is UTF-8.
 ///
 /// # Panics
-/// On an error without a sentence, on more rules than a table has room for, and on a rule that speaks of
-/// no size or of no group; and when a choice that a table made of them gives has no plan.
+/// On an error without a message, on more rules than a table has room for, on a rule for no size or no group,
+/// and on a choice of the table without a plan.
 pub fn rules(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -37,7 +37,7 @@ pub fn rules(data: &[u8]) {
     followed(&rules);
 }
 
-/// Makes the table of each group that a rule begins with, and the plan of each choice in it.
+/// Makes the table for the first group of each rule, and the plan of each choice in it.
 fn followed(rules: &Rules) {
     let tuning = Tuning {
         rules: rules.clone(),
@@ -65,7 +65,7 @@ fn followed(rules: &Rules) {
     }
 }
 
-/// Whether a rule before this one speaks of its first calls.
+/// Whether an earlier rule applies to the first calls of this one.
 fn is_later(rule: &Rule, rules: &Rules) -> bool {
     let collective = rule.algorithm.collective();
     let before = rules.iter().take_while(|one| *one != rule);

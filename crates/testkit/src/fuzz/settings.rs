@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use oxmpi_pin::intel::{Cell, Domain, Order, ProcessorList};
 use oxmpi_pin::openmpi::{BindTo, MapBy, cpu_set};
-use oxmpi_text::{Error, List, Nanos, Ranges, Size, duration, size, switch};
-use oxmpi_wire::transports::Wish;
+use oxmpi_text::{Error, Nanos, NumberList, Ranges, Size, duration, size, switch};
+use oxmpi_wire::transports::TransportList;
 
-/// Reads `data` as every kind of setting, if it is text.
+/// Parses `data` as every kind of setting, if it is UTF-8.
 ///
 /// # Panics
-/// On an error that points outside the text or is not shown in three lines with a caret, and on a
-/// value that is not read back as it was printed.
+/// On an error whose span exceeds the text or whose display is not three lines with a caret, and on a value
+/// that does not parse back from its display.
 pub fn settings(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -21,10 +21,10 @@ pub fn settings(data: &[u8]) {
     for row in oxmpi_pin::SETTINGS {
         refused_in_place(text, (row.check)(text));
     }
-    if let Some(wish) = refused_in_place(text, Wish::read(text)) {
+    if let Some(list) = refused_in_place(text, TransportList::parse(text)) {
         let names = text.trim_start().trim_start_matches('^').split(',').count();
         assert_eq!(
-            wish.entries().count(),
+            list.entries().count(),
             names,
             "every name of {text:?} counts"
         );
@@ -46,7 +46,7 @@ pub fn settings(data: &[u8]) {
     list(text);
 }
 
-/// Numbers of a list that are compared: a short text can name 2^32.
+/// Most numbers of a list that are compared: a short text can have 2^32.
 const COMPARED: usize = 4096;
 
 fn list(text: &str) {
@@ -59,7 +59,10 @@ fn list(text: &str) {
         Ok(all)
     };
     if let Some(all) = refused_in_place(text, numbers(text)) {
-        assert_eq!(numbers(&List(all.iter().copied()).to_string()), Ok(all));
+        assert_eq!(
+            numbers(&NumberList(all.iter().copied()).to_string()),
+            Ok(all)
+        );
     }
 }
 
@@ -73,7 +76,7 @@ fn read_back<T: FromStr<Err = Error> + Display + PartialEq>(text: &str) {
     }
 }
 
-/// The value; an error must point into `text` and show it.
+/// Returns the value; checks that an error points into `text` and displays it.
 fn refused_in_place<T>(text: &str, result: Result<T, Error>) -> Option<T> {
     let error = match result {
         Ok(value) => return Some(value),

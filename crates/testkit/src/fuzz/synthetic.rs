@@ -1,9 +1,9 @@
-//! Synthetic machines: any text is refused with a place inside it, or makes a machine whose own
-//! string makes an equal one.
+//! Fuzz body of synthetic machines: a text is refused with a span in it, or gives a machine whose string
+//! gives an equal one.
 
 use oxmpi_topo::Machine;
 
-/// Reads `data` as a synthetic string, writes the machine and reads it again.
+/// Parses `data` as a synthetic string, writes the machine and parses it again.
 ///
 /// # Panics
 /// On a finding.

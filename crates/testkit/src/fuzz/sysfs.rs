@@ -1,9 +1,10 @@
-//! Recorded /proc and /sys: any files make a machine that holds together, or an error that names one of them.
+//! Fuzz body of recorded /proc and /sys: any files give a consistent machine, or an error that names one of
+//! them.
 
 use oxmpi_topo::linux::Recording;
 use oxmpi_topo::{CpuSet, Machine};
 
-/// Reads `data` as the text of a recording, and the machine that its files describe.
+/// Parses `data` as a recording, and makes the machine of its files.
 ///
 /// # Panics
 /// On a finding.
@@ -38,7 +39,7 @@ fn check(machine: &Machine) {
         }
         assert!(inside.is_subset(object.cpus()), "{object:?}");
     }
-    // Each device is behind one with a smaller number, so that no way up is endless.
+    // The parent of each device has a smaller number, so that there are no cycles.
     for device in machine.devices() {
         let parent = device.parent();
         assert!(

@@ -1,8 +1,9 @@
-//! hwloc's XML: any text is refused with the number of a line, or makes a machine whose own XML makes an equal one.
+//! Fuzz body of hwloc's XML: a text is refused with a line number, or gives a machine whose XML gives an
+//! equal one.
 
 use oxmpi_topo::Machine;
 
-/// Reads `data` as hwloc's XML, writes the machine and reads it again.
+/// Parses `data` as hwloc's XML, writes the machine and parses it again.
 ///
 /// # Panics
 /// On a finding.

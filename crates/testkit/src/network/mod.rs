@@ -1,57 +1,53 @@
-//! A network of any number of ends in one thread, made by a plan.
+//! An in-process transport of any number of ends in one thread, made by a network plan.
 //!
-//! Where the [fabric](crate::fabric) is as bad as the interface allows, this network is as the
-//! [plan](oxmpi_wire::paths::network) says: mailboxes for each peer or one pool for all, made in
-//! blocks when a peer first sends or at the start; buffers for longer frames; bulk with or without
-//! copies. Its memory is really allocated and its bytes really go through it, so that a test or a
+//! It has what the [plan](oxmpi_wire::paths::network) says: mailboxes for each peer or one pool for all,
+//! allocated in blocks when a peer first sends or at the start; buffers for longer frames; bulk transfer with
+//! or without copies. Its memory is really allocated and all bytes go through it, so that a test or a
 //! benchmark measures what the plan predicts.
 
-mod end;
+mod mailbox_end;
 mod rx;
 mod tx;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use oxmpi_wire::paths::network::{Connect, Plan};
+use oxmpi_wire::paths::network::{ConnectTime, NetworkPlan};
 use oxmpi_wire::{Limits, Token};
 
-use self::end::End;
-use crate::memory::Shared;
+use self::mailbox_end::MailboxEnd;
+use crate::frame_builder::{RegionOffset, RegionStore};
 
-/// What one end has taken and done.
+/// Memory and traffic of one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct EndCounters {
     /// Bytes of mailboxes that are allocated.
     pub mailboxes: u64,
     /// Bytes of buffers that are allocated.
     pub buffers: u64,
     /// Sends that found no slot or no buffer.
     pub refused: u64,
-    /// Bytes that the processor moved: E0, and below the engine's threshold.
+    /// Bytes that the processor moved: path E0, and transfers below the threshold of the DMA engine.
     pub by_processor: u64,
-    /// Bytes that the network's engine moved.
+    /// Bytes that the DMA engine moved.
     pub by_engine: u64,
-    /// Bytes of bulk that went through buffers.
+    /// Bytes of bulk transfers that went through buffers.
     pub copied: u64,
 }
 
 #[derive(Debug)]
 struct Net {
-    plan: Plan,
-    ends: Vec<End>,
-    /// Registered memory, by owner and number.
-    regions: BTreeMap<(u32, u64), Shared>,
-    next_region: u64,
+    plan: NetworkPlan,
+    ends: Vec<MailboxEnd>,
+    regions: RegionStore,
 }
 
 /// A bulk operation under way.
 #[derive(Debug)]
 enum Bulk {
     Move {
-        from: (u32, u64, u64),
-        to: (u32, u64, u64),
+        from: RegionOffset,
+        to: RegionOffset,
         len: u64,
         token: Token,
     },
@@ -68,7 +64,7 @@ pub struct NetworkTx {
     net: Rc<RefCell<Net>>,
     limits: Limits,
     bulk: Vec<Bulk>,
-    /// Peers that were full when last sent to.
+    /// Peers that had no room when this end last sent to them.
     refused: Vec<u32>,
 }
 
@@ -79,16 +75,16 @@ pub struct NetworkRx {
     net: Rc<RefCell<Net>>,
 }
 
-/// Tells what the ends have taken and done.
+/// Handle of a network: reports memory and traffic of the ends.
 #[derive(Clone, Debug)]
 pub struct Network(Rc<RefCell<Net>>);
 
 /// Makes the network of `plan`, with an end for each rank.
 #[must_use]
-pub fn network(plan: Plan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
+pub fn network(plan: NetworkPlan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
     let ranks = plan.ranks as u32;
-    let mut ends: Vec<_> = (0..ranks).map(|_| End::new(&plan)).collect();
-    if plan.wanted.connect == Connect::Start {
+    let mut ends: Vec<_> = (0..ranks).map(|_| MailboxEnd::new(&plan)).collect();
+    if plan.settings.connect == ConnectTime::Start {
         for (me, end) in ends.iter_mut().enumerate() {
             let peers = (0..ranks).filter(|peer| *peer as usize != me);
             peers.for_each(|peer| end.connect(&plan, peer));
@@ -97,8 +93,7 @@ pub fn network(plan: Plan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
     let net = Rc::new(RefCell::new(Net {
         plan,
         ends,
-        regions: BTreeMap::new(),
-        next_region: 0,
+        regions: RegionStore::default(),
     }));
     let half = |me| {
         let tx = NetworkTx {
@@ -119,16 +114,16 @@ pub fn network(plan: Plan) -> (Network, Vec<(NetworkTx, NetworkRx)>) {
 }
 
 impl Network {
-    /// What the end of `rank` has taken and done.
+    /// Memory and traffic of the end of `rank`.
     #[must_use]
-    pub fn figures(&self, rank: u32) -> Figures {
+    pub fn counters(&self, rank: u32) -> EndCounters {
         let net = self.0.borrow();
-        net.ends[rank as usize].figures()
+        net.ends[rank as usize].counters()
     }
 
-    /// Memory that is registered at this moment.
+    /// Number of regions that are registered now.
     #[must_use]
     pub fn regions(&self) -> usize {
-        self.0.borrow().regions.len()
+        self.0.borrow().regions.count(|_| true)
     }
 }

@@ -1,18 +1,18 @@
-//! The receiving half of an end.
+//! The receiving half of a network's end ([`NetworkRx`]).
 
 use oxmpi_wire::{Peer, Rx, Sink, Sleeper};
 
 use super::{NetworkRx, NetworkTx};
 
 impl NetworkRx {
-    fn look<S: Sink<NetworkTx>>(
+    fn poll_one<S: Sink<NetworkTx>>(
         &mut self,
         tx: &mut NetworkTx,
         from: Option<u32>,
         sink: &mut S,
     ) -> bool {
-        let letter = self.net.borrow_mut().ends[self.me as usize].take(from);
-        let Some((from, head, body)) = letter else {
+        let frame = self.net.borrow_mut().ends[self.me as usize].take(from);
+        let Some((from, head, body)) = frame else {
             return false;
         };
         sink.frame(tx, Peer(from), &head, &mut body.as_slice());
@@ -23,7 +23,7 @@ impl NetworkRx {
 impl Rx<NetworkTx> for NetworkRx {
     fn poll<S: Sink<NetworkTx>>(&mut self, tx: &mut NetworkTx, budget: u32, sink: &mut S) -> u32 {
         let mut handed = tx.advance(sink);
-        while handed < budget && self.look(tx, None, sink) {
+        while handed < budget && self.poll_one(tx, None, sink) {
             handed += 1;
         }
         handed
@@ -35,7 +35,7 @@ impl Rx<NetworkTx> for NetworkRx {
         from: Peer,
         sink: &mut S,
     ) -> u32 {
-        tx.advance(sink) + u32::from(self.look(tx, Some(from.0), sink))
+        tx.advance(sink) + u32::from(self.poll_one(tx, Some(from.0), sink))
     }
 }
 

@@ -1,18 +1,17 @@
-//! The sending half of an end.
+//! The sending half of a network's end ([`NetworkTx`]).
 
-use oxmpi_wire::paths::network::BUFFER;
+use oxmpi_wire::paths::network::BUFFER_LEN;
 use oxmpi_wire::{
-    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Slot,
-    Token, Tx,
+    Access, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Remote, Rma, Sink, Token,
+    Tx,
 };
 
 use super::{Bulk, Net, NetworkTx};
-use crate::draft::{Draft, Post, key_of, number_in};
-use crate::memory::Shared;
+use crate::frame_builder::{FrameBuilder, PostFrame, RegionOffset, key_of, number_in};
+use crate::memory::Buffer;
 
 impl Net {
-    /// Whether a frame with so many buffers may go from `from` to `to`. Both ends of one to itself
-    /// are the same.
+    /// Whether a frame with `buffers` buffers may go from `from` to `to`, which may be the same.
     fn admits(&mut self, from: u32, to: u32, buffers: u32) -> bool {
         let plan = self.plan;
         let there = &mut self.ends[to as usize];
@@ -38,20 +37,14 @@ impl Net {
     fn copy(
         &mut self,
         me: u32,
-        from: (u32, u64, u64),
-        to: (u32, u64, u64),
+        from: RegionOffset,
+        to: RegionOffset,
         len: u64,
     ) -> Result<(), Fault> {
-        let region = |(owner, number, at): (u32, u64, u64)| {
-            self.regions
-                .get(&(owner, number))
-                .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
-                .cloned()
-                .ok_or(Fault::Protocol("a range outside of its region"))
-        };
-        let (source, target) = (region(from)?, region(to)?);
+        let source = self.regions.range(from, len)?.clone();
+        let target = self.regions.range(to, len)?.clone();
         let by_engine = self.plan.by_engine(len);
-        let zero_copy = self.plan.wanted.zero_copy;
+        let zero_copy = self.plan.settings.zero_copy;
         let end = &mut self.ends[me as usize];
         end.count(len, by_engine);
         if zero_copy {
@@ -60,26 +53,26 @@ impl Net {
         }
         let bytes = &source.to_vec()[from.2 as usize..][..len as usize];
         let mut at = to.2;
-        for part in bytes.chunks(BUFFER as usize) {
+        for part in bytes.chunks(BUFFER_LEN as usize) {
             let buffer = end.borrow(1);
             let buffer = buffer.ok_or(Fault::Refused("buffers of the network"))?;
             target.fill(at, &mut end.stage(buffer, part).as_slice());
             at += part.len() as u64;
         }
-        end.figures.copied += len;
+        end.counters.copied += len;
         Ok(())
     }
 }
 
 impl NetworkTx {
-    /// Ends bulk operations, and tells of peers that have room again.
+    /// Ends bulk operations, and reports peers that have room again.
     pub(super) fn advance<S: Sink<Self>>(&mut self, sink: &mut S) -> u32 {
         let bulk = std::mem::take(&mut self.bulk);
         let ended = bulk.len() as u32;
         for bulk in bulk {
             let (token, result) = match bulk {
                 Bulk::Release { region, token } => {
-                    self.net.borrow_mut().regions.remove(&(self.me, region));
+                    self.net.borrow_mut().regions.release(self.me, region);
                     (token, Ok(()))
                 }
                 Bulk::Move {
@@ -102,7 +95,7 @@ impl NetworkTx {
     }
 }
 
-impl Post for NetworkTx {
+impl PostFrame for NetworkTx {
     fn post(&self, to: u32, head: Header, body: Vec<u8>) {
         let mut net = self.net.borrow_mut();
         net.send(self.me, to, &head, body);
@@ -110,22 +103,24 @@ impl Post for NetworkTx {
 }
 
 impl Tx for NetworkTx {
-    type Slot<'a> = Draft<'a, Self>;
+    type Slot<'a> = FrameBuilder<'a, Self>;
 
     fn limits(&self, _to: Peer) -> &Limits {
         &self.limits
     }
 
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
-        let len = body.len() as usize;
-        assert!(len <= self.limits.short as usize, "longer than a mailbox");
-        let mut slot = self.frame(to, head, len)?;
-        body.drain(0, len, &mut slot);
-        slot.send();
-        Ok(())
+        let fits = body.len() <= u64::from(self.limits.short);
+        assert!(fits, "longer than a mailbox");
+        self.whole(to, head, body)
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Draft<'_, Self>, Busy> {
+    fn frame(
+        &mut self,
+        to: Peer,
+        head: &Header,
+        len: usize,
+    ) -> Result<FrameBuilder<'_, Self>, Busy> {
         assert!(
             len <= self.limits.frame as usize && len == head.len as usize,
             "a frame of {len} B"
@@ -133,17 +128,15 @@ impl Tx for NetworkTx {
         let mut net = self.net.borrow_mut();
         let buffers = net.plan.buffers(len as u32);
         if !net.admits(self.me, to.0, buffers) {
-            net.ends[self.me as usize].figures.refused += 1;
+            net.ends[self.me as usize].counters.refused += 1;
             if !self.refused.contains(&to.0) {
                 self.refused.push(to.0);
             }
             return Err(Busy);
         }
         drop(net);
-        Ok(Draft::new(self, to.0, *head))
+        Ok(FrameBuilder::new(self, to.0, *head))
     }
-
-    fn flush(&mut self) {}
 
     fn give_up(&mut self, peer: Peer, _why: Fault) {
         self.refused.retain(|refused| *refused != peer.0);
@@ -151,15 +144,12 @@ impl Tx for NetworkTx {
 }
 
 impl Memory for NetworkTx {
-    type Bytes = Shared;
+    type Bytes = Buffer;
     type Region = u64;
 
-    fn register(&mut self, bytes: Shared, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: Buffer, _: Access, _: Peer) -> Result<u64, Fault> {
         let mut net = self.net.borrow_mut();
-        let number = net.next_region;
-        net.next_region += 1;
-        net.regions.insert((self.me, number), bytes);
-        Ok(number)
+        Ok(net.regions.register(self.me, bytes))
     }
 
     fn key(&mut self, region: &u64, _to: Peer) -> Key {

@@ -1,26 +1,26 @@
-//! Lists of operations on a job, each outcome compared with the oracle's.
+//! Random operations on a job, whose outcomes are compared with those of an oracle of MPI's matching.
 //!
-//! Every message carries its number, so that a receive can tell which message it got. The oracle is
-//! fed with what each engine was told, in that order, and says which receive gets what.
+//! Every message contains its number, so that a receive can identify it. The oracle gets the events of each
+//! engine in their order, and decides which receive matches which message.
 
 mod op;
 mod outcome;
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::{Engine, Envelope, Mode, Peer, Request, Rules, Rx, Source, Tag};
+use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag};
 
 pub use self::op::Op;
 
-use crate::fabric::{Fabric, FabricRx, FabricTx, Weather, fabric};
-use crate::memory::{Shared, pattern};
-use crate::oracle::{Arrival, Matcher, Verdict, Want};
+use crate::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
+use crate::memory::{Buffer, pattern};
+use crate::oracle::{Arrival, Matcher, ReceivePattern, ReceiveResult};
 use crate::spy::SpyRx;
 
-/// Contexts of every scenario.
+/// Number of contexts in every scenario.
 pub const CONTEXTS: u32 = 2;
-/// Rounds after which a scenario that should end counts as hanging.
-const PATIENCE: u32 = 100_000;
+/// Steps after which a scenario that should end counts as hanging.
+const MAX_STEPS: u32 = 100_000;
 
 struct Rank {
     tx: FabricTx,
@@ -35,12 +35,12 @@ struct Sent {
     envelope: Envelope,
     len: u16,
     request: Option<Request>,
-    recalled: bool,
+    cancelled: bool,
     matched: bool,
 }
 
 impl Sent {
-    /// The bytes of message `number`, which begin with that number.
+    /// The bytes of message `number`, which start with the number.
     fn body(&self, number: usize) -> Vec<u8> {
         let mut body = pattern(self.len.into(), number as u64);
         body[..8].copy_from_slice(&(number as u64).to_le_bytes());
@@ -58,34 +58,40 @@ enum Expected {
 
 struct Received {
     at: u32,
-    room: Shared,
+    room: Buffer,
     request: Option<Request>,
     expected: Expected,
 }
 
-/// A job with everything that was asked of it.
+/// A job with all operations on it and their expected outcomes.
 pub struct Scenario {
     fabric: Fabric,
     ranks: Vec<Rank>,
     alive: Vec<bool>,
     sent: Vec<Sent>,
     received: Vec<Received>,
-    /// Sends and receives whose outcome was not seen.
+    /// Sends and receives without an outcome yet.
     open_sends: Vec<usize>,
     open_receives: Vec<usize>,
-    /// Messages that were neither matched nor taken back.
+    /// Number of messages that were neither matched nor cancelled.
     unmatched: usize,
-    /// Messages that have not arrived, by sender and receiver.
+    /// Messages that have not arrived yet, by sender and receiver.
     under_way: Vec<VecDeque<usize>>,
 }
 
-/// Applies `ops` to a job of `ranks` ranks in this weather and lets everything end.
+/// Applies `ops` to a job of `ranks` ranks over a fabric with this configuration, then runs until all has
+/// ended.
 ///
 /// # Panics
-/// If an outcome is not the oracle's, a message is lost, comes twice or overtakes, memory stays
+/// If an outcome differs from the oracle's, a message is lost, duplicated or overtakes another, memory stays
 /// registered, or something does not end.
-pub fn run(ranks: u32, weather: Weather, rules: Rules, ops: impl IntoIterator<Item = Op>) {
-    let mut scenario = Scenario::new(ranks, weather, rules);
+pub fn run(
+    ranks: u32,
+    fabric_config: FabricConfig,
+    config: EngineConfig,
+    ops: impl IntoIterator<Item = Op>,
+) {
+    let mut scenario = Scenario::new(ranks, fabric_config, config);
     for op in ops {
         scenario.apply(op);
     }
@@ -95,12 +101,12 @@ pub fn run(ranks: u32, weather: Weather, rules: Rules, ops: impl IntoIterator<It
 impl Scenario {
     /// A job of `count` ranks.
     #[must_use]
-    pub fn new(count: u32, weather: Weather, rules: Rules) -> Self {
-        let (fabric, ends) = fabric(count, weather);
+    pub fn new(count: u32, fabric_config: FabricConfig, config: EngineConfig) -> Self {
+        let (fabric, ends) = fabric(count, fabric_config);
         let ranks = ends
             .into_iter()
             .map(|(mut tx, rx)| Rank {
-                engine: Engine::new(&mut tx, count, rules),
+                engine: Engine::new(&mut tx, count, config),
                 tx,
                 rx: SpyRx::new(rx),
                 oracle: Matcher::default(),
@@ -124,22 +130,22 @@ impl Scenario {
         self.alive.len() as u32
     }
 
-    /// `want` with a source that the job has.
-    fn within(&self, want: Want) -> Want {
+    /// `want` with its source reduced to a rank of the job.
+    fn within(&self, want: ReceivePattern) -> ReceivePattern {
         let source = match want.source {
             Source::Peer(Peer(source)) => Source::Peer(Peer(source % self.size())),
             Source::Any => Source::Any,
         };
-        Want { source, ..want }
+        ReceivePattern { source, ..want }
     }
 
-    /// The messages from one rank to another that have not arrived.
+    /// The messages from one rank to another that have not arrived yet.
     fn under_way(&mut self, from: u32, to: u32) -> &mut VecDeque<usize> {
         let at = from * self.size() + to;
         &mut self.under_way[at as usize]
     }
 
-    /// Does one operation. Dead ranks do nothing.
+    /// Applies one operation. Dead ranks do nothing.
     pub fn apply(&mut self, op: Op) {
         match op {
             Op::Send {
@@ -162,7 +168,7 @@ impl Scenario {
                 if let Some(number) = self.message(from, to, envelope, len) {
                     let sent = &self.sent[number];
                     let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-                    let body = Shared::new(sent.body(number));
+                    let body = Buffer::new(sent.body(number));
                     let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
                     if done.is_err() {
                         self.send(number, Mode::Standard);
@@ -172,14 +178,14 @@ impl Scenario {
             Op::Recv { at, want, room } => {
                 self.recv(at % self.size(), self.within(want), room.max(8));
             }
-            Op::Direct {
+            Op::FastRecv {
                 at,
                 source,
                 envelope,
-            } => self.direct(at % self.size(), source % self.size(), envelope),
+            } => self.fast_recv(at % self.size(), source % self.size(), envelope),
             Op::Probe { at, want } => self.probe(at % self.size(), self.within(want)),
-            Op::Claim { at, want } => {
-                self.claim(at % self.size(), self.within(want));
+            Op::MatchedProbe { at, want } => {
+                self.matched_probe(at % self.size(), self.within(want));
             }
             Op::CancelSend(index) => self.cancel_send(index.into()),
             Op::CancelRecv(index) => self.cancel_recv(index.into()),
@@ -210,7 +216,7 @@ impl Scenario {
             envelope,
             len: len.max(8),
             request: None,
-            recalled: false,
+            cancelled: false,
             matched: false,
         });
         self.unmatched += 1;
@@ -221,12 +227,12 @@ impl Scenario {
     fn send(&mut self, number: usize, mode: Mode) {
         let sent = &mut self.sent[number];
         let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
-        let body = Shared::new(sent.body(number));
+        let body = Buffer::new(sent.body(number));
         self.open_sends.push(number);
         sent.request = Some(engine.send(tx, Peer(sent.to), sent.envelope, mode, body));
     }
 
-    fn receive(&mut self, at: u32, room: Shared) -> usize {
+    fn receive(&mut self, at: u32, room: Buffer) -> usize {
         self.received.push(Received {
             at,
             room,
@@ -240,15 +246,15 @@ impl Scenario {
         let sent = &mut self.sent[arrival.number];
         assert!(!sent.matched, "message {} is matched twice", arrival.number);
         sent.matched = true;
-        self.unmatched -= usize::from(!sent.recalled);
+        self.unmatched -= usize::from(!sent.cancelled);
         self.received[receive].expected = Expected::Message(arrival.number);
     }
 
-    fn recv(&mut self, at: u32, want: Want, room: u16) {
+    fn recv(&mut self, at: u32, want: ReceivePattern, room: u16) {
         if !self.alive[at as usize] {
             return;
         }
-        let room = Shared::zeroed(room.into());
+        let room = Buffer::zeroed(room.into());
         let receive = self.receive(at, room.clone());
         let Rank {
             tx, engine, oracle, ..
@@ -258,34 +264,38 @@ impl Scenario {
         self.received[receive].request = Some(request);
         self.open_receives.push(receive);
         match verdict {
-            Verdict::Gets(arrival) => self.gets(receive, &arrival),
-            Verdict::Fails => self.received[receive].expected = Expected::Lost,
-            Verdict::Waits => {}
+            ReceiveResult::Matched(arrival) => self.gets(receive, &arrival),
+            ReceiveResult::Failed => self.received[receive].expected = Expected::Lost,
+            ReceiveResult::Posted => {}
         }
     }
 
-    fn direct(&mut self, at: u32, source: u32, envelope: Envelope) {
+    fn fast_recv(&mut self, at: u32, source: u32, envelope: Envelope) {
         if !self.alive[at as usize]
             || !self.ranks[at as usize]
                 .engine
-                .direct(Source::Peer(Peer(source)))
+                .is_fast_path_open(Source::Peer(Peer(source)))
         {
             return;
         }
-        let room = Shared::zeroed(64);
+        let room = Buffer::zeroed(64);
         let Rank { tx, rx, engine, .. } = &mut self.ranks[at as usize];
         let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
-        let status = engine.recv_direct(rx, tx, source, envelope.context, tag, &room);
+        let status = engine.recv_fast(rx, tx, source, envelope.context, tag, &room);
         if let Some(status) = status {
             // As if the receive had been posted just before.
             let receive = self.receive(at, room);
-            let want = Want {
+            let want = ReceivePattern {
                 source,
                 context: envelope.context,
                 tag,
             };
             let verdict = self.ranks[at as usize].oracle.recv(receive, want);
-            assert_eq!(verdict, Verdict::Waits, "an earlier message was overtaken");
+            assert_eq!(
+                verdict,
+                ReceiveResult::Posted,
+                "an earlier message was overtaken"
+            );
             self.digest(at);
             self.check_received(receive, Ok(status));
         } else {
@@ -293,7 +303,7 @@ impl Scenario {
         }
     }
 
-    fn probe(&mut self, at: u32, want: Want) {
+    fn probe(&mut self, at: u32, want: ReceivePattern) {
         if !self.alive[at as usize] {
             return;
         }
@@ -307,23 +317,23 @@ impl Scenario {
         assert_eq!(seen, expected, "a probe for {want:?}");
     }
 
-    fn claim(&mut self, at: u32, want: Want) -> bool {
+    fn matched_probe(&mut self, at: u32, want: ReceivePattern) -> bool {
         if !self.alive[at as usize] {
             return false;
         }
         let Rank {
             tx, engine, oracle, ..
         } = &mut self.ranks[at as usize];
-        let claimed = engine.claim(want.source, want.context, want.tag);
-        let expected = oracle.claim(want);
+        let claimed = engine.matched_probe(want.source, want.context, want.tag);
+        let expected = oracle.matched_probe(want);
         let Some(Ok((message, status))) = claimed else {
             assert_eq!(expected, None, "a matched probe for {want:?} found nothing");
             return false;
         };
         let arrival = expected.expect("the oracle knows of the message");
         assert_eq!((status.source.0, status.len), (arrival.from, arrival.len));
-        let room = Shared::zeroed(status.len as usize);
-        let request = engine.recv_claimed(tx, message, room.clone());
+        let room = Buffer::zeroed(status.len as usize);
+        let request = engine.matched_recv(tx, message, room.clone());
         let receive = self.receive(at, room);
         self.received[receive].request = Some(request.expect("the message is fresh"));
         self.open_receives.push(receive);
@@ -331,21 +341,21 @@ impl Scenario {
         true
     }
 
-    /// Takes back one of the sends that are open.
+    /// Cancels one of the open sends.
     fn cancel_send(&mut self, index: usize) {
         let Some(at) = index.checked_rem(self.open_sends.len()) else {
             return;
         };
         let sent = &mut self.sent[self.open_sends[at]];
         if let (Some(request), true) = (sent.request, self.alive[sent.from as usize]) {
-            self.unmatched -= usize::from(!sent.recalled && !sent.matched);
-            sent.recalled = true;
+            self.unmatched -= usize::from(!sent.cancelled && !sent.matched);
+            sent.cancelled = true;
             let Rank { tx, engine, .. } = &mut self.ranks[sent.from as usize];
             engine.cancel(tx, request);
         }
     }
 
-    /// Takes back one of the receives that are open.
+    /// Cancels one of the open receives.
     fn cancel_recv(&mut self, index: usize) {
         let Some(at) = index.checked_rem(self.open_receives.len()) else {
             return;
@@ -376,21 +386,21 @@ impl Scenario {
         self.harvest();
     }
 
-    /// Takes back open receives, receives what nobody asked for, and waits for the end.
+    /// Cancels open receives, receives all unexpected messages, and waits until all has ended.
     fn finish(mut self) {
         for at in 0..self.open_receives.len() {
             self.cancel_recv(at);
         }
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_STEPS {
             self.step();
             for at in 0..self.size() {
                 for context in 0..CONTEXTS {
-                    let want = Want {
+                    let want = ReceivePattern {
                         source: Source::Any,
                         context,
                         tag: Tag::Any,
                     };
-                    while self.claim(at, want) {}
+                    while self.matched_probe(at, want) {}
                 }
             }
             if self.is_over() {

@@ -1,8 +1,8 @@
-//! The operations of a scenario.
+//! The operations of a scenario ([`Op`]).
 
 use oxmpi_wire::{Envelope, Mode, Peer, Source, Tag};
 
-use crate::oracle::Want;
+use crate::oracle::ReceivePattern;
 use crate::rng::Rng;
 
 /// One operation. Ranks and indices wrap around.
@@ -37,12 +37,12 @@ pub enum Op {
         /// The receiver.
         at: u32,
         /// What it asks for.
-        want: Want,
+        want: ReceivePattern,
         /// Bytes of the buffer, at least 8.
         room: u16,
     },
-    /// One look down the direct road, if it is open.
-    Direct {
+    /// A receive on the fast path, if that is open: one poll.
+    FastRecv {
         /// The receiver.
         at: u32,
         /// The sender.
@@ -55,34 +55,34 @@ pub enum Op {
         /// The receiver.
         at: u32,
         /// What it asks for.
-        want: Want,
+        want: ReceivePattern,
     },
     /// A matched probe and its receive.
-    Claim {
+    MatchedProbe {
         /// The receiver.
         at: u32,
         /// What it asks for.
-        want: Want,
+        want: ReceivePattern,
     },
-    /// Takes the open send of this index back.
+    /// Cancels the open send with this index.
     CancelSend(u16),
-    /// Takes the open receive of this index back.
+    /// Cancels the open receive with this index.
     CancelRecv(u16),
-    /// Every rank polls this often.
+    /// Every rank polls this many times.
     Step(u8),
     /// A rank dies, unless it is the last one.
     Kill(u32),
 }
 
 impl Op {
-    /// A random operation; nobody dies.
+    /// A random operation other than [`Op::Kill`].
     pub fn random(rng: &mut Rng) -> Self {
         let (from, to) = (rng.below(6) as u32, rng.below(6) as u32);
         let envelope = Envelope {
             context: rng.below(2) as u32,
             tag: rng.below(3) as u32,
         };
-        let want = Want {
+        let want = ReceivePattern {
             source: if rng.chance(40) {
                 Source::Any
             } else {
@@ -115,13 +115,13 @@ impl Op {
                 want,
                 room: if rng.chance(80) { 3000 } else { len },
             },
-            10 => Self::Direct {
+            10 => Self::FastRecv {
                 at: to,
                 source: from,
                 envelope,
             },
             11 => Self::Probe { at: to, want },
-            12 => Self::Claim { at: to, want },
+            12 => Self::MatchedProbe { at: to, want },
             13 => Self::CancelSend(rng.next() as u16),
             14 => Self::CancelRecv(rng.next() as u16),
             _ => Self::Step(rng.below(4) as u8),

@@ -1,28 +1,28 @@
-//! What the engines were told, and whether each outcome is the oracle's.
+//! The part of a scenario that passes the engines' events to the oracle and compares the outcomes.
 
 use oxmpi_wire::{Envelope, Failure, Fault, Outcome, Peer, Request};
 
 use super::{Expected, Received, Scenario, Sent};
-use crate::memory::Shared;
+use crate::memory::Buffer;
 use crate::oracle::Arrival;
-use crate::spy::{Event, Payload};
+use crate::spy::{Payload, SinkEvent};
 
 impl Scenario {
-    /// Tells the oracle of rank `at` what its engine was told.
+    /// Passes the events of the engine of rank `at` to its oracle.
     pub(super) fn digest(&mut self, at: u32) {
         for event in core::mem::take(&mut self.ranks[at as usize].rx.events) {
             match event {
-                Event::Message {
+                SinkEvent::Message {
                     from,
                     envelope,
                     len,
                     id,
                     bytes,
                 } => {
-                    let whole = matches!(bytes, Payload::Here(_));
+                    let whole = matches!(bytes, Payload::Inline(_));
                     let bytes = match bytes {
-                        Payload::Here(bytes) => bytes,
-                        Payload::There(key) => self
+                        Payload::Inline(bytes) => bytes,
+                        Payload::Remote(key) => self
                             .fabric
                             .registered(Peer(from), &key)
                             .expect("an offered message stays registered"),
@@ -40,8 +40,10 @@ impl Scenario {
                         self.gets(receive, &arrival);
                     }
                 }
-                Event::Recall { from, id } => self.ranks[at as usize].oracle.recall(from, id),
-                Event::Lost(from) => {
+                SinkEvent::Cancel { from, id } => {
+                    self.ranks[at as usize].oracle.cancel_send(from, id)
+                }
+                SinkEvent::Lost(from) => {
                     for receive in self.ranks[at as usize].oracle.lose(from) {
                         self.received[receive].expected = Expected::Lost;
                     }
@@ -50,19 +52,19 @@ impl Scenario {
         }
     }
 
-    /// The number of the message that arrives: the oldest under way, but for those taken back.
+    /// The number of the message that arrives: the oldest under way that was not cancelled.
     fn arrived(&mut self, from: u32, at: u32, envelope: Envelope, bytes: &[u8]) -> usize {
         while let Some(number) = self.under_way(from, at).pop_front() {
             let sent = &self.sent[number];
             if sent.envelope == envelope && sent.body(number) == bytes {
                 return number;
             }
-            assert!(sent.recalled, "message {number} was overtaken or lost");
+            assert!(sent.cancelled, "message {number} was overtaken or lost");
         }
         panic!("rank {at} got a message from {from} that was not sent");
     }
 
-    /// Looks at all requests that became complete. Those of dead ranks are dropped.
+    /// Checks all requests that became complete. Drops those of dead ranks.
     pub(super) fn harvest(&mut self) {
         let mut at = 0;
         while let Some(&number) = self.open_sends.get(at) {
@@ -90,14 +92,14 @@ impl Scenario {
                     if let Some(outcome) = outcome {
                         self.check_received(receive, outcome);
                     }
-                    self.received[receive].room = Shared::default();
+                    self.received[receive].room = Buffer::default();
                 }
                 None => at += 1,
             }
         }
     }
 
-    /// How a request ended, if it has: nothing is known of a dead rank's.
+    /// The outcome of a request, if it is complete; of a dead rank's request `Some(None)`.
     fn outcome(&mut self, rank: u32, request: Option<Request>) -> Option<Option<Outcome>> {
         if !self.alive[rank as usize] {
             return Some(None);
@@ -110,8 +112,8 @@ impl Scenario {
         let sent = &self.sent[number];
         match outcome {
             Ok(status) if status.cancelled => {
-                assert!(sent.recalled, "nobody took message {number} back");
-                assert!(!sent.matched, "message {number} was matched and taken back");
+                assert!(sent.cancelled, "message {number} was not cancelled");
+                assert!(!sent.matched, "message {number} was matched and cancelled");
             }
             Ok(status) => assert_eq!(status.len, u64::from(sent.len)),
             Err(failure) => self.assert_lost(sent.to, failure),

@@ -1,14 +1,14 @@
-//! Doubly linked lists through a slab's entries: no allocation, removal from the middle.
+//! Intrusive doubly linked lists of slab entries ([`List`]): no allocation, removal from the middle.
 
-use super::slab::{NONE, Slab};
+use crate::slab::{NONE, Slab};
 
-/// An entry's neighbours in one list. What the first one has before it is not kept: so taking it out
-/// touches no other entry.
+/// Neighbours of an entry in one list. `prev` of the first entry is undefined, so that removing the first
+/// touches no other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links {
     prev: u32,
     next: u32,
-    /// Which of several lists; kept for their owner.
+    /// Number of the list; its owner uses it.
     pub(super) list: u32,
 }
 
@@ -20,13 +20,13 @@ impl Links {
     };
 }
 
-/// An entry that can be in lists: one for each of its link pairs.
+/// An entry of lists: it can be in one list for each of its link pairs.
 pub(super) trait Linked {
     fn links(&self, pair: usize) -> &Links;
     fn links_mut(&mut self, pair: usize) -> &mut Links;
 }
 
-/// First and last entry of a list; both [`NONE`] where there is no entry.
+/// First and last entry of a list; both [`NONE`] if it is empty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     head: u32,
@@ -59,7 +59,7 @@ impl List {
         self.append(slab, pair, index);
     }
 
-    /// The links of an entry that comes last; `list` is its owner's.
+    /// The links for an entry to be appended; `list` is the owner's number.
     #[inline(always)]
     pub(super) const fn behind(&self, list: u32) -> Links {
         Links {
@@ -69,7 +69,7 @@ impl List {
         }
     }
 
-    /// Puts the entry `index`, which has the links of [`List::behind`], last.
+    /// Appends the entry `index`, whose links are those of [`List::behind`].
     #[inline(always)]
     pub(super) fn append<V: Linked>(&mut self, slab: &mut Slab<V>, pair: usize, index: u32) {
         if self.tail == NONE {
@@ -105,7 +105,7 @@ impl List {
         }
     }
 
-    /// Unlinks the first entry, which there must be.
+    /// Unlinks the first entry; the list must not be empty.
     #[inline(always)]
     pub(super) fn remove_front<V: Linked>(&mut self, slab: &Slab<V>, pair: usize) {
         self.head = slab[self.head].links(pair).next;

@@ -1,26 +1,26 @@
-//! Peers that are gone.
+//! Lost peers: the end of all operations with them.
 
 use super::Engine;
-use super::peer::Gate;
-use super::request::{Push, Recall, State, faulted};
+use super::peer::SendBlock;
+use super::request::{CancelProgress, Push, State, faulted};
 use crate::fault::Fault;
 use crate::transport::{Peer, Rma, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Why `peer` is lost, if it is.
+    /// Why `peer` is lost; `None` if it is not.
     #[must_use]
     pub fn fault(&self, peer: Peer) -> Option<Fault> {
         self.peers[peer.0 as usize].fault
     }
 
-    /// Receives from any source no longer end in the loss of `peer`: they wait for the others
-    /// (as `MPI_Comm_ack_failed` of the fault-tolerance chapter).
+    /// Acknowledges the loss of `peer`: receives from any source do not fail by it any more (as
+    /// `MPI_Comm_ack_failed` of the fault-tolerance chapter).
     pub fn acknowledge(&mut self, peer: Peer) {
         self.losses.retain(|&lost| lost != peer.0);
     }
 
-    /// Ends every operation with `peer` in `why`, and refuses those to come. Messages that came
-    /// from it in full can still be received.
+    /// Fails every operation with `peer` by `why`, and all later ones. Whole messages that arrived from it
+    /// can still be received.
     pub(super) fn lose(&mut self, tx: &mut T, peer: Peer, why: Fault) {
         let lost = peer.0;
         let state = &mut self.peers[lost as usize];
@@ -28,8 +28,8 @@ impl<T: Tx + Rma> Engine<T> {
             return;
         }
         state.fault = Some(why);
-        self.mark(tx, lost, Gate::LOST, true);
-        // Never subtracted: the direct road stays closed.
+        self.set_block(tx, lost, SendBlock::LOST, true);
+        // Never subtracted, so that the fast path stays closed.
         self.pending[lost as usize] += 1;
         if why.is_failure() {
             self.losses.push(lost);
@@ -42,7 +42,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Ends the operation at `index` if the loss of `lost` concerns it.
+    /// Ends the operation at `index` if the loss of peer `lost` affects it.
     fn lose_one(&mut self, tx: &mut T, index: u32, lost: u32, why: Fault) {
         let record = &mut self.requests[index];
         let any = why.is_failure()
@@ -56,7 +56,7 @@ impl<T: Tx + Rma> Engine<T> {
         match &record.state {
             State::Posted(_) => self.unpost(index),
             State::Queued(_) | State::Offering { .. } => self.leave_sends(tx, index),
-            State::Offered { .. } if record.recall == Recall::Waiting => {
+            State::Offered { .. } if record.cancel == CancelProgress::Waiting => {
                 state.answers.remove(&mut self.requests, 0, index);
             }
             State::Pulling {

@@ -1,145 +1,145 @@
-//! Matching and the eager and rendezvous paths, as a machine without IO.
+//! The engine: requests, message matching, eager and rendezvous protocols, as a state machine without IO.
 //!
-//! An [`Engine`] keeps the requests of one lane. Calls start operations; a transport's arrivals and
-//! events come in through [`Sink`], which the engine implements; whatever has to be sent goes out
-//! through the transport that each call and event brings along. Nothing happens in between, and no
-//! clock, thread or socket is known here.
+//! An [`Engine`] has the requests of one endpoint. Calls start operations. The engine implements [`Sink`], by
+//! which a transport delivers arrivals and events; it sends through the transport that each call and event
+//! has as an argument. It does nothing between calls, and uses no clock, thread or socket.
 //!
-//! The engine is generic over its transport, and a peer of the transport is the engine's peer: a
-//! lane with several transports composes them into one whose peers are the lane's links.
+//! The engine is generic over its transport, and has the same peers: an endpoint with several transports
+//! composes them into one.
 //!
 //! # Paths
-//! - E0: a message that fits the transport's short path goes with its header in one line.
-//! - E1: a longer one up to the eager limit goes as one frame. A synchronous one carries the id of
-//!   its request, and [`Kind::Finished`] answers it once it is matched.
-//! - R0: beyond, a [`Kind::RequestToSend`] carries length, id and key; the receiver gets the bytes
-//!   itself and answers [`Kind::Finished`], on which the sender takes its memory back.
-//! - R1: the longest are put: the receiver answers [`Kind::ClearToSend`] with its own key, the
-//!   sender puts chunk after chunk, a few under way at once, and says [`Kind::Finished`].
+//! - E0: a short message goes with its header in one cache line or mailbox.
+//! - E1: a longer one up to the eager limit goes as one frame. A synchronous one has the id of its request,
+//!   which [`Kind::Finished`] returns when the receiver has matched it.
+//! - R0: a [`Kind::RequestToSend`] has length, id and key; the receiver gets the bytes and answers
+//!   [`Kind::Finished`], and the sender releases its memory.
+//! - R1: the receiver answers the request-to-send by [`Kind::ClearToSend`] with its own key; the sender puts
+//!   chunks, a few under way at once, and sends [`Kind::Finished`].
 //!
-//! Which sizes take which path is a [`Table`] for each peer, made when the engine is.
+//! A [`PathTable`] for each peer, made with the engine, selects the path by size.
 //!
-//! Messages between two processes that match the same receive arrive in the order they were sent
-//! (MPI standard, "Semantics of Point-to-Point Communication").
+//! Messages between two processes that match the same receive arrive in the order they were sent (MPI
+//! standard, "Semantics of Point-to-Point Communication").
 //!
-//! # Flow
-//! What is kept for messages before their receive is bounded: [`Rules`]. Beyond the bounds a sender
-//! is told to send envelopes only, then nothing, until there is room.
+//! # Flow control
+//! [`EngineConfig`] bounds the memory for unexpected messages. Beyond the bounds the receiver tells a sender
+//! to send envelopes only, then nothing, until there is room.
 //!
 //! # Trust
-//! A peer's words are checked: an unknown id, a wrong length, an answer that nothing asked for end
-//! in [`Fault::Protocol`] for that peer, as if it were lost.
+//! The engine checks all that a peer sends. An unknown id, a wrong length or an answer without a question is
+//! a [`Fault::Protocol`], and the peer counts as lost.
 
+mod cancel;
 mod chains;
-mod direct;
+mod fast_path;
 mod flow;
+mod generalized;
 mod list;
 mod loss;
-mod own;
+#[cfg(test)]
+mod matching_cost;
+mod pattern;
 mod peer;
 mod posted;
 mod probe;
-mod put;
-mod recall;
+mod quiesce;
 mod recv;
 mod rendezvous;
+mod rendezvous_put;
 mod request;
-mod retire;
 mod send;
-mod slab;
-#[cfg(test)]
-mod steps;
 mod unexpected;
 
 use alloc::vec::Vec;
 
-use self::flow::UNPOLLED;
-use self::peer::{Gate, PeerState};
+use self::flow::MAX_UNPOLLED;
+use self::peer::{PeerState, SendBlock};
 use self::posted::Posted;
 use self::request::{Record, State};
-use self::slab::Slab;
 use self::unexpected::Unexpected;
 use crate::fault::Fault;
 use crate::header::{Envelope, Header, Kind};
-use crate::paths::{Switches, Table};
+use crate::paths::{PathOverrides, PathTable};
+use crate::slab::Slab;
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
+pub use self::pattern::{Source, Tag};
 pub use self::probe::Message;
-pub use self::request::{Failure, Mode, Outcome, Request, Source, Status, Tag};
+pub use self::request::{Failure, Mode, Outcome, Request, Status};
 
-/// Choices of an engine.
+/// Configuration of an [`Engine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// Switch points between the paths that somebody has set.
-    pub switches: Switches,
-    /// Payload in bytes that is kept for one sender's unexpected messages before it has to keep
-    /// the rest itself.
-    pub kept_bytes: u64,
-    /// The same for all senders together.
-    pub kept_bytes_of_all: u64,
-    /// Unexpected messages that are kept for one sender, envelopes included, before it has to stop.
-    pub kept_messages: u32,
+pub struct EngineConfig {
+    /// Switch points between the paths that settings override.
+    pub overrides: PathOverrides,
+    /// Bytes of payload that are kept for one sender's unexpected messages; beyond, it has to send envelopes
+    /// only.
+    pub unexpected_bytes: u64,
+    /// Bytes of payload that are kept for unexpected messages of all senders together.
+    pub unexpected_bytes_total: u64,
+    /// Unexpected messages, envelopes included, that are kept for one sender; beyond, it has to stop.
+    pub unexpected_messages: u32,
 }
 
-impl Default for Rules {
+impl Default for EngineConfig {
     fn default() -> Self {
         Self {
-            switches: Switches::NONE,
-            kept_bytes: 1 << 20,
-            kept_bytes_of_all: 16 << 20,
-            kept_messages: 1 << 16,
+            overrides: PathOverrides::NONE,
+            unexpected_bytes: 1 << 20,
+            unexpected_bytes_total: 16 << 20,
+            unexpected_messages: 1 << 16,
         }
     }
 }
 
-/// What an engine has done since it was made: for progress and for reports.
+/// Counters of an engine since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Requests that became complete.
     pub completed: u64,
-    /// Messages that came before their receive.
+    /// Messages that arrived before their receive was posted.
     pub unexpected: u64,
-    /// Times that something met a busy transport and had to wait.
+    /// Sends, answers and bulk steps that had to wait for a busy transport.
     pub waited: u64,
 }
 
-/// Requests and matching of one lane, over the transport `T`.
+/// Requests and matching of one endpoint, over the transport `T`.
 #[derive(Debug)]
 pub struct Engine<T: Memory> {
     requests: Slab<Record<T::Bytes, T::Region>>,
     posted: Posted,
     unexpected: Unexpected,
     peers: Vec<PeerState>,
-    /// By peer, apart from the rest so that a receive finds it by one index: messages that came from it
-    /// and wait for a receive, plus receives that name it, plus its loss. While that is zero, nothing of
-    /// ours comes before what its next frame brings.
+    /// By peer: number of its unexpected messages, plus posted receives that name it, plus one if it is lost.
+    /// While it is zero, a receive may take the peer's next frame directly. Not in `peers`, so that a receive
+    /// finds it by one index.
     pending: Vec<u32>,
-    /// Peers with something that waits for room.
+    /// Peers for which something waits for room.
     busy: Vec<u32>,
-    /// Lost peers that receives from any source still end in.
+    /// Lost peers that still fail receives from any source.
     losses: Vec<u32>,
-    /// One while a receive from any source is posted: see [`Engine::direct`].
+    /// 1 while a receive from any source is posted, else 0: see [`Engine::is_fast_path_open`].
     any_posted: u32,
-    rules: Rules,
-    /// Requests that are complete and that nobody has looked at.
-    held: u32,
-    /// Payload kept for all peers.
-    kept_bytes: u64,
-    /// Eager messages that may go out before the next [`Engine::resume`].
+    config: EngineConfig,
+    /// Complete requests whose outcome the caller has not taken yet.
+    untested: u32,
+    /// Bytes of payload kept for unexpected messages of all peers.
+    unexpected_bytes: u64,
+    /// Eager messages that may be sent before the next [`Engine::resume`].
     unpolled: u32,
     counters: Counters,
 }
 
 impl<T: Tx + Rma> Engine<T> {
-    /// An engine for the peers `0..peers` of `tx`, whose limits are read here.
+    /// Makes an engine for the peers `0..peers` of `tx`, and reads their limits.
     #[must_use]
-    pub fn new(tx: &mut T, peers: u32, rules: Rules) -> Self {
+    pub fn new(tx: &mut T, peers: u32, config: EngineConfig) -> Self {
         let peers: Vec<_> = (0..peers)
-            .map(|peer| Table::new(tx.limits(Peer(peer)), &rules.switches))
+            .map(|peer| PathTable::new(tx.limits(Peer(peer)), &config.overrides))
             .map(|table| PeerState::new(table.points()))
             .collect();
         for (peer, state) in (0..).zip(&peers) {
-            tx.let_short(Peer(peer), state.below());
+            tx.allow_short(Peer(peer), state.below());
         }
         Self {
             requests: Slab::new(),
@@ -150,15 +150,15 @@ impl<T: Tx + Rma> Engine<T> {
             busy: Vec::new(),
             losses: Vec::new(),
             any_posted: 0,
-            rules,
-            held: 0,
-            kept_bytes: 0,
-            unpolled: UNPOLLED,
+            config,
+            untested: 0,
+            unexpected_bytes: 0,
+            unpolled: MAX_UNPOLLED,
             counters: Counters::default(),
         }
     }
 
-    /// The outcome of `request` if it is complete, which frees it: from then on it is stale. A
+    /// The outcome of `request` if it is complete; this frees the request, which is stale from then on. A
     /// stale request gives [`Failure::Stale`].
     #[inline(always)]
     pub fn test(&mut self, request: Request) -> Option<Outcome> {
@@ -171,8 +171,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// As [`Engine::test`], of receives only that brought a message which fits: what most waits end
-    /// with, and small enough to be inlined.
+    /// As [`Engine::test`], but only for a receive whose message fitted its buffer: the usual end of a wait,
+    /// small enough to be inlined.
     #[inline(always)]
     pub fn received(&mut self, request: Request) -> Option<Status> {
         let index = self.requests.find(request.0)?;
@@ -181,32 +181,32 @@ impl<T: Tx + Rma> Engine<T> {
             return None;
         };
         let status = record.status(len);
-        self.let_go(index);
+        self.free_request(index);
         Some(status)
     }
 
-    /// The outcome of the operation at `index`, which is freed if there is one.
+    /// The outcome of the request at `index`; frees the request if there is one.
     #[inline(never)]
     fn ended(&mut self, index: u32) -> Option<Outcome> {
         let outcome = self.requests[index].outcome()?;
-        self.let_go(index);
+        self.free_request(index);
         Some(outcome)
     }
 
     /// Frees a complete request.
     #[inline(always)]
-    fn let_go(&mut self, index: u32) {
+    fn free_request(&mut self, index: u32) {
         self.requests.free(index);
-        self.held -= 1;
+        self.untested -= 1;
     }
 
-    /// Whether `request` is not stale.
+    /// Whether `request` is valid, that is, not stale.
     #[must_use]
     pub fn is_known(&self, request: Request) -> bool {
         self.requests.find(request.0).is_some()
     }
 
-    /// Whether [`Engine::test`] would give an outcome. Frees nothing.
+    /// Whether [`Engine::test`] would return an outcome. Frees nothing.
     #[inline]
     #[must_use]
     pub fn is_done(&self, request: Request) -> bool {
@@ -215,7 +215,7 @@ impl<T: Tx + Rma> Engine<T> {
             .is_none_or(|index| self.requests[index].outcome().is_some())
     }
 
-    /// The outcome of `request` if it is complete; unlike [`Engine::test`], the request stays.
+    /// The outcome of `request` if it is complete; unlike [`Engine::test`], the request stays valid.
     #[must_use]
     pub fn peek(&self, request: Request) -> Option<Outcome> {
         let Some(index) = self.requests.find(request.0) else {
@@ -224,7 +224,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.requests[index].outcome()
     }
 
-    /// Whose message `request` waits for, if it is a receive for which nothing has come yet.
+    /// The source that `request` waits for, if it is a receive that is not matched yet.
     #[must_use]
     pub fn awaited(&self, request: Request) -> Option<Source> {
         let record = &self.requests[self.requests.find(request.0)?];
@@ -237,24 +237,24 @@ impl<T: Tx + Rma> Engine<T> {
         })
     }
 
-    /// Lets `request` go on alone: nobody will test it, it is freed when it completes.
+    /// Detaches `request` from the caller: the engine frees it when it completes.
     pub fn detach(&mut self, request: Request) {
         if let Some(index) = self.requests.find(request.0) {
             if self.requests[index].outcome().is_some() {
-                self.let_go(index);
+                self.free_request(index);
             } else {
                 self.requests[index].detached = true;
             }
         }
     }
 
-    /// What was done so far.
+    /// The engine's counters.
     #[must_use]
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Ends the operation at `index`. Its memory must be its caller's again.
+    /// Completes the operation at `index`. Its memory must be the caller's again.
     #[inline(always)]
     fn complete(&mut self, index: u32, outcome: Outcome) {
         self.counters.completed += 1;
@@ -263,18 +263,18 @@ impl<T: Tx + Rma> Engine<T> {
         if record.detached {
             self.requests.free(index);
         } else {
-            self.held += 1;
+            self.untested += 1;
         }
     }
 
-    /// Sets or clears a mark on the gate to `peer`.
-    fn mark(&mut self, tx: &mut T, peer: u32, mark: Gate, set: bool) {
+    /// Sets or clears a send-block flag of `peer`.
+    fn set_block(&mut self, tx: &mut T, peer: u32, block: SendBlock, set: bool) {
         let state = &mut self.peers[peer as usize];
-        state.mark(mark, set);
-        tx.let_short(Peer(peer), state.below());
+        state.set_block(block, set);
+        tx.allow_short(Peer(peer), state.below());
     }
 
-    /// Keeps count of receives from any source, after any change to them.
+    /// Updates `any_posted` after a change to the posted receives from any source.
     #[inline(always)]
     fn note_any_source(&mut self) {
         self.any_posted = u32::from(self.posted.has_any_source());
@@ -293,17 +293,17 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
             return;
         }
         let accepted = if body.left() as u64 != u64::from(head.len) {
-            Err("a frame's body is not as long as its header says")
+            Err("the length of a frame's body differs from its header")
         } else {
             match head.kind {
                 Kind::Eager => self.on_eager(tx, from, head, body),
                 Kind::RequestToSend => self.on_request_to_send(tx, from, head, body),
                 Kind::Finished => self.on_finished(tx, from, head, body),
-                Kind::Recall => self.on_recall(tx, from, head, body),
-                Kind::Recalled => self.on_recalled(tx, from, head, body),
+                Kind::Cancel => self.on_cancel(tx, from, head, body),
+                Kind::CancelReply => self.on_cancel_reply(tx, from, head, body),
                 Kind::Flow => self.on_flow(tx, from, body),
                 Kind::ClearToSend => self.on_clear_to_send(tx, from, head, body),
-                Kind::Transport => Err("a transport's own frame went to the engine"),
+                Kind::Transport => Err("a frame of the transport's own reached the engine"),
             }
         };
         if let Err(rule) = accepted.and_then(|()| self.check_answers(from)) {
@@ -326,7 +326,7 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
     }
 }
 
-/// Takes a peer's id from the start of a body.
+/// Reads an id from the start of a body.
 fn take_id(body: &mut impl Take) -> Result<u64, &'static str> {
     let mut id = [0; ID_LEN];
     if body.left() < id.len() {
@@ -336,8 +336,8 @@ fn take_id(body: &mut impl Take) -> Result<u64, &'static str> {
     Ok(u64::from_le_bytes(id))
 }
 
-/// Size of an id on the wire.
+/// Size of an id on the wire, in bytes.
 const ID_LEN: usize = 8;
 
-/// How a peer's frame broke the protocol.
+/// Result of a peer's frame; the error is the rule of the protocol that it broke.
 type Accepted = Result<(), &'static str>;

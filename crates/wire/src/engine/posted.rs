@@ -1,17 +1,18 @@
-//! Posted receives: found by what arrives, in the order of their posting.
+//! The index of the posted receives ([`Posted`]): an arrival finds the oldest that matches.
 
-use super::chains::{Chains, Class, Key, Pattern};
+use super::chains::Chains;
+use super::pattern::{Class, MatchKey, Pattern};
 use super::request::Record;
-use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{Handle, NONE, Slab};
 
-/// The index of the posted receives. Its entries are requests.
+/// The index of the posted receives. Its entries are records of requests.
 #[derive(Debug)]
 pub(super) struct Posted {
     pub(super) chains: Chains,
-    /// Receives posted, by [`Class::index`].
+    /// Number of posted receives, by [`Class::index`].
     count: [u32; 4],
-    /// One bit for each class with receives: the others are not looked up.
+    /// One bit for each class with posted receives: only these are looked up.
     present: u32,
     next_number: u64,
 }
@@ -31,13 +32,13 @@ impl Posted {
         self.present & Class::ANY_SOURCES != 0
     }
 
-    /// Whether nothing is posted.
+    /// Whether no receive is posted.
     pub(super) const fn is_empty(&self) -> bool {
         self.present == 0
     }
 
-    /// Posts a receive into `body` that asks for `pattern`, behind those posted before. Returns its
-    /// handle and its chain; one compare tells if that is `guess`.
+    /// Posts a receive of `pattern` into `body`. Returns its handle and its chain, which takes one compare if
+    /// it is the chain `guess`.
     #[inline(always)]
     pub(super) fn push<B, R>(
         &mut self,
@@ -60,8 +61,8 @@ impl Posted {
         (handle, chain)
     }
 
-    /// Takes out the oldest receive for a message of `source` with `envelope`, if no wildcard is
-    /// posted and its chain is `guess`. [`NONE`]: [`Posted::find`] tells.
+    /// Removes and returns the oldest receive for a message of `source` with `envelope`, if no wildcard
+    /// receive is posted and its chain is `guess`. [`NONE`]: call [`Posted::find`].
     ///
     /// # Cost
     /// One compare each of classes and key.
@@ -77,19 +78,19 @@ impl Posted {
         if self.present != 1 << class.index() {
             return NONE;
         }
-        let key = Key::new(class, source, envelope);
+        let key = MatchKey::new(class, source, envelope);
         let Some(list) = self.chains.guessed(guess, key) else {
             return NONE;
         };
         let index = list.front();
         if index != NONE {
             list.remove_front(requests, 0);
-            self.discount(class);
+            self.uncount(class);
         }
         index
     }
 
-    /// The oldest receive that takes a message of `source` with `envelope`, or [`NONE`].
+    /// The oldest receive that matches a message of `source` with `envelope`, or [`NONE`].
     #[inline(always)]
     pub(super) fn find<B, R>(
         &self,
@@ -97,7 +98,7 @@ impl Posted {
         source: u32,
         envelope: Envelope,
     ) -> u32 {
-        let front = |class: Class| self.chains.front(Key::new(class, source, envelope));
+        let front = |class: Class| self.chains.front(MatchKey::new(class, source, envelope));
         if self.present.is_power_of_two() {
             return front(Class::ALL[self.present.trailing_zeros() as usize & 3]);
         }
@@ -116,14 +117,14 @@ impl Posted {
         best
     }
 
-    /// Takes out the receive at `index`.
+    /// Removes the receive at `index`.
     pub(super) fn remove<B, R>(&mut self, requests: &mut Slab<Record<B, R>>, index: u32) {
-        self.discount(requests[index].class);
+        self.uncount(requests[index].class);
         self.chains.remove(requests, 0, index);
     }
 
     #[inline(always)]
-    fn discount(&mut self, class: Class) {
+    fn uncount(&mut self, class: Class) {
         let count = &mut self.count[class.index()];
         *count -= 1;
         self.present &= !(u32::from(*count == 0) << class.index());

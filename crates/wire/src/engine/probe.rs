@@ -1,19 +1,20 @@
-//! Probes: looking at messages before there is a buffer for them.
+//! Probes and matched probes of unexpected messages, as MPI_Iprobe, MPI_Improbe and MPI_Imrecv.
 
-use super::chains::Pattern;
-use super::request::{Failure, Record, Request, Source, Status, Tag, faulted};
-use super::slab::{Handle, NONE};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::request::{Failure, Record, Request, Status, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Engine, Outcome};
+use crate::slab::{Handle, NONE};
 use crate::transport::{Peer, Rma, Tx};
 
-/// A message that a matched probe took out: only this handle receives it.
+/// Handle of a message that a matched probe has removed from matching: only this handle receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Message(Handle);
 
 impl<T: Tx + Rma> Engine<T> {
-    /// The first message that a receive of the same source, context and tag would get now.
-    /// `Some(Err(..))`: none came, and none can come any more.
+    /// The status of the message that a receive of this source, context and tag would match now. `None`:
+    /// there is none yet. An error: there is none, and none can arrive any more.
     #[must_use]
     pub fn probe(&self, source: Source, context: u32, tag: Tag) -> Option<Outcome> {
         let found = self.unexpected.find(&Pattern::new(source, context, tag));
@@ -23,9 +24,9 @@ impl<T: Tx + Rma> Engine<T> {
         Some(Ok(status(self.unexpected.get(found))))
     }
 
-    /// As [`Engine::probe`], and takes the message out of matching: no other receive and no recall
-    /// gets it.
-    pub fn claim(
+    /// As [`Engine::probe`], and removes the message from matching: no other receive matches it, and its
+    /// sender cannot cancel it.
+    pub fn matched_probe(
         &mut self,
         source: Source,
         context: u32,
@@ -40,14 +41,14 @@ impl<T: Tx + Rma> Engine<T> {
         Some(Ok((Message(self.unexpected.claim(found)), status)))
     }
 
-    /// Receives a claimed message into `body`.
+    /// Starts the receive of a message of [`Engine::matched_probe`] into `body`.
     ///
     /// # Errors
-    /// [`Failure::Stale`] when the message was received before.
+    /// [`Failure::Stale`] if the message was received before.
     ///
     /// # Panics
     /// If 2^30 operations are open.
-    pub fn recv_claimed(
+    pub fn matched_recv(
         &mut self,
         tx: &mut T,
         message: Message,

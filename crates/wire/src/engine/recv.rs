@@ -1,23 +1,24 @@
-//! Receives, and what arrives for them.
+//! Receives: posting, matching of arrivals, and delivery into the user's buffer.
 
-use super::chains::Pattern;
-use super::peer::Gate;
-use super::request::{Failure, Offer, Outcome, Record, Request, Source, State, Tag, faulted};
-use super::slab::{Handle, NONE};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::peer::SendBlock;
+use super::request::{Failure, Offer, Outcome, Record, Request, State, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Header, Kind};
+use crate::slab::{Handle, NONE};
 use crate::transport::{Bytes, Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Receives the first message of `source` in `context` with `tag` into `body`: one that came
-    /// already, or one to come.
+    /// Starts a receive of the first message of `source` in `context` with `tag` into `body`: an unexpected
+    /// message, or the next one to arrive.
     ///
     /// # Panics
     /// If the source is not one of the engine's peers, or 2^30 operations are open.
     ///
     /// # Cost
-    /// Constant, however many receives are posted and messages wait.
+    /// Constant, for any number of posted receives and unexpected messages.
     #[inline(always)]
     pub fn recv(
         &mut self,
@@ -29,13 +30,13 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Request {
         let pattern = Pattern::new(source, context, tag);
         if !self.unexpected.is_empty() || self.is_lost(source) {
-            // A copy: what a call gets by reference would be kept in memory here too.
+            // A clone, since a body passed by reference would have to be in memory here as well.
             return self.recv_late(tx, source, pattern, body.clone());
         }
         Request(self.post(&pattern, body))
     }
 
-    /// As [`Engine::recv`], where the message may be here already or can come no more.
+    /// As [`Engine::recv`], if the message may have arrived before or the source may be lost.
     #[inline(never)]
     fn recv_late(
         &mut self,
@@ -58,11 +59,11 @@ impl<T: Tx + Rma> Engine<T> {
         Request(handle)
     }
 
-    /// Takes in a whole message without any mark, if it is for the receive that named its sender
-    /// last, or for one alike, and no wildcard is posted. False: nothing was done.
+    /// Takes in a whole message without flags, if it matches the last receive from its sender, or one with
+    /// the same envelope, and no wildcard receive is posted. Returns false if it did nothing.
     ///
     /// # Cost
-    /// That of moving the bytes, two compares and a few words of the request.
+    /// Moving the bytes, two compares and a few stores into the request.
     #[inline(always)]
     pub(super) fn on_expected(
         &mut self,
@@ -80,7 +81,7 @@ impl<T: Tx + Rma> Engine<T> {
         true
     }
 
-    /// An eager message came.
+    /// An eager message arrived.
     #[inline]
     pub(super) fn on_eager(
         &mut self,
@@ -105,7 +106,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Keeps a message until its receive comes.
+    /// Keeps an unexpected message until its receive is posted.
     pub(super) fn keep(
         &mut self,
         tx: &mut T,
@@ -120,7 +121,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.charge(tx, from.0, bytes)
     }
 
-    /// Takes a kept message out, to be delivered or given back.
+    /// Removes an unexpected message, to be delivered or cancelled.
     pub(super) fn take_arrival(&mut self, found: u32) -> Arrival {
         let arrival = self.unexpected.remove(found);
         if !arrival.claimed {
@@ -129,7 +130,7 @@ impl<T: Tx + Rma> Engine<T> {
         arrival
     }
 
-    /// Gives a kept message to the receive at `index`, which is in no list.
+    /// Delivers an unexpected message to the receive at `index`, which is in no list.
     pub(super) fn deliver(&mut self, tx: &mut T, index: u32, arrival: Arrival) {
         let Arrival { from, envelope, .. } = arrival;
         match &arrival.content {
@@ -141,7 +142,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.discharge(tx, from, arrival.content);
     }
 
-    /// Fills the receive at `index` with a whole message and completes it.
+    /// Moves a whole message into the receive at `index` and completes it.
     #[inline]
     fn receive_whole(
         &mut self,
@@ -161,8 +162,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Fills the receive at `index` with a message whose sender and envelope it has, and completes
-    /// it.
+    /// Moves a message into the receive at `index`, whose sender and envelope are set, and completes it.
     #[inline(always)]
     fn fill(&mut self, index: u32, body: &mut impl Take) {
         let record = &mut self.requests[index];
@@ -176,10 +176,10 @@ impl<T: Tx + Rma> Engine<T> {
         }
         record.state = State::Done { len: sent };
         self.counters.completed += 1;
-        self.held += 1;
+        self.untested += 1;
     }
 
-    /// Completes the receive at `index`, for which `sent` bytes came and which has `room`.
+    /// Completes the receive at `index` of a message of `sent` bytes into `room` bytes.
     #[cold]
     #[inline(never)]
     fn end_receive(&mut self, index: u32, sent: u64, room: u64) {
@@ -220,7 +220,7 @@ impl<T: Tx + Rma> Engine<T> {
         handle
     }
 
-    /// Takes the receive at `index` from the posted ones.
+    /// Removes the receive at `index` from the posted ones.
     pub(super) fn unpost(&mut self, index: u32) {
         let Record { class, peer, .. } = self.requests[index];
         self.posted.remove(&mut self.requests, index);
@@ -231,16 +231,16 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Whether a loss may keep messages of `source` from coming: then [`Engine::cannot_come`] tells.
+    /// Whether a lost peer may prevent messages of `source`: then [`Engine::cannot_come`] decides.
     #[inline(always)]
     fn is_lost(&self, source: Source) -> bool {
         match source {
-            Source::Peer(peer) => self.peers[peer.0 as usize].gate().has(Gate::LOST),
+            Source::Peer(peer) => self.peers[peer.0 as usize].blocks().has(SendBlock::LOST),
             Source::Any => !self.losses.is_empty(),
         }
     }
 
-    /// Why no message can come from `source` any more.
+    /// Why no message can arrive from `source` any more; `None` if one can.
     pub(super) fn cannot_come(&self, source: Source) -> Option<Failure> {
         let peer = match source {
             Source::Peer(peer) => peer.0,
@@ -251,7 +251,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 }
 
-/// How a receive ends that `sent` bytes came for and that has `room`.
+/// The outcome of a receive of a message of `sent` bytes into `room` bytes.
 #[inline(always)]
 pub(super) fn received<B, R>(record: &Record<B, R>, sent: u64, room: u64) -> Outcome {
     let status = record.status(sent);

@@ -1,5 +1,5 @@
-//! The paths of long messages: what R0 and R1 have in common, and R0, where the receiver gets the
-//! bytes itself. The rest of R1 is in `put.rs`.
+//! The rendezvous of long messages: the common part of paths R0 and R1, and the rest of R0, where the
+//! receiver gets the bytes. The rest of R1 is in `rendezvous_put.rs`.
 //!
 //! ```text
 //!  sender                                     receiver
@@ -8,22 +8,22 @@
 //!  release                               <-   Finished{id}, release
 //! ```
 
-use super::put::clear_to_send;
 use super::recv::received;
+use super::rendezvous_put::clear_to_send;
 use super::request::{Offer, Outcome, Record, State, faulted};
-use super::slab::{Handle, NONE};
 use super::unexpected::Content;
 use super::{Accepted, Engine, ID_LEN, take_id};
 use crate::fault::Fault;
 use crate::header::{Flags, Header, Kind};
+use crate::slab::{Handle, NONE};
 use crate::transport::{
     Access, Busy, Bytes, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Token, Tx,
 };
 
-/// Body of a request-to-send: length, id, key.
-pub(super) const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
+/// Length of a request-to-send's body: message length, id, key.
+const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
 
-/// Which operation of a request a token names.
+/// The kind of bulk operation that a token names, in its lowest two bits of the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bulk {
     Get,
@@ -42,7 +42,7 @@ pub(super) fn token(handle: Handle, bulk: Bulk) -> Token {
 }
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Registers the body of the send at `index` and asks the peer to get it.
+    /// Registers the body of the send at `index` and sends a request-to-send.
     pub(super) fn offer(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &mut self.requests[index];
         let State::Queued(body) = record.take() else {
@@ -97,7 +97,7 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// A peer wants to send a long message.
+    /// A request-to-send arrived.
     pub(super) fn on_request_to_send(
         &mut self,
         tx: &mut T,
@@ -106,7 +106,7 @@ impl<T: Tx + Rma> Engine<T> {
         body: &mut impl Take,
     ) -> Accepted {
         if body.left() != OFFER_LEN || !Flags::PUT.contains(head.flags) {
-            return Err("a request-to-send has 48 bytes and no flag but for puts");
+            return Err("a request-to-send has 48 bytes and no flag but PUT");
         }
         let mut len = [0; 8];
         body.take(&mut len);
@@ -129,7 +129,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Has an offered message moved into `body` for the receive at `index`.
+    /// Starts to move an offered message into `body` for the receive at `index`.
     pub(super) fn pull(&mut self, tx: &mut T, index: u32, body: T::Bytes, offer: Offer) {
         let room = body.len();
         if offer.len.min(room) == 0 {
@@ -155,7 +155,8 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Takes the next bulk step of the rendezvous at `index` now, or when its turn comes.
+    /// Starts the next bulk step of the rendezvous at `index`, now or after those that wait for the same
+    /// peer.
     pub(super) fn begin_bulk(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let bulk = &mut self.peers[peer as usize].bulk;
@@ -166,7 +167,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Takes the next bulk step of the rendezvous at `index`, the first in its peer's `bulk`, and
+    /// Starts the next bulk step of the rendezvous at `index`, the first in its peer's list `bulk`, and
     /// unlinks it.
     pub(super) fn start_bulk(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let handle = self.requests.handle(index);
@@ -209,7 +210,7 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// A get, a put or a release ended. Tokens of operations that a loss has overtaken are stale.
+    /// A get, a put or a release ended. The token is stale if a loss has ended its operation before.
     pub(super) fn on_done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
         let handle = Handle::from_word(token.0);
         let bulk = handle.index & 3;
@@ -263,7 +264,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.release(tx, index, region, outcome);
     }
 
-    /// Gives the memory of the operation at `index` back, then completes it.
+    /// Releases the memory of the operation at `index`, if there is any, then completes it.
     pub(super) fn release(
         &mut self,
         tx: &mut T,

@@ -1,4 +1,5 @@
-//! Requests: what the caller names and gets back, and the states in between.
+//! Requests: the handle and outcome that the caller sees ([`Request`], [`Status`], [`Failure`]), and the
+//! record of an operation with its states ([`Record`], [`State`]).
 //!
 //! ```text
 //! a send                                       a receive
@@ -11,7 +12,7 @@
 //!    v       v       Finished                   Pulling (get waits or is under way)
 //! Offering -> Offered --------> Releasing         | R0: done, Finished goes out
 //!            / |   ^  \             |             | R1: Finished
-//!  ClearTo- / Recall |no \ yes      |             v
+//!  ClearTo- / Cancel |no \ yes      |             v
 //!     Send /   v   |    v           v           Releasing
 //!         v   (asked) Releasing  Complete         | done
 //!    Pushing   |                                  v
@@ -19,67 +20,49 @@
 //!      | done  v      no
 //!      |   Unanswered ---> Releasing
 //!      v     ^
-//!   Finished goes out; Unanswered if the recall was asked, else Releasing
+//!   Finished goes out; Unanswered if the cancel was sent, else Releasing
 //! ```
 //!
-//! Every state but `Complete` goes to `Releasing` or `Complete` with a failure when the peer is
-//! lost. `Releasing` is left out where nothing is registered.
+//! When the peer is lost, every state but `Complete` changes to `Releasing` or `Complete` with a failure.
+//! Without registered memory `Releasing` is skipped.
 
-use super::chains::{Class, Pattern};
 use super::list::{Linked, Links};
-use super::slab::Handle;
+use super::pattern::{Class, Pattern};
 use crate::fault::Fault;
 use crate::header::{Envelope, Flags, Kind};
+use crate::slab::Handle;
 use crate::transport::{Key, Peer};
 
-/// Names one operation until it is seen complete. A stale request is an error, never another
-/// request.
+/// Handle of an operation, until the caller has taken its outcome. Then it is stale, and never names another
+/// operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Request(pub(super) Handle);
 
-/// Whose messages a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
-    /// Those of one peer.
-    Peer(Peer),
-    /// Those of all peers.
-    Any,
-}
-
-/// Which tags a receive takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Tag {
-    /// One tag.
-    Exact(u32),
-    /// All tags of the context.
-    Any,
-}
-
-/// When a send is complete (MPI standard, "Communication Modes").
+/// Mode of a send: when it is complete (MPI standard, "Communication Modes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// When the buffer may be used again.
+    /// Complete when the buffer may be used again.
     Standard,
-    /// When the receiver has begun to receive as well.
+    /// Complete when the receiver has also matched the message.
     Synchronous,
-    /// As standard. The caller says that the receive is posted; nothing depends on it.
+    /// As standard. The caller asserts that the receive is posted; the engine makes no use of it.
     Ready,
 }
 
-/// What came of an operation.
+/// Result of a successful or cancelled operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The peer: whose message was received, or to whom one was sent.
+    /// The peer: sender of the received message, or receiver of the sent one.
     pub source: Peer,
     /// The message's tag.
     pub tag: u32,
     /// Bytes received or sent.
     pub len: u64,
-    /// Taken back before it was matched; nothing was moved.
+    /// The operation was cancelled before it was matched; no bytes were moved.
     pub cancelled: bool,
 }
 
-/// Why an operation did not succeed.
+/// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// The message is longer than the buffer, which holds its first `room` bytes.
@@ -96,133 +79,132 @@ pub enum Failure {
         /// Bytes that the buffer holds.
         room: u64,
     },
-    /// The peer, or the way to it, failed.
+    /// The peer or the connection to it failed.
     #[error("peer {}: {fault}", peer.0)]
     Fault {
         /// The peer.
         peer: Peer,
-        /// What happened.
+        /// Why.
         fault: Fault,
     },
-    /// An operation of the caller's own failed. The caller knows why, by this number.
-    #[error("an operation of the caller's own failed")]
-    Own(u32),
-    /// The handle names no request, or no message, any more.
+    /// A generalized request failed; the number is the caller's.
+    #[error("a generalized request failed")]
+    Generalized(u32),
+    /// The handle is stale: its operation was completed, or its message received, before.
     #[error("the handle is stale: its operation was completed before")]
     Stale,
 }
 
-/// How an operation ends.
+/// Outcome of an operation.
 pub type Outcome = Result<Status, Failure>;
 
-/// A sender's offer, from its request-to-send.
+/// Content of a request-to-send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     /// The message's length.
     pub(super) len: u64,
-    /// What to answer to.
+    /// The sender's id, for answers.
     pub(super) id: u64,
-    /// Reaches the sender's bytes.
+    /// Key to the sender's bytes.
     pub(super) key: Key,
-    /// The sender puts the bytes itself (R1).
+    /// The sender puts the bytes (path R1).
     pub(super) put: bool,
 }
 
-/// Bytes on their way to a receiver that said where they go (R1).
+/// Progress of a send on path R1, after the receiver's clear-to-send.
 #[derive(Debug)]
 pub(super) struct Push<R> {
     pub(super) region: R,
     /// The message's length.
     pub(super) len: u64,
-    /// Bytes of it that the receiver has room for.
+    /// Bytes that fit the receiver's buffer.
     pub(super) room: u64,
-    /// Reaches the receiver's room.
+    /// Key to the receiver's buffer.
     pub(super) key: Key,
-    /// What to tell the receiver's end to.
+    /// The receiver's id, for the final answer.
     pub(super) id: u64,
-    /// First byte that no put was started for.
+    /// Offset of the first byte for which no put was started.
     pub(super) next: u64,
     /// Puts that have not ended.
     pub(super) under_way: u32,
-    /// Waits in its peer's `bulk`.
+    /// The send is in its peer's list `bulk`.
     pub(super) listed: bool,
-    /// Why a put failed; no other is started then.
+    /// Why a put failed; then no other is started.
     pub(super) fault: Option<Fault>,
 }
 
-/// How far taking back a send has come.
+/// Progress of the cancellation of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Recall {
-    /// Not asked for.
+pub(super) enum CancelProgress {
+    /// Not requested.
     None,
-    /// The frame waits for room.
+    /// The cancel frame waits for room.
     Waiting,
-    /// The peer was asked.
+    /// The cancel frame was sent.
     Asked,
-    /// The peer said no.
+    /// The peer has refused.
     Refused,
 }
 
-/// Where an operation stands: the diagram above.
+/// State of an operation: see the diagram above.
 #[derive(Debug)]
 pub(super) enum State<B, R> {
-    /// A send that nothing was sent of; waits in its peer's `sends` unless just made.
+    /// A send of which nothing was sent; it is in its peer's list `sends` unless just made.
     Queued(B),
-    /// A send whose request-to-send waits in its peer's `sends`; the length goes with it.
+    /// A send whose request-to-send waits in its peer's list `sends`.
     Offering { region: Option<R>, len: u64 },
     /// A synchronous or rendezvous send that waits for [`Kind::Finished`].
     Offered { region: Option<R>, len: u64 },
-    /// A rendezvous send that the receiver was clear for.
+    /// A rendezvous send with a clear-to-send: the engine puts its bytes.
     Pushing(Push<R>),
-    /// A finished send whose [`Kind::Recalled`] is still to come.
+    /// A finished send whose [`Kind::CancelReply`] has not arrived yet.
     Unanswered { region: Option<R>, outcome: Outcome },
-    /// A receive in its chain.
+    /// A posted receive, in its chain.
     Posted(B),
-    /// A matched rendezvous: the get, or the word that the sender may put, waits in its peer's
-    /// `bulk`, or is under way.
+    /// A matched rendezvous: the get or the clear-to-send waits in its peer's list `bulk`, or is under way.
     Pulling {
         region: R,
         offer: Offer,
         room: u64,
         under_way: bool,
     },
-    /// The outcome is known; the transport still holds the memory.
+    /// The outcome is known; the transport has not released the memory yet.
     Releasing(Outcome),
-    /// Everything is over; the caller has not looked yet.
+    /// The operation has ended; the caller has not taken the outcome yet.
     Complete(Outcome),
-    /// As `Complete`, of a receive that `len` bytes came for. The rest of its status is beside: short
-    /// for the path of a message.
+    /// As `Complete`, for a successful receive of `len` bytes. The record has the rest of the status: fewer
+    /// stores on the path of a message.
     Done { len: u64 },
-    /// An operation of the caller's own, which only the caller ends.
-    Own,
-    /// Not the caller's: a frame for a peer, in its `answers`.
+    /// A generalized request, which only the caller completes.
+    Generalized,
+    /// Not a request of the caller: an answer that waits in its peer's list `answers`.
     Answer { kind: Kind, flags: Flags, id: u64 },
-    /// Only while a transition moves the contents.
+    /// Only during a transition that moves the contents.
     Moving,
 }
 
-/// One operation.
+/// Record of one operation.
 #[derive(Debug)]
 pub(super) struct Record<B, R> {
     pub(super) state: State<B, R>,
-    /// The peer, or none while a receive from any source is unmatched.
+    /// The peer; [`NONE`](crate::slab::NONE) while a receive from any source is unmatched.
     pub(super) peer: u32,
-    /// The message's envelope, as far as known: of a posted receive what it asks for.
+    /// The message's envelope; of a posted receive that of its pattern.
     pub(super) envelope: Envelope,
     pub(super) mode: Mode,
-    pub(super) recall: Recall,
-    /// Nobody will look: the entry goes when it completes.
+    pub(super) cancel: CancelProgress,
+    /// The caller will not take the outcome: the record is freed on completion.
     pub(super) detached: bool,
-    /// What a receive leaves open.
+    /// The wildcards of a receive.
     pub(super) class: Class,
     /// Order among posted receives.
     pub(super) number: u64,
-    /// In one list at a time: a chain, or a list of its peer.
+    /// Links of the one list that it is in: a chain, or a list of its peer.
     links: Links,
 }
 
 impl<B, R> Record<B, R> {
-    /// A record about a named peer.
+    /// A record of an operation with `peer`.
     pub(super) const fn new(
         state: State<B, R>,
         peer: Peer,
@@ -234,7 +216,7 @@ impl<B, R> Record<B, R> {
             peer: peer.0,
             envelope,
             mode,
-            recall: Recall::None,
+            cancel: CancelProgress::None,
             detached: false,
             class: Class::EXACT,
             number: 0,
@@ -242,7 +224,7 @@ impl<B, R> Record<B, R> {
         }
     }
 
-    /// A receive of `pattern`; `number` and `links` are its place among the posted ones.
+    /// A receive of `pattern`; `number` and `links` are its position among the posted ones.
     #[inline(always)]
     pub(super) const fn receive(body: B, pattern: &Pattern, number: u64, links: Links) -> Self {
         Self {
@@ -250,7 +232,7 @@ impl<B, R> Record<B, R> {
             peer: pattern.source,
             envelope: pattern.envelope,
             mode: Mode::Standard,
-            recall: Recall::None,
+            cancel: CancelProgress::None,
             detached: false,
             class: pattern.class,
             number,
@@ -263,7 +245,7 @@ impl<B, R> Record<B, R> {
         Self::receive(body, pattern, 0, Links::ALONE)
     }
 
-    /// How the operation ended, if it is complete.
+    /// The outcome, if the operation is complete.
     #[inline(always)]
     pub(super) const fn outcome(&self) -> Option<Outcome> {
         match self.state {
@@ -289,7 +271,7 @@ impl<B, R> Record<B, R> {
         }
     }
 
-    /// The status of an operation that was taken back.
+    /// The status of a cancelled operation.
     pub(super) const fn cancelled(&self) -> Status {
         Status {
             cancelled: true,
@@ -308,7 +290,7 @@ impl<B, R> Linked for Record<B, R> {
     }
 }
 
-/// Why a status cannot be had: see [`Failure::Fault`].
+/// Makes a [`Failure::Fault`].
 pub(super) const fn faulted(peer: u32, fault: Fault) -> Failure {
     Failure::Fault {
         peer: Peer(peer),

@@ -1,15 +1,15 @@
-//! Sends, and whatever waits for room.
+//! Sends and answers, and the lists of what waits for room.
 
-use super::flow::UNPOLLED;
-use super::peer::{Gate, PeerState};
-use super::request::{Mode, Recall, Record, Request, State, faulted};
-use super::slab::NONE;
+use super::flow::MAX_UNPOLLED;
+use super::peer::{PeerState, SendBlock};
+use super::request::{CancelProgress, Mode, Record, Request, State, faulted};
 use super::{Engine, ID_LEN};
 use crate::header::{Envelope, Flags, Header, Kind};
+use crate::slab::NONE;
 use crate::transport::{Busy, Bytes, Peer, Put, Rma, Slot, Tx};
 
-/// The road of one message.
-enum Path {
+/// The path of one message.
+enum SendPath {
     /// E0.
     Short,
     /// E1; a synchronous one starts with its id.
@@ -19,11 +19,11 @@ enum Path {
 }
 
 impl<T: Tx + Rma> Engine<T> {
-    /// The part of [`Engine::try_short`] that is worth inlining: sends if there is room for certain,
-    /// and does nothing otherwise. After false, [`Engine::try_short`] tells.
+    /// The inlined part of [`Engine::try_short`]: sends the message if there is room for certain. Returns
+    /// false if it did nothing: call [`Engine::try_short`].
     ///
     /// # Cost
-    /// As there.
+    /// As [`Engine::try_short`].
     #[inline(always)]
     pub fn put_short<C: Bytes>(
         &mut self,
@@ -36,7 +36,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.may_go() && tx.put_short(to, &head, body)
     }
 
-    /// Whether one more message may go before the next [`Engine::resume`]; counts it.
+    /// Whether one more message may be sent before the next [`Engine::resume`]; counts it.
     #[inline(always)]
     fn may_go(&mut self) -> bool {
         let (left, none) = self.unpolled.overflowing_sub(1);
@@ -47,25 +47,25 @@ impl<T: Tx + Rma> Engine<T> {
         !none
     }
 
-    /// Nothing more goes out before [`Engine::resume`]. Out of line: so counting is one instruction.
+    /// Sends nothing more before [`Engine::resume`]. Out of line, so that counting takes one instruction.
     #[cold]
     #[inline(never)]
     const fn poll_first(&mut self) {
         self.unpolled = 0;
     }
 
-    /// Whether sends wait for [`Engine::resume`], since so many went out without it.
+    /// Whether sends wait for a call of [`Engine::resume`], after 256 messages without one.
     #[must_use]
-    pub const fn is_overdue(&self) -> bool {
+    pub const fn needs_resume(&self) -> bool {
         self.unpolled == 0
     }
 
     /// Sends a short message in standard mode without a request.
     ///
     /// # Errors
-    /// [`Busy`] when there is no room now, and also when the message has to take another road:
-    /// it is too long, the peer is lost or overrun, earlier sends wait, or 256 eager messages
-    /// went out without a call of [`Engine::resume`]. [`Engine::send`] takes over in all cases.
+    /// [`Busy`] if there is no room now, or the message has to take another path: it is too long, the peer is
+    /// lost or blocks sends, earlier sends wait, or 256 eager messages were sent without a call of
+    /// [`Engine::resume`]. Then call [`Engine::send`].
     ///
     /// # Cost
     /// One compare and a count besides the transport's own work; no allocation, no request.
@@ -85,17 +85,16 @@ impl<T: Tx + Rma> Engine<T> {
         tx.short(to, &eager(Flags::empty(), len as u32, envelope), body)
     }
 
-    /// Sends a message of the eager paths in standard mode without a request: as
-    /// [`Engine::try_short`], and for longer messages up to the eager limit.
+    /// Sends a message up to the eager limit in standard mode without a request.
     ///
     /// # Errors
-    /// [`Busy`]: as [`Engine::try_short`].
+    /// [`Busy`], as [`Engine::try_short`].
     ///
     /// # Panics
     /// If `to` is not one of the engine's peers.
     ///
     /// # Cost
-    /// That of [`Engine::try_short`] for what it takes; the rest is out of line, without allocation
+    /// That of [`Engine::try_short`] for short messages; longer ones are sent out of line, without allocation
     /// and request.
     #[inline]
     pub fn try_eager<C: Bytes>(
@@ -122,7 +121,7 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Result<(), Busy> {
         let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if peer.gate() != Gate::OPEN || len > u64::from(peer.eager) || self.unpolled == 0 {
+        if peer.blocks() != SendBlock::NONE || len > u64::from(peer.eager) || self.unpolled == 0 {
             return Err(Busy);
         }
         tx.whole(to, &eager(Flags::empty(), len as u32, envelope), body)?;
@@ -130,7 +129,7 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// Sends `body` to `to`. What the transport cannot take now waits, in order, and goes out when
+    /// Starts a send of `body` to `to`. A message that the transport cannot accept now waits in order until
     /// there is room.
     ///
     /// # Panics
@@ -143,23 +142,23 @@ impl<T: Tx + Rma> Engine<T> {
         mode: Mode,
         body: T::Bytes,
     ) -> Request {
-        let gate = self.peers[to.0 as usize].gate();
+        let blocks = self.peers[to.0 as usize].blocks();
         let record = Record::new(State::Queued(body), to, envelope, mode);
         let handle = self.requests.insert(record);
         let index = handle.index;
         if let Some(fault) = self.peers[to.0 as usize].fault {
             self.complete(index, Err(faulted(to.0, fault)));
-        } else if gate.has(Gate::WAITING) || self.start_send(tx, index).is_err() {
+        } else if blocks.has(SendBlock::WAITING) || self.start_send(tx, index).is_err() {
             self.wait_to_send(tx, index);
         }
         Request(handle)
     }
 
-    /// Tries again what waits for room, at every peer, and returns how much of it went out. To be
-    /// called between polls: polls alone resume only what their transport reports room for.
+    /// Tries again all that waits for room, for every peer, and returns the number of frames and bulk steps
+    /// that went out. Call it between polls, which resume only what the transport reports room for.
     #[inline]
     pub fn resume(&mut self, tx: &mut T) -> u32 {
-        self.unpolled = UNPOLLED;
+        self.unpolled = MAX_UNPOLLED;
         if self.busy.is_empty() {
             0
         } else {
@@ -190,8 +189,8 @@ impl<T: Tx + Rma> Engine<T> {
             .any(|&peer| !self.peers[peer as usize].is_clear())
     }
 
-    /// Tries again what waits for room to `peer`: answers first, since the peer may wait for one
-    /// before it makes room for sends. Returns how much went out.
+    /// Tries again all that waits for room to `peer`: answers first, since the peer may need one before it
+    /// makes room for sends. Returns the number of frames and bulk steps that went out.
     pub(super) fn resume_peer(&mut self, tx: &mut T, peer: u32) -> u32 {
         let mut moved = 0;
         loop {
@@ -206,7 +205,7 @@ impl<T: Tx + Rma> Engine<T> {
             if index == NONE {
                 break;
             }
-            // Off the list first: a send that completes may be freed.
+            // Unlinked first, since a send that completes may be freed.
             self.leave_sends(tx, index);
             if self.start_send(tx, index).is_err() {
                 self.wait_in_front(tx, index);
@@ -224,11 +223,11 @@ impl<T: Tx + Rma> Engine<T> {
         moved
     }
 
-    /// Sends what comes first of the send at `index`, which is in no list.
+    /// Sends the message or the request-to-send of the send at `index`, which is in no list.
     fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
-        let gate = self.peers[record.peer as usize].gate();
-        if gate.has(Gate::STOPPED) || self.unpolled == 0 {
+        let blocks = self.peers[record.peer as usize].blocks();
+        if blocks.has(SendBlock::STOPPED) || self.unpolled == 0 {
             return Err(Busy);
         }
         let State::Queued(body) = &record.state else {
@@ -236,7 +235,7 @@ impl<T: Tx + Rma> Engine<T> {
         };
         let (to, len) = (Peer(record.peer), body.len());
         match self.path(record) {
-            Path::Short => {
+            SendPath::Short => {
                 tx.short(
                     to,
                     &eager(Flags::empty(), len as u32, record.envelope),
@@ -246,7 +245,7 @@ impl<T: Tx + Rma> Engine<T> {
                 self.unpolled -= 1;
                 self.complete(index, Ok(status));
             }
-            Path::Frame { sync } => {
+            SendPath::Frame { sync } => {
                 let (flags, id_len) = if sync {
                     (Flags::SYNC, ID_LEN)
                 } else {
@@ -268,59 +267,59 @@ impl<T: Tx + Rma> Engine<T> {
                     self.complete(index, Ok(status));
                 }
             }
-            Path::Rendezvous => return self.offer(tx, index),
+            SendPath::Rendezvous => return self.offer(tx, index),
         }
         Ok(())
     }
 
-    fn path(&self, record: &Record<T::Bytes, T::Region>) -> Path {
+    fn path(&self, record: &Record<T::Bytes, T::Region>) -> SendPath {
         let peer = &self.peers[record.peer as usize];
         let State::Queued(body) = &record.state else {
-            return Path::Rendezvous;
+            return SendPath::Rendezvous;
         };
         let sync = record.mode == Mode::Synchronous;
         let frame_len = body
             .len()
             .saturating_add(if sync { ID_LEN as u64 } else { 0 });
-        if peer.gate().has(Gate::HELD) {
-            Path::Rendezvous
+        if peer.blocks().has(SendBlock::ENVELOPES_ONLY) {
+            SendPath::Rendezvous
         } else if !sync && frame_len <= u64::from(peer.short) {
-            Path::Short
+            SendPath::Short
         } else if frame_len <= u64::from(peer.eager) {
-            Path::Frame { sync }
+            SendPath::Frame { sync }
         } else {
-            Path::Rendezvous
+            SendPath::Rendezvous
         }
     }
 
-    /// Puts a send behind those that wait for the same peer.
+    /// Appends a send to those that wait for its peer.
     fn wait_to_send(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_back(&mut self.requests, 0, index);
-        self.mark(tx, peer, Gate::WAITING, true);
+        self.set_block(tx, peer, SendBlock::WAITING, true);
         self.note_busy(peer);
     }
 
-    /// Puts a send that was first back in front.
+    /// Puts a send that was first back to the front.
     fn wait_in_front(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_front(&mut self.requests, 0, index);
-        self.mark(tx, peer, Gate::WAITING, true);
+        self.set_block(tx, peer, SendBlock::WAITING, true);
     }
 
-    /// Takes a send off its peer's list.
+    /// Removes a send from its peer's list.
     pub(super) fn leave_sends(&mut self, tx: &mut T, index: u32) {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.remove(&mut self.requests, 0, index);
         if state.sends.is_empty() {
-            self.mark(tx, peer, Gate::WAITING, false);
+            self.set_block(tx, peer, SendBlock::WAITING, false);
         }
     }
 
-    /// Sends a word of the protocol, at once or when there is room. Nobody answers a lost peer.
+    /// Sends an answer to peer `to`, at once or when there is room; to a lost peer never.
     pub(super) fn answer(
         &mut self,
         tx: &mut T,
@@ -331,7 +330,7 @@ impl<T: Tx + Rma> Engine<T> {
         id: u64,
     ) {
         let peer = &self.peers[to as usize];
-        // In order: of two words about flow the later one counts.
+        // In order, since of two flow-control levels the later one counts.
         if peer.fault.is_some()
             || (peer.answers.is_empty()
                 && send_word(tx, Peer(to), envelope, kind, flags, id).is_ok())
@@ -346,7 +345,7 @@ impl<T: Tx + Rma> Engine<T> {
         self.wait_to_answer(handle.index);
     }
 
-    /// Puts an answer, or a send that is to be recalled, among what waits for its peer.
+    /// Appends an answer, or a send to be cancelled, to its peer's list `answers`.
     pub(super) fn wait_to_answer(&mut self, index: u32) {
         let peer = self.requests[index].peer;
         self.peers[peer as usize]
@@ -355,14 +354,14 @@ impl<T: Tx + Rma> Engine<T> {
         self.note_busy(peer);
     }
 
-    /// Sends the answer or recall at `index`, the first in its peer's list, and unlinks it.
+    /// Sends the answer or cancel at `index`, the first in its peer's list, and unlinks it.
     fn start_answer(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
         let peer = record.peer;
         let (kind, flags, id) = match record.state {
             State::Answer { kind, flags, id } => (kind, flags, id),
             _ => (
-                Kind::Recall,
+                Kind::Cancel,
                 Flags::empty(),
                 self.requests.handle(index).word(),
             ),
@@ -371,8 +370,8 @@ impl<T: Tx + Rma> Engine<T> {
         self.peers[peer as usize]
             .answers
             .remove(&mut self.requests, 0, index);
-        if kind == Kind::Recall {
-            self.requests[index].recall = Recall::Asked;
+        if kind == Kind::Cancel {
+            self.requests[index].cancel = CancelProgress::Asked;
         } else {
             self.peers[peer as usize].kept.answers -= 1;
             self.requests.remove(index);
@@ -380,7 +379,7 @@ impl<T: Tx + Rma> Engine<T> {
         Ok(())
     }
 
-    /// Remembers that something waits for room to `peer`.
+    /// Adds `peer` to the peers for which something waits for room.
     pub(super) fn note_busy(&mut self, peer: u32) {
         self.counters.waited += 1;
         let state = &mut self.peers[peer as usize];
@@ -402,7 +401,7 @@ const fn eager(flags: Flags, len: u32, envelope: Envelope) -> Header {
     }
 }
 
-/// Sends a frame whose body is one id.
+/// Sends a frame whose body is one word.
 pub(super) fn send_word<T: Tx>(
     tx: &mut T,
     to: Peer,

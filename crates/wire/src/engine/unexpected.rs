@@ -1,23 +1,24 @@
-//! Messages that came before their receive, in the order of their arrival.
+//! Unexpected messages: those that arrived before their receive was posted ([`Unexpected`]).
 
 use alloc::vec::Vec;
 
-use super::chains::{Chains, Class, Key, Pattern};
+use super::chains::Chains;
 use super::list::{Linked, Links, List};
+use super::pattern::{Class, MatchKey, Pattern};
 use super::request::Offer;
-use super::slab::{Handle, NONE, Slab};
 use crate::header::Envelope;
+use crate::slab::{Handle, NONE, Slab};
 use crate::transport::Take;
 
-/// Buffers kept for the next messages.
+/// Free buffers that are kept for the next messages.
 const SPARES: usize = 16;
 
-/// What came of a message.
+/// The part of a message that has arrived.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// All of it; `sync` names the sender's request if that waits for the match.
+    /// The whole message; `sync` is the sender's id if that waits for the match.
     Whole { bytes: Vec<u8>, sync: Option<u64> },
-    /// Its envelope; the bytes are still with the sender.
+    /// Its request-to-send; the sender still has the bytes.
     Offered(Offer),
 }
 
@@ -30,7 +31,7 @@ impl Content {
         }
     }
 
-    /// Bytes kept here for it.
+    /// Bytes of payload kept here.
     pub(super) const fn kept(&self) -> u64 {
         match self {
             Self::Whole { bytes, .. } => bytes.len() as u64,
@@ -38,7 +39,7 @@ impl Content {
         }
     }
 
-    /// What the sender's request is called, if it waits to hear of the match.
+    /// The sender's id, if the sender waits for the match.
     pub(super) const fn id(&self) -> Option<u64> {
         match self {
             Self::Whole { sync, .. } => *sync,
@@ -47,13 +48,13 @@ impl Content {
     }
 }
 
-/// One message.
+/// One unexpected message.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub(super) from: u32,
     pub(super) envelope: Envelope,
     pub(super) content: Content,
-    /// Taken out by a matched probe: only its handle finds it.
+    /// A matched probe has removed it from matching: only its handle finds it.
     pub(super) claimed: bool,
     links: [Links; 4],
 }
@@ -74,7 +75,7 @@ pub(super) struct Unexpected {
     arrivals: Slab<Arrival>,
     pub(super) chains: Chains,
     spare: Vec<Vec<u8>>,
-    /// Messages that are not claimed.
+    /// Number of messages that are not claimed.
     waiting: u32,
 }
 
@@ -88,12 +89,12 @@ impl Unexpected {
         }
     }
 
-    /// Whether no message waits to be found.
+    /// Whether no message waits to be matched.
     pub(super) const fn is_empty(&self) -> bool {
         self.waiting == 0
     }
 
-    /// Copies what `body` has left into a buffer of ours.
+    /// Copies the rest of `body` into a buffer.
     pub(super) fn store(&mut self, body: &mut impl Take) -> Vec<u8> {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.resize(body.left(), 0);
@@ -101,7 +102,7 @@ impl Unexpected {
         bytes
     }
 
-    /// Takes a message's buffer back for the next one.
+    /// Keeps a message's buffer for the next one.
     pub(super) fn recycle(&mut self, content: Content) {
         if let Content::Whole { mut bytes, .. } = content
             && self.spare.len() < SPARES
@@ -120,14 +121,14 @@ impl Unexpected {
             links: [Links::ALONE; 4],
         });
         for class in Class::ALL {
-            let key = Key::new(class, from, envelope);
+            let key = MatchKey::new(class, from, envelope);
             self.chains
                 .push(key, &mut self.arrivals, class.index(), index);
         }
         self.waiting += 1;
     }
 
-    /// The oldest message that `pattern` takes, or [`NONE`].
+    /// The oldest message that matches `pattern`, or [`NONE`].
     pub(super) fn find(&self, pattern: &Pattern) -> u32 {
         if self.waiting == 0 {
             return NONE;
@@ -135,23 +136,23 @@ impl Unexpected {
         self.chains.front(pattern.key())
     }
 
-    /// Where messages may be: see [`Unexpected::is_waiting`].
+    /// Every index that may have a message: see [`Unexpected::is_waiting`].
     pub(super) fn indices(&self) -> core::ops::Range<u32> {
         self.arrivals.indices()
     }
 
-    /// Whether a message is here and not claimed.
+    /// Whether there is a message at `index` that is not claimed.
     pub(super) fn is_waiting(&self, index: u32) -> bool {
         self.arrivals.is_full(index) && !self.arrivals[index].claimed
     }
 
-    /// The waiting message of `from` that its sender calls `id`.
+    /// The waiting message of `from` with the sender's id `id`.
     ///
     /// # Cost
-    /// Linear in the waiting messages with this very envelope.
+    /// Linear in the waiting messages of `from` with this envelope.
     pub(super) fn find_id(&self, from: u32, envelope: Envelope, id: u64) -> Option<u32> {
         let exact = Class::ALL[0];
-        let mut index = self.chains.front(Key::new(exact, from, envelope));
+        let mut index = self.chains.front(MatchKey::new(exact, from, envelope));
         while index != NONE {
             if self.arrivals[index].content.id() == Some(id) {
                 return Some(index);
@@ -165,20 +166,20 @@ impl Unexpected {
         &self.arrivals[index]
     }
 
-    /// The claimed message behind a handle.
+    /// Index of the claimed message that `handle` names.
     pub(super) fn claimed(&self, handle: Handle) -> Option<u32> {
         let index = self.arrivals.find(handle)?;
         self.arrivals[index].claimed.then_some(index)
     }
 
-    /// Takes a message out of the index but keeps it.
+    /// Removes a message from matching but keeps it, for a matched probe.
     pub(super) fn claim(&mut self, index: u32) -> Handle {
         self.unlink(index);
         self.arrivals[index].claimed = true;
         self.arrivals.handle(index)
     }
 
-    /// Takes a message out for good.
+    /// Removes a message.
     pub(super) fn remove(&mut self, index: u32) -> Arrival {
         if !self.arrivals[index].claimed {
             self.unlink(index);
@@ -193,7 +194,7 @@ impl Unexpected {
         self.waiting -= 1;
     }
 
-    /// Forgets the waiting messages whose bytes `from` still has, and returns how many there were.
+    /// Removes the waiting request-to-sends of `from`, and returns their number.
     pub(super) fn drop_offers(&mut self, from: u32) -> u32 {
         let mut dropped = 0;
         for index in self.arrivals.indices() {

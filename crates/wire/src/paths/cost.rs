@@ -1,11 +1,11 @@
-//! What a message costs on a path, as a function of its size.
+//! The time of a message on a path as a function of its size ([`Cost`], [`PathCosts`]).
 
 use super::Path;
 
-/// Straight pieces of one cost at most.
+/// Most linear pieces of a cost.
 const PIECES: usize = 3;
 
-/// From `from` bytes on: a fixed time, and a time for each byte of the whole message.
+/// A linear piece from `from` bytes on: a fixed time, and a time for each byte of the whole message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     from: u64,
@@ -13,9 +13,9 @@ struct Piece {
     ps_per_byte: u32,
 }
 
-/// Time that a message takes one way, as a function of its size: straight pieces.
+/// Time of a message, one way, as a piecewise linear function of its size.
 ///
-/// Whole numbers, so that two ends with the same figures draw the same conclusions.
+/// It uses integers, so that two ranks with the same figures get the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost([Piece; PIECES]);
 
@@ -31,11 +31,11 @@ impl Cost {
         Self([Piece { from: 0, ..unused }, unused, unused])
     }
 
-    /// The same up to `from` bytes, and from there on `ns` and `ps_per_byte` for the whole message:
-    /// where an engine takes over from the processor, or a cache is full.
+    /// Adds a piece: from `from` bytes on the whole message costs `ns` and `ps_per_byte`, for instance
+    /// because a DMA engine takes over, or a cache is full.
     ///
     /// # Panics
-    /// If there are three pieces already, or an earlier one starts at `from` or later.
+    /// If there are three pieces already, or the last one starts at `from` or later.
     #[must_use]
     pub const fn then(mut self, from: u64, ns: u32, ps_per_byte: u32) -> Self {
         let mut at = 1;
@@ -51,7 +51,7 @@ impl Cost {
         self
     }
 
-    /// Picoseconds for `len` bytes.
+    /// Time for `len` bytes in picoseconds.
     #[must_use]
     pub fn ps(&self, len: u64) -> u128 {
         let piece = self.0.iter().rev().find(|piece| piece.from <= len);
@@ -61,18 +61,18 @@ impl Cost {
         u128::from(*ns) * 1000 + u128::from(*ps_per_byte) * u128::from(len)
     }
 
-    /// Nanoseconds for `len` bytes, rounded up.
+    /// Time for `len` bytes in nanoseconds, rounded up.
     #[must_use]
     pub fn ns(&self, len: u64) -> u64 {
         u64::try_from(self.ps(len).div_ceil(1000)).unwrap_or(u64::MAX)
     }
 
-    /// The first size in `first..=last` at which `other` takes less time, if there is one.
+    /// The first size in `first..=last` at which `other` takes less time; `None` if there is none.
     pub(super) fn beaten(&self, other: &Self, first: u64, last: u64) -> Option<u64> {
         let less = |len| other.ps(len) < self.ps(len);
         let starts = self.0.iter().chain(&other.0).map(|piece| piece.from);
         let mut at = first;
-        // Between two starts the difference is straight: it changes its sign once at most.
+        // Between two starts of pieces the difference is linear: it changes its sign once at most.
         while at <= last {
             let next = starts.clone().filter(|from| *from > at).min();
             let end = next.map_or(u64::MAX, |from| from - 1).min(last);
@@ -97,9 +97,9 @@ impl Cost {
     }
 }
 
-/// What each path to a peer costs.
+/// The costs of the four paths to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
+pub struct PathCosts {
     /// E0.
     pub short: Cost,
     /// E1.
@@ -110,9 +110,8 @@ pub struct Costs {
     pub put: Cost,
 }
 
-impl Costs {
-    /// Costs of a medium that nobody has measured: each path is taken as far as it reaches, before
-    /// the next one.
+impl PathCosts {
+    /// Costs for a transport without measurements: each path is used as far as it reaches.
     pub const IN_ORDER: Self = Self {
         short: Cost::line(0, 0),
         frame: Cost::line(1, 0),
@@ -120,7 +119,7 @@ impl Costs {
         put: Cost::line(3, 0),
     };
 
-    /// That of one path.
+    /// The cost of `path`.
     #[must_use]
     pub const fn of(&self, path: Path) -> &Cost {
         match path {

@@ -1,45 +1,45 @@
-//! Which path a message takes, by its size: four paths, their costs, and the sizes at which one
-//! gives way to the next.
+//! Selection of one of four paths for a message by its size: costs, switch points, and the table of paths.
 //!
-//! A transport says how far each path reaches and what it costs ([`Limits`](crate::Limits)). From
-//! that and from what somebody has set ([`Switches`]) follows a [`Table`], once for each kind of
-//! peer, when a lane is set up. What remains on the path of a message are compares with the
-//! table's [`Points`]; the same table is printed by `oxmpi explain`.
+//! A transport gives the reach and the costs of each path ([`Limits`]). With the settings ([`PathOverrides`])
+//! they make a [`PathTable`] for each peer, when an endpoint is set up. A message is compared with the
+//! table's [`SwitchPoints`] only; `oxmpi explain` prints the table.
 //!
 //! The names E0, E1, R0 and R1 are those of Cray's MPI ("A Day in the Life of an MPI Inter-Node
 //! Message", in Poxon, "MPI for Cray XE/XK7 Systems", 2013).
 
 mod cost;
+mod limits;
 pub mod network;
+mod overrides;
 pub mod settings;
-mod switch;
 mod table;
 
 use core::fmt;
 
-pub use self::cost::{Cost, Costs};
+pub use self::cost::{Cost, PathCosts};
+pub use self::limits::Limits;
+pub use self::overrides::{PathOverrides, RendezvousScheme};
 pub use self::settings::SETTINGS;
-pub use self::switch::{Rendezvous, Switches};
-pub use self::table::{Points, Row, Table, Until};
+pub use self::table::{PathEnd, PathRow, PathTable, SwitchPoints};
 
-/// How a message travels.
+/// The path of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Path {
-    /// Eager, in the transport's own line or mailbox.
+    /// Eager, in one cache line or mailbox of the transport.
     E0,
     /// Eager, as one frame through buffers.
     E1,
-    /// Rendezvous: the receiver gets the bytes in one piece.
+    /// RendezvousScheme: the receiver gets the bytes in one piece.
     R0,
-    /// Rendezvous: the sender puts the bytes in chunks, several under way at once.
+    /// RendezvousScheme: the sender puts the bytes in chunks, several under way at once.
     R1,
 }
 
 impl Path {
-    /// Every path, in the order of the sizes that they are for.
+    /// Every path, in the order of sizes.
     pub const ALL: [Self; 4] = [Self::E0, Self::E1, Self::R0, Self::R1];
 
-    /// What it does, in a few words.
+    /// A description in a few words.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {

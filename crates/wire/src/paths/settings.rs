@@ -1,13 +1,13 @@
-//! The settings that move switch points.
+//! The settings that override switch points between the paths, and their parsers.
 
-use oxmpi_text::{Alias, Error, Expected, Level, Product, Setting, Span, Words, size};
+use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, size};
 
-use super::Rendezvous;
+use super::RendezvousScheme;
 
-/// What stands for "let costs decide".
-const AUTO: &str = "auto";
+/// The value that lets costs decide.
+pub(super) const AUTO: &str = "auto";
 
-/// The rows of the settings table that are about switch points between the paths.
+/// The rows of the settings table about switch points between the paths.
 pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "short_limit",
@@ -15,9 +15,9 @@ pub const SETTINGS: &[Setting] = &[
         default: AUTO,
         kind: "bytes",
         level: Level::Expert,
-        short: "the longest message on path E0: in one line or mailbox",
-        long: "`auto` takes E0 as far as it reaches and costs less than the other paths. A size makes \
-               it end there; no size makes it longer than a line or mailbox of the transport. \
+        short: "the longest message on path E0: in one cache line or mailbox",
+        long: "`auto` uses E0 as far as it reaches and costs less than the other paths. A size ends it \
+               there; no size extends it beyond a cache line or mailbox of the transport. \
                `oxmpi explain` shows all switch points.",
         check: |text| short_limit(text).map(drop),
     },
@@ -31,10 +31,10 @@ pub const SETTINGS: &[Setting] = &[
         default: AUTO,
         kind: "bytes",
         level: Level::Tuning,
-        short: "the longest message that is sent before its receive is known",
+        short: "the longest message that is sent eagerly, before its receive is known",
         long: "Up to this length a standard send copies the message to the receiver's side and returns. \
                Longer messages wait for their receive and are then copied once. `auto` compares the \
-               costs of both ways; a transport whose frames are shorter takes its own limit. \
+               costs of both; a transport with shorter frames uses its own limit. \
                `oxmpi explain` shows all switch points.",
         check: |text| eager_limit(text).map(drop),
     },
@@ -46,7 +46,7 @@ pub const SETTINGS: &[Setting] = &[
         level: Level::Tuning,
         short: "the longest message on path R0: the receiver gets it in one piece",
         long: "Longer messages take path R1: the sender puts them in chunks of `put_chunk` bytes. `auto` \
-               compares the costs of both, within the transport's own limit. Counts only where \
+               compares the costs of both, within the transport's own limit. Has effect only if \
                `rendezvous` is `auto`.",
         check: |text| get_limit(text).map(drop),
     },
@@ -69,7 +69,7 @@ pub const SETTINGS: &[Setting] = &[
         level: Level::Tuning,
         short: "who moves a long message: auto, get (the receiver) or put (the sender)",
         long: "`get` is path R0: the receiver fetches the message in one piece. `put` is path R1: the \
-               sender writes it in chunks. `auto` takes what costs less for each size.",
+               sender writes it in chunks. `auto` uses the cheaper one for each size.",
         check: |text| rendezvous(text).map(drop),
     },
     Setting {
@@ -82,65 +82,63 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Expert,
         short: "bytes of one put on path R1",
-        long: "Up to four puts of a message are under way at once. 4 KiB to 1 GiB; `auto` takes the \
+        long: "Up to four puts of a message are under way at once. 4 KiB to 1 GiB; `auto` uses the \
                transport's own size.",
         check: |text| put_chunk(text).map(drop),
     },
 ];
 
-/// The value of `short_limit`, in bytes; none: by cost.
+/// Parses the value of `short_limit`, in bytes; `None`: by cost.
 ///
 /// # Errors
-/// What is neither `auto` nor a size below 4 GiB.
+/// If the text is neither `auto` nor a size below 4 GiB.
 pub fn short_limit(text: &str) -> Result<Option<u32>, Error> {
     auto_or(text, below_4g)
 }
 
-/// The value of `eager_limit`, in bytes; none: by cost.
+/// Parses the value of `eager_limit`, in bytes; `None`: by cost.
 ///
 /// # Errors
-/// What is neither `auto` nor a size below 4 GiB.
+/// If the text is neither `auto` nor a size below 4 GiB.
 pub fn eager_limit(text: &str) -> Result<Option<u32>, Error> {
     auto_or(text, below_4g)
 }
 
-/// The value of `get_limit`, in bytes; none: by cost.
+/// Parses the value of `get_limit`, in bytes; `None`: by cost.
 ///
 /// # Errors
-/// What is neither `auto` nor a size.
+/// If the text is neither `auto` nor a size.
 pub fn get_limit(text: &str) -> Result<Option<u64>, Error> {
     auto_or(text, size)
 }
 
-/// The value of `rendezvous`.
+/// Parses the value of `rendezvous`.
 ///
 /// # Errors
-/// Any other word.
-pub fn rendezvous(text: &str) -> Result<Rendezvous, Error> {
+/// If the text is another word.
+pub fn rendezvous(text: &str) -> Result<RendezvousScheme, Error> {
     const WORDS: Words = Words(&[AUTO, "get", "put"]);
     Ok(match WORDS.find(text)? {
-        0 => Rendezvous::Auto,
-        1 => Rendezvous::Get,
-        _ => Rendezvous::Put,
+        0 => RendezvousScheme::Auto,
+        1 => RendezvousScheme::Get,
+        _ => RendezvousScheme::Put,
     })
 }
 
-/// The value of `put_chunk`, in bytes; none: the transport's.
+/// Parses the value of `put_chunk`, in bytes; `None`: the transport's.
 ///
 /// # Errors
-/// What is neither `auto` nor a size from 4 KiB to 1 GiB.
+/// If the text is neither `auto` nor a size from 4 KiB to 1 GiB.
 pub fn put_chunk(text: &str) -> Result<Option<u64>, Error> {
-    auto_or(text, |text| {
-        let bytes = size(text)?;
-        if (4 << 10..=1 << 30).contains(&bytes) {
-            Ok(bytes)
-        } else {
-            Err(wrong(text, "`auto` or a size from 4KiB to 1GiB"))
-        }
-    })
+    let expected = "`auto` or a size from 4KiB to 1GiB";
+    auto_or(text, |text| within(text, (4 << 10, 1 << 30), expected))
 }
 
-fn auto_or<T>(text: &str, read: fn(&str) -> Result<T, Error>) -> Result<Option<T>, Error> {
+/// Parses `auto` as `None`, and any other text by `read`.
+pub(super) fn auto_or<T>(
+    text: &str,
+    read: impl Fn(&str) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
     if text == AUTO {
         Ok(None)
     } else {
@@ -149,13 +147,17 @@ fn auto_or<T>(text: &str, read: fn(&str) -> Result<T, Error>) -> Result<Option<T
 }
 
 fn below_4g(text: &str) -> Result<u32, Error> {
-    u32::try_from(size(text)?).map_err(|_| wrong(text, "`auto` or a size below 4G"))
+    u32::try_from(size(text)?)
+        .map_err(|_| Error::new(Span::whole(text), "`auto` or a size below 4G"))
 }
 
-fn wrong(text: &str, expected: &'static str) -> Error {
-    Error {
-        span: Span::whole(text),
-        expected: Expected::Text(expected),
-        suggestion: None,
-    }
+/// Parses a size from `least` to `most` bytes.
+pub(super) fn within(
+    text: &str,
+    (least, most): (u64, u64),
+    expected: &'static str,
+) -> Result<u64, Error> {
+    let bytes = size(text)?;
+    let found = Some(bytes).filter(|bytes| (least..=most).contains(bytes));
+    found.ok_or_else(|| Error::new(Span::whole(text), expected))
 }

@@ -1,65 +1,64 @@
-//! The table of paths to one kind of peer: the lower envelope of their costs.
+//! The table of paths to a peer ([`PathTable`]): the lower envelope of their costs.
 
-use super::{Path, Rendezvous, Switches};
-use crate::transport::Limits;
+use super::{Limits, Path, PathOverrides, RendezvousScheme};
 
 /// Why a path ends at a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// It reaches no further.
+pub enum PathEnd {
+    /// The path reaches no further.
     Reach,
-    /// Beyond, a later path costs less.
+    /// A later path costs less beyond.
     Cost,
-    /// Somebody has set it.
-    Set,
+    /// A setting says so.
+    Setting,
 }
 
-/// The sizes that are compared with on the path of a message.
+/// The sizes with which every message is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Points {
-    /// Longest message on E0.
+pub struct SwitchPoints {
+    /// Longest message on E0, in bytes.
     pub short: u32,
-    /// Longest message on E0 or E1.
+    /// Longest message on E0 or E1, in bytes.
     pub eager: u32,
-    /// Longest message on R0; 0 where R1 takes every rendezvous.
+    /// Longest message on R0, in bytes; 0 if every rendezvous takes R1.
     pub get: u64,
     /// Bytes of one put on R1, at least 1.
     pub chunk: u64,
 }
 
-/// One path and the sizes that take it.
+/// A row of the table: a path and the sizes that take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PathRow {
     /// The path.
     pub path: Path,
-    /// Shortest message.
+    /// Shortest message, in bytes.
     pub first: u64,
-    /// Longest message; none: without end.
+    /// Longest message, in bytes; `None`: no limit.
     pub last: Option<u64>,
-    /// Why it ends there; none where it does not end.
-    pub until: Option<Until>,
+    /// Why the path ends there; `None` if it has no limit.
+    pub until: Option<PathEnd>,
 }
 
-/// Which path each size takes to one kind of peer, and why.
+/// The path for each size of message to a peer, with the reasons.
 ///
-/// Paths follow one another in the order of [`Path::ALL`]. Each is left at the first size at which
-/// it reaches no further or a later one costs less, unless somebody has set the size; one that was
-/// left is not taken up again. So the choice is one compare for each path.
+/// The paths follow one another in the order of [`Path::ALL`]. Each ends at the first size at which it
+/// reaches no further or a later one costs less, unless a setting overrides the size, and no path is used
+/// again after its end. So a selection takes one compare for each path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Table {
-    points: Points,
+pub struct PathTable {
+    points: SwitchPoints,
     /// Why E0, E1 and R0 end.
-    until: [Until; 3],
+    until: [PathEnd; 3],
 }
 
-impl Table {
-    /// The table for a peer with these limits.
+impl PathTable {
+    /// Makes the table for a peer with these limits.
     ///
     /// # Cost
     /// Some hundred instructions for each pair of paths, at set-up only.
     #[must_use]
-    pub fn new(limits: &Limits, switches: &Switches) -> Self {
-        let switches = switches.or(&limits.set);
+    pub fn new(limits: &Limits, switches: &PathOverrides) -> Self {
+        let switches = switches.or(&limits.overrides);
         let later = |path: Path| {
             let paths = Path::ALL.into_iter().filter(move |later| *later > path);
             paths.filter(|later| switches.rendezvous.allows(*later))
@@ -68,9 +67,9 @@ impl Table {
         let end = |path: Path, first: u64, reach: u64, set: Option<u64>| {
             if let Some(set) = set {
                 return if set <= reach {
-                    (set, Until::Set)
+                    (set, PathEnd::Setting)
                 } else {
-                    (reach, Until::Reach)
+                    (reach, PathEnd::Reach)
                 };
             }
             let cost = limits.costs.of(path);
@@ -79,32 +78,32 @@ impl Table {
                 cost.beaten(other, first, reach)
             });
             match beaten.min() {
-                Some(at) => (at.saturating_sub(1), Until::Cost),
-                None => (reach, Until::Reach),
+                Some(at) => (at.saturating_sub(1), PathEnd::Cost),
+                None => (reach, PathEnd::Reach),
             }
         };
         let frame = u64::from(limits.frame);
         let set = switches.eager.map(u64::from);
         let reach = u64::from(limits.short).min(frame);
-        // An empty message always fits the first path, so what others cost for it leaves nothing.
+        // Starts at 1 byte: an empty message always takes E0.
         let (mut short, mut short_until) = end(Path::E0, 1, reach, switches.short.map(u64::from));
         if let Some(eager) = set.filter(|eager| *eager < short) {
-            (short, short_until) = (eager, Until::Set);
+            (short, short_until) = (eager, PathEnd::Setting);
         }
         let (eager, eager_until) = end(Path::E1, short + 1, frame, set);
         let eager = eager.max(short);
         let (get, get_until) = match switches.rendezvous {
-            Rendezvous::Put => (0, Until::Set),
-            Rendezvous::Get => (u64::MAX, Until::Set),
-            Rendezvous::Auto => match end(Path::R0, eager + 1, limits.get, switches.get) {
-                // R1 from the first rendezvous on, also of what is sent so to spare the receiver.
+            RendezvousScheme::Put => (0, PathEnd::Setting),
+            RendezvousScheme::Get => (u64::MAX, PathEnd::Setting),
+            RendezvousScheme::Auto => match end(Path::R0, eager + 1, limits.get, switches.get) {
+                // R1 for every rendezvous, also of short messages that flow control makes a rendezvous.
                 (get, until) if get <= eager => (0, until),
                 found => found,
             },
         };
         let chunk = switches.chunk.unwrap_or(limits.chunk).max(1);
         Self {
-            points: Points {
+            points: SwitchPoints {
                 short: short as u32,
                 eager: eager as u32,
                 get,
@@ -114,16 +113,16 @@ impl Table {
         }
     }
 
-    /// What is compared with on the path of a message.
+    /// The sizes with which every message is compared.
     #[must_use]
-    pub const fn points(&self) -> Points {
+    pub const fn points(&self) -> SwitchPoints {
         self.points
     }
 
     /// The path of a message of `len` bytes in standard mode.
     #[must_use]
     pub fn path(&self, len: u64) -> Path {
-        let Points {
+        let SwitchPoints {
             short, eager, get, ..
         } = self.points;
         if len <= u64::from(short) {
@@ -137,9 +136,9 @@ impl Table {
         }
     }
 
-    /// The rows of paths that some size takes, in the order of sizes.
-    pub fn rows(&self) -> impl Iterator<Item = Row> + use<> {
-        let Points {
+    /// Iterates over the paths that are used by some size, in the order of sizes.
+    pub fn rows(&self) -> impl Iterator<Item = PathRow> + use<> {
+        let SwitchPoints {
             short, eager, get, ..
         } = self.points;
         let ends = [u64::from(short), u64::from(eager), get, u64::MAX];
@@ -152,7 +151,7 @@ impl Table {
                 let first = next.filter(|first| *first <= end)?;
                 next = end.checked_add(1);
                 let ends = next.is_some();
-                Some(Row {
+                Some(PathRow {
                     path,
                     first,
                     last: ends.then_some(end),

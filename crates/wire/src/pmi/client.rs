@@ -1,4 +1,4 @@
-//! A rank's side of PMI-1.
+//! The rank's side of PMI-1 ([`Client`]), as a state machine without IO.
 //!
 //! ```text
 //!          request(Init)            reply
@@ -6,21 +6,21 @@
 //!   Joined --request(..)--> asked --reply--> Joined
 //!   Joined --request(Finalize)--> asked --reply--> Left
 //!   Joined --request(Abort)--> Left, also while a reply is awaited
-//!   any error in what the server says --> Left
+//!   any error in the server's bytes --> Left
 //! ```
 
 use core::fmt::Display;
 
-use super::command::{Command, Request};
+use super::command::{Command, PmiRequest};
 use super::line::{
     BadText, Excerpt, Line, LineError, LineReader, check_text, unescape, write_line,
 };
 use super::{KEY_MAX, KVS_NAME_MAX, LINE_MAX, VALUE_MAX};
 
-/// How long texts may be, in bytes, without the final zero that servers count.
+/// Longest texts that the server accepts, in bytes, without the final zero that servers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// A key-value space's name.
+pub struct TextLimits {
+    /// Name of a key-value space.
     pub kvs_name: usize,
     /// A key.
     pub key: usize,
@@ -28,36 +28,36 @@ pub struct Limits {
     pub value: usize,
 }
 
-/// What the process manager answers.
+/// A reply of the process manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply<'a> {
-    /// This rank has joined; the manager speaks this version.
+    /// This rank has joined; the manager's version of the protocol.
     Init {
         /// Always 1.
         version: u32,
         /// 1 or above.
         subversion: u32,
     },
-    /// The longest texts taken. The client holds later requests to them.
-    Maxes(Limits),
+    /// The longest texts. The client checks later requests against them.
+    Maxes(TextLimits),
     /// The number of this rank's program, from 0.
     Appnum(u32),
-    /// How many ranks could be started; `None`: the manager does not say.
+    /// The number of ranks that could be started; `None` if the manager does not know.
     UniverseSize(Option<u32>),
-    /// The job's key-value space.
+    /// The name of the job's key-value space.
     KvsName(&'a str),
     /// The value is stored.
     Put,
-    /// Every rank has come to the barrier.
+    /// Every rank has entered the barrier.
     Barrier,
-    /// The value; `None`: nobody has put this key.
+    /// The value; `None` if no rank has put this key.
     Value(Option<&'a str>),
     /// This rank has left.
     Finalize,
 }
 
-/// Why a request cannot be made or a reply is not one.
+/// Why a request cannot be made, or why a reply is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -70,7 +70,7 @@ pub enum ClientError {
     /// A request after `finalize`, `abort` or an error.
     #[error("PMI request `{0}` after this rank left the job")]
     Left(&'static str),
-    /// A request while another waits for its reply.
+    /// A request while another one waits for its reply.
     #[error("PMI request `{request}` while `{waiting}` waits for its reply")]
     Busy {
         /// The request made.
@@ -78,7 +78,7 @@ pub enum ClientError {
         /// The request under way.
         waiting: &'static str,
     },
-    /// An argument that no field of a line can carry.
+    /// An argument that the field of a line cannot contain.
     #[error("the PMI {field} {text} {why}")]
     Text {
         /// Which argument.
@@ -91,30 +91,30 @@ pub enum ClientError {
     /// The server's bytes are not a line.
     #[error("from the process manager: {0}")]
     Line(#[from] LineError),
-    /// A line that nobody asked for.
-    #[error("the process manager sent {0} without being asked")]
+    /// Bytes from the server without a request.
+    #[error("the process manager sent {0} without a request")]
     Unasked(Excerpt),
     /// A line that does not answer the request.
     #[error(
-        "the process manager answered `{request}` by {got}, expected `cmd={expected}` and its fields"
+        "the process manager answered `{request}` by {got}, expected `cmd={expected}` with its fields"
     )]
     Answer {
         /// The request.
         request: &'static str,
-        /// The beginning of the line that came.
+        /// The beginning of the line.
         got: Excerpt,
-        /// The word that should have come.
+        /// The expected word.
         expected: &'static str,
     },
-    /// The server understood and said no.
+    /// The server refused the request.
     #[error("the process manager refused `{request}`: {got}")]
     Refused {
         /// The request.
         request: &'static str,
-        /// The beginning of the line that came.
+        /// The beginning of the line.
         got: Excerpt,
     },
-    /// The stream ended.
+    /// The server closed the connection.
     #[error("the process manager closed the connection while `{0}` waited for its reply")]
     Closed(&'static str),
 }
@@ -126,14 +126,14 @@ enum State {
     Left,
 }
 
-/// A rank's side of the conversation. Holds one line each way; allocates nothing.
+/// The rank's side of the protocol. Buffers one line in each direction; allocates nothing.
 #[derive(Debug)]
 pub struct Client {
     state: State,
     waiting: Option<Command>,
-    limits: Limits,
+    limits: TextLimits,
     reader: LineReader,
-    /// The request's line; when the reply is in, the reply's text without escapes.
+    /// The request's line; after the reply, the reply's text without escapes.
     text: heapless::String<LINE_MAX>,
 }
 
@@ -150,7 +150,7 @@ impl Client {
         Self {
             state: State::Fresh,
             waiting: None,
-            limits: Limits {
+            limits: TextLimits {
                 kvs_name: KVS_NAME_MAX - 1,
                 key: KEY_MAX - 1,
                 value: VALUE_MAX - 1,
@@ -160,28 +160,28 @@ impl Client {
         }
     }
 
-    /// Gives the line to write to the server. Then feed what comes back, until a reply is there.
+    /// Returns the line to write to the server. Then feed its bytes until there is a reply.
     ///
     /// # Errors
-    /// When it is out of turn, or an argument cannot be carried. Nothing has changed then.
-    pub fn request(&mut self, request: Request<'_>) -> Result<&str, ClientError> {
+    /// If the request is not allowed now, or an argument does not fit a line. The state does not change.
+    pub fn request(&mut self, request: PmiRequest<'_>) -> Result<&str, ClientError> {
         let command = request.command();
         self.check_turn(command)?;
         let code;
         let fields: &[(&str, &dyn Display)] = match &request {
-            Request::Init => &[("pmi_version", &1), ("pmi_subversion", &1)],
-            Request::Put { kvs, key, value } => {
+            PmiRequest::Init => &[("pmi_version", &1), ("pmi_subversion", &1)],
+            PmiRequest::Put { kvs, key, value } => {
                 check("key-value space", kvs, self.limits.kvs_name)?;
                 check("key", key, self.limits.key)?;
                 check("value", value, self.limits.value)?;
                 &[("kvsname", kvs), ("key", key), ("value", value)]
             }
-            Request::Get { kvs, key } => {
+            PmiRequest::Get { kvs, key } => {
                 check("key-value space", kvs, self.limits.kvs_name)?;
                 check("key", key, self.limits.key)?;
                 &[("kvsname", kvs), ("key", key)]
             }
-            Request::Abort { code: given } => {
+            PmiRequest::Abort { code: given } => {
                 code = *given;
                 &[("exitcode", &code)]
             }
@@ -199,10 +199,10 @@ impl Client {
         Ok(&self.text)
     }
 
-    /// Takes bytes from the server. `None`: the reply is not whole yet.
+    /// Takes in bytes from the server. `None`: the reply is not complete yet.
     ///
     /// # Errors
-    /// When they are not the reply to the request. The conversation is over then.
+    /// If they are not the reply to the request. Then the client has left.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Reply<'_>>, ClientError> {
         if bytes.is_empty() {
             return Ok(None);
@@ -222,15 +222,19 @@ impl Client {
             (Err(_), _) | (Ok(_), Command::Finalize) => State::Left,
             (Ok(_), _) => State::Joined,
         };
-        let found = after?;
-        if let Found::Maxes(limits) = found {
+        let reply = after?;
+        if let Reply::Maxes(limits) = reply {
             self.limits = limits;
         }
-        Ok(Some(found.reply(&self.text)))
+        Ok(Some(match reply {
+            Reply::KvsName(_) => Reply::KvsName(&self.text),
+            Reply::Value(Some(_)) => Reply::Value(Some(&self.text)),
+            reply => reply,
+        }))
     }
 
-    /// Tells that the stream from the server has ended, and gives the error to report.
-    /// `None`: nothing was under way.
+    /// Records that the server closed the connection, and returns the error; `None` if no request was under
+    /// way.
     pub fn closed(&mut self) -> Option<ClientError> {
         self.state = State::Left;
         self.waiting
@@ -258,8 +262,9 @@ impl Client {
         }
     }
 
-    /// Reads the whole line in `reader` as the reply to `command`; a text goes to `text`.
-    fn answered(&mut self, command: Command) -> Result<Found, ClientError> {
+    /// Parses the complete line in `reader` as the reply to `command`. A text in it goes to `self.text`, and
+    /// is empty in the reply.
+    fn answered(&mut self, command: Command) -> Result<Reply<'static>, ClientError> {
         let line = Line::parse(self.reader.line())?;
         let request = command.request_word();
         let expected = command.reply_word();
@@ -289,14 +294,14 @@ impl Client {
                 if !absent {
                     keep(line.value("value").ok_or_else(wrong)?);
                 }
-                Ok(Found::Value { present: !absent })
+                Ok(Reply::Value((!absent).then_some("")))
             }
             _ if !agreed => Err(refused()),
             Command::Init => {
                 let version = line.number("pmi_version").ok_or_else(wrong)?;
                 let subversion = line.number("pmi_subversion").ok_or_else(wrong)?;
                 if version == 1 {
-                    Ok(Found::Init {
+                    Ok(Reply::Init {
                         version,
                         subversion,
                     })
@@ -310,26 +315,26 @@ impl Client {
                         .and_then(|max| max.checked_sub(1))
                         .ok_or_else(wrong)
                 };
-                Ok(Found::Maxes(Limits {
+                Ok(Reply::Maxes(TextLimits {
                     kvs_name: longest("kvsname_max")?,
                     key: longest("keylen_max")?,
                     value: longest("vallen_max")?,
                 }))
             }
-            Command::Appnum => Ok(Found::Appnum(line.number("appnum").ok_or_else(wrong)?)),
+            Command::Appnum => Ok(Reply::Appnum(line.number("appnum").ok_or_else(wrong)?)),
             Command::UniverseSize => {
                 let size: i64 = line.number("size").ok_or_else(wrong)?;
-                Ok(Found::UniverseSize(
+                Ok(Reply::UniverseSize(
                     u32::try_from(size).ok().filter(|size| *size > 0),
                 ))
             }
             Command::KvsName => {
                 keep(line.value("kvsname").ok_or_else(wrong)?);
-                Ok(Found::KvsName)
+                Ok(Reply::KvsName(""))
             }
-            Command::Put => Ok(Found::Put),
-            Command::Barrier => Ok(Found::Barrier),
-            Command::Finalize => Ok(Found::Finalize),
+            Command::Put => Ok(Reply::Put),
+            Command::Barrier => Ok(Reply::Barrier),
+            Command::Finalize => Ok(Reply::Finalize),
             Command::Abort => Err(wrong()),
         }
     }
@@ -341,39 +346,4 @@ fn check(field: &'static str, text: &str, max: usize) -> Result<(), ClientError>
         text: Excerpt::new(text.as_bytes()),
         why,
     })
-}
-
-/// A reply whose text lies in the client.
-enum Found {
-    Init { version: u32, subversion: u32 },
-    Maxes(Limits),
-    Appnum(u32),
-    UniverseSize(Option<u32>),
-    KvsName,
-    Put,
-    Barrier,
-    Value { present: bool },
-    Finalize,
-}
-
-impl Found {
-    fn reply(self, text: &str) -> Reply<'_> {
-        match self {
-            Self::Init {
-                version,
-                subversion,
-            } => Reply::Init {
-                version,
-                subversion,
-            },
-            Self::Maxes(limits) => Reply::Maxes(limits),
-            Self::Appnum(number) => Reply::Appnum(number),
-            Self::UniverseSize(size) => Reply::UniverseSize(size),
-            Self::KvsName => Reply::KvsName(text),
-            Self::Put => Reply::Put,
-            Self::Barrier => Reply::Barrier,
-            Self::Value { present } => Reply::Value(present.then_some(text)),
-            Self::Finalize => Reply::Finalize,
-        }
-    }
 }

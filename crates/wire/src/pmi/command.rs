@@ -1,19 +1,19 @@
-//! The table of PMI-1: each request, its word and the word of its reply.
+//! The requests of PMI-1 ([`PmiRequest`]), and the words of requests and replies ([`Command`]).
 
-/// What a rank asks the process manager.
+/// A request of a rank to the process manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum PmiRequest<'a> {
     /// Join the job. The first request.
     Init,
-    /// How long names, keys and values may be.
+    /// Get the longest names, keys and values.
     Maxes,
-    /// Which of several programs this rank runs.
+    /// Get the number of this rank's program.
     Appnum,
-    /// How many ranks the manager could start.
+    /// Get the number of ranks that the manager could start.
     UniverseSize,
-    /// The name of the job's key-value space.
+    /// Get the name of the job's key-value space.
     KvsName,
-    /// Store a value for the others, visible to them after a barrier.
+    /// Store a value; other ranks can get it after a barrier.
     Put {
         /// The space's name, from [`Reply::KvsName`](super::Reply::KvsName).
         kvs: &'a str,
@@ -22,16 +22,16 @@ pub enum Request<'a> {
         /// The value.
         value: &'a str,
     },
-    /// Wait until every rank of the job has come here.
+    /// Wait until every rank of the job has entered the barrier.
     Barrier,
-    /// Read a value.
+    /// Get a value.
     Get {
         /// The space's name, from [`Reply::KvsName`](super::Reply::KvsName).
         kvs: &'a str,
         /// The key.
         key: &'a str,
     },
-    /// End the whole job. No reply comes: the manager kills the job.
+    /// End the whole job. There is no reply: the manager kills the job.
     Abort {
         /// The exit code for the job.
         code: i32,
@@ -40,7 +40,7 @@ pub enum Request<'a> {
     Finalize,
 }
 
-impl Request<'_> {
+impl PmiRequest<'_> {
     /// The request without its arguments.
     #[must_use]
     pub fn command(&self) -> Command {
@@ -59,7 +59,7 @@ impl Request<'_> {
     }
 }
 
-/// A request without its arguments: the rows of the protocol's table.
+/// A request without its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// `init`
@@ -85,7 +85,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// All commands, in the order of the table.
+    /// All commands.
     pub const ALL: [Self; 10] = [
         Self::Init,
         Self::Maxes,
@@ -99,45 +99,37 @@ impl Command {
         Self::Finalize,
     ];
 
+    /// The words after `cmd=` in request and reply, in the order of [`Command::ALL`].
+    const WORDS: [(&str, &str); 10] = [
+        ("init", "response_to_init"),
+        ("get_maxes", "maxes"),
+        ("get_appnum", "appnum"),
+        ("get_universe_size", "universe_size"),
+        ("get_my_kvsname", "my_kvsname"),
+        ("put", "put_result"),
+        ("barrier_in", "barrier_out"),
+        ("get", "get_result"),
+        ("abort", ""),
+        ("finalize", "finalize_ack"),
+    ];
+
     /// The word after `cmd=` in the request.
     #[must_use]
     pub const fn request_word(self) -> &'static str {
-        match self {
-            Self::Init => "init",
-            Self::Maxes => "get_maxes",
-            Self::Appnum => "get_appnum",
-            Self::UniverseSize => "get_universe_size",
-            Self::KvsName => "get_my_kvsname",
-            Self::Put => "put",
-            Self::Barrier => "barrier_in",
-            Self::Get => "get",
-            Self::Abort => "abort",
-            Self::Finalize => "finalize",
-        }
+        Self::WORDS[self as usize].0
     }
 
     /// The word after `cmd=` in the reply; empty for [`Command::Abort`], which has none.
     #[must_use]
     pub const fn reply_word(self) -> &'static str {
-        match self {
-            Self::Init => "response_to_init",
-            Self::Maxes => "maxes",
-            Self::Appnum => "appnum",
-            Self::UniverseSize => "universe_size",
-            Self::KvsName => "my_kvsname",
-            Self::Put => "put_result",
-            Self::Barrier => "barrier_out",
-            Self::Get => "get_result",
-            Self::Abort => "",
-            Self::Finalize => "finalize_ack",
-        }
+        Self::WORDS[self as usize].1
     }
 }
 
 impl core::str::FromStr for Command {
     type Err = ();
 
-    /// Finds the command of a request's word.
+    /// Parses the word of a request.
     fn from_str(word: &str) -> Result<Self, ()> {
         Self::ALL
             .into_iter()

@@ -8,16 +8,16 @@ use core::fmt::{self, Write};
 
 use super::LINE_MAX;
 
-/// The first bytes of a text that was not understood, for an error message.
+/// The beginning of a wrong text, for an error message.
 ///
-/// Bytes that are not printable ASCII are shown as `?`; a cut is shown as `...`.
+/// Bytes that are not printable ASCII appear as `?`; `...` stands for the rest.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Excerpt(heapless::String<{ Excerpt::KEEP + 3 }>);
 
 impl Excerpt {
     const KEEP: usize = 60;
 
-    /// Keeps the beginning of `bytes`, without a newline at their end.
+    /// Copies the beginning of `bytes`, without a final newline.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -28,7 +28,7 @@ impl Excerpt {
             } else {
                 '?'
             };
-            // The capacity is `KEEP` and the three dots, so a push cannot fail.
+            // Cannot fail: the capacity is `KEEP` and three dots.
             let _ = kept.push(shown);
         }
         if bytes.len() > Self::KEEP {
@@ -72,8 +72,8 @@ pub enum BadText {
     /// Empty values cannot be told from missing ones.
     #[error("is empty")]
     Empty,
-    /// Longer than the server takes.
-    #[error("has {len} bytes, the process manager takes {max}")]
+    /// Longer than the server accepts.
+    #[error("has {len} bytes, the process manager accepts {max}")]
     TooLong {
         /// Its length in bytes.
         len: usize,
@@ -85,14 +85,15 @@ pub enum BadText {
         "has the byte {byte:#04x} at {at}, only printable ASCII without blanks and backslashes travels safely"
     )]
     Byte {
-        /// Its place, counted from 0.
+        /// Its offset.
         at: usize,
         /// The byte.
         byte: u8,
     },
 }
 
-/// Checks that every server carries `text` unchanged as one field's value of at most `max` bytes.
+/// Checks that every server transmits `text` unchanged as the value of a field, and that it has at most `max`
+/// bytes.
 ///
 /// # Errors
 /// When it is empty, too long, or holds a byte that some server would cut or change.
@@ -142,10 +143,10 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads `bytes`, a line with or without its newline.
+    /// Parses `bytes`, a line with or without its newline.
     ///
     /// # Errors
-    /// When it is not text or does not begin with a command.
+    /// If it is not UTF-8 or does not begin with a command.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, LineError> {
         let text =
             core::str::from_utf8(bytes).map_err(|_| LineError::NotText(Excerpt::new(bytes)))?;
@@ -209,7 +210,7 @@ fn word_len(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// The characters of a value without the backslashes that escape others.
+/// The characters of a value without escaping backslashes.
 pub fn unescape(value: &str) -> impl Iterator<Item = char> {
     let mut chars = value.chars();
     core::iter::from_fn(move || match chars.next() {
@@ -218,7 +219,7 @@ pub fn unescape(value: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Collects a stream's bytes into lines, one at a time.
+/// Collects the bytes of a stream into lines, one at a time.
 #[derive(Debug, Default)]
 pub struct LineReader {
     bytes: heapless::Vec<u8, LINE_MAX>,
@@ -235,11 +236,11 @@ impl LineReader {
         }
     }
 
-    /// Takes bytes up to and including the next newline, and gives the bytes behind it.
-    /// `None`: all were taken and the line goes on. A line that was complete is forgotten.
+    /// Takes bytes up to and including the next newline, and returns the rest. `None`: all were taken, and
+    /// the line is not complete yet. Discards a line that was complete before.
     ///
     /// # Errors
-    /// When the line is longer than [`LINE_MAX`]; the reader is empty again then.
+    /// If the line is longer than [`LINE_MAX`]; then the reader is empty.
     pub fn push<'b>(&mut self, bytes: &'b [u8]) -> Result<Option<&'b [u8]>, LineError> {
         if self.complete {
             self.clear();
@@ -263,13 +264,13 @@ impl LineReader {
         Ok(end.map(|_| rest))
     }
 
-    /// The bytes of the line so far; whole after [`push`](Self::push) gave `Some`.
+    /// The bytes of the line so far; complete after [`push`](Self::push) returned `Some`.
     #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Forgets what was collected.
+    /// Discards the line.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.complete = false;

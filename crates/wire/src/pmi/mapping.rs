@@ -1,11 +1,11 @@
-//! Which ranks are on which node, as a manager writes it: the value of `PMI_process_mapping`.
+//! The nodes of the ranks ([`Mapping`]), as managers publish them: the value of `PMI_process_mapping`.
 //!
 //! `(vector,(0,2,4),(2,1,3))` has two blocks. The first says: from node 0 on, 2 nodes with 4 ranks
 //! each; the second: from node 2 on, 1 node with 3 ranks. Ranks are counted through the blocks, and
 //! when they end before the job's ranks do, from the first block again: `(vector,(0,1,1))` is a
 //! job of any size on one node.
 //!
-//! It is what the manager meant to do. Whether two ranks really share memory shows when they try.
+//! It is the manager's intention. Whether two ranks can share memory is only known when they try.
 
 use core::fmt;
 
@@ -14,37 +14,37 @@ use super::Excerpt;
 /// The key under which managers publish the mapping.
 pub const KEY: &str = "PMI_process_mapping";
 
-/// A mapping that was read and is sound; it borrows its text.
+/// A valid mapping; it borrows its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mapping<'a> {
     blocks: &'a str,
-    /// Ranks that the blocks name before they begin again; at least 1.
+    /// Number of ranks in all blocks, at least 1; further ranks begin with the first block again.
     round: u64,
 }
 
-/// A text that is no mapping.
+/// Error about a text that is not a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{KEY}={got} is no mapping, expected `(vector,(node,nodes,ranks),...)` with nodes and ranks of at least 1"
+    "{KEY}={got} is not a mapping, expected `(vector,(node,nodes,ranks),...)` with nodes and ranks of at least 1"
 )]
 pub struct MappingError {
-    /// Its beginning.
+    /// The beginning of the text.
     pub got: Excerpt,
 }
 
 /// `nodes` nodes from `first` on, with `ranks` ranks each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Block {
+struct NodeBlock {
     first: u32,
     nodes: u32,
     ranks: u32,
 }
 
 impl<'a> Mapping<'a> {
-    /// Reads a mapping.
+    /// Parses a mapping.
     ///
     /// # Errors
-    /// When the text has another form, names a block of nothing, or counts beyond a u32.
+    /// If the text has another form, a block without ranks, or a number beyond 32 bits.
     pub fn parse(text: &'a str) -> Result<Self, MappingError> {
         let wrong = || MappingError {
             got: Excerpt::new(text.as_bytes()),
@@ -56,7 +56,7 @@ impl<'a> Mapping<'a> {
         let mut round = 0u64;
         let mut rest = blocks;
         while !rest.is_empty() {
-            let (block, after) = Block::read(rest).ok_or_else(wrong)?;
+            let (block, after) = NodeBlock::read(rest).ok_or_else(wrong)?;
             round = round
                 .checked_add(u64::from(block.nodes) * u64::from(block.ranks))
                 .ok_or_else(wrong)?;
@@ -76,7 +76,7 @@ impl<'a> Mapping<'a> {
     pub fn node(&self, rank: u32) -> u32 {
         let mut left = u64::from(rank) % self.round;
         let mut rest = self.blocks;
-        while let Some((block, after)) = Block::read(rest) {
+        while let Some((block, after)) = NodeBlock::read(rest) {
             let here = u64::from(block.nodes) * u64::from(block.ranks);
             if left < here {
                 let within = u32::try_from(left / u64::from(block.ranks));
@@ -88,7 +88,7 @@ impl<'a> Mapping<'a> {
         0
     }
 
-    /// How many of the first `size` ranks are on the node of `rank`, itself among them.
+    /// Number of the first `size` ranks that are on the node of `rank`, itself included.
     ///
     /// # Cost
     /// Linear in `size`, times the number of blocks.
@@ -100,8 +100,8 @@ impl<'a> Mapping<'a> {
     }
 }
 
-impl Block {
-    /// Reads `,(a,b,c)` from the beginning of `text`, and gives what is behind it.
+impl NodeBlock {
+    /// Parses `,(a,b,c)` at the beginning of `text`; returns the block and the rest.
     fn read(text: &str) -> Option<(Self, &str)> {
         let (inside, after) = text.strip_prefix(",(")?.split_once(')')?;
         let mut numbers = inside

@@ -1,4 +1,4 @@
-//! The opening at `PMI_PORT`: a rank says which process it is, and is told its rank.
+//! The handshake at `PMI_PORT` ([`PortHandshake`]): a process sends its id and receives its rank.
 //!
 //! ```text
 //! rank: cmd=initack pmiid=3
@@ -8,7 +8,7 @@
 //! manager: cmd=set debug=0
 //! ```
 //!
-//! From there on the stream is what a descriptor is: the conversation of [`Client`](super::Client).
+//! Then the stream is used as a descriptor is: by [`Client`](super::Client).
 
 use super::client::ClientError;
 use super::line::{Excerpt, Line, LineReader, write_line};
@@ -16,24 +16,24 @@ use super::line::{Excerpt, Line, LineReader, write_line};
 /// The word of the request and of the first line of its answer.
 const WORD: &str = "initack";
 
-/// A rank's place in its job.
+/// A rank and the number of ranks of its job.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct JobRank {
     /// Its rank, below `size`.
     pub rank: u32,
     /// Ranks in the job, at least 1.
     pub size: u32,
 }
 
-/// A rank's side of the opening. Holds one line; allocates nothing.
+/// The rank's side of the handshake. Buffers one line; allocates nothing.
 #[derive(Debug, Default)]
-pub struct Opening {
+pub struct PortHandshake {
     reader: LineReader,
     next: Next,
-    place: Place,
+    place: JobRank,
 }
 
-/// Which line of the answer comes next. Their order is fixed.
+/// The next line of the answer. The order is fixed.
 #[derive(Debug, Default, Clone, Copy)]
 enum Next {
     #[default]
@@ -43,9 +43,8 @@ enum Next {
     Debug,
 }
 
-impl Opening {
-    /// The line to write first, for the process that the manager calls `id` (`PMI_ID`). Then feed
-    /// what comes back.
+impl PortHandshake {
+    /// The first line to write, for the process with this `PMI_ID`. Then feed the answer.
     #[must_use]
     pub fn line(id: u32) -> heapless::String<64> {
         let mut line = heapless::String::new();
@@ -54,15 +53,15 @@ impl Opening {
         line
     }
 
-    /// Takes bytes from the manager. `None`: the answer is not whole yet.
+    /// Takes in bytes from the manager. `None`: the answer is not complete yet.
     ///
     /// # Errors
-    /// When they are not the answer. The conversation is over then.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<Place>, ClientError> {
+    /// If they are not the answer. Then the connection cannot be used any more.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Option<JobRank>, ClientError> {
         let mut rest = bytes;
         while let Some(after) = self.reader.push(rest)? {
             rest = after;
-            if !self.hear()? {
+            if !self.parse_line()? {
                 continue;
             }
             return match rest {
@@ -73,14 +72,14 @@ impl Opening {
         Ok(None)
     }
 
-    /// The error to report when the stream has ended before the answer was whole.
+    /// The error for a stream that ended before the answer was complete.
     #[must_use]
     pub const fn closed(&self) -> ClientError {
         ClientError::Closed(WORD)
     }
 
-    /// Reads the whole line in the reader; says whether it was the last.
-    fn hear(&mut self) -> Result<bool, ClientError> {
+    /// Parses the complete line in the reader; returns whether it was the last.
+    fn parse_line(&mut self) -> Result<bool, ClientError> {
         let line = Line::parse(self.reader.line())?;
         let got = || Excerpt::new(line.text().as_bytes());
         let expected = match self.next {

@@ -1,14 +1,16 @@
-//! A process manager's side of PMI-1, for one whole job.
+//! The process manager's side of PMI-1 for a whole job ([`Server`]), as a state machine without IO.
 //!
-//! The caller moves the bytes: what a rank writes goes into [`Server::feed`], what comes out of
-//! [`Server::poll`] is written or acted upon. A rank that breaks the protocol gives an
-//! [`Event::Fault`]: no reply can help it then, so the job is to be ended.
+//! The caller moves the bytes: it passes what a rank writes to [`Server::feed`], and carries out the
+//! [`Event`]s of [`Server::poll`]. A rank that breaks the protocol causes an [`Event::Fault`], after which
+//! the job should be ended.
 //!
-//! Beside the requests of [`Command`] it serves those that MPI libraries make later: published names,
-//! and starting further ranks, which it refuses so that `MPI_Comm_spawn` is an error.
+//! Beside the requests of [`Command`] it serves published names, and refuses to start further ranks, so that
+//! `MPI_Comm_spawn` fails with an error.
 
 mod names;
 mod spawn;
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -19,70 +21,70 @@ use core::fmt::Display;
 use super::command::Command;
 use super::line::{Excerpt, Line, LineError, LineReader, write_line};
 use super::{KEY_MAX, KVS_NAME_MAX, VALUE_MAX};
-use names::Names;
-use spawn::{Block, Heard};
+use names::PublishedNames;
+use spawn::{BlockLine, SpawnBlock};
 
-/// Bytes of keys and values that the space holds per rank; a `put` beyond it is refused.
+/// Bytes of keys and values in the key-value space per rank; a `put` beyond is refused.
 const SPACE_PER_RANK: usize = 1 << 20;
 
-/// What the caller is to do.
+/// What the caller has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// Write `line` to `rank`.
     Write {
-        /// Whom to answer.
+        /// The rank.
         rank: u32,
         /// The reply with its newline.
         line: String,
     },
-    /// This rank has joined the job: from here on it must leave in order.
+    /// This rank has joined the job: from now on it has to leave in order.
     Joined(u32),
     /// This rank has left the job in order.
     Left(u32),
-    /// This rank asks for the end of the job.
+    /// This rank requests the end of the job.
     Abort {
-        /// Who asks.
+        /// The rank.
         rank: u32,
         /// The exit code for the job.
         code: i32,
     },
-    /// This rank cannot be served any more; the job is to be ended.
+    /// This rank broke the protocol; the job should be ended.
     Fault {
-        /// Which rank.
+        /// The rank.
         rank: u32,
-        /// What is wrong.
-        fault: Fault,
+        /// Why.
+        fault: ServerError,
     },
 }
 
 /// Why a rank cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ServerError {
     /// It sent bytes that are not a line.
     #[error("{0}")]
     Line(#[from] LineError),
     /// It sent a command that this server does not know.
-    #[error("{0} is not a PMI-1 request that is served here")]
+    #[error("{0} is not a PMI-1 request that this server knows")]
     Unknown(Excerpt),
-    /// It sent a command without a field that it needs, or with one that is no number.
-    #[error("the PMI request {line} lacks a good `{field}`")]
+    /// It sent a command without a required field, or with one that is not a number.
+    #[error("the PMI request {line} has no valid `{field}`")]
     Field {
         /// The beginning of the line.
         line: Excerpt,
         /// The field's name.
         field: &'static str,
     },
-    /// It sent a command at a time when that is not allowed.
+    /// It sent a command in a state that does not allow it.
     #[error("the PMI request `{request}` came {when}")]
     Turn {
         /// The command's word.
         request: &'static str,
-        /// The time at which it came.
+        /// The state of the rank.
         when: &'static str,
     },
-    /// It waits in a barrier that another rank can no longer enter.
+    /// It waits in a barrier that another rank cannot enter any more.
     #[error("it waits in a PMI barrier, and rank {gone} has ended without entering it")]
     Stuck {
         /// The rank that ended.
@@ -90,14 +92,14 @@ pub enum Fault {
     },
 }
 
-/// Where a rank stands.
+/// State of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// It has not joined, or has left again in order.
+pub enum RankState {
+    /// It has not joined, or has left in order.
     Outside,
     /// It has joined.
     Joined,
-    /// It has joined and waits in the barrier.
+    /// It waits in the barrier.
     Waiting,
     /// Its process has ended.
     Gone,
@@ -106,30 +108,31 @@ pub enum Standing {
 #[derive(Debug)]
 struct Rank {
     appnum: u32,
-    standing: Standing,
-    /// The rest of what it says is not read: it aborted or broke the protocol.
-    deaf: bool,
+    state: RankState,
+    /// Its further bytes are ignored, since it aborted or broke the protocol.
+    ignored: bool,
     reader: LineReader,
-    /// A request of many lines that has begun.
-    spawn: Option<Block>,
+    /// A request of several lines that is not complete.
+    spawn: Option<SpawnBlock>,
 }
 
-/// The server of one job.
+/// The PMI-1 server of one job.
 #[derive(Debug)]
 pub struct Server {
     kvs: String,
     ranks: Vec<Rank>,
     space: BTreeMap<String, String>,
     space_bytes: usize,
-    names: Names,
+    names: PublishedNames,
     events: VecDeque<Event>,
 }
 
 impl Server {
-    /// A job whose key-value space is called `kvs` and whose rank `i` runs program `appnums[i]`.
+    /// Makes the server of a job whose key-value space has the name `kvs` and whose rank `i` runs program
+    /// `appnums[i]`.
     ///
     /// # Panics
-    /// When `kvs` is not a text that a line can carry.
+    /// If `kvs` is not a valid value of a field.
     #[must_use]
     pub fn new(kvs: &str, appnums: &[u32]) -> Self {
         let fit = super::line::check_text(kvs, KVS_NAME_MAX - 1);
@@ -140,8 +143,8 @@ impl Server {
         );
         let rank = |appnum: &u32| Rank {
             appnum: *appnum,
-            standing: Standing::Outside,
-            deaf: false,
+            state: RankState::Outside,
+            ignored: false,
             reader: LineReader::new(),
             spawn: None,
         };
@@ -150,7 +153,7 @@ impl Server {
             ranks: appnums.iter().map(rank).collect(),
             space: BTreeMap::new(),
             space_bytes: 0,
-            names: Names::default(),
+            names: PublishedNames::default(),
             events: VecDeque::new(),
         }
     }
@@ -160,22 +163,22 @@ impl Server {
         self.space.insert(key.to_owned(), value.to_owned());
     }
 
-    /// Where `rank` stands.
+    /// The state of `rank`.
     ///
     /// # Panics
-    /// When the job has no such rank.
+    /// If the job has no such rank.
     #[must_use]
-    pub fn standing(&self, rank: u32) -> Standing {
-        self.ranks[rank as usize].standing
+    pub fn rank_state(&self, rank: u32) -> RankState {
+        self.ranks[rank as usize].state
     }
 
-    /// Takes bytes that `rank` wrote. Poll afterwards.
+    /// Takes in bytes that `rank` wrote. Poll afterwards.
     ///
     /// # Panics
-    /// When the job has no such rank.
+    /// If the job has no such rank.
     pub fn feed(&mut self, rank: u32, bytes: &[u8]) {
         let mut rest = bytes;
-        while !rest.is_empty() && !self.ranks[rank as usize].deaf {
+        while !rest.is_empty() && !self.ranks[rank as usize].ignored {
             let after = match self.ranks[rank as usize].reader.push(rest) {
                 Ok(None) => return,
                 Ok(Some(after)) => self.serve(rank).map(|()| after),
@@ -188,39 +191,41 @@ impl Server {
         }
     }
 
-    /// Tells that the process of `rank` has ended and all it wrote has been fed. Poll afterwards.
+    /// Records that the process of `rank` has ended and that all its bytes were fed. Poll afterwards.
     ///
     /// # Panics
-    /// When the job has no such rank.
+    /// If the job has no such rank.
     pub fn gone(&mut self, rank: u32) {
-        self.ranks[rank as usize].standing = Standing::Gone;
-        if let Some(waiting) = self
-            .ranks
-            .iter()
-            .position(|rank| rank.standing == Standing::Waiting)
-        {
-            self.fault(number(waiting), Fault::Stuck { gone: rank });
+        self.ranks[rank as usize].state = RankState::Gone;
+        if let Some(waiting) = self.first_in(RankState::Waiting) {
+            self.fault(waiting, ServerError::Stuck { gone: rank });
         }
     }
 
-    /// The next thing to do; poll after [`feed`](Self::feed) and [`gone`](Self::gone) until `None`.
+    /// The next event; poll after [`feed`](Self::feed) and [`gone`](Self::gone) until `None`.
     pub fn poll(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    fn fault(&mut self, rank: u32, fault: Fault) {
-        self.ranks[rank as usize].deaf = true;
+    /// The first rank in this state.
+    fn first_in(&self, state: RankState) -> Option<u32> {
+        let found = self.ranks.iter().position(|rank| rank.state == state);
+        found.map(number)
+    }
+
+    fn fault(&mut self, rank: u32, fault: ServerError) {
+        self.ranks[rank as usize].ignored = true;
         self.events.push_back(Event::Fault { rank, fault });
     }
 
-    /// Serves the whole line that lies in the reader of `rank`.
-    fn serve(&mut self, rank: u32) -> Result<(), Fault> {
+    /// Serves the complete line in the reader of `rank`.
+    fn serve(&mut self, rank: u32) -> Result<(), ServerError> {
         let bytes = self.ranks[rank as usize].reader.line().to_vec();
         if self.spawns(rank, &bytes)? {
             return Ok(());
         }
         let line = Line::parse(&bytes)?;
-        if self.ranks[rank as usize].standing == Standing::Joined
+        if self.ranks[rank as usize].state == RankState::Joined
             && let Some(line) = self.names.serve(&line)?
         {
             self.events.push_back(Event::Write { rank, line });
@@ -229,7 +234,7 @@ impl Server {
         let command: Command = line
             .command()
             .parse()
-            .map_err(|()| Fault::Unknown(Excerpt::new(line.text().as_bytes())))?;
+            .map_err(|()| ServerError::Unknown(Excerpt::new(line.text().as_bytes())))?;
         self.check_turn(rank, command)?;
         match command {
             Command::Init => self.init(rank, &line),
@@ -262,12 +267,12 @@ impl Server {
             Command::Barrier => self.barrier(rank),
             Command::Abort => {
                 let code = line.number("exitcode").unwrap_or(1);
-                self.ranks[rank as usize].deaf = true;
+                self.ranks[rank as usize].ignored = true;
                 self.events.push_back(Event::Abort { rank, code });
                 Ok(())
             }
             Command::Finalize => {
-                self.ranks[rank as usize].standing = Standing::Outside;
+                self.ranks[rank as usize].state = RankState::Outside;
                 self.reply(rank, command, &[]);
                 self.events.push_back(Event::Left(rank));
                 Ok(())
@@ -275,21 +280,22 @@ impl Server {
         }
     }
 
-    /// Takes a line of a request to start further ranks, which is refused; says whether it was one.
-    fn spawns(&mut self, rank: u32, line: &[u8]) -> Result<bool, Fault> {
-        let place = &mut self.ranks[rank as usize];
-        let Some(block) = &mut place.spawn else {
-            place.spawn = Block::begin(line);
-            if place.spawn.is_some() && place.standing != Standing::Joined {
-                return Err(Fault::Unknown(Excerpt::new(line)));
+    /// Takes a line of a request to start further ranks, and refuses it after its last line. Returns whether
+    /// the line was one.
+    fn spawns(&mut self, rank: u32, line: &[u8]) -> Result<bool, ServerError> {
+        let sender = &mut self.ranks[rank as usize];
+        let Some(block) = &mut sender.spawn else {
+            sender.spawn = SpawnBlock::begin(line);
+            if sender.spawn.is_some() && sender.state != RankState::Joined {
+                return Err(ServerError::Unknown(Excerpt::new(line)));
             }
-            return Ok(place.spawn.is_some());
+            return Ok(sender.spawn.is_some());
         };
-        match block.hear(line) {
-            Heard::More => {}
-            Heard::Next => place.spawn = None,
-            Heard::Last => {
-                place.spawn = None;
+        match block.feed(line) {
+            BlockLine::More => {}
+            BlockLine::Next => sender.spawn = None,
+            BlockLine::Last => {
+                sender.spawn = None;
                 let line = "cmd=spawn_result rc=-1 msg=spawn_is_not_offered\n".to_owned();
                 self.events.push_back(Event::Write { rank, line });
             }
@@ -297,27 +303,27 @@ impl Server {
         Ok(true)
     }
 
-    fn check_turn(&self, rank: u32, command: Command) -> Result<(), Fault> {
-        let when = match (self.ranks[rank as usize].standing, command) {
-            (Standing::Joined, Command::Init) => "a second time",
-            (Standing::Outside, Command::Init)
-            | (Standing::Joined, _)
-            | (Standing::Waiting, Command::Abort) => {
+    fn check_turn(&self, rank: u32, command: Command) -> Result<(), ServerError> {
+        let when = match (self.ranks[rank as usize].state, command) {
+            (RankState::Joined, Command::Init) => "a second time",
+            (RankState::Outside, Command::Init)
+            | (RankState::Joined, _)
+            | (RankState::Waiting, Command::Abort) => {
                 return Ok(());
             }
-            (Standing::Outside, _) => "before `init`",
-            (Standing::Waiting, _) => "while its barrier was still open",
-            (Standing::Gone, _) => "after its process had ended",
+            (RankState::Outside, _) => "before `init`",
+            (RankState::Waiting, _) => "while its barrier was still open",
+            (RankState::Gone, _) => "after its process had ended",
         };
-        Err(Fault::Turn {
+        Err(ServerError::Turn {
             request: command.request_word(),
             when,
         })
     }
 
-    fn init(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+    fn init(&mut self, rank: u32, line: &Line<'_>) -> Result<(), ServerError> {
         let version: u32 = required(line, "pmi_version", line.number("pmi_version"))?;
-        // The version that is served; a client of a later 1.x falls back to it.
+        // A client of a later version 1.x falls back to this one.
         let rc = if version == 1 { 0 } else { -1 };
         self.reply(
             rank,
@@ -325,13 +331,13 @@ impl Server {
             &[("pmi_version", &1), ("pmi_subversion", &1), ("rc", &rc)],
         );
         if version == 1 {
-            self.ranks[rank as usize].standing = Standing::Joined;
+            self.ranks[rank as usize].state = RankState::Joined;
             self.events.push_back(Event::Joined(rank));
         }
         Ok(())
     }
 
-    fn put(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+    fn put(&mut self, rank: u32, line: &Line<'_>) -> Result<(), ServerError> {
         let key = required(line, "key", line.value("key"))?;
         let value = required(line, "value", line.value("value"))?;
         let message = if self.foreign(line)? {
@@ -354,7 +360,7 @@ impl Server {
         Ok(())
     }
 
-    fn get(&mut self, rank: u32, line: &Line<'_>) -> Result<(), Fault> {
+    fn get(&mut self, rank: u32, line: &Line<'_>) -> Result<(), ServerError> {
         let key = required(line, "key", line.value("key"))?;
         let value = if self.foreign(line)? {
             None
@@ -380,26 +386,22 @@ impl Server {
     }
 
     /// Whether a request names another key-value space than this job's.
-    fn foreign(&self, line: &Line<'_>) -> Result<bool, Fault> {
+    fn foreign(&self, line: &Line<'_>) -> Result<bool, ServerError> {
         Ok(required(line, "kvsname", line.value("kvsname"))? != self.kvs)
     }
 
-    fn barrier(&mut self, rank: u32) -> Result<(), Fault> {
-        self.ranks[rank as usize].standing = Standing::Waiting;
-        if let Some(gone) = self
-            .ranks
-            .iter()
-            .position(|rank| rank.standing == Standing::Gone)
-        {
-            return Err(Fault::Stuck { gone: number(gone) });
+    fn barrier(&mut self, rank: u32) -> Result<(), ServerError> {
+        self.ranks[rank as usize].state = RankState::Waiting;
+        if let Some(gone) = self.first_in(RankState::Gone) {
+            return Err(ServerError::Stuck { gone });
         }
         if self
             .ranks
             .iter()
-            .all(|rank| rank.standing == Standing::Waiting)
+            .all(|rank| rank.state == RankState::Waiting)
         {
             for rank in 0..self.ranks.len() {
-                self.ranks[rank].standing = Standing::Joined;
+                self.ranks[rank].state = RankState::Joined;
                 self.reply(number(rank), Command::Barrier, &[]);
             }
         }
@@ -414,13 +416,13 @@ impl Server {
     }
 }
 
-/// The number of a rank from its place in the table, which has at most 2^32 of them.
+/// The rank with this index in the table, which has at most 2^32 ranks.
 fn number(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-fn required<T>(line: &Line<'_>, field: &'static str, value: Option<T>) -> Result<T, Fault> {
-    value.ok_or_else(|| Fault::Field {
+fn required<T>(line: &Line<'_>, field: &'static str, value: Option<T>) -> Result<T, ServerError> {
+    value.ok_or_else(|| ServerError::Field {
         line: Excerpt::new(line.text().as_bytes()),
         field,
     })

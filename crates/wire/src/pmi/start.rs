@@ -1,28 +1,28 @@
-//! What the environment of a process says about the job it was started in.
+//! How this process was started, from its environment variables ([`StartMethod`]).
 
 use core::fmt;
 
-/// The variables that [`Start::read`] looks at, as the environment gives them.
+/// The environment variables that [`StartMethod::read`] uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Variables<'a> {
-    /// `PMI_FD`: the descriptor to the process manager.
+pub struct PmiVariables<'a> {
+    /// `PMI_FD`: descriptor of the connection to the process manager.
     pub fd: Option<&'a str>,
     /// `PMI_RANK`: this process's rank.
     pub rank: Option<&'a str>,
-    /// `PMI_SIZE`: how many ranks the job has.
+    /// `PMI_SIZE`: number of ranks of the job.
     pub size: Option<&'a str>,
-    /// `PMI_PORT`: `host:port` of the manager when there is no descriptor.
+    /// `PMI_PORT`: `host:port` of the manager, if there is no descriptor.
     pub port: Option<&'a str>,
-    /// `PMI_ID`: what to name ourselves at that port.
+    /// `PMI_ID`: id of this process at that port.
     pub id: Option<&'a str>,
-    /// `PMIX_NAMESPACE`: the job's name for a manager that is asked through libpmix.
+    /// `PMIX_NAMESPACE`: the job's name, for a manager with PMIx.
     pub pmix_namespace: Option<&'a str>,
     /// `PMIX_RANK`: this process's rank in that job.
     pub pmix_rank: Option<&'a str>,
 }
 
-impl<'a> Variables<'a> {
-    /// The names of the variables, in the order of [`Variables::new`].
+impl<'a> PmiVariables<'a> {
+    /// The names of the variables, in the order of [`PmiVariables::new`].
     pub const NAMES: [&'static str; 7] = [
         "PMI_FD",
         "PMI_RANK",
@@ -33,7 +33,7 @@ impl<'a> Variables<'a> {
         "PMIX_RANK",
     ];
 
-    /// The variables with these values, in the order of [`Variables::NAMES`].
+    /// The variables with these values, in the order of [`PmiVariables::NAMES`].
     #[must_use]
     pub const fn new(values: [Option<&'a str>; 7]) -> Self {
         let [fd, rank, size, port, id, pmix_namespace, pmix_rank] = values;
@@ -52,10 +52,10 @@ impl<'a> Variables<'a> {
 /// How this process was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Start<'a> {
-    /// By hand, without a process manager: rank 0 of 1, nobody to ask.
+pub enum StartMethod<'a> {
+    /// Without a process manager: rank 0 of 1.
     Singleton,
-    /// By a manager that left an open descriptor.
+    /// By a manager with PMI-1 over an open descriptor.
     Descriptor {
         /// The descriptor's number.
         fd: i32,
@@ -64,48 +64,46 @@ pub enum Start<'a> {
         /// Ranks in the job, at least 1.
         size: u32,
     },
-    /// By a manager that listens at an address.
+    /// By a manager with PMI-1 that listens at an address.
     Port {
         /// `host:port`.
         address: &'a str,
-        /// The name to give there.
+        /// The id of this process for the handshake.
         id: u32,
     },
-    /// By a manager that is asked through libpmix.
+    /// By a manager with PMIx, used through libpmix.
     Pmix {
         /// The job's name.
         namespace: &'a str,
-        /// Rank in the job. The library tells how many there are.
+        /// Rank in the job. libpmix has the number of ranks.
         rank: u32,
     },
 }
 
-/// A variable of the process manager that makes no sense.
+/// Why the variables of the process manager are wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A variable that must stand beside another is missing.
-    #[error(
-        "{given} is set and {missing} is not: the process manager gave half of what a rank needs"
-    )]
+    /// A variable is set without another that it needs.
+    #[error("{given} is set but {missing} is not: a process manager sets both")]
     Missing {
         /// The variable that is set.
         given: &'static str,
         /// The variable that is not.
         missing: &'static str,
     },
-    /// A variable is not a whole number in its range.
-    #[error("{name}={value} is not a whole number of at least {least}")]
+    /// A variable is not a whole number of its range.
+    #[error("{name}={value}, expected a whole number from {least} to {}", i32::MAX)]
     Number {
         /// The variable.
         name: &'static str,
-        /// What it holds.
+        /// Its value.
         value: super::Excerpt,
-        /// The least value allowed.
+        /// The smallest value allowed.
         least: u32,
     },
-    /// The rank is not below the size.
-    #[error("PMI_RANK={rank} is not below PMI_SIZE={size}")]
+    /// The rank is not below the number of ranks.
+    #[error("PMI_RANK={rank}, expected a rank below PMI_SIZE={size}")]
     Rank {
         /// The rank given.
         rank: u32,
@@ -114,15 +112,15 @@ pub enum StartError {
     },
 }
 
-impl<'a> Start<'a> {
-    /// Reads the variables: a descriptor before a port before PMIx; none of them means a singleton.
+impl<'a> StartMethod<'a> {
+    /// Determines the method: a descriptor before a port before PMIx, else a singleton.
     ///
-    /// What speaks PMI-1 is preferred because its variables are those of the manager nearest to the
-    /// process: who started that manager may have left PMIx's in the environment.
+    /// PMI-1 comes before PMIx because its variables are those of the manager nearest to the process: PMIx's
+    /// may come from the launcher of that manager.
     ///
     /// # Errors
-    /// When one is missing beside another or is not the number it should be.
-    pub fn read(of: &Variables<'a>) -> Result<Self, StartError> {
+    /// If a variable is missing or has a wrong value.
+    pub fn read(of: &PmiVariables<'a>) -> Result<Self, StartError> {
         if let Some(fd) = of.fd {
             let fd = number("PMI_FD", fd, 0)?;
             let rank = number("PMI_RANK", beside("PMI_FD", "PMI_RANK", of.rank)?, 0)?;
@@ -149,8 +147,8 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Which manager it is, where it was found, and what is known of the rank.
-impl fmt::Display for Start<'_> {
+/// Displays the manager, the variable that names it, and the rank.
+impl fmt::Display for StartMethod<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Singleton => {
@@ -180,7 +178,7 @@ fn beside<'a>(
     value.ok_or(StartError::Missing { given, missing })
 }
 
-/// Reads a number from `least` to the largest descriptor, rank or size there can be.
+/// Parses a number from `least` to 2^31 - 1, the largest descriptor, rank or size.
 fn number(name: &'static str, value: &str, least: u32) -> Result<u32, StartError> {
     match value.parse::<u32>() {
         Ok(number) if number >= least && number <= i32::MAX.cast_unsigned() => Ok(number),

@@ -1,3 +1,5 @@
+//! Tests of the selection of transports: lists, warnings, reasons, and properties for any lists.
+
 use std::format;
 use std::string::{String, ToString as _};
 use std::vec::Vec;
@@ -6,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn device(name: &str, kind: Kind, speed: Option<u32>) -> Device {
+fn device(name: &str, kind: DeviceKind, speed: Option<u32>) -> Device {
     Device {
         name: name.into(),
         kind,
@@ -18,16 +20,16 @@ fn device(name: &str, kind: Kind, speed: Option<u32>) -> Device {
 
 /// Loopback, two interfaces, one that is down, and two adapters, of which one has an interface.
 fn host() -> Vec<Device> {
-    let adapter = |port, interfaces: &[&str]| Kind::Adapter {
+    let adapter = |port, interfaces: &[&str]| DeviceKind::Adapter {
         port,
         interfaces: interfaces.iter().map(|name| (*name).into()).collect(),
     };
     let mut all = Vec::from([
-        device("lo", Kind::Loopback, None),
-        device("eth0", Kind::Interface, Some(1000)),
-        device("ib0", Kind::Interface, Some(100_000)),
-        device("eth1", Kind::Interface, Some(40_000)),
-        device("docker0", Kind::Interface, None),
+        device("lo", DeviceKind::Loopback, None),
+        device("eth0", DeviceKind::Interface, Some(1000)),
+        device("ib0", DeviceKind::Interface, Some(100_000)),
+        device("eth1", DeviceKind::Interface, Some(40_000)),
+        device("docker0", DeviceKind::Interface, None),
         device("mlx5_0", adapter(1, &["ib0"]), Some(100_000)),
         device("mlx5_1", adapter(2, &[]), None),
     ]);
@@ -37,8 +39,8 @@ fn host() -> Vec<Device> {
 }
 
 fn chosen(transports: &str, network: &str) -> Selection {
-    let asked = |text, by| Asked {
-        wish: Wish::read(text).unwrap(),
+    let asked = |text, by| TransportPreference {
+        list: TransportList::parse(text).unwrap(),
         by,
     };
     select(
@@ -100,9 +102,9 @@ fn the_fastest_interface_is_the_first_and_devices_narrow() {
     }
 }
 
-/// A list of which nothing is left, here since the network's devices are others, counts as not set.
+/// A list of which nothing is left counts as not set.
 #[test]
-fn a_list_whose_devices_cannot_be_used_loses_no_transport() {
+fn a_list_without_usable_devices_counts_as_not_set() {
     for (transports, network, shared, tcp) in [
         ("nope,eth0", "^lo,eth0,mlx5_0:1", true, false),
         ("eth0", "^lo,eth0,ib0", true, false),
@@ -122,7 +124,7 @@ fn a_list_whose_devices_cannot_be_used_loses_no_transport() {
 }
 
 #[test]
-fn what_is_not_here_is_told_once_and_the_next_is_used() {
+fn a_missing_transport_gives_one_warning_and_the_next_is_used() {
     for (transports, network, says) in [
         (
             "sm,tpc",
@@ -173,13 +175,13 @@ fn what_is_not_here_is_told_once_and_the_next_is_used() {
 
 #[test]
 fn every_transport_and_device_has_its_reason() {
-    let told = |selection: Selection| {
+    let lines = |selection: Selection| {
         let all = selection.transports.into_iter().chain(selection.devices);
         let line = |v: Verdict| format!("{} {} {}", v.name, if v.taken { "+" } else { "-" }, v.why);
         all.map(line).collect::<Vec<_>>()
     };
     assert_eq!(
-        told(chosen("auto", "auto")),
+        lines(chosen("auto", "auto")),
         [
             "sm + between ranks of a node",
             "tcp + the fastest network that has a driver here",
@@ -192,16 +194,16 @@ fn every_transport_and_device_has_its_reason() {
             "mlx5_1:2 - it has no driver here, and no interface for tcp",
         ]
     );
-    let of = told(chosen("tcp", "ib0"));
+    let of = lines(chosen("tcp", "ib0"));
     assert_eq!(of[0], "sm - transports does not name it");
     assert_eq!(of[3], "eth0 - network_devices does not name it");
-    assert_eq!(told(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
-    let none = told(chosen("^lo", "^ib0,eth0"));
+    assert_eq!(lines(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
+    let none = lines(chosen("^lo", "^ib0,eth0"));
     assert_eq!(none[1], "tcp - no interface of this host is usable");
 }
 
 #[test]
-fn what_does_not_open_leaves_its_turn_to_the_next() {
+fn a_transport_that_does_not_open_is_replaced_by_the_next() {
     let mut selection = chosen("auto", "auto");
     let warning = selection.failed("node7", Transport::Shared, &"no memory");
     assert_eq!(
@@ -217,21 +219,21 @@ fn what_does_not_open_leaves_its_turn_to_the_next() {
 }
 
 #[test]
-fn bad_lists_are_shown_where_they_are_bad() {
+fn errors_about_lists_point_at_the_wrong_part() {
     for (bad, at, caret) in [
         ("", 0, "\n  ^"),
         ("sm,,tcp", 3, "\n  sm,,tcp\n     ^"),
         ("tcp,^sm", 4, "one ^ before the first name"),
         ("^sm,^tcp", 4, "cannot be mixed"),
         ("^", 1, "found the end"),
-        ("^all", 1, "some way to talk"),
+        ("^all", 1, "at least one transport"),
         ("mlx5_0:", 7, "a port of a device"),
         ("mlx5_0:0", 7, "from 1 to 254"),
         ("mlx5_0:+1", 7, "from 1 to 254"),
         ("sm, t/p", 4, "found `t/p`"),
         ("shm:ofi", 4, "found `ofi`"),
     ] {
-        let error = Wish::read(bad).unwrap_err();
+        let error = TransportList::parse(bad).unwrap_err();
         let shown = error.show(bad).to_string();
         assert_eq!(error.span.start, at, "{shown}");
         assert!(shown.contains(caret), "{shown}");
@@ -245,8 +247,8 @@ fn bad_lists_are_shown_where_they_are_bad() {
 }
 
 proptest! {
-    /// Whatever is asked for: what is taken was not excluded, an interface is only used if it is up, and
-    /// there is some transport unless a list excludes some, or names tcp where the network's devices leave it nothing.
+    /// For any lists: nothing excluded is used, only interfaces that are up are used, and some transport is
+    /// used unless a list excludes transports, or names tcp without a usable device.
     #[test]
     fn laws(
         list in "\\^?(sm|tcp|self|openib|eth0|ib0|mlx5_0:1|nope)(,(sm|tcp|rc|eth0|lo|eth1|x)){0,3}",

@@ -129,7 +129,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
             (script("\u{0}\u{1}\n"), false, "cmd=NAME"),
             (script(&endless), false, "more than 4608 bytes"),
             (script("cmd=barrier_out\n"), false, "expected `cmd="),
-            (script(&twice), false, "without being asked"),
+            (script(&twice), false, "without a request"),
         ];
         for (answers, hangs_up, says) in cases {
             let silent = says.starts_with("has not");

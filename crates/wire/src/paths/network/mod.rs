@@ -1,38 +1,37 @@
-//! What a network transport is made of: a plan from settings and the size of the job.
+//! The plan of a network transport ([`NetworkPlan`]): mailboxes, buffers and limits, from settings and the
+//! size of the job.
 //!
-//! A rank gives its peers *mailboxes*: slots that a peer writes without asking, for messages that
-//! fit one (path E0). Longer eager ones (E1) go through *buffers* of 32 KiB on both sides. Beyond,
-//! the receiver gets the bytes in one piece (R0) or the sender puts them in chunks (R1). Mailboxes
-//! are what grows with the job, so their size falls with the number of ranks, and where that is not
-//! enough all peers of a rank share one pool of slots.
+//! A rank gives its peers *mailboxes*: slots that a peer writes without request, for messages that fit one
+//! (path E0). Longer eager messages (E1) go through *buffers* of 32 KiB on both sides. Beyond, the receiver
+//! gets the bytes in one piece (R0) or the sender puts them in chunks (R1). The memory of mailboxes grows
+//! with the job, so their size falls with the number of ranks; if that is not enough, all peers of a rank
+//! share one pool of slots.
 //!
-//! Sizes, defaults and limits are those of Cray's MPI on Gemini (Poxon, "MPI for Cray XE/XK7
-//! Systems", 2013), whose names the settings answer to. It is silent on the number of mailboxes:
-//! eight slots for each peer, and blocks of mailboxes that shrink with the job as payloads do, are
-//! our choice. It gives 4 MB and 512 KB for the end of R0: 4 MB is taken here, and as in its text
-//! the same size is that of an R1 chunk.
+//! Sizes, defaults and limits are those of Cray's MPI on Gemini (Poxon, "MPI for Cray XE/XK7 Systems", 2013),
+//! whose names the settings accept. It does not give the number of mailboxes: eight slots for each peer, and
+//! blocks of mailboxes that shrink with the job as payloads do, are our choice. It gives 4 MB and 512 KB for
+//! the end of R0: 4 MB is used here, and as in its text also for an R1 chunk.
 
 mod memory;
 pub mod settings;
 
-pub use self::memory::Memory;
+pub use self::memory::NetworkMemory;
 pub use self::settings::SETTINGS;
 
-use super::{Cost, Costs, Rendezvous, Switches};
-use crate::transport::Limits;
+use super::{Cost, Limits, PathCosts, PathOverrides, RendezvousScheme};
 
-/// Bytes of a slot, and of an eager message, that are not payload.
+/// Header of a slot and of an eager message, in bytes.
 pub const HEADER: u32 = 40;
-/// Bytes of one buffer of path E1.
-pub const BUFFER: u32 = 32 << 10;
-/// Slots of one peer's mailbox.
-pub const SLOTS: u32 = 8;
-/// Slots of a rank's pool where peers share it.
-pub const POOL: u32 = 64;
+/// Length of a buffer of path E1, in bytes.
+pub const BUFFER_LEN: u32 = 32 << 10;
+/// Slots of a peer's mailbox.
+pub const MAILBOX_SLOTS: u32 = 8;
+/// Slots of the pool that all peers of a rank share.
+pub const POOL_SLOTS: u32 = 64;
 
 /// When a peer gets its mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Connect {
+pub enum ConnectTime {
     /// When a rank first sends to it.
     #[default]
     FirstUse,
@@ -40,41 +39,40 @@ pub enum Connect {
     Start,
 }
 
-/// Whose a mailbox is.
+/// How mailboxes are shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sharing {
+pub enum MailboxSharing {
     /// Each peer has its own.
     #[default]
     Peer,
-    /// All peers of a rank share one pool: little memory, at the price of waiting for each other.
+    /// All peers of a rank share one pool: less memory, but peers wait for each other.
     Shared,
 }
 
-/// What the settings say about network roads.
+/// The values of the settings `network_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Payload of a mailbox slot in bytes; none: by the size of the job.
+pub struct NetworkSettings {
+    /// Payload of a mailbox slot in bytes; `None`: by the size of the job.
     pub short: Option<u32>,
     /// Longest eager message in bytes, its header of 40 B included.
     pub eager: u32,
-    /// Longest message on path R0, and the chunk of path R1, in bytes.
+    /// Longest message on path R0 and chunk of path R1, in bytes.
     pub get: u64,
-    /// Whether long messages move without copies; if not, through the buffers.
+    /// Whether long messages move without copies; otherwise they go through the buffers.
     pub zero_copy: bool,
-    /// Transfers of at least so many bytes are done by the network's engine, shorter ones by the
-    /// processor.
+    /// Shortest transfer that uses the adapter's DMA engine, in bytes; the processor does shorter ones.
     pub engine_from: u32,
-    /// Buffers of a rank.
+    /// Number of buffers of a rank.
     pub buffers: u32,
     /// When a peer gets its mailbox.
-    pub connect: Connect,
-    /// Mailboxes that are made at once; none: by the size of the job.
+    pub connect: ConnectTime,
+    /// Mailboxes that are allocated at once; `None`: by the size of the job.
     pub block: Option<u32>,
-    /// Whose a mailbox is.
-    pub sharing: Sharing,
+    /// How mailboxes are shared.
+    pub sharing: MailboxSharing,
 }
 
-impl Default for Wanted {
+impl Default for NetworkSettings {
     fn default() -> Self {
         Self {
             short: None,
@@ -83,14 +81,14 @@ impl Default for Wanted {
             zero_copy: true,
             engine_from: 1024,
             buffers: 64,
-            connect: Connect::FirstUse,
+            connect: ConnectTime::FirstUse,
             block: None,
-            sharing: Sharing::Peer,
+            sharing: MailboxSharing::Peer,
         }
     }
 }
 
-/// Mailboxes of jobs up to a size.
+/// Sizes of mailboxes in jobs up to a number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobSize {
     /// Largest job, in ranks.
@@ -101,37 +99,25 @@ pub struct JobSize {
     pub block: u32,
 }
 
-/// Mailboxes by the size of the job, smallest first. The last one has no upper end.
+/// Sizes of mailboxes by the size of the job, smallest first. The last one has no limit.
 pub const JOB_SIZES: [JobSize; 5] = [
-    JobSize {
-        ranks: 512,
-        payload: 8152,
-        block: 64,
-    },
-    JobSize {
-        ranks: 1024,
-        payload: 2008,
-        block: 32,
-    },
-    JobSize {
-        ranks: (16 << 10) - 1,
-        payload: 472,
-        block: 16,
-    },
-    JobSize {
-        ranks: 256 << 10,
-        payload: 216,
-        block: 8,
-    },
-    JobSize {
-        ranks: u64::MAX,
-        payload: 100,
-        block: 4,
-    },
+    JobSize::new(512, 8152, 64),
+    JobSize::new(1024, 2008, 32),
+    JobSize::new((16 << 10) - 1, 472, 16),
+    JobSize::new(256 << 10, 216, 8),
+    JobSize::new(u64::MAX, 100, 4),
 ];
 
 impl JobSize {
-    /// That of a job of `ranks` ranks.
+    const fn new(ranks: u64, payload: u32, block: u32) -> Self {
+        Self {
+            ranks,
+            payload,
+            block,
+        }
+    }
+
+    /// The sizes for a job of `ranks` ranks.
     #[must_use]
     pub fn of(ranks: u64) -> Self {
         let found = JOB_SIZES.into_iter().find(|size| ranks <= size.ranks);
@@ -139,91 +125,90 @@ impl JobSize {
     }
 }
 
-/// How the network road of each rank in a job is made.
+/// The plan of the network transport of each rank in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct NetworkPlan {
     /// Ranks of the job.
     pub ranks: u64,
-    /// What was asked for.
-    pub wanted: Wanted,
+    /// The settings.
+    pub settings: NetworkSettings,
     /// Payload of a mailbox slot in bytes.
     pub payload: u32,
     /// Mailboxes of a block.
     pub block: u32,
 }
 
-impl Plan {
-    /// The plan for a job of `ranks` ranks.
+impl NetworkPlan {
+    /// Makes the plan for a job of `ranks` ranks.
     #[must_use]
-    pub fn new(ranks: u64, wanted: Wanted) -> Self {
+    pub fn new(ranks: u64, settings: NetworkSettings) -> Self {
         let size = JobSize::of(ranks);
         Self {
             ranks,
-            wanted,
-            payload: wanted.short.unwrap_or(size.payload),
-            block: wanted.block.unwrap_or(size.block),
+            settings,
+            payload: settings.short.unwrap_or(size.payload),
+            block: settings.block.unwrap_or(size.block),
         }
     }
 
-    /// Bytes of one mailbox slot: payload and header, whole words.
+    /// Length of a mailbox slot in bytes: payload and header, in whole words.
     #[must_use]
     pub const fn slot(&self) -> u64 {
         (self.payload as u64 + HEADER as u64).next_multiple_of(8)
     }
 
-    /// Buffers that a frame of `len` bytes takes at each end: none if it fits a slot.
+    /// Number of buffers that a frame of `len` bytes takes at each end: 0 if it fits a slot.
     #[must_use]
     pub const fn buffers(&self, len: u32) -> u32 {
         if len <= self.payload {
             0
         } else {
-            len.div_ceil(BUFFER)
+            len.div_ceil(BUFFER_LEN)
         }
     }
 
-    /// Whether the network's engine moves `len` bytes on a path other than E0, or the processor.
+    /// Whether the DMA engine, not the processor, moves `len` bytes on paths other than E0.
     #[must_use]
     pub const fn by_engine(&self, len: u64) -> bool {
-        len >= self.wanted.engine_from as u64
+        len >= self.settings.engine_from as u64
     }
 
     /// Reach, costs and switch points of the four paths.
     #[must_use]
     pub const fn limits(&self) -> Limits {
-        let eager = self.wanted.eager.saturating_sub(HEADER);
-        // Protocol frames must fit, however short the messages are.
+        let eager = self.settings.eager.saturating_sub(HEADER);
+        // Protocol frames must fit, also with a lower limit for messages.
         let frame = if eager < 128 { 128 } else { eager };
-        let Wanted { get, zero_copy, .. } = self.wanted;
+        let NetworkSettings { get, zero_copy, .. } = self.settings;
         Limits {
             short: self.payload,
             frame,
             get,
             chunk: get,
             costs: self.costs(),
-            set: Switches {
+            overrides: PathOverrides {
                 short: None,
                 eager: Some(eager),
                 get: Some(get),
                 rendezvous: if zero_copy {
-                    Rendezvous::Auto
+                    RendezvousScheme::Auto
                 } else {
-                    // Nothing is registered, so there is nothing to cut into chunks.
-                    Rendezvous::Get
+                    // Without registered memory there are no chunks to put.
+                    RendezvousScheme::Get
                 },
                 chunk: None,
             },
         }
     }
 
-    /// What the paths cost on a Gemini-like network: 1.3 us in the mailbox, and an engine that takes
-    /// longer to start and moves more than twice as fast as the processor. Rounded figures, for
-    /// comparing paths.
-    const fn costs(&self) -> Costs {
-        let from = self.wanted.engine_from as u64;
+    /// Costs of the paths on a network like Gemini: 1.3 us in a mailbox, and a DMA engine that starts later
+    /// and moves more than twice as fast as the processor. Rounded figures, to compare paths.
+    const fn costs(&self) -> PathCosts {
+        let from = self.settings.engine_from as u64;
         // A copy on each side, at 10 GB/s each.
         let copies = 200;
-        // Long messages are copied too where they go through the buffers.
-        let long = if self.wanted.zero_copy { 0 } else { copies };
+        // Long messages that go through the buffers are copied as well.
+        let long = if self.settings.zero_copy { 0 } else { copies };
         let get = Cost::line(3600, 400 + long);
         let put = Cost::line(5200, 400 + long);
         let frame = Cost::line(1700, 400 + copies);
@@ -240,7 +225,7 @@ impl Plan {
                 put.then(from, 6200, 160 + long),
             )
         };
-        Costs {
+        PathCosts {
             short: Cost::line(1300, 400),
             frame,
             get,

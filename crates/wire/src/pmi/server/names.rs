@@ -1,4 +1,4 @@
-//! Names under which ranks publish where they can be reached (`MPI_Publish_name`).
+//! PublishedNames that ranks publish with a port, and look up (`MPI_Publish_name`).
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -6,21 +6,21 @@ use alloc::string::String;
 use core::fmt::Display;
 
 use super::super::line::{Line, write_line};
-use super::{Fault, required};
+use super::{ServerError, required};
 
-/// Bytes of names and ports that a job may have published at a time; more are refused.
+/// Most bytes of published names and ports of a job.
 const ROOM: usize = 1 << 20;
 
-/// The published names of one job. They are gone when the job is.
+/// The published names of one job.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct PublishedNames {
     ports: BTreeMap<String, String>,
     bytes: usize,
 }
 
-impl Names {
-    /// Answers a request about names; `None` when it is about something else.
-    pub(super) fn serve(&mut self, line: &Line<'_>) -> Result<Option<String>, Fault> {
+impl PublishedNames {
+    /// Answers a request about names; `None` if it is another request.
+    pub(super) fn serve(&mut self, line: &Line<'_>) -> Result<Option<String>, ServerError> {
         Ok(Some(match line.command() {
             "publish_name" => {
                 let service = required(line, "service", line.value("service"))?;
@@ -61,7 +61,7 @@ impl Names {
     }
 }
 
-/// A reply. Older clients look at `info`, newer ones at `rc`.
+/// Formats a reply. Older clients use `info`, newer ones `rc`.
 fn answer(word: &str, done: Result<(), &'static str>, port: Option<&String>) -> String {
     let message = done.err().unwrap_or("success");
     let (info, rc) = if done.is_ok() {

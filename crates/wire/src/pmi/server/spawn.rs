@@ -1,4 +1,4 @@
-//! Requests to start further ranks, which are understood and refused.
+//! Parser of the requests to start further ranks (`MPI_Comm_spawn`), which the server refuses.
 //!
 //! ```text
 //! mcmd=spawn
@@ -10,33 +10,33 @@
 //! endcmd
 //! ```
 //!
-//! One such block for each program; the answer comes after the last.
+//! A request has one such block for each program; the reply follows the last.
 
-/// A block under way: how many programs there will be, and which this one is.
+/// A block that is not complete: number of blocks of the request, and number of this one.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct SpawnBlock {
     total: Option<u32>,
     number: Option<u32>,
 }
 
-/// What a line of a block means.
-pub(super) enum Heard {
-    /// The block goes on.
+/// Effect of a line on its block.
+pub(super) enum BlockLine {
+    /// The block continues.
     More,
-    /// It has ended, and another follows.
+    /// The block has ended, and another follows.
     Next,
-    /// The last one has ended.
+    /// The last block has ended.
     Last,
 }
 
-impl Block {
-    /// Begins a block, if `line` is the first of one.
+impl SpawnBlock {
+    /// Begins a block if `line` is its first line.
     pub(super) fn begin(line: &[u8]) -> Option<Self> {
         (text(line) == b"mcmd=spawn").then(Self::default)
     }
 
-    /// Takes the next line.
-    pub(super) fn hear(&mut self, line: &[u8]) -> Heard {
+    /// Takes in the next line.
+    pub(super) fn feed(&mut self, line: &[u8]) -> BlockLine {
         let line = text(line);
         let number = |key: &[u8]| {
             let digits = line.strip_prefix(key)?;
@@ -45,9 +45,9 @@ impl Block {
         self.total = self.total.or_else(|| number(b"totspawns="));
         self.number = self.number.or_else(|| number(b"spawnssofar="));
         match (line, self.number < self.total) {
-            (b"endcmd", true) => Heard::Next,
-            (b"endcmd", false) => Heard::Last,
-            _ => Heard::More,
+            (b"endcmd", true) => BlockLine::Next,
+            (b"endcmd", false) => BlockLine::Last,
+            _ => BlockLine::More,
         }
     }
 }

@@ -1,47 +1,48 @@
-//! What matching costs, in slots and chains looked at: no clock says it as surely.
+//! Tests of the cost of matching, counted in slots and chains that are read: exact, unlike a time.
 //!
-//! The counter also sees the rewriting of a table that grows or is swept, so constant means constant
-//! on average over the operations of a test.
+//! The count includes the rewriting of a table that grows or is swept, so constant means amortized over the
+//! operations of a test.
 
 use alloc::vec::Vec;
 use std::println;
 
 use proptest::prelude::*;
 
-use super::chains::Pattern;
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
 use super::posted::Posted;
-use super::request::{Record, Source, Tag};
-use super::slab::{NONE, Slab};
+use super::request::Record;
 use super::unexpected::{Content, Unexpected};
 use crate::header::Envelope;
+use crate::slab::{NONE, Slab};
 use crate::transport::Peer;
 
 const MANY: u32 = 10_000;
 
-/// Which receives, or messages, wait together.
+/// A set of receives or messages that wait together.
 #[derive(Clone, Copy, Debug)]
-enum Crowd {
+enum WaitingSet {
     /// Every tag once.
     Tags,
     /// Every source once.
     Sources,
     /// Every tag once, and never again.
     FreshTags,
-    /// All alike.
+    /// All with the same source and tag.
     Same,
-    /// Every tag once, each time with another wildcard.
+    /// Every tag once, with wildcards in turn.
     Wildcards,
 }
 
-const CROWDS: [Crowd; 5] = [
-    Crowd::Tags,
-    Crowd::Sources,
-    Crowd::FreshTags,
-    Crowd::Same,
-    Crowd::Wildcards,
+const WAITING_SETS: [WaitingSet; 5] = [
+    WaitingSet::Tags,
+    WaitingSet::Sources,
+    WaitingSet::FreshTags,
+    WaitingSet::Same,
+    WaitingSet::Wildcards,
 ];
 
-impl Crowd {
+impl WaitingSet {
     /// Source and envelope of message `number`, whose numbers are `stride` apart.
     fn message(self, number: u32, stride: u32) -> (u32, Envelope) {
         let spread = number.wrapping_mul(stride);
@@ -66,15 +67,15 @@ impl Crowd {
         Pattern::new(source, context, tag)
     }
 
-    /// Number of operation `turn`'s message, and of the one that takes its place, among `waiting`.
-    fn turn(self, turn: u32, waiting: u32) -> (u32, u32) {
+    /// Number of the message of operation `operation`, and of the message that replaces it, among `waiting`.
+    fn numbers(self, operation: u32, waiting: u32) -> (u32, u32) {
         match self {
-            Self::FreshTags => (turn, turn + waiting),
-            _ => (turn % waiting, turn % waiting),
+            Self::FreshTags => (operation, operation + waiting),
+            _ => (operation % waiting, operation % waiting),
         }
     }
 
-    /// The fewest that show every kind of this crowd.
+    /// The smallest number of messages that has every kind of this set.
     fn few(self) -> u32 {
         match self {
             Self::Wildcards => 4,
@@ -83,21 +84,21 @@ impl Crowd {
     }
 }
 
-/// Steps that an arrival takes while `waiting` receives are posted: each is found by its message,
-/// taken out, and posted anew.
-fn posted(crowd: Crowd, waiting: u32, stride: u32) -> f64 {
+/// Steps of an arrival while `waiting` receives are posted: each receive is found by its message, removed,
+/// and posted again.
+fn posted(set: WaitingSet, waiting: u32, stride: u32) -> f64 {
     let (mut posted, mut requests) = (Posted::new(), Slab::new());
     let post = |posted: &mut Posted, requests: &mut Slab<Record<(), ()>>, number| {
-        let pattern = crowd.receive(number, stride);
+        let pattern = set.receive(number, stride);
         posted.push(requests, (), &pattern, NONE);
     };
     for number in 0..waiting {
         post(&mut posted, &mut requests, number);
     }
     let before = posted.chains.looked.get();
-    for turn in 0..MANY {
-        let (number, next) = crowd.turn(turn, waiting);
-        let (source, envelope) = crowd.message(number, stride);
+    for operation in 0..MANY {
+        let (number, next) = set.numbers(operation, waiting);
+        let (source, envelope) = set.message(number, stride);
         let found = posted.find(&requests, source, envelope);
         assert_ne!(found, NONE, "message {number} has a receive");
         posted.remove(&mut requests, found);
@@ -107,12 +108,12 @@ fn posted(crowd: Crowd, waiting: u32, stride: u32) -> f64 {
     per_operation(posted.chains.looked.get() - before)
 }
 
-/// Steps that a receive takes while `waiting` messages are kept: each is found by its receive, taken
-/// out, and comes anew.
-fn unexpected(crowd: Crowd, waiting: u32, stride: u32) -> f64 {
+/// Steps of a receive while `waiting` messages are kept: each message is found by its receive, removed, and
+/// arrives again.
+fn unexpected(set: WaitingSet, waiting: u32, stride: u32) -> f64 {
     let mut kept = Unexpected::new();
     let come = |kept: &mut Unexpected, number| {
-        let (source, envelope) = crowd.message(number, stride);
+        let (source, envelope) = set.message(number, stride);
         let (bytes, sync) = (Vec::new(), None);
         kept.push(source, envelope, Content::Whole { bytes, sync });
     };
@@ -120,9 +121,9 @@ fn unexpected(crowd: Crowd, waiting: u32, stride: u32) -> f64 {
         come(&mut kept, number);
     }
     let before = kept.chains.looked.get();
-    for turn in 0..MANY {
-        let (number, next) = crowd.turn(turn, waiting);
-        let found = kept.find(&crowd.receive(number, stride));
+    for operation in 0..MANY {
+        let (number, next) = set.numbers(operation, waiting);
+        let found = kept.find(&set.receive(number, stride));
         assert_ne!(found, NONE, "receive {number} has a message");
         kept.remove(found);
         come(&mut kept, next);
@@ -136,35 +137,32 @@ fn per_operation(steps: u64) -> f64 {
 
 #[test]
 fn ten_thousand_posted_receives_cost_at_most_twice_one() {
-    for crowd in CROWDS {
-        let (one, many) = (posted(crowd, crowd.few(), 1), posted(crowd, MANY, 1));
-        println!("{crowd:?}: {many} steps, {one} with {}", crowd.few());
-        assert!(many <= 2.0 * one, "{crowd:?}: {many} steps, {one} with one");
+    for set in WAITING_SETS {
+        let (one, many) = (posted(set, set.few(), 1), posted(set, MANY, 1));
+        println!("{set:?}: {many} steps, {one} with {}", set.few());
+        assert!(many <= 2.0 * one, "{set:?}: {many} steps, {one} with one");
     }
 }
 
 #[test]
 fn ten_thousand_unexpected_messages_cost_at_most_twice_one() {
-    for crowd in CROWDS {
-        let (one, many) = (
-            unexpected(crowd, crowd.few(), 1),
-            unexpected(crowd, MANY, 1),
-        );
-        println!("{crowd:?}: {many} steps, {one} with {}", crowd.few());
-        assert!(many <= 2.0 * one, "{crowd:?}: {many} steps, {one} with one");
+    for set in WAITING_SETS {
+        let (one, many) = (unexpected(set, set.few(), 1), unexpected(set, MANY, 1));
+        println!("{set:?}: {many} steps, {one} with {}", set.few());
+        assert!(many <= 2.0 * one, "{set:?}: {many} steps, {one} with one");
     }
 }
 
 proptest! {
     /// Programs choose tags in steps of all kinds: powers of two, sizes of grids.
     #[test]
-    fn no_stride_of_tags_or_sources_is_dear(
+    fn no_stride_of_tags_or_sources_is_expensive(
         stride in prop_oneof![(0..20u32).prop_map(|power| 1 << power), 1..100_000u32],
-        crowd in 0..3usize,
+        set in 0..3usize,
         waiting in 1..5_000u32,
     ) {
-        let crowd = CROWDS[crowd];
-        prop_assert!(posted(crowd, waiting, stride) <= 2.0 * posted(crowd, 1, 1) + 1.0);
-        prop_assert!(unexpected(crowd, waiting, stride) <= 2.0 * unexpected(crowd, 1, 1) + 1.0);
+        let set = WAITING_SETS[set];
+        prop_assert!(posted(set, waiting, stride) <= 2.0 * posted(set, 1, 1) + 1.0);
+        prop_assert!(unexpected(set, waiting, stride) <= 2.0 * unexpected(set, 1, 1) + 1.0);
     }
 }

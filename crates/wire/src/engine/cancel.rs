@@ -1,18 +1,18 @@
-//! The end of sends that wait for their peer: finished, or taken back.
+//! Cancellation, and the end of sends that wait for an answer of their peer: finished or cancelled.
 
 use super::recv::received;
-use super::request::{Offer, Outcome, Recall, Request, State, faulted};
-use super::slab::Handle;
+use super::request::{CancelProgress, Offer, Outcome, Request, State, faulted};
 use super::{Accepted, Engine, take_id};
 use crate::fault::Fault;
 use crate::header::{Flags, Header, Kind};
+use crate::slab::Handle;
 use crate::transport::{Peer, Rma, Take, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Takes an operation back if it is not matched yet; it completes either way, with
-    /// [`super::Status::cancelled`] if it was taken back. A receive answers at once; a send that
-    /// its peer knows of completes when the peer has answered. A stale or complete request is left
-    /// alone (MPI standard, "Probe and Cancel").
+    /// Cancels an operation if it is not matched yet. It completes in either case, with
+    /// [`super::Status::cancelled`] if it was cancelled: a receive at once, a send that its peer knows of
+    /// when the peer has answered. A stale or complete request is not affected (MPI standard, "Probe and
+    /// Cancel").
     pub fn cancel(&mut self, tx: &mut T, request: Request) {
         let Some(index) = self.requests.find(request.0) else {
             return;
@@ -33,8 +33,8 @@ impl<T: Tx + Rma> Engine<T> {
                 self.leave_sends(tx, index);
                 self.release(tx, index, region, cancelled);
             }
-            State::Offered { .. } if record.recall == Recall::None => {
-                record.recall = Recall::Waiting;
+            State::Offered { .. } if record.cancel == CancelProgress::None => {
+                record.cancel = CancelProgress::Waiting;
                 let peer = record.peer;
                 self.wait_to_answer(index);
                 self.resume_peer(tx, peer);
@@ -43,7 +43,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The peer has received, has put all bytes, or has matched a synchronous message.
+    /// The peer has received a message, has put all bytes, or has matched a synchronous message.
     pub(super) fn on_finished(
         &mut self,
         tx: &mut T,
@@ -52,14 +52,14 @@ impl<T: Tx + Rma> Engine<T> {
         body: &mut impl Take,
     ) -> Accepted {
         if !Flags::YES.contains(head.flags) {
-            return Err("an end of a send with flags of a message");
+            return Err("a finished frame with flags of a message");
         }
-        let index = self.own(from, only_id(body)?)?;
+        let index = self.find_own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
         match record.take() {
             State::Offered { region, len } => {
                 let status = record.status(len);
-                self.give_up_recall(index);
+                self.give_up_cancel(index);
                 self.end_send(tx, index, region, Ok(status));
                 Ok(())
             }
@@ -80,16 +80,16 @@ impl<T: Tx + Rma> Engine<T> {
             }
             state => {
                 record.state = state;
-                Err("an end of what is not under way")
+                Err("a finished frame for an operation that is not under way")
             }
         }
     }
 
-    /// The recall of the send at `index` is too late: it is not asked for if it still waits.
-    pub(super) fn give_up_recall(&mut self, index: u32) {
+    /// Drops the cancel of the send at `index` if its frame still waits: it is too late.
+    pub(super) fn give_up_cancel(&mut self, index: u32) {
         let record = &mut self.requests[index];
-        if record.recall == Recall::Waiting {
-            record.recall = Recall::Refused;
+        if record.cancel == CancelProgress::Waiting {
+            record.cancel = CancelProgress::Refused;
             let peer = record.peer as usize;
             self.peers[peer]
                 .answers
@@ -97,7 +97,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Ends the send at `index`, once its recall is answered if it was asked.
+    /// Ends the send at `index`; if a cancel was sent, only once that is answered.
     pub(super) fn end_send(
         &mut self,
         tx: &mut T,
@@ -106,15 +106,15 @@ impl<T: Tx + Rma> Engine<T> {
         outcome: Outcome,
     ) {
         let record = &mut self.requests[index];
-        if record.recall == Recall::Asked {
+        if record.cancel == CancelProgress::Asked {
             record.state = State::Unanswered { region, outcome };
         } else {
             self.release(tx, index, region, outcome);
         }
     }
 
-    /// The peer takes a message back.
-    pub(super) fn on_recall(
+    /// The peer cancels a message.
+    pub(super) fn on_cancel(
         &mut self,
         tx: &mut T,
         from: Peer,
@@ -122,7 +122,7 @@ impl<T: Tx + Rma> Engine<T> {
         body: &mut impl Take,
     ) -> Accepted {
         if !head.flags.is_empty() {
-            return Err("a recall with flags");
+            return Err("a cancel with flags");
         }
         let id = only_id(body)?;
         let found = self.unexpected.find_id(from.0, head.envelope, id);
@@ -134,12 +134,12 @@ impl<T: Tx + Rma> Engine<T> {
             }
             None => Flags::empty(),
         };
-        self.answer(tx, from.0, head.envelope, Kind::Recalled, flags, id);
+        self.answer(tx, from.0, head.envelope, Kind::CancelReply, flags, id);
         Ok(())
     }
 
-    /// The peer answers a recall.
-    pub(super) fn on_recalled(
+    /// The peer answers a cancel.
+    pub(super) fn on_cancel_reply(
         &mut self,
         tx: &mut T,
         from: Peer,
@@ -149,12 +149,12 @@ impl<T: Tx + Rma> Engine<T> {
         let yes = match head.flags {
             Flags::YES => true,
             flags if flags.is_empty() => false,
-            _ => return Err("an answer to a recall with flags of a message"),
+            _ => return Err("an answer to a cancel with flags of a message"),
         };
-        let index = self.own(from, only_id(body)?)?;
+        let index = self.find_own(from, only_id(body)?)?;
         let record = &mut self.requests[index];
-        if record.recall != Recall::Asked {
-            return Err("an answer to a recall that was not asked");
+        if record.cancel != CancelProgress::Asked {
+            return Err("an answer to a cancel that was not sent");
         }
         match record.take() {
             State::Offered { region, .. } if yes => {
@@ -167,30 +167,30 @@ impl<T: Tx + Rma> Engine<T> {
             state => {
                 let refused = !yes && matches!(state, State::Offered { .. } | State::Pushing(_));
                 record.state = state;
-                record.recall = Recall::Refused;
+                record.cancel = CancelProgress::Refused;
                 if !refused {
-                    return Err("a matched send was taken back");
+                    return Err("a matched send was cancelled");
                 }
             }
         }
         Ok(())
     }
 
-    /// The operation with `from` that a frame's id names.
-    pub(super) fn own(&self, from: Peer, id: u64) -> Result<u32, &'static str> {
+    /// Index of the operation with peer `from` that `id` names.
+    pub(super) fn find_own(&self, from: Peer, id: u64) -> Result<u32, &'static str> {
         self.requests
             .find(Handle::from_word(id))
             .filter(|&index| self.requests[index].peer == from.0)
-            .ok_or("an answer to nothing")
+            .ok_or("an answer with an unknown id")
     }
 }
 
-/// The id that is all of a body.
+/// Reads a body that is one id.
 fn only_id(body: &mut impl Take) -> Result<u64, &'static str> {
     let id = take_id(body)?;
     if body.left() == 0 {
         Ok(id)
     } else {
-        Err("a frame has more than its id")
+        Err("a frame is longer than its id")
     }
 }

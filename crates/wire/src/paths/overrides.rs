@@ -1,10 +1,10 @@
-//! Switch points that somebody has set.
+//! Switch points between paths that settings override ([`PathOverrides`]).
 
 use super::Path;
 
-/// Which rendezvous may be taken.
+/// Which rendezvous paths may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rendezvous {
+pub enum RendezvousScheme {
     /// R0 or R1, by cost.
     #[default]
     Auto,
@@ -14,8 +14,8 @@ pub enum Rendezvous {
     Put,
 }
 
-impl Rendezvous {
-    /// Whether `path` may be taken at all.
+impl RendezvousScheme {
+    /// Whether `path` may be used.
     pub(super) fn allows(self, path: Path) -> bool {
         match self {
             Self::Auto => true,
@@ -25,32 +25,32 @@ impl Rendezvous {
     }
 }
 
-/// Switch points that somebody has set; costs decide where there is none.
+/// Switch points that settings override; costs decide where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Switches {
+pub struct PathOverrides {
     /// Longest message on E0, in bytes.
     pub short: Option<u32>,
     /// Longest message on E0 or E1, in bytes.
     pub eager: Option<u32>,
-    /// Longest message on R0, in bytes, where both rendezvous may be taken.
+    /// Longest message on R0, in bytes, if both rendezvous paths may be used.
     pub get: Option<u64>,
-    /// Which rendezvous may be taken.
-    pub rendezvous: Rendezvous,
+    /// Which rendezvous paths may be used.
+    pub rendezvous: RendezvousScheme,
     /// Bytes of one put on R1.
     pub chunk: Option<u64>,
 }
 
-impl Switches {
-    /// Nothing is set.
+impl PathOverrides {
+    /// Overrides nothing.
     pub const NONE: Self = Self {
         short: None,
         eager: None,
         get: None,
-        rendezvous: Rendezvous::Auto,
+        rendezvous: RendezvousScheme::Auto,
         chunk: None,
     };
 
-    /// These, and where nothing is set `others`.
+    /// These overrides, and those of `others` where these have none.
     #[must_use]
     pub fn or(&self, others: &Self) -> Self {
         Self {
@@ -58,14 +58,14 @@ impl Switches {
             eager: self.eager.or(others.eager),
             get: self.get.or(others.get),
             rendezvous: match self.rendezvous {
-                Rendezvous::Auto => others.rendezvous,
+                RendezvousScheme::Auto => others.rendezvous,
                 forced => forced,
             },
             chunk: self.chunk.or(others.chunk),
         }
     }
 
-    /// Only the longest eager message is set, in bytes.
+    /// Overrides only the longest eager message, in bytes.
     #[must_use]
     pub const fn eager(bytes: u32) -> Self {
         Self {

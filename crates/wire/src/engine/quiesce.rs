@@ -1,21 +1,22 @@
-//! Leaving: nothing more is received here.
+//! The end of receiving, before a rank leaves the job ([`Engine::quiesce`]).
 
 use super::Engine;
-use super::chains::Pattern;
-use super::request::{Record, Request, Source, State, Tag};
+use super::pattern::Pattern;
+use super::pattern::{Source, Tag};
+use super::request::{Record, Request, State};
 use crate::transport::{Peer, Rma, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Receives nothing more, for who wants to leave: takes back every posted receive, and says
-    /// whether all else that was begun here is over. Call it after each progress until it is.
+    /// Cancels every posted receive, and returns whether all other operations have ended. Call it after each
+    /// progress pass until it returns true; then the rank can leave.
     ///
-    /// While something is not over, messages that wait here are received into `nothing`, which has
-    /// no room. So ranks that leave at once, each with a message to the next one that nobody
-    /// receives, do not wait for each other. Claimed messages stay with their handles.
+    /// Until then it receives unexpected messages into `nothing`, an empty buffer, so that ranks that leave
+    /// together with sends that no receive matches do not wait for each other. Claimed messages stay with
+    /// their handles.
     ///
     /// # Cost
-    /// Constant, but for the first call and after messages that came meanwhile.
-    pub fn retire(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
+    /// Constant, except for the first call and after new unexpected messages.
+    pub fn quiesce(&mut self, tx: &mut T, nothing: &T::Bytes) -> bool {
         if !self.posted.is_empty() {
             for index in self.requests.indices() {
                 if self.requests.is_full(index)
@@ -25,7 +26,7 @@ impl<T: Tx + Rma> Engine<T> {
                 }
             }
         }
-        if self.requests.used() == self.held {
+        if self.requests.used() == self.untested {
             return true;
         }
         if self.unexpected.is_empty() {

@@ -1,4 +1,4 @@
-//! The path of the longest messages (R1): the sender puts them in chunks.
+//! Path R1 of the longest messages: the sender puts them in chunks.
 //!
 //! ```text
 //!  sender                                         receiver
@@ -8,23 +8,22 @@
 //!  Finished{its id}, release                  ->  release
 //! ```
 //!
-//! At most [`DEPTH`] puts of a message are under way: as many as keep a road busy while chunks are
-//! prepared, and not so many that one message takes all of a transport's operations.
+//! At most [`DEPTH`] puts of a message are under way: enough to keep a transport busy, and few enough that
+//! one message does not take all of its operations.
 
-use super::rendezvous::OFFER_LEN;
 use super::request::{Push, State, faulted};
 use super::{Accepted, Engine, ID_LEN, take_id};
 use crate::fault::Fault;
 use crate::header::{Envelope, Flags, Header, Kind};
 use crate::transport::{Busy, Key, Local, Peer, Put, Remote, Rma, Slot, Take, Token, Tx};
 
-/// Puts of one message that are under way at most.
+/// Most puts of one message that are under way.
 const DEPTH: u32 = 4;
 
-/// Body of a clear-to-send: the sender's id, the receiver's, the room, the key.
-const CLEAR_LEN: usize = OFFER_LEN + ID_LEN;
+/// Length of a clear-to-send's body: the sender's id, the receiver's id, the length of the buffer, its key.
+const CLEAR_LEN: usize = 2 * ID_LEN + 8 + Key::LEN;
 
-/// Says where the bytes of the send `id` go: `room` of them, to what `key` reaches.
+/// Sends a clear-to-send for the send `id`: its sender may put `room` bytes to the memory of `key`.
 pub(super) fn clear_to_send<T: Tx>(
     tx: &mut T,
     to: Peer,
@@ -50,7 +49,7 @@ pub(super) fn clear_to_send<T: Tx>(
 }
 
 impl<R> Push<R> {
-    /// Starts as many puts as may be under way. Afterwards it waits for ends, not for room.
+    /// Starts as many puts as may be under way. Then the send waits for their ends, not for room.
     pub(super) fn start<T>(
         &mut self,
         tx: &mut T,
@@ -83,7 +82,7 @@ impl<R> Push<R> {
 }
 
 impl<T: Tx + Rma> Engine<T> {
-    /// The peer says where a message goes.
+    /// A clear-to-send arrived.
     pub(super) fn on_clear_to_send(
         &mut self,
         tx: &mut T,
@@ -94,7 +93,7 @@ impl<T: Tx + Rma> Engine<T> {
         if body.left() != CLEAR_LEN || !head.flags.is_empty() {
             return Err("a clear-to-send has 56 bytes and no flags");
         }
-        let index = self.own(from, take_id(body)?)?;
+        let index = self.find_own(from, take_id(body)?)?;
         let (id, room) = (take_id(body)?, take_id(body)?);
         let mut key = Key([0; Key::LEN]);
         body.take(&mut key.0);
@@ -104,7 +103,7 @@ impl<T: Tx + Rma> Engine<T> {
                 region: Some(region),
                 len,
             } if len > get && (1..=len).contains(&room) => {
-                self.give_up_recall(index);
+                self.give_up_cancel(index);
                 self.requests[index].state = State::Pushing(Push {
                     region,
                     len,
@@ -121,7 +120,7 @@ impl<T: Tx + Rma> Engine<T> {
             }
             state => {
                 self.requests[index].state = state;
-                Err("a clear-to-send that nothing asked for, or of another length")
+                Err("a clear-to-send without a request, or of another length")
             }
         }
     }
@@ -147,7 +146,7 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Ends a send whose puts have all ended.
+    /// Ends a send all of whose puts have ended.
     fn pushed(&mut self, tx: &mut T, index: u32) {
         let record = &mut self.requests[index];
         let State::Pushing(push) = record.take() else {

@@ -1,17 +1,18 @@
-//! The direct road: a blocking receive that takes a short message from its transport at once.
+//! The fast path of a blocking receive: takes a short message from the transport without request and look-up.
 //!
-//! When nothing of ours comes before a source's next frame, a receive from it needs no request and
-//! no lookup: see [`Rx::poll_short`].
+//! It is open for a source while no unexpected message or posted receive has to be matched first: see
+//! [`Rx::poll_short`].
 
 use super::Engine;
-use super::request::{Source, Status, Tag};
-use crate::direct::{Short, Wanted};
+use super::pattern::{Source, Tag};
+use super::request::Status;
+use crate::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::header::Envelope;
 use crate::transport::{Bytes, Peer, Rma, Rx, Tx};
 
 impl<T: Tx + Rma> Engine<T> {
-    /// Whether the direct road is open: no message of `source` waits, no posted receive could take
-    /// its next one, and it is not lost.
+    /// Whether the fast path is open for `source`: it has no unexpected message, no posted receive can match
+    /// its next message, and it is not lost.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.
@@ -20,7 +21,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// Two loads and one compare; three loads for any source.
     #[inline]
     #[must_use]
-    pub fn direct(&self, source: Source) -> bool {
+    pub fn is_fast_path_open(&self, source: Source) -> bool {
         match source {
             Source::Peer(source) => self.pending[source.0 as usize] | self.any_posted == 0,
             Source::Any => {
@@ -29,21 +30,20 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// The part of [`Engine::recv_direct`] that is worth inlining: receives the message if it has
-    /// come from `source` and nothing of ours goes before it, and does nothing otherwise. After
-    /// `None`, [`Engine::recv_direct`] tells.
+    /// The inlined part of [`Engine::recv_fast`]: receives the message if it has arrived from `source` and
+    /// the fast path is open. `None`: it did nothing; call [`Engine::recv_fast`].
     ///
     /// # Cost
-    /// As there.
+    /// As [`Engine::recv_fast`].
     #[inline(always)]
-    pub fn take_direct<X, C>(
+    pub fn take_fast<X, C>(
         &self,
         rx: &mut X,
         tx: &mut T,
         source: Peer,
-        wanted: Wanted,
+        wanted: EnvelopeFilter,
         body: &C,
-    ) -> Option<Short>
+    ) -> Option<ShortMessage>
     where
         X: Rx<T>,
         C: Bytes,
@@ -54,18 +54,18 @@ impl<T: Tx + Rma> Engine<T> {
         rx.take_short(tx, source, wanted, body)
     }
 
-    /// Looks once at what `source` has sent. If that is an eager message of `context` and `tag` that
-    /// fits `body`, it is received and its status returned. Anything else takes the usual road. The
-    /// look itself, and what it brings, may close the road: after `None`, ask [`Engine::direct`]
-    /// whether to look again. Where it does not hold, nothing is received here.
+    /// Polls `source` once. If the next arrival is an eager message in `context` with `tag` that fits `body`,
+    /// it is received and its status returned. All else is handled as in any poll, and may close the fast
+    /// path: after `None`, check [`Engine::is_fast_path_open`] before the next call. While the path is
+    /// closed, this does nothing.
     ///
     /// # Panics
     /// If `source` is not one of the engine's peers.
     ///
     /// # Cost
-    /// Besides the transport's own work that of [`Engine::direct`]; no allocation, no request.
+    /// That of [`Engine::is_fast_path_open`] and the transport's own work; no allocation, no request.
     #[inline(always)]
-    pub fn recv_direct<X, C>(
+    pub fn recv_fast<X, C>(
         &mut self,
         rx: &mut X,
         tx: &mut T,
@@ -78,12 +78,12 @@ impl<T: Tx + Rma> Engine<T> {
         X: Rx<T>,
         C: Bytes,
     {
-        if !self.direct(source) {
+        if !self.is_fast_path_open(source) {
             return None;
         }
         let wanted = match tag {
-            Tag::Exact(tag) => Wanted::exact(Envelope { context, tag }),
-            Tag::Any => Wanted::any_tag(context),
+            Tag::Exact(tag) => EnvelopeFilter::exact(Envelope { context, tag }),
+            Tag::Any => EnvelopeFilter::any_tag(context),
         };
         let from = match source {
             Source::Peer(peer) => Some(peer),
