@@ -3,7 +3,7 @@
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::check::{Arrays, Contract, Fault, Kind, Lengths, Report, check_plans};
-use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// The elements from `first` on.
 const fn part(buf: Buf, first: u64, count: u64) -> Part {
@@ -20,8 +20,8 @@ struct Gather {
 }
 
 impl Gather {
-    fn coming(&self, known: &Known<'_>) -> Option<u64> {
-        self.believes.or_else(|| known.learned.get(3))
+    fn coming(&self, inputs: &PlanInputs<'_>) -> Option<u64> {
+        self.believes.or_else(|| inputs.learned.get(3))
     }
 }
 
@@ -30,18 +30,18 @@ impl Plan for Gather {
         [1, 3, 1][self.rank as usize]
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match self.rank {
-            1 => self.own + self.coming(known).unwrap_or(0),
+            1 => self.own + self.coming(inputs).unwrap_or(0),
             _ => 0,
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let own = part(Buf::In, 0, self.own);
         match (self.rank, i) {
             (0, _) => {
-                let [first, second, third] = known.given.recvs else {
+                let [first, second, third] = inputs.arrays.recvs else {
                     panic!("three ranks")
                 };
                 acts.recv(1, 0, part(Buf::OutBlock(1), 0, second + third));
@@ -53,11 +53,11 @@ impl Plan for Gather {
                 }
             }
             (1, 1) => {
-                let coming = self.coming(known)?;
+                let coming = self.coming(inputs)?;
                 acts.recv(2, 0, part(Buf::Scratch, self.own, coming));
                 acts.copy(own, part(Buf::Scratch, 0, self.own));
             }
-            (1, _) => acts.send(0, 0, part(Buf::Scratch, 0, self.own + self.coming(known)?)),
+            (1, _) => acts.send(0, 0, part(Buf::Scratch, 0, self.own + self.coming(inputs)?)),
             _ => acts.send(1, 0, own),
         }
         Some(i)
@@ -111,19 +111,19 @@ impl Plan for Scatter {
         [2, 4, 1][self.rank as usize]
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        match (self.rank, known.given.sends) {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        match (self.rank, inputs.arrays.sends) {
             (0, [_, second, third]) => 16 + second + third,
-            (1, _) => known.learned.get(1).unwrap_or(0),
+            (1, _) => inputs.learned.get(1).unwrap_or(0),
             _ => 0,
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let learned = |slot| known.learned.get(slot);
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let learned = |slot| inputs.learned.get(slot);
         match (self.rank, i) {
             (0, 0) => {
-                let [first, second, third] = known.given.sends else {
+                let [first, second, third] = inputs.arrays.sends else {
                     panic!("three ranks")
                 };
                 let rest = second + third;
@@ -131,7 +131,7 @@ impl Plan for Scatter {
                 acts.copy(part(Buf::InBlock(1), 0, rest), part(Buf::Scratch, 16, rest));
                 acts.copy(part(Buf::InBlock(0), 0, *first), part(Buf::Out, 0, *first));
             }
-            (0, _) => acts.send(1, 0, part(Buf::Scratch, 0, self.scratch(known))),
+            (0, _) => acts.send(1, 0, part(Buf::Scratch, 0, self.scratch(inputs))),
             (1, 0) => acts.size(0, 0, 1),
             (1, 1) => acts.recv(0, 0, part(Buf::Scratch, 0, learned(1)?)),
             (1, 2) => acts.learn(part(Buf::Scratch, self.at, 8), 2),

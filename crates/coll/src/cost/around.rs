@@ -3,54 +3,10 @@
 
 use super::exchanges::share;
 use super::lines::Line;
+use super::rooted::AtRoot;
 use super::{Cost, Model, Way};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
-
-/// The root of a scatter.
-#[derive(Default)]
-pub(super) struct Root {
-    /// When its processor has sent everything.
-    pub(super) sent: u64,
-    /// When its adapter has carried it.
-    pub(super) carried: u64,
-    /// When nobody needs anything of it any more.
-    pub(super) done: u64,
-    /// The first of the ranks that get their blocks through its last child.
-    pub(super) last_child: u32,
-}
-
-impl Root {
-    /// Sends blocks of so many bytes, and says when they have come. What is long is carried when it has been asked for, or
-    /// copied on the node; until then the root waits.
-    pub(super) fn send(&mut self, model: &Model, way: Way, bytes: u64) -> u64 {
-        let (start, path) = (self.sent, model.path(way));
-        let is_long = bytes > model.machine.eager;
-        self.sent = start.saturating_add(model.send(way, bytes));
-        if way == Way::Network {
-            let ready = match is_long {
-                true => start.saturating_add(model.bare(way, 0) + path.send + path.latency),
-                false => self.sent,
-            };
-            self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
-        }
-        let come = match way {
-            Way::Network => self.carried.saturating_add(model.end(way)),
-            Way::Node => start.saturating_add(model.hop(way, bytes)),
-        };
-        let seen = match way {
-            _ if !is_long => self.sent,
-            Way::Network => self.carried,
-            Way::Node => come.saturating_add(model.told(way, bytes)),
-        };
-        self.done = self.done.max(seen);
-        come
-    }
-}
-
-/// What the root of a scatter does in it. Of ranks that may get their blocks long after their neighbours below it is told
-/// which they are, and when that is.
-pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
 
 /// A scatter among so many ranks, the first ones of all, of blocks of so many bytes.
 pub(super) fn scattered(

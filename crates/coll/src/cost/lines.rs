@@ -1,11 +1,10 @@
 //! Algorithms that go from rank to rank: down a chain, up, around a ring, or between neighbours.
 
-use super::askew::across;
-use super::direct::got_by_last;
+use super::alternating::alternate;
 use super::exchanges::{block_of, share};
-use super::turns::take_turns;
+use super::peers::{across_edge, got_by_last, to_last};
 use super::{Model, Way};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
@@ -135,7 +134,7 @@ impl Line {
             Course::Up if ends => enters,
             _ => leaves.max(enters),
         };
-        let lanes = match place.order() {
+        let rails = match place.order() {
             Order::Block => 1,
             Order::Cyclic => u64::from(place.per_node()),
         };
@@ -147,7 +146,7 @@ impl Line {
                     Course::Down | Course::Up => model.load(bytes),
                 };
                 let carried = each(Way::Network, &load).saturating_add(self.behind(model, bytes));
-                inside.max(edge).max(carried.saturating_mul(lanes))
+                inside.max(edge).max(carried.saturating_mul(rails))
             }
         };
         busy.max(self.wait(model, bytes, work))
@@ -157,7 +156,7 @@ impl Line {
     /// same way: where the last node has fewer ranks than others, nodes are out of step, and several pieces at a time are
     /// asked for late. Then they come at a time, and so it stays. In simulations half of a piece's load is lost where one
     /// rank is there, two fifths where more are, each over the number of pieces; and all of it where two ranks are there, of
-    /// which [one does not ask ahead](Parameters::asks_ahead). Not where a node takes longer to copy it.
+    /// which [one does not ask ahead](Parameters::receives_ahead). Not where a node takes longer to copy it.
     fn behind(&self, model: &Model, bytes: u64) -> u64 {
         let (place, piece) = (model.place, self.piece(bytes));
         let is_full = place.on_last_node() == place.per_node();
@@ -172,7 +171,7 @@ impl Line {
         let load = model.load(piece);
         match place.on_last_node() {
             1 => load / 2 / self.pieces,
-            2 if bytes > Parameters::ASKED_BY_PAIRS => load,
+            2 if bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => load,
             _ => load.saturating_mul(2) / 5 / self.pieces,
         }
     }
@@ -185,7 +184,7 @@ impl Line {
     /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
     /// one when they have offered the one before: on its node a rank waits until it is seen that the message has been
     /// copied. Between nodes it waits until the message has left or, going up, has come; but where nothing is worked
-    /// on the ranks at the edges [ask ahead](Parameters::asks_ahead). If there a rank is alone on the last of several
+    /// on the ranks at the edges [ask ahead](Parameters::receives_ahead). If there a rank is alone on the last of several
     /// nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
     fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         if bytes <= model.machine.eager {
@@ -206,7 +205,7 @@ impl Line {
             _ if work > 0 => (hop - model.end(Way::Network))
                 .saturating_add(self.others(model, bytes))
                 .saturating_add(work),
-            Course::Around if is_pair && bytes > Parameters::ASKED_BY_PAIRS => {
+            Course::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
                 hop - model.end(Way::Network)
             }
             _ => {
@@ -275,7 +274,7 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
-    take_turns(model, block, 0, pieces.into())
+    alternate(model, block, 0, pieces.into())
         .saturating_add(model.copy(block))
         .max(ring_after_tree(call, parameters, model))
 }
@@ -337,7 +336,7 @@ fn rounds_of_pairs(call: &Call) -> u64 {
     u64::from(call.size / 2).saturating_sub(1)
 }
 
-/// Two blocks at a time, after the time in which a guest gives its own one, if it has one. It gets one from each other
+/// Two blocks at a time, after the time in which a folded rank gives its own one, if it has one. It gets one from each other
 /// rank.
 fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
@@ -347,12 +346,12 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
         two if two > eager && given.is_some() => block.saturating_mul(3),
         two => two,
     };
-    let has_guest = !call.size.is_multiple_of(2);
+    let has_folded_rank = !call.size.is_multiple_of(2);
     let edges = two_rounds_at_edges(call.size & !1, bytes, model);
-    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
+    // What a folded rank gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
     let load = model.load(block);
     let (beside, before) = match place.on_last_node() {
-        _ if !has_guest || edges == 0 => (0, 0),
+        _ if !has_folded_rank || edges == 0 => (0, 0),
         1 if given.is_some() && bytes > eager => (0, load.saturating_mul(place.per_node().into())),
         1 => (0, 0),
         _ => (load.saturating_mul(3), 0),
@@ -360,7 +359,7 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let two_rounds = (2 * model.hop(Way::Node, bytes)).max(edges.saturating_add(beside));
     let pace = two_rounds.saturating_mul(rounds_of_pairs(call)) / 2;
     let first = model.hop(model.way(1), block);
-    let got = match has_guest {
+    let got = match has_folded_rank {
         true => got_by_last(model, block),
         false => 0,
     };
@@ -384,7 +383,7 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
         Order::Block if is_one_alone && is_long => 2 * far.saturating_add(load),
         // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
         Order::Block if is_one_alone => {
-            across(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
+            across_edge(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
         }
         Order::Block if is_long => {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
@@ -401,17 +400,8 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
             far.saturating_add(load.saturating_mul(behind))
                 .saturating_add(near)
         }
-        Order::Block => across(model, bytes),
+        Order::Block => across_edge(model, bytes),
         Order::Cyclic => 2 * far.max(load.saturating_mul(place.per_node().into())),
-    }
-}
-
-/// The way to the last rank from the one below it.
-pub(super) fn to_last(model: &Model) -> Way {
-    match model.place.order() {
-        Order::Block if model.place.on_last_node() > 1 => Way::Node,
-        Order::Cyclic if model.place.nodes() == 1 => Way::Node,
-        _ => Way::Network,
     }
 }
 
@@ -429,7 +419,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
         let once = |work| {
             around(model, bytes, work, pieces, Course::Around)
-                .max(take_turns(model, bytes, work, pieces))
+                .max(alternate(model, bytes, work, pieces))
         };
         once(model.reduce(bytes)).saturating_add(once(0))
     };

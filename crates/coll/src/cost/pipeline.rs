@@ -2,9 +2,9 @@
 
 use super::Model;
 use super::rounds::Rounds;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::{Pipeline, Skips, idle};
-use crate::reduce::without_guest;
+use crate::reduce::without_folded_rank;
 
 /// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
 pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
@@ -49,8 +49,8 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
 
 /// A reduction over the circulant graph of all ranks but one, whose vector the root takes first: meanwhile what is short
 /// comes from the others, and is copied once more; what is long waits until it is asked for.
-pub(crate) fn reduce_with_guest(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let others = without_guest(call);
+pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let others = without_folded_rank(call);
     let taken = |way, bytes| model.hop(way, bytes).saturating_add(model.reduce(bytes));
     let welcomed = taken(model.way(others.size.into()), call.bytes());
     if others.size == 1 {

@@ -3,7 +3,7 @@
 mod aliases;
 mod costs;
 mod plain;
-mod wishes;
+mod preferences;
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
@@ -12,10 +12,10 @@ pub use aliases::no_such_hardware;
 use costs::COSTS;
 pub use costs::{bandwidth, latency, machine};
 pub use plain::{plain, textbook};
-use wishes::WISHES;
-pub use wishes::reproducible;
+use preferences::PREFERENCES;
+pub use preferences::reproducible;
 
-use crate::catalog::{Algorithm, Collective};
+use crate::call::{Algorithm, Collective};
 
 /// The word that leaves the choice to [`choose`](crate::choice::choose).
 const AUTO: &str = "auto";
@@ -124,7 +124,7 @@ const SERVED: usize = {
 /// [`algorithm`], one for each collective that has an algorithm; the others are
 /// fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &{
-    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + WISHES.len()];
+    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + PREFERENCES.len()];
     let (mut at, mut next) = (0, 0);
     while at < Collective::ALL.len() {
         if algorithms(Collective::ALL[at]) > 0 {
@@ -144,8 +144,8 @@ pub const SETTINGS: &[Setting] = &{
         (at, next) = (at + 1, next + 1);
     }
     at = 0;
-    while at < WISHES.len() {
-        rows[next] = WISHES[at];
+    while at < PREFERENCES.len() {
+        rows[next] = PREFERENCES[at];
         (at, next) = (at + 1, next + 1);
     }
     rows
@@ -194,7 +194,7 @@ mod tests {
     use oxmpi_text::{Setting, size};
 
     use super::{AUTO, SETTINGS, algorithm, words};
-    use crate::catalog::{Algorithm, Collective};
+    use crate::call::{Algorithm, Collective};
     use crate::choice::Tuning;
 
     fn row(name: &str) -> &'static Setting {

@@ -5,9 +5,12 @@ use alloc::vec::Vec;
 use super::Setup;
 use super::error::Error;
 use super::events::{Event, Events, What};
+use super::intra_node::Meetings;
+use super::message::{Leg, Message, Receive};
 use super::slab::{Linked, NONE, Queue, Slab};
-use super::together::Meetings;
+use crate::cost::intra_node_op;
 use crate::machine::{Machine, Path};
+use crate::plan::IntraNodeOp;
 
 /// A rank without its program: its processor's time and its two queues.
 #[derive(Clone, Copy, Debug)]
@@ -31,75 +34,6 @@ pub(super) struct Rank {
 struct Adapter {
     out: u64,
     into: u64,
-}
-
-/// Where a message is on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leg {
-    /// All of it, in one go.
-    Eager,
-    /// A long message is announced.
-    Request,
-    /// The receiver's adapter asks the sender's for it.
-    Grant,
-    /// A long message itself.
-    Data,
-}
-
-/// A message between two ranks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    /// Orders events of one time.
-    tie: u64,
-    pub(super) bytes: u64,
-    /// When it comes to its receiver, if that is on the same node.
-    due: u64,
-    /// The simulated ranks at its ends.
-    source: u32,
-    target: u32,
-    /// The sender's rank in the receiver's eyes.
-    pub(super) from: u32,
-    pub(super) tag: u32,
-    next: u32,
-    /// The receive that it has met.
-    receive: u32,
-    pub(super) leg: Leg,
-    /// Whether it goes from node to node.
-    remote: bool,
-    /// Whether the sender's buffer is free again.
-    pub(super) sent: bool,
-    /// Who still needs this record: the network, and the sender of a long message.
-    holders: u8,
-}
-
-impl Linked for Message {
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-
-    fn key(&self) -> (u32, u32) {
-        (self.from, self.tag)
-    }
-}
-
-/// A receive under way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Receive {
-    pub(super) from: u32,
-    pub(super) tag: u32,
-    pub(super) bytes: u64,
-    pub(super) next: u32,
-    pub(super) done: bool,
-}
-
-impl Linked for Receive {
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-
-    fn key(&self) -> (u32, u32) {
-        (self.from, self.tag)
-    }
 }
 
 /// What a simulation counts.
@@ -428,6 +362,23 @@ impl<'a> World<'a> {
                 Ok(Some(event.message))
             }
         })
+    }
+
+    /// A rank begins what it does together with others of its node: all are done as long after the last of them has
+    /// come as the [form](crate::cost) says. The answer names it among what the rank does so.
+    pub(super) fn come(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
+        let me = self.rank(rank);
+        me.joined += 1;
+        let (request, now) = (me.joined, me.cpu);
+        if let Some((ranks, last)) = self.meetings.come(rank, act, now)? {
+            let bytes = act.count * self.element;
+            let node = self.setup.machine.node;
+            let end = last + intra_node_op(node, act.collective, act.ranks.size, bytes);
+            for rank in ranks {
+                self.passes(rank, end, What::Met);
+            }
+        }
+        Ok(request)
     }
 
     /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
