@@ -132,12 +132,31 @@ impl Algorithm {
     }
 }
 
+/// Former names of algorithms, which settings and rules accept for one release: the old and the new one.
+const FORMER_NAMES: [(&str, &str); 8] = [
+    ("guest", "folded"),
+    ("lane-bruck", "rail-bruck"),
+    ("lane-chain", "rail-chain"),
+    ("lane-circulant", "rail-circulant"),
+    ("lane-knomial", "rail-knomial"),
+    ("lane-ring", "rail-ring"),
+    ("ports", "multirail"),
+    ("team", "intra-node"),
+];
+
 impl Collective {
     /// The algorithms that implement it.
     pub fn algorithms(self) -> impl Iterator<Item = Algorithm> {
         Algorithm::ALL
             .into_iter()
             .filter(move |algorithm| algorithm.collective() == self)
+    }
+
+    /// Its algorithm with this name, or with this former name.
+    pub fn algorithm(self, name: &str) -> Option<Algorithm> {
+        let former = FORMER_NAMES.iter().find(|(former, _)| *former == name);
+        let name = former.map_or(name, |(_, name)| name);
+        self.algorithms().find(|algorithm| algorithm.name() == name)
     }
 }
 

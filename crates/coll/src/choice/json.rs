@@ -230,8 +230,7 @@ fn collective(name: &str) -> Result<Collective, String> {
 }
 
 fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
-    let found = collective.algorithms().find(|one| one.name() == name);
-    found.ok_or_else(|| {
+    collective.algorithm(name).ok_or_else(|| {
         let names: Vec<_> = collective.algorithms().map(Algorithm::name).collect();
         format!(
             "algorithm: {collective} has no `{name}`{} It has {}",

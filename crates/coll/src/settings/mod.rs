@@ -104,10 +104,10 @@ collectives! {
 ///
 /// What is no algorithm of the collective; the error lists those there are.
 pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>, Error> {
-    words(collective).find(text)?;
-    Ok(collective
-        .algorithms()
-        .find(|algorithm| algorithm.name() == text))
+    match collective.algorithm(text) {
+        None => words(collective).find(text).map(|_| None),
+        found => Ok(found),
+    }
 }
 
 /// How many collectives have an algorithm.
@@ -226,6 +226,14 @@ mod tests {
                 "{collective} has a row where it has an algorithm"
             );
         }
+    }
+
+    #[test]
+    fn former_names_are_accepted() {
+        let named = |name| algorithm(Collective::Allreduce, name);
+        assert_eq!(named("team"), Ok(Some(Algorithm::AllreduceIntraNode)));
+        assert_eq!(named("lane-circulant"), named("rail-circulant"));
+        assert!(named("guest").is_err(), "reduce alone has that one");
     }
 
     #[test]

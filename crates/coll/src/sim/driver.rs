@@ -97,15 +97,15 @@ impl Driver for View<'_, '_> {
     fn done(&mut self, request: &mut Request) -> Result<bool, Error> {
         Ok(match *request {
             Request::Receive(receive) => {
-                let done = self.world.receives.get(receive).done;
+                let done = self.world.receives[receive as usize].done;
                 if done {
-                    self.world.receives.remove(receive);
+                    self.world.receives.remove(receive as usize);
                 }
                 done
             }
             Request::IntraNodeOp(joined) => self.world.rank(self.rank).met >= joined,
             Request::Send(message) => {
-                let sent = self.world.messages.get(message).sent;
+                let sent = self.world.messages[message as usize].sent;
                 if sent {
                     self.world.release(message);
                 }

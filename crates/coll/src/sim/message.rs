@@ -1,6 +1,6 @@
 //! Messages on their way, and receives that wait for them.
 
-use super::slab::Linked;
+use super::queue::Linked;
 
 /// Where a message is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

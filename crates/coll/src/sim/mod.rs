@@ -47,7 +47,7 @@ mod goal;
 mod intra_node;
 mod message;
 mod offload;
-mod slab;
+mod queue;
 mod symmetry;
 mod workload;
 mod world;

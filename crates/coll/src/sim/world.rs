@@ -7,10 +7,11 @@ use super::error::Error;
 use super::events::{Event, Events, What};
 use super::intra_node::Meetings;
 use super::message::{Leg, Message, Receive};
-use super::slab::{Linked, NONE, Queue, Slab};
+use super::queue::{Linked, NONE, Queue};
 use crate::cost::intra_node_op;
 use crate::machine::{Machine, Path};
 use crate::plan::IntraNodeOp;
+use slab::Slab;
 
 /// A rank without its program: its processor's time and its two queues.
 #[derive(Clone, Copy, Debug)]
@@ -162,7 +163,7 @@ impl<'a> World<'a> {
             remote: hop.distance > 0,
             sent: false,
             holders: if eager { 1 } else { 2 },
-        });
+        }) as u32;
         self.counts.messages += 1;
         if hop.distance > 0 {
             self.counts.remote += 1;
@@ -195,14 +196,14 @@ impl<'a> World<'a> {
                 bytes,
                 next: NONE,
                 done: false,
-            });
+            }) as u32;
             self.ranks[target as usize]
                 .posted
                 .push(&mut self.receives, receive);
             return Ok(Some(receive));
         };
         let (leg, length) = {
-            let m = self.messages.get(message);
+            let m = &mut self.messages[message as usize];
             (m.leg, m.bytes)
         };
         if length != bytes {
@@ -230,8 +231,8 @@ impl<'a> World<'a> {
             bytes,
             next: NONE,
             done: false,
-        });
-        self.messages.get(message).receive = receive;
+        }) as u32;
+        self.messages[message as usize].receive = receive;
         self.fetch(message);
         Ok(Some(receive))
     }
@@ -244,22 +245,22 @@ impl<'a> World<'a> {
         let (message, walked) = me.unexpected.find(&mut self.messages, (from, tag))?;
         me.cpu += walked * matching;
         self.counts.walked += walked;
-        Some(self.messages.get(message).bytes)
+        Some(self.messages[message as usize].bytes)
     }
 
     /// One holder of the message's record needs it no more.
     pub(super) fn release(&mut self, message: u32) {
-        let record = self.messages.get(message);
+        let record = &mut self.messages[message as usize];
         record.holders -= 1;
         if record.holders == 0 {
-            self.messages.remove(message);
+            self.messages.remove(message as usize);
         }
     }
 
     /// A long message has met its receive: the receiver asks for it, or copies it out of the sender's memory.
     fn fetch(&mut self, message: u32) {
         let machine = self.setup.machine;
-        let record = self.messages.get(message);
+        let record = &mut self.messages[message as usize];
         let (bytes, target) = (record.bytes, record.target);
         if record.remote {
             record.leg = Leg::Grant;
@@ -287,10 +288,10 @@ impl<'a> World<'a> {
     }
 
     fn launch(&mut self, message: u32, time: u64) {
-        if self.messages.get(message).remote {
+        if self.messages[message as usize].remote {
             self.happens(message, time, What::Inject);
         } else {
-            let Message { leg, bytes, .. } = *self.messages.get(message);
+            let Message { leg, bytes, .. } = self.messages[message as usize];
             let node = self.setup.machine.node;
             let travels = leg == Leg::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
@@ -303,18 +304,18 @@ impl<'a> World<'a> {
     /// sent to the same rank with the same tag earlier (MPI 4.1, section 3.5: messages do not
     /// overtake). Between nodes the adapters keep that order.
     fn in_order(&mut self, message: u32, time: u64) -> u64 {
-        let Message { target, .. } = *self.messages.get(message);
-        let key = self.messages.get(message).key();
+        let Message { target, .. } = self.messages[message as usize];
+        let key = self.messages[message as usize].key();
         let coming = &mut self.ranks[target as usize].coming;
         let before = coming.last(&mut self.messages, key);
-        let due = before.map_or(time, |before| time.max(self.messages.get(before).due));
-        self.messages.get(message).due = due;
+        let due = before.map_or(time, |before| time.max(self.messages[before as usize].due));
+        self.messages[message as usize].due = due;
         coming.push(&mut self.messages, message);
         due
     }
 
     fn happens(&mut self, message: u32, time: u64, what: What) {
-        let tie = self.messages.get(message).tie;
+        let tie = self.messages[message as usize].tie;
         self.events.push(Event {
             time,
             tie,
@@ -348,7 +349,7 @@ impl<'a> World<'a> {
             }
             What::Deliver => self.deliver(event),
             What::Sent => {
-                let record = self.messages.get(event.message);
+                let record = &mut self.messages[event.message as usize];
                 record.sent = true;
                 let source = record.source;
                 let me = self.rank(source);
@@ -383,7 +384,7 @@ impl<'a> World<'a> {
 
     /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
     fn leg(&mut self, message: u32) -> (u32, u32, u64) {
-        let m = *self.messages.get(message);
+        let m = self.messages[message as usize];
         let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
         match m.leg {
             Leg::Eager | Leg::Data => (source, target, m.bytes),
@@ -399,7 +400,7 @@ impl<'a> World<'a> {
         let start = event.time.max(*out);
         *out = start + network.gap.max(bytes * network.byte);
         self.happens(event.message, start + network.latency, What::Arrive);
-        if self.messages.get(event.message).leg == Leg::Data {
+        if self.messages[event.message as usize].leg == Leg::Data {
             self.happens(event.message, start + bytes * network.byte, What::Sent);
         }
     }
@@ -415,19 +416,19 @@ impl<'a> World<'a> {
 
     /// A message is in the receiver's memory, and its processor turns to it when it is free.
     fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
-        let record = *self.messages.get(event.message);
+        let record = self.messages[event.message as usize];
         let recv = self.path(&record).recv;
         match record.leg {
             Leg::Eager | Leg::Request => return self.meet(event),
             Leg::Grant => {
-                self.messages.get(event.message).leg = Leg::Data;
+                self.messages[event.message as usize].leg = Leg::Data;
                 self.happens(event.message, event.time, What::Inject);
                 return Ok(None);
             }
             Leg::Data => {
                 let me = self.rank(record.target);
                 me.cpu = me.cpu.max(event.time) + recv;
-                self.receives.get(record.receive).done = true;
+                self.receives[record.receive as usize].done = true;
                 self.release(event.message);
             }
         }
@@ -436,7 +437,7 @@ impl<'a> World<'a> {
 
     /// Looks for the receive of a message that has come.
     fn meet(&mut self, event: Event) -> Result<Option<u32>, Error> {
-        let record = *self.messages.get(event.message);
+        let record = self.messages[event.message as usize];
         let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
         let matching = self.setup.matching;
         let me = &mut self.ranks[record.target as usize];
@@ -454,7 +455,7 @@ impl<'a> World<'a> {
             self.counts.unexpected = self.counts.unexpected.max(me.unexpected.len);
             return Ok(Some(record.target));
         };
-        let room = self.receives.get(receive).bytes;
+        let room = self.receives[receive as usize].bytes;
         if room != record.bytes {
             let (rank, from) = (record.target, record.from);
             return Err(Error::Length {
@@ -468,13 +469,13 @@ impl<'a> World<'a> {
             me.cpu = me.cpu.max(event.time) + self.setup.machine.node.recv;
         }
         if record.leg == Leg::Request {
-            self.messages.get(event.message).receive = receive;
+            self.messages[event.message as usize].receive = receive;
             self.fetch(event.message);
         } else {
             if !record.remote && self.setup.serial_copies {
                 me.cpu += record.bytes * path.byte;
             }
-            self.receives.get(receive).done = true;
+            self.receives[receive as usize].done = true;
             self.release(event.message);
         }
         Ok(Some(record.target))

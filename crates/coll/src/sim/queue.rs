@@ -1,6 +1,6 @@
-//! Messages and receives by index, and the queues that they wait in.
+//! Queues of messages and of receives that lie in a slab.
 
-use alloc::vec::Vec;
+use slab::Slab;
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -11,38 +11,6 @@ pub(super) trait Linked {
     fn next(&mut self) -> &mut u32;
     /// What it is found by: the sender's rank and the tag.
     fn key(&self) -> (u32, u32);
-}
-
-/// Values by index; indexes are used again.
-pub(super) struct Slab<T> {
-    values: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T: Linked> Slab<T> {
-    pub(super) const fn new() -> Self {
-        Slab {
-            values: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-
-    pub(super) fn insert(&mut self, value: T) -> u32 {
-        if let Some(index) = self.free.pop() {
-            self.values[index as usize] = value;
-            return index;
-        }
-        self.values.push(value);
-        (self.values.len() - 1) as u32
-    }
-
-    pub(super) fn remove(&mut self, index: u32) {
-        self.free.push(index);
-    }
-
-    pub(super) fn get(&mut self, index: u32) -> &mut T {
-        &mut self.values[index as usize]
-    }
 }
 
 /// A list in the order of arrival, linked through a slab, which is walked from its head: what MPI's rules of matching ask
@@ -62,10 +30,10 @@ impl Queue {
     };
 
     pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, index: u32) {
-        *slab.get(index).next() = NONE;
+        *slab[index as usize].next() = NONE;
         match self.tail {
             NONE => self.head = index,
-            tail => *slab.get(tail).next() = index,
+            tail => *slab[tail as usize].next() = index,
         }
         self.tail = index;
         self.len += 1;
@@ -80,7 +48,7 @@ impl Queue {
         let (mut at, mut walked) = (self.head, 0);
         while at != NONE {
             walked += 1;
-            let entry = slab.get(at);
+            let entry = &mut slab[at as usize];
             if entry.key() == key {
                 return Some((at, walked));
             }
@@ -93,7 +61,7 @@ impl Queue {
     pub(super) fn last<T: Linked>(&self, slab: &mut Slab<T>, key: (u32, u32)) -> Option<u32> {
         let (mut at, mut last) = (self.head, None);
         while at != NONE {
-            let entry = slab.get(at);
+            let entry = &mut slab[at as usize];
             last = if entry.key() == key { Some(at) } else { last };
             at = *entry.next();
         }
@@ -109,12 +77,12 @@ impl Queue {
         let (mut before, mut at, mut walked) = (NONE, self.head, 0);
         while at != NONE {
             walked += 1;
-            let entry = slab.get(at);
+            let entry = &mut slab[at as usize];
             let next = *entry.next();
             if entry.key() == key {
                 match before {
                     NONE => self.head = next,
-                    before => *slab.get(before).next() = next,
+                    before => *slab[before as usize].next() = next,
                 }
                 if next == NONE {
                     self.tail = before;
@@ -130,7 +98,9 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::{Linked, NONE, Queue, Slab};
+    use slab::Slab;
+
+    use super::{Linked, NONE, Queue};
 
     struct Entry(u32, (u32, u32));
 
@@ -148,7 +118,7 @@ mod tests {
     fn the_first_of_a_key_is_found_and_the_walk_is_counted() {
         let (mut slab, mut queue) = (Slab::new(), Queue::EMPTY);
         for key in [(1, 0), (2, 0), (1, 0), (3, 0)] {
-            let index = slab.insert(Entry(NONE, key));
+            let index = slab.insert(Entry(NONE, key)) as u32;
             queue.push(&mut slab, index);
         }
         assert_eq!(queue.find(&mut slab, (2, 0)), Some((1, 2)));
@@ -159,12 +129,10 @@ mod tests {
         assert_eq!(queue.take(&mut slab, (3, 0)), (None, 3));
         assert_eq!(queue.take(&mut slab, (1, 0)), (Some(0), 1));
         assert_eq!(queue.take(&mut slab, (1, 0)), (Some(2), 2));
-        let index = slab.insert(Entry(NONE, (1, 9)));
+        let index = slab.insert(Entry(NONE, (1, 9))) as u32;
         queue.push(&mut slab, index);
         assert_eq!(queue.take(&mut slab, (1, 9)), (Some(4), 2));
         assert_eq!(queue.take(&mut slab, (2, 0)), (Some(1), 1));
         assert_eq!((queue.len, queue.head, queue.tail), (0, NONE, NONE));
-        slab.remove(1);
-        assert_eq!(slab.insert(Entry(NONE, (0, 0))), 1);
     }
 }
