@@ -8,7 +8,7 @@
 //! `cargo xtask ci plans` for all numbers to 1,024 and for random larger ones.
 
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective, Parameters};
-use oxmpi_coll::check::{Case, Report, least_volume, plain};
+use oxmpi_coll::check::{Case, ProofReport, least_volume, plain};
 use oxmpi_coll::exec::Execution;
 
 /// Pieces of a vector in the pipelined algorithms.

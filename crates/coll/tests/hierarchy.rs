@@ -1,7 +1,7 @@
 //! The checker on plans for ranks on nodes: nodes of several sizes, in both orders, full and not.
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
-use oxmpi_coll::check::{Case, Report};
+use oxmpi_coll::check::{Case, ProofReport};
 use oxmpi_coll::placement::Order;
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 //! which only the first knows how long the blocks are.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_coll::check::{Arrays, Contract, Fault, Kind, Lengths, Report, check_plans};
+use oxmpi_coll::check::{Arrays, Contract, Fault, FaultKind, Lengths, ProofReport, check_plans};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// The elements from `first` on.
@@ -64,7 +64,7 @@ impl Plan for Gather {
     }
 }
 
-fn gathered(believes: Option<u64>) -> Result<Report, Fault> {
+fn gathered(believes: Option<u64>) -> Result<ProofReport, Fault> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::gatherv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -92,7 +92,7 @@ fn a_rank_between_learns_how_much_it_passes_on() {
     assert_eq!(gathered(Some(11)), Ok(report));
     assert_eq!(
         gathered(Some(10)).map_err(|fault| fault.kind),
-        Err(Kind::Length { from: 11, into: 10 })
+        Err(FaultKind::Length { from: 11, into: 10 })
     );
 }
 
@@ -148,7 +148,7 @@ impl Plan for Scatter {
     }
 }
 
-fn scattered(at: u64) -> Result<Report, Kind> {
+fn scattered(at: u64) -> Result<ProofReport, FaultKind> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::scatterv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -175,7 +175,7 @@ fn a_rank_between_learns_from_what_it_received() {
         (2, 2, 34, 34)
     );
     // It takes its own count for its child's, and then something that is no number.
-    assert_eq!(scattered(0), Err(Kind::Length { from: 7, into: 11 }));
-    assert_eq!(scattered(16), Err(Kind::Numbers));
-    assert_eq!(scattered(4), Err(Kind::Numbers));
+    assert_eq!(scattered(0), Err(FaultKind::Length { from: 7, into: 11 }));
+    assert_eq!(scattered(16), Err(FaultKind::Numbers));
+    assert_eq!(scattered(4), Err(FaultKind::Numbers));
 }

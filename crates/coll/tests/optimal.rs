@@ -2,7 +2,7 @@
 //! and take exactly the rounds and the volume that they promise.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
-use oxmpi_coll::check::{Arrays, Lengths, Report, check};
+use oxmpi_coll::check::{Arrays, Lengths, ProofReport, check};
 use proptest::prelude::*;
 
 const fn blocks(blocks: u32) -> Parameters {

@@ -2,7 +2,7 @@
 //! rounds, least volume, and what long blocks cost those that have nothing to do with them.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
-use oxmpi_coll::check::{Case, Report};
+use oxmpi_coll::check::{Case, ProofReport};
 
 /// Bytes of a block.
 const BLOCK: u64 = 100;

@@ -17,7 +17,7 @@ pub struct Fault {
     /// The step of its plan; the number of its steps for what is found at the end.
     pub step: u32,
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// What can be wrong.
@@ -27,7 +27,7 @@ pub struct Fault {
     missing_docs,
     reason = "the fields are explained by the sentence of their variant"
 )]
-pub enum Kind {
+pub enum FaultKind {
     /// The algorithm refuses the call.
     #[error(transparent)]
     Unsuited(#[from] Unsuited),

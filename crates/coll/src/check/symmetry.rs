@@ -20,11 +20,11 @@ use core::ops::Range;
 
 use super::case::Case;
 use super::contract::Task;
-use super::fault::{Fault, Kind};
+use super::fault::{Fault, FaultKind};
 use super::memory::{plain, resolve};
 
 use super::rotation::Rotation;
-use super::{Contract, Report, prove};
+use super::{Contract, ProofReport, prove};
 use crate::call::{Algorithm, Collective};
 use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
@@ -286,14 +286,14 @@ impl Case {
     ///
     /// Every rank's plan is asked for all its steps, but for most of those that hold no rank; only the
     /// messages of few ranks are carried.
-    pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<Report, Fault>> {
+    pub fn check_alike(&self, algorithm: Algorithm) -> Option<Result<ProofReport, Fault>> {
         let arrays = self.arrays();
         self.check_plans_alike(|rank| {
             let plan = algorithm.plan(&self.call(rank, &arrays), &self.parameters);
             plan.map_err(|why| Fault {
                 rank,
                 step: 0,
-                kind: Kind::Unsuited(why),
+                kind: FaultKind::Unsuited(why),
             })
         })
     }
@@ -306,7 +306,7 @@ impl Case {
     pub fn check_plans_alike<P: Plan + Clone>(
         &self,
         plan: impl Fn(u32) -> Result<P, Fault>,
-    ) -> Option<Result<Report, Fault>> {
+    ) -> Option<Result<ProofReport, Fault>> {
         // Even and odd ranks, or the ranks of a node.
         let periods = [1, 2, self.parameters.per_node.max(1)];
         // Where no period will do, the least does not.

@@ -2,7 +2,7 @@
 //! rank.
 //!
 //! Every algorithm that suits is a candidate, with each of its parameters, and what it
-//! [costs](crate::cost) decides. That is done once for all sizes: a [`Table`] says which candidate
+//! [costs](crate::cost) decides. That is done once for all sizes: a [`ChoiceTable`] says which candidate
 //! serves from which size on. All that goes into it is known to every rank alike: the group, the
 //! machine, the properties of the operation; of lengths those that all ranks are given.
 
@@ -21,9 +21,9 @@ mod tests;
 pub use json::{BadRules, read_rules};
 pub use reproducible::Reproducible;
 pub use rules::{RULES, Rule, Rules};
-pub use table::{STEPS, Step, Table};
+pub use table::{ChoiceStep, ChoiceTable, STEPS};
 #[cfg(feature = "alloc")]
-pub use tables::Tables;
+pub use tables::ChoiceTables;
 
 use self::candidates::{Candidates, candidates};
 use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
@@ -204,11 +204,11 @@ impl Choice {
 ///
 /// # Cost
 ///
-/// It makes a [`Table`] and reads it once. Who calls often keeps the table, or
-#[cfg_attr(feature = "alloc", doc = "[`Tables`].")]
+/// It makes a [`ChoiceTable`] and reads it once. Who calls often keeps the table, or
+#[cfg_attr(feature = "alloc", doc = "[`ChoiceTables`].")]
 #[cfg_attr(not(feature = "alloc"), doc = "several.")]
 pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, Unsuited> {
-    Table::new(call, tuning).map(|table| *table.choice(call.bytes()))
+    ChoiceTable::new(call, tuning).map(|table| *table.choice(call.bytes()))
 }
 
 /// What may serve the call, each with the time that it is expected to take, in picoseconds, in the

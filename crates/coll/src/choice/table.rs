@@ -31,7 +31,7 @@ const UNKNOWN: u64 = 1 << 10;
 
 /// What serves calls from a size on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChoiceStep {
     /// Bytes of the shortest vector or block.
     pub from: u64,
     /// What serves it.
@@ -42,11 +42,11 @@ pub struct Step {
 ///
 /// Without rules of the user's a longer vector is never expected to take less time than a shorter one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    steps: heapless::Vec<Step, STEPS>,
+pub struct ChoiceTable {
+    steps: heapless::Vec<ChoiceStep, STEPS>,
 }
 
-impl Table {
+impl ChoiceTable {
     /// The table for calls like this one. It is the same for all that are of one collective, by
     /// groups of one size, whose operations may do the same and, in an alltoall, that are in place
     /// or not: their rank, root, length and elements are not looked at. So all ranks have the same.
@@ -62,20 +62,20 @@ impl Table {
     /// million, 16 on a node; of a reduce_scatter_block half of that or less, and of an allgather a tenth; of a gather 0.7 ms
     /// among 64 ranks, and a fourth of that among more than 72. 200 KiB of stack at most.
     /// Nothing is allocated.
-    pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    pub fn new(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let call = &pattern(call);
         let tuning = &tuning.of(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
-            return Ok(Table::of(tuning.choice(forced, call.size)));
+            return Ok(ChoiceTable::of(tuning.choice(forced, call.size)));
         }
         // What all ranks do together asks for no comparison: no message is matched or copied twice.
         let by_all = |one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
         let mut all = call.collective.algorithms();
         if let Some(team) = all.find(|one| call.shared_memory == SharedMemory::All && by_all(one)) {
-            return Ok(Table::of(tuning.choice(team, call.size)));
+            return Ok(ChoiceTable::of(tuning.choice(team, call.size)));
         }
-        let mut table = Table::by_cost(call, tuning)?;
+        let mut table = ChoiceTable::by_cost(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
             if rule.meets(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
@@ -85,11 +85,11 @@ impl Table {
         Ok(table)
     }
 
-    fn of(choice: Choice) -> Table {
+    fn of(choice: Choice) -> ChoiceTable {
         let mut steps = heapless::Vec::new();
         // There is room for one.
-        let _ = steps.push(Step { from: 0, choice });
-        Table { steps }
+        let _ = steps.push(ChoiceStep { from: 0, choice });
+        ChoiceTable { steps }
     }
 
     /// What serves a vector or block of so many bytes.
@@ -104,7 +104,7 @@ impl Table {
     }
 
     /// The choices, each from where it begins; the first from 0.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[ChoiceStep] {
         &self.steps
     }
 
@@ -113,11 +113,11 @@ impl Table {
     /// # Errors
     ///
     /// When no algorithm serves such calls.
-    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let mut all = Candidates::new();
         candidates(call, tuning, &mut all, staged)?;
         if let [only] = *all {
-            return Ok(Table::of(only));
+            return Ok(ChoiceTable::of(only));
         }
         let contest = Contest {
             call,
@@ -129,18 +129,19 @@ impl Table {
         }
         let cost = |choice: &&Choice| contest.cost(choice, UNKNOWN);
         let best = contest.candidates.iter().min_by_key(cost);
-        best.map(|&best| Table::of(best)).ok_or(Unsuited::None {
-            collective: call.collective,
-        })
+        best.map(|&best| ChoiceTable::of(best))
+            .ok_or(Unsuited::None {
+                collective: call.collective,
+            })
     }
 
     /// Puts a choice in place of what served these sizes.
     fn overlay(&mut self, bytes: (u64, u64), choice: Choice) {
-        let mut steps = heapless::Vec::<Step, STEPS>::new();
-        let mut add = |step: Step| {
+        let mut steps = heapless::Vec::<ChoiceStep, STEPS>::new();
+        let mut add = |step: ChoiceStep| {
             if steps
                 .last()
-                .is_none_or(|last: &Step| last.choice != step.choice)
+                .is_none_or(|last: &ChoiceStep| last.choice != step.choice)
             {
                 // There is room for two more with each rule, and a collective has no more rules.
                 let _ = steps.push(step);
@@ -149,12 +150,12 @@ impl Table {
         let (first, last) = bytes;
         let before = self.steps.iter().filter(|step| step.from < first);
         before.for_each(|&step| add(step));
-        add(Step {
+        add(ChoiceStep {
             from: first,
             choice,
         });
         if let Some(next) = last.checked_add(1) {
-            add(Step {
+            add(ChoiceStep {
                 from: next,
                 choice: *self.choice(next),
             });
@@ -176,7 +177,7 @@ pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &m
         };
         stages::calls(&whole)
     };
-    let tables = calls(0).map(|stage| Table::by_cost(&stage, tuning));
+    let tables = calls(0).map(|stage| ChoiceTable::by_cost(&stage, tuning));
     let [Ok(up), Ok(down)] = &tables else { return };
     // How many bytes each has for one of the whole.
     let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
@@ -220,10 +221,10 @@ impl Contest<'_> {
     /// until the larger one's costs no more.
     ///
     /// What costs too much at one size is not asked for the next: longer vectors don't cost less.
-    fn table(&self) -> Table {
+    fn table(&self) -> ChoiceTable {
         let mut inputs = [0; MOST];
         let mut best = 0;
-        let mut table = Table::of(self.candidates[best]);
+        let mut table = ChoiceTable::of(self.candidates[best]);
         for at in 0..SIZES {
             let before = best;
             let mut least = self.cost(&self.candidates[before], size(at));
@@ -241,11 +242,11 @@ impl Contest<'_> {
             }
             let [was, now] = [before, best].map(|index| &self.candidates[index]);
             if at == 0 {
-                table = Table::of(*now);
+                table = ChoiceTable::of(*now);
             } else if best != before {
                 let from = self.crossing(was, now, (size(at - 1), size(at)));
                 // There are no more sizes than room for steps.
-                let _ = table.steps.push(Step { from, choice: *now });
+                let _ = table.steps.push(ChoiceStep { from, choice: *now });
             }
         }
         table

@@ -6,7 +6,7 @@ use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use crate::plan::CallArrays;
 
 use super::error::Error;
-use super::{Placement, Report, Simulation};
+use super::{Placement, SimReport, Simulation};
 
 /// A collective, the ranks that call it, and what each of them gives: a block of gather, scatter,
 /// allgather, alltoall and reduce_scatter, the whole vector of the others. The root is rank 0.
@@ -131,7 +131,7 @@ impl<'a> Simulation<'a> {
         work: &'a Workload,
         algorithm: Algorithm,
         parameters: &Parameters,
-    ) -> Result<Report, Error> {
+    ) -> Result<SimReport, Error> {
         let place = self.setup.placement;
         let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighbors);
         call(0)?;
