@@ -5,7 +5,7 @@ use oxmpi_coll::check::{Case, ProofReport, cases, check, draw, plain, promises_r
 use proptest::prelude::*;
 
 /// Proves one case.
-fn prove(algorithm: Algorithm, case: &Case) -> Report {
+fn prove(algorithm: Algorithm, case: &Case) -> ProofReport {
     let checked = case.check(algorithm);
     checked.unwrap_or_else(|fault| panic!("{algorithm}: {fault}\n{case:?}"))
 }

@@ -46,7 +46,12 @@ fn on(per_node: u32, order: Order) -> Parameters {
 
 /// Proves the algorithm from some roots, in both orders, in place and not; `None` where it suits
 /// none.
-fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> Option<Report> {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    count: u64,
+    parameters: &Parameters,
+) -> Option<ProofReport> {
     let collective = algorithm.collective();
     let roots: &[u32] = match collective.has_root() {
         true => &[0, size / 2, size - 1],

@@ -275,7 +275,7 @@ fn ranks_act_together_only_where_they_share_memory_and_wait() {
         );
         let is_supported = IntraNodeOp::is_supported(collective);
         assert_eq!(
-            is_done,
+            is_supported,
             !all.unwrap().algorithm.is_by_messages(),
             "{collective}"
         );

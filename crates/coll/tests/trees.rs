@@ -8,7 +8,12 @@ use oxmpi_coll::check::{Case, ProofReport};
 const BLOCK: u64 = 100;
 
 /// Proves an algorithm on so many ranks with blocks of one length; `None` where it does not suit.
-fn prove(algorithm: Algorithm, size: u32, root: u32, parameters: Parameters) -> Option<Report> {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    root: u32,
+    parameters: Parameters,
+) -> Option<ProofReport> {
     let case = Case {
         root,
         parameters,
