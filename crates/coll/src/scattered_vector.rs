@@ -74,7 +74,7 @@ impl ScatteredVector {
         inputs: &PlanInputs<'_>,
         acts: &mut Acts,
     ) -> Option<u32> {
-        let (stock, mut inner) = (plan.stock(), Acts::new());
+        let (stock, mut inner) = (plan.first_kept(), Acts::new());
         let needs = plan.step(i, inputs, &mut inner)?;
         let acted = inner.iter().filter_map(|&act| self.scattered(act, stock));
         acted.for_each(|act| acts.push(act));

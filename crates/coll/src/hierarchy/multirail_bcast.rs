@@ -106,7 +106,7 @@ impl Plan for MultirailBcast {
         };
         // The child that may have the most ranks below it comes first.
         let at = self.tree.places() - 1 - sent;
-        let blocks = self.blocks(self.tree.brought(at));
+        let blocks = self.blocks(self.tree.child_subtree(at));
         if let Some(TreeEdge { peer, tag }) = self.tree.down(at).filter(|_| !blocks.is_empty()) {
             acts.send(peer, tag, blocks);
         }

@@ -78,7 +78,7 @@ impl Plan for MultirailReduce {
             return Some(needs);
         };
         if at < self.tree.places() {
-            let blocks = self.blocks(self.tree.brought(at));
+            let blocks = self.blocks(self.tree.child_subtree(at));
             if let Some(TreeEdge { peer, tag }) = self.tree.down(at).filter(|_| !blocks.is_empty())
             {
                 acts.recv(peer, tag, blocks);

@@ -81,10 +81,10 @@ impl Subtrees for NodeTree {
         }
     }
 
-    fn brought(&self, at: u32) -> Range<u32> {
+    fn child_subtree(&self, at: u32) -> Range<u32> {
         match (at.checked_sub(self.inside.places()), self.between) {
-            (Some(at), Some(between)) => self.nodes.ranks_of(between.brought(at)),
-            _ => self.nodes.neighbors(self.inside.brought(at)),
+            (Some(at), Some(between)) => self.nodes.ranks_of(between.child_subtree(at)),
+            _ => self.nodes.neighbors(self.inside.child_subtree(at)),
         }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
                 for rank in 0..size {
                     let mut held = rank..rank + 1;
                     for at in 0..place(rank).places() {
-                        let brought = place(rank).brought(at);
+                        let brought = place(rank).child_subtree(at);
                         let Some(TreeEdge { peer, tag }) = place(rank).down(at) else {
                             assert!(brought.is_empty());
                             continue;

@@ -74,7 +74,7 @@ impl Knomial {
                 continue;
             };
             sent += 1;
-            let below = if self.brought(at).len() as u64 == self.weight(level) {
+            let below = if self.child_subtree(at).len() as u64 == self.weight(level) {
                 level * self.siblings()
             } else {
                 self.at(peer).rounds_below()
@@ -173,7 +173,7 @@ impl Subtrees for Knomial {
         self.ranks(self.top, self.block(self.rank, self.top))
     }
 
-    fn brought(&self, at: u32) -> Range<u32> {
+    fn child_subtree(&self, at: u32) -> Range<u32> {
         let (level, sibling) = self.sibling(at);
         self.ranks(level, sibling)
     }
@@ -193,7 +193,7 @@ mod tests {
                 for rank in 0..size {
                     let mut held = rank..rank + 1;
                     for at in 0..place(rank).places() {
-                        let brought = place(rank).brought(at);
+                        let brought = place(rank).child_subtree(at);
                         let Some(edge) = place(rank).down(at) else {
                             assert!(brought.is_empty());
                             continue;

@@ -74,7 +74,7 @@ pub trait Subtrees: TreePlace {
 
     /// The ranks that the child in a place holds when it hands its block over, itself among them; empty where there is
     /// no child.
-    fn brought(&self, at: u32) -> Range<u32>;
+    fn child_subtree(&self, at: u32) -> Range<u32>;
 
     /// Whether this rank is not the root, and has no rank below it.
     fn is_leaf(&self) -> bool {
