@@ -1,5 +1,5 @@
 //! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
-//! between these, and broadcast inside. IntraNodePhase ranks use trees, or act together.
+//! between these, and broadcast inside. Inside the nodes ranks use trees or intra-node operations.
 //!
 //! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one after another, by
 //! either kind of tree as they lead to each node's first rank; all ranks get the same bits.

@@ -1,6 +1,6 @@
 //! Broadcast from the root to the leaders of all nodes, and then inside each node.
 //!
-//! The vector enters each node once. Both are trees of one kind, or inside the nodes ranks act together.
+//! The vector enters each node once. Both are trees of one kind, or inside the nodes they are intra-node operations.
 
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::bcast::Tree;

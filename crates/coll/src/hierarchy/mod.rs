@@ -105,7 +105,7 @@ pub(crate) const fn in_rail(place: Placement, parameters: &Parameters) -> Parame
 }
 
 /// The placement of the call's ranks on nodes that are filled one after another, the last one perhaps
-/// in part; where ranks are dealt in turn, each rank is a node of its own.
+/// in part; in cyclic placement each rank counts as a node of its own.
 pub(crate) fn one_after_another(call: &Call, parameters: &Parameters) -> Placement {
     let per_node = match parameters.order {
         Order::Block => parameters.per_node,

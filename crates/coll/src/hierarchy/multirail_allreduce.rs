@@ -2,7 +2,7 @@
 //!
 //! Both are Bruck's algorithm between nodes that have as many ports as ranks, and inside them. Out of each node and into
 //! it go twice the blocks of all other nodes, the least there is where each element is reduced once, in as few phases as there
-//! can be with so many ports. NodeLeaders need not be full. Every element is reduced once for all, so all ranks get the same bits.
+//! can be with so many ports. Nodes need not be full. Every element is reduced once for all, so all ranks get the same bits.
 
 use super::{NodeBruck, NodeReduceScatter};
 use crate::call::{Call, Parameters};

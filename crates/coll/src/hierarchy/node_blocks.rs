@@ -4,7 +4,7 @@ use super::{NodeLeaders, one_after_another};
 use crate::call::{Call, Parameters};
 use crate::plan::{Act, Buf, Part};
 
-/// The blocks of all ranks, taken node by node. NodeLeaders are filled one after another; the last node's
+/// The blocks of all ranks, taken node by node. Nodes are filled one after another; the last node's
 /// block is shorter where it is filled in part, so a plan for equal blocks is cut where the last block
 /// ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

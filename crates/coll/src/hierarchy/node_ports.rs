@@ -149,7 +149,7 @@ pub(super) struct NodeExchange {
 }
 
 impl NodePorts {
-    /// On nodes that are filled one after another; where ranks are dealt in turn, each is a node of its own.
+    /// On nodes that are filled one after another; in cyclic placement each rank counts as a node of its own.
     pub(super) fn of(call: &Call, parameters: &Parameters) -> Self {
         let place = one_after_another(call, parameters);
         let digits = exchanges_of(place);

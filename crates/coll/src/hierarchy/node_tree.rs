@@ -1,8 +1,8 @@
 //! A tree of nodes, each of which is a tree of its ranks.
 //!
 //! Both are k-nomial trees. One message enters each node, or leaves it, but that of the root, who leads it; each other node
-//! is led by its first rank. NodeLeaders are filled one after another, the last one perhaps in part, so what a rank holds in
-//! the end follows one another; where ranks are dealt to nodes in turn each is a node of its own.
+//! is led by its first rank. Nodes are filled one after another, the last one perhaps in part, so what a rank holds in
+//! the end follows one another; in cyclic placement each rank counts as a node of its own.
 //!
 //! Where nodes have as many ranks as a power of the radix, it is the k-nomial tree of all ranks, which then enters each node
 //! once as well. It pays where they have not.
