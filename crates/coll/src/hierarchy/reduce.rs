@@ -1,7 +1,8 @@
 //! Reduction inside each node to its leader, and then between the leaders to the root.
 //!
-//! One vector leaves each node. Both are trees of one kind, or inside the nodes they are intra-node operations. K-nomial trees keep the order of the ranks, so operations
-//! need not commute where nodes are filled one after another.
+//! One vector leaves each node. Both are trees of one kind, or inside the nodes they are intra-node
+//! operations. K-nomial trees keep the order of the ranks, so operations need not commute where nodes are
+//! filled one after another.
 
 use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::call::{Call, Parameters};
