@@ -1,10 +1,10 @@
 //! Allgather by Bruck's algorithm: in each phase every rank gets from ranks at growing distances
 //! above it all the blocks that these have.
 //!
-//! `ceil(log2 p)` rounds with radix 2, the least there is, and `(p - 1)` blocks sent and received
+//! `ceil(log2 p)` rounds with radix 2, the minimum, and `(p - 1)` blocks sent and received
 //! by each rank, the least as well, for every `p`. A larger radix takes fewer phases of more
 //! messages each. Blocks are received where they belong: what a rank has is a run of blocks that
-//! starts with its own and goes around the ring, so nothing is turned around at the end. Bruck,
+//! starts with its own and goes around the ring, so nothing is rotated at the end. Bruck,
 //! Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 //! multiport message-passing systems", 1997.
 
@@ -16,7 +16,7 @@ use crate::phase::Phase;
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in Bruck's allgather. One step for each exchange.
+/// One rank's plan for Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
     layout: RankBlocks,

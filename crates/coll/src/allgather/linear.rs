@@ -11,7 +11,7 @@ use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
-/// One rank's part in a linear allgather. One step for each distance.
+/// One rank's plan for a linear allgather. One step for each distance.
 pub type Linear = AtRank<Exchanges>;
 
 /// What every rank does.

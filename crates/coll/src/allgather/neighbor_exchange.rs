@@ -19,8 +19,8 @@ use crate::window::Window;
 /// Rounds in which a folded rank asks for blocks before the first of them have come.
 const AHEAD: Window = Window::new(4);
 
-/// One rank's part in allgather by neighbour exchange. One step a round; a folded rank has one before, in which
-/// it gives its block.
+/// One rank's plan for allgather by neighbour exchange. One step a round; a folded rank has one before, in
+/// which it gives its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeighborExchange(RankBlocks);
 

@@ -1,6 +1,6 @@
 //! Allgather around a ring: each rank passes on to the one above what came from the one below.
 //!
-//! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, which is the least volume
+//! `p - 1` rounds, and `(p - 1)` blocks sent and received by each rank, the minimum volume
 //! there is. Only neighbours talk, which suits large blocks and rings of machines.
 //!
 //! Between nodes a rank asks for the next blocks while it offers the last one: so they are there when the
@@ -10,8 +10,8 @@
 //! offered the one before. Those with a neighbour on another node ask ahead, but for the first of
 //! two where blocks are very long, so not all ranks do the same.
 //!
-//! From node to node a block may go in pieces: those short enough need not be asked for, and what asks
-//! for the others waits less at the adapters. Who gets pieces and sends pieces passes on each when it has come;
+//! From node to node a block may go in pieces: those short enough need not be asked for, and what asks for
+//! the others waits less at the adapters. Who gets pieces and sends pieces passes on each when it has come;
 //! inside a node blocks are whole.
 
 use super::BlockLayout;
@@ -21,7 +21,7 @@ use crate::rank_ring::RankRing;
 use crate::ring_pieces::RingPieces;
 use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, SymmetricPlan};
 
-/// One rank's part in a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
+/// One rank's plan for a ring allgather. Step `i` receives the block of the rank `i + 1` below, and sends,
 /// of the blocks that this rank has, the `i`-th one, or, where it asks ahead, one before. Where blocks
 /// are in pieces, on one side or on both, a block takes as many steps.
 pub type Ring = AtRank<Rounds>;

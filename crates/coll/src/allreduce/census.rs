@@ -1,4 +1,4 @@
-//! Census: allreduce in `ceil(log2 p)` rounds of the whole vector for every `p`, the least there is.
+//! Census: allreduce in `ceil(log2 p)` rounds of the whole vector for every `p`, the minimum.
 //!
 //! Each rank knows the reduction over some ranks below itself, around the ring, with and without
 //! its own contribution. A round doubles their number, or doubles it and adds one: it sends the one
@@ -12,7 +12,7 @@ use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 use crate::tree::levels;
 
-/// One rank's part in the census. Two steps a round: exchange, and merge what came.
+/// One rank's plan for the census. Two steps a round: exchange, and merge what came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Census {
     ring: RankRing,

@@ -22,10 +22,10 @@ use crate::tree::levels_of;
 /// The largest radix: a step holds the messages of a phase.
 pub const MAX_RADIX: u32 = 8;
 
-/// One rank's part in allreduce by recursive splitting.
+/// One rank's plan for allreduce by recursive splitting.
 ///
-/// In each phase there is a step to receive, one to send to those of longer parts that have no partner there, who
-/// wait for several such, one to send to the others, and one for each contribution to be merged.
+/// In each phase there is a step to receive, one to send to those of longer parts that have no partner there,
+/// who wait for several such, one to send to the others, and one for each contribution to be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveSplitting {
     rank: u32,

@@ -1,7 +1,7 @@
 //! Allreduce around a ring: reduce-scatter, then allgather, each in `p - 1` rounds of one `p`-th of
 //! the vector.
 //!
-//! `2 (p - 1)` rounds and `2 (p - 1) / p` vectors sent by each rank, which is the least volume
+//! `2 (p - 1)` rounds and `2 (p - 1) / p` vectors sent by each rank, the minimum volume
 //! there is. A chunk is reduced in the order in which it passes the ranks, so the operation must
 //! commute; it is reduced once only, so all ranks get the same bits. Patarasuk and Yuan, "Bandwidth
 //! optimal all-reduce algorithms", 2009.
@@ -24,7 +24,7 @@ pub const MAX_SIZE: u32 = 1 << 24;
 /// The most segments of a chunk.
 const MAX_SEGMENTS: u64 = 64;
 
-/// One rank's part in ring allreduce.
+/// One rank's plan for ring allreduce.
 pub type Ring = AtRank<Rounds>;
 
 /// What every rank does that asks ahead as far.
@@ -119,8 +119,8 @@ impl Rounds {
         longest(self.chunks.longest(), self.pieces.number)
     }
 
-    /// The tag of what passes in a turn: the pieces of a chunk share one, as of two neighbours one may have it in
-    /// other turns.
+    /// The tag of what passes in a turn: the pieces of a chunk share one, as of two neighbours one may have
+    /// it in other turns.
     const fn tag(&self, turn: u32) -> u32 {
         match self.is_segmented {
             true => turn % TAGS,
@@ -163,8 +163,8 @@ impl Rounds {
         }
     }
 
-    /// Step `i` of the reduce-scatter, and how many steps that needs: pieces of a chunk pass at the same time,
-    /// and are reduced together when all have come.
+    /// Step `i` of the reduce-scatter, and how many steps that needs: pieces of a chunk pass at the same
+    /// time, and are reduced together when all have come.
     fn reduce_scatter(
         &self,
         i: u32,

@@ -2,7 +2,7 @@
 //! ring.
 //!
 //! A block that has `d` ranks to go is passed on in each phase by that phase's digit of `d`. So
-//! `ceil(log2 p)` rounds suffice with radix 2, the least there is, at the price of volume: a block
+//! `ceil(log2 p)` rounds suffice with radix 2, the minimum, at the price of volume: a block
 //! is sent once for each digit that is not zero, about half of `ceil(log2 p)` times. A larger radix
 //! sends it fewer times, in more messages. For small blocks. Bruck, Ho, Kipnis, Upfal and
 //! Weathersby, "Efficient algorithms for all-to-all communications in multiport message-passing
@@ -18,7 +18,7 @@ use crate::digits::Digits;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in Bruck's alltoall. Step 0 turns the blocks; each phase has one step for each
+/// One rank's plan for Bruck's alltoall. Step 0 turns the blocks; each phase has one step for each
 /// value of its digit that packs, one that exchanges and one that unpacks; the last step turns the
 /// blocks back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

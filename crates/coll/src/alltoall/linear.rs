@@ -1,9 +1,9 @@
 //! Alltoall with a message from every rank straight to every other one.
 //!
-//! `p - 1` rounds, one more in place, and the least volume. A window's worth of exchanges is under
-//! way at a time, and all ranks go through the distances in one order, so that not all send to the
-//! same one: from the next rank up; or, apart and on more than two unequal nodes, in long strides, in which a rank comes
-//! to those of its own node now and then, and not to one after another while the adapter rests.
+//! `p - 1` rounds, one more in place, and the least volume. A window's worth of exchanges is under way at a
+//! time, and all ranks go through the distances in one order, so that not all send to the same one: from the
+//! next rank up; or, apart and on more than two unequal nodes, in long strides, in which a rank comes to
+//! those of its own node now and then, and not to one after another while the adapter rests.
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
@@ -14,7 +14,7 @@ use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
-/// One rank's part in a linear alltoall.
+/// One rank's plan for a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linear {
     /// Straight from input to output.
@@ -50,12 +50,12 @@ impl Linear {
     }
 }
 
-/// A stride that comes to every distance once: 1, or about the golden section of the ring, so that a rank comes to
-/// those of its own node once in several steps.
+/// A stride that comes to every distance once: 1, or about the golden section of the ring, so that a rank
+/// comes to those of its own node once in several steps.
 ///
-/// On equal nodes, and where ranks are dealt to nodes in turn, ranks are in step, and the adapters are never without work.
-/// With several ranks a node, but for its last one, such strides save 3 to 20 % of long exchanges; on two nodes, and with
-/// few ranks on each, they may cost as much (simulated).
+/// On equal nodes, and where ranks are dealt to nodes in turn, ranks are in step, and the adapters are never
+/// without work. With several ranks a node, but for its last one, such strides save 3 to 20 % of long
+/// exchanges; on two nodes, and with few ranks on each, they may cost as much (simulated).
 fn stride(call: &Call, parameters: &Parameters) -> u32 {
     const FEW: u32 = 4;
     let place = Placement::new(parameters.order, call.size, parameters.per_node);

@@ -15,7 +15,7 @@ use crate::plan::{Acts, Plan, PlanInputs, any_plan};
 use crate::rank_ring::RankRing;
 use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 
-/// One rank's part in a pairwise alltoall. One step a round; the rank's own block goes with the
+/// One rank's plan for a pairwise alltoall. One step a round; the rank's own block goes with the
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairwise {

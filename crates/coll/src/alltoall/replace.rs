@@ -10,7 +10,7 @@ use crate::eager::{copy, exchange};
 use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in alltoall in place. A window's worth of steps, each an exchange, then one that
+/// One rank's plan for alltoall in place. A window's worth of steps, each an exchange, then one that
 /// brings what came where it belongs, and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replace {

@@ -18,7 +18,7 @@ use crate::rank_ring::RankRing;
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in a broadcast down a chain. Step `i` receives block `i` and passes on the one
+/// One rank's plan for a broadcast down a chain. Step `i` receives block `i` and passes on the one
 /// before it or, where the rank asks ahead, an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {

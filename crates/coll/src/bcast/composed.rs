@@ -1,9 +1,9 @@
 //! Broadcast by a scatter of the catalog and then an allgather of the catalog.
 //!
-//! The vector is cut into one block for each rank; but a [folded rank](allgather::NeighborExchange) of the allgather has none,
-//! which would travel with those of others. The root has the vector and gets nothing in the allgather. A rank that hands
-//! nothing on in the scatter is ready for short blocks of the allgather while it still waits for its own one: what comes
-//! early then needs no copy.
+//! The vector is cut into one block for each rank; but a [folded rank](allgather::NeighborExchange) of the
+//! allgather has none, which would travel with those of others. The root has the vector and gets nothing in
+//! the allgather. A rank that hands nothing on in the scatter is ready for short blocks of the allgather
+//! while it still waits for its own one: what comes early then needs no copy.
 //!
 //! So a broadcast need not be slower than a scatter and an allgather, whichever are best for the
 //! blocks.
@@ -20,7 +20,7 @@ use crate::{allgather, scatter};
 /// The largest group where every rank sends to every other one, or as often as there are ranks.
 pub const MAX_SIZE: u32 = 128;
 
-/// One rank's part in a broadcast by a scatter and an allgather: the steps of the one, then those of
+/// One rank's plan for a broadcast by a scatter and an allgather: the steps of the one, then those of
 /// the other, in halves. It keeps no plan of either, but makes them when it is asked, and so stays
 /// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

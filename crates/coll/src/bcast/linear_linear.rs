@@ -35,9 +35,9 @@ pub(crate) struct ReceivesAhead {
 }
 
 impl ReceivesAhead {
-    /// Exchanges that ask before the first one sends. In a single turn of short pieces there are more, so that all
-    /// that comes early is asked for; but none where a turn is far more than there is room for: then as many pieces
-    /// travel as possible, and what comes was sent when it was asked for.
+    /// Exchanges that ask before the first one sends. In a single turn of short pieces there are more, so
+    /// that all that comes early is asked for; but none where a turn is far more than there is room for: then
+    /// as many pieces travel as possible, and what comes was sent when it was asked for.
     pub(crate) const fn ahead(self) -> u32 {
         if !self.is_short {
             return AHEAD;
@@ -50,8 +50,8 @@ impl ReceivesAhead {
         }
     }
 
-    /// Pieces that a rank asks the root for before it hands one on: so far ahead of those of the others that a step
-    /// which needs one of them needs no more of theirs than a window allows, if there is room.
+    /// Pieces that a rank asks the root for before it hands one on: so far ahead of those of the others that
+    /// a step which needs one of them needs no more of theirs than a window allows, if there is room.
     pub(crate) const fn of_root(self) -> u32 {
         let window = WINDOW << self.is_short as u32;
         let peers = if self.peers > 0 { self.peers } else { 1 };
@@ -74,7 +74,7 @@ pub(crate) const fn under_way(short: bool) -> u32 {
 const FROM_ROOT: u32 = 0;
 const ONWARD: u32 = 1;
 
-/// One rank's part in a broadcast straight to all. The root has a step for each piece.
+/// One rank's plan for a broadcast straight to all. The root has a step for each piece.
 ///
 /// Another rank first asks for its first pieces from the root and for some of those of the others. Then
 /// it has a turn for each of its own: a step to ask the root for one more, and one for each other rank,
@@ -100,8 +100,8 @@ pub(crate) struct PieceCounts {
 }
 
 impl PieceCounts {
-    /// So many blocks; more of them where what is left would be many pieces, or long ones, or would go to other nodes,
-    /// and fewer where these would be empty.
+    /// So many blocks; more of them where what is left would be many pieces, or long ones, or would go to
+    /// other nodes, and fewer where these would be empty.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let blocks = parameters.blocks;
         let others = call.size.max(2) - 1;

@@ -14,7 +14,7 @@ use crate::rank_ring::RankRing;
 /// The tag of round 0; a reduce-scatter before has those below.
 const FIRST_TAG: u32 = 32;
 
-/// One rank's part in the allgather.
+/// One rank's plan for the allgather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
     pub(crate) view: RotatedBlocks,

@@ -36,7 +36,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// One rank's part in a call.
+    /// One rank's plan for a call.
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let whole = Pipeline {
             schedule: Schedule::new(call.from_root(), call.size),

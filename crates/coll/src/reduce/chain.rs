@@ -13,7 +13,7 @@ use crate::rank_ring::RankRing;
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in a reduction up a chain. Two steps a block: receive it while the one before it
+/// One rank's plan for a reduction up a chain. Two steps a block: receive it while the one before it
 /// is sent on, then merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {

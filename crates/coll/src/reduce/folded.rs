@@ -1,10 +1,10 @@
-//! Reduction in blocks over the circulant graph of all ranks but one, whose vector the root gets straight and whole
-//! while it waits for the first sums.
+//! Reduction in blocks over the circulant graph of all ranks but one, whose vector the root gets straight and
+//! whole while it waits for the first sums.
 //!
-//! Where the number of ranks is a power of two every round of the [circulant](super::Circulant) reduction waits for the
-//! one before. With one rank less some ranks are idle in some rounds, and the latest sum comes a round earlier or
-//! almost; meanwhile the root has time for the vector of the last rank, its folded rank. That pays for short vectors. The
-//! operation must commute.
+//! Where the number of ranks is a power of two every round of the [circulant](super::Circulant) reduction
+//! waits for the one before. With one rank less some ranks are idle in some rounds, and the latest sum comes
+//! a round earlier or almost; meanwhile the root has time for the vector of the last rank, its folded rank.
+//! That pays for short vectors. The operation must commute.
 //!
 //! Rounds, with one message at a time: one for the folded rank, and those of the others.
 
@@ -15,8 +15,9 @@ use crate::plan::renamed;
 use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::rank_ring::RankRing;
 
-/// One rank's part in a reduction with a folded rank, the rank below the root. The folded rank has one step, which sends; the root
-/// takes that in a step and merges it in another one, and goes on as the root of the others.
+/// One rank's plan for a reduction with a folded rank, the rank below the root. The folded rank has one step,
+/// which sends; the root takes that in a step and merges it in another one, and goes on as the root of the
+/// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
     ring: RankRing,

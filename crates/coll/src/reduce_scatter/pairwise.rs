@@ -2,10 +2,10 @@
 //! its own block from the rank `j` below it.
 //!
 //! `p - 1` rounds of one block each, the least volume there is. Two rounds are under way at a time: the next
-//! one's block travels while that of the last is reduced, and three have room. The lower ranks' contributions come
-//! from the nearest on and are reduced from the left; the higher ranks', from the highest on, are
-//! reduced on their own, and join at the end. So operations need not commute; for those that do,
-//! all others count as lower, and there is one sum.
+//! one's block travels while that of the last is reduced, and three have room. The lower ranks' contributions
+//! come from the nearest on and are reduced from the left; the higher ranks', from the highest on, are
+//! reduced on their own, and join at the end. So operations need not commute; for those that do, all others
+//! count as lower, and there is one sum.
 
 use crate::blocks::Division;
 use crate::call::{Call, Collective, Parameters};
@@ -17,7 +17,7 @@ use crate::symmetric::{AtRank, RelativeActs, RelativePart, RelativeView, Symmetr
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in reduce-scatter in pairs. Two steps a round, exchange and merge, each merge
+/// One rank's plan for reduce-scatter in pairs. Two steps a round, exchange and merge, each merge
 /// after the exchange of the next round, and two to join the sums and bring them home.
 ///
 /// # Cost
