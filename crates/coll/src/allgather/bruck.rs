@@ -23,15 +23,15 @@ pub struct Bruck {
     digits: Digits,
 }
 
-/// One exchange, of as many blocks each way, those of a rank beginning with its own.
+/// One exchange: the number of blocks each way; those of a rank begin with its own.
 pub(crate) struct BruckExchange {
     /// The number of the first exchange of the same phase.
     pub(crate) phase: u32,
-    /// Whose blocks come.
+    /// The rank whose blocks arrive.
     pub(crate) source: u32,
-    /// To whom this rank's go.
+    /// The rank that gets this rank's blocks.
     pub(crate) destination: u32,
-    /// How many.
+    /// The number of blocks each way.
     pub(crate) blocks: u32,
 }
 

@@ -1,7 +1,7 @@
-//! Allgather with a message from every rank straight to every other one.
+//! Allgather and allgatherv, linear: a message from every rank directly to every other rank.
 //!
-//! `p - 1` rounds and the least volume, as around a ring, but nothing waits for what comes before:
-//! a window's worth of exchanges is under way at a time. Each rank starts with the one above it, so
+//! `p - 1` rounds and the minimum volume, as around a ring, but no message depends on another:
+//! a window of exchanges is under way at a time. Each rank starts with the rank above it, so
 //! that not all send to the same one.
 
 use super::BlockLayout;

@@ -1,4 +1,4 @@
-//! Broadcast down a tree: each rank brings the whole vector to its children.
+//! Broadcast down a tree (binomial, k-nomial or postal): each rank sends the whole vector to its children.
 //!
 //! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children: fewer levels
 //! than a binomial tree where the messages of one level travel together. In a [postal](crate::tree::Postal)
@@ -57,7 +57,7 @@ impl<T: TreePlace> Plan for Tree<T> {
             }
             return Some(0);
         };
-        // Who has the most ranks below it first: the reverse of a reduction.
+        // The child with the most ranks below it comes first: the reverse of a reduction.
         if let Some(child) = self.place.down(self.place.places() - 1 - sent) {
             let buf = if parent.is_some() { Buf::Out } else { Buf::In };
             acts.send(child.peer, child.tag, Part::new(buf, 0, self.count));

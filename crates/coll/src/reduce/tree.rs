@@ -1,8 +1,9 @@
-//! Reduction up a tree: each rank takes the whole vector of each of its children.
+//! Reduce up a tree (binomial, k-nomial or postal): each rank receives the whole vector of each of its
+//! children.
 //!
 //! A k-nomial tree has `ceil(log_k p)` levels, in each of which a rank has `k - 1` children. It keeps the
-//! order of the ranks under every root, so operations need not commute. In a [postal](crate::tree::Postal)
-//! tree ranks are counted from the root, so they must; there no rank waits for a level to end.
+//! rank order under every root, so operations need not commute. In a [postal](crate::tree::Postal) tree ranks
+//! are counted from the root, so they must; there no rank waits for a level to end.
 
 use crate::accumulate::Accumulator;
 use crate::call::{Call, Parameters};
@@ -10,13 +11,13 @@ use crate::phase::Phase;
 use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::{self, TreePlace};
 
-/// One rank's plan for a reduction up a tree. Two steps for each place of a child: receive, then merge; below
-/// the root one more, which sends.
+/// One rank's plan for a reduction up a tree. Two steps for each child slot: receive, then merge; below the
+/// root one more, which sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree<T> {
     place: T,
     sum: Accumulator,
-    /// The first place with a child; beyond all places where there is none.
+    /// The first child slot that is not empty; beyond all slots where there is none.
     first: u32,
 }
 
