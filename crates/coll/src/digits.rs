@@ -1,9 +1,8 @@
-//! Exchanges digit by digit: what dissemination and Bruck's algorithms do with the ranks' distances
-//! as numbers to a radix.
+//! Exchanges by digits of distances to a radix, as dissemination and Bruck's algorithms do them.
 //!
-//! Phase `j` deals with the digit of weight `radix^j`. It has one exchange for each value of the
-//! digit but zero, with the ranks that lie that value times the weight away; exchanges of one phase
-//! do not wait for each other. Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for
+//! Phase `j` handles the digit of weight `radix^j`. It has one exchange for each non-zero value of the
+//! digit, with the ranks at that value times the weight; exchanges of one phase do not depend on each
+//! other. Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for
 //! all-to-all communications in multiport message-passing systems", 1997.
 
 use crate::tree::levels_of;
@@ -17,7 +16,7 @@ pub(crate) struct Digits {
 
 /// One exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exchange {
+pub(crate) struct DigitExchange {
     /// The number of the first exchange of the same phase.
     pub(crate) phase: u32,
     /// The digit's weight; below the number of ranks.
@@ -26,7 +25,7 @@ pub(crate) struct Exchange {
     pub(crate) digit: u32,
 }
 
-impl Exchange {
+impl DigitExchange {
     /// How far the peers are away; below the number of ranks.
     pub(crate) const fn distance(&self) -> u32 {
         self.weight * self.digit
@@ -56,7 +55,7 @@ impl Digits {
         self.radix.pow(j)
     }
 
-    /// The number of exchanges; with one port each is a round.
+    /// The number of exchanges; with one message at a time, each is a round.
     pub(crate) const fn exchanges(&self) -> u32 {
         match self.phases() {
             0 => 0,
@@ -75,9 +74,9 @@ impl Digits {
     }
 
     /// Exchange `i`, below [`Digits::exchanges`].
-    pub(crate) const fn exchange(&self, i: u32) -> Exchange {
+    pub(crate) const fn exchange(&self, i: u32) -> DigitExchange {
         let per_phase = self.radix - 1;
-        Exchange {
+        DigitExchange {
             phase: i - i % per_phase,
             weight: self.weight(i / per_phase),
             digit: i % per_phase + 1,

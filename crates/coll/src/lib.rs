@@ -1,10 +1,10 @@
-//! Collective operations as pure schedules, an executor without IO that runs them, and a checker
-//! that proves them.
+//! Collective operations as plans: pure schedules of messages, an executor without IO that runs them,
+//! and a checker that proves them.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call};
 //! use oxmpi_coll::choice::{Tuning, choose};
-//! use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+//! use oxmpi_coll::plan::{Act, Acts, Buf, PlanInputs, Part, Plan, Side};
 //!
 //! // Rank 0 of two ranks sums one number of 8 bytes.
 //! let call = Call::allreduce(0, 2, 1, 8);
@@ -16,25 +16,28 @@
 //! let plan = choice.plan(&call)?;
 //! let (input, output) = (Part::new(Buf::In, 0, 1), Part::new(Buf::Out, 0, 1));
 //! let mut acts = Acts::new();
-//! plan.step(0, &Known::NOTHING, &mut acts);
+//! plan.step(0, &PlanInputs::NOTHING, &mut acts);
 //! let receive = Act::Recv { from: 1, tag: 0, into: output };
 //! assert_eq!(*acts, [receive, Act::Send { to: 1, tag: 0, from: input }]);
 //! acts.clear();
-//! let needs = plan.step(1, &Known::NOTHING, &mut acts);
+//! let needs = plan.step(1, &PlanInputs::NOTHING, &mut acts);
 //! assert_eq!(needs, Some(1));
 //! assert_eq!(*acts, [Act::Reduce { from: input, into: output, side: Side::Left }]);
 //! # Ok::<(), oxmpi_coll::catalog::Unsuited>(())
 //! ```
 //!
 //! [`plan`] says what a plan is. Each collective is a module, each algorithm a file in it:
+//! [`call`] describes a call, [`plan`] what a rank does for it. Each collective is a module and each
+//! algorithm a file in it:
 //! [`barrier`], [`bcast`], [`gather`], [`gatherv`], [`scatter`], [`scatterv`], [`allgather`],
-//! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`],
-//! [`neighbor`]; [`stages`] does one collective after another; the [`circulant`] graph serves several.
-//! [`catalog`] lists them, [`choice`] chooses, [`settings`] is what a user can say about it. [`exec`] runs a
-//! plan through a driver that the caller writes. `check` (feature `std`) proves plans.
+//! [`alltoall`], [`reduce`], [`allreduce`], [`reduce_scatter`], [`scan`], [`exscan`], [`neighbor`];
+//! [`hierarchy`] has those that know the nodes, [`stages`] those of two collectives one after the other,
+//! [`circulant`] the schedules over circulant graphs. [`catalog`] lists all algorithms, [`cost`] predicts
+//! their time, [`choice`] chooses, [`settings`] are a user's words for it. [`exec`] runs a plan through a
+//! driver that the caller writes. `check` (feature `std`) proves plans, `sim` (feature `sim`) times them.
 //!
-//! It does not send anything, does not wait, allocates nothing (but in `check`), and knows no
-//! datatype: it counts elements.
+//! The crate sends nothing, waits for nothing, allocates nothing outside `check` and `sim`, and knows no
+//! datatypes: it counts elements.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -49,6 +52,7 @@ pub mod allreduce;
 pub mod alltoall;
 pub mod barrier;
 pub mod bcast;
+pub mod call;
 pub mod catalog;
 #[cfg(feature = "std")]
 pub mod check;
@@ -76,18 +80,19 @@ pub mod stages;
 
 mod accumulate;
 mod blocks;
-mod circle;
-mod circular;
 mod digits;
-mod direct;
+mod eager;
 mod fold;
-mod halves;
 mod halving;
+mod long_blocks;
+mod partition;
 mod phase;
-mod pieces;
-mod split;
+mod rank_ring;
+mod ring_pieces;
+mod scattered_vector;
+mod split_exchanges;
+mod symmetric;
 mod tree;
-mod vector;
 mod window;
 
 #[cfg(doctest)]

@@ -7,7 +7,7 @@
 /// One way between two ranks, as the parameters of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating
 /// long messages into the LogP model", 1995). Picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Path {
+pub struct PathCosts {
     /// From the end of sending until the first byte is there.
     pub latency: u64,
     /// The sender's processor for one message.
@@ -24,9 +24,9 @@ pub struct Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// Between two nodes.
-    pub network: Path,
+    pub network: PathCosts,
     /// Between two ranks of a node.
-    pub node: Path,
+    pub node: PathCosts,
     /// Ranks of a node, unless a placement says otherwise.
     pub per_node: u32,
     /// The longest message, in bytes, that is sent before its receive is known.
@@ -121,8 +121,8 @@ impl Machine {
 /// What Cray's library sends eagerly; the other two are given the same.
 const EAGER: u64 = 8 << 10;
 
-const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> Path {
-    Path {
+const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> PathCosts {
+    PathCosts {
         latency,
         send,
         recv,
@@ -133,11 +133,11 @@ const fn path(latency: u64, send: u64, recv: u64, gap: u64, byte: u64) -> Path {
 
 #[cfg(test)]
 mod tests {
-    use super::{Machine, Path};
+    use super::{Machine, PathCosts};
 
     /// FNV-1a over the constants of the published machines, in the order of their declaration.
     fn fingerprint() -> u64 {
-        let path = |p: Path| [p.latency, p.send, p.recv, p.gap, p.byte];
+        let path = |p: PathCosts| [p.latency, p.send, p.recv, p.gap, p.byte];
         [Machine::GEMINI, Machine::SLINGSHOT, Machine::NDR]
             .iter()
             .flat_map(|m| {

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use oxmpi_coll::catalog::{Algorithm, Call, Parameters, Teams};
+use oxmpi_coll::catalog::{Algorithm, Call, Parameters, SharedMemory};
 use oxmpi_coll::exec::{Driver, Execution, Failure, IN_FLIGHT, Progress};
-use oxmpi_coll::plan::{Act, Acts, Buf, Given, Known, Part, Plan, Side};
+use oxmpi_coll::plan::{Act, Acts, Buf, CallArrays, Part, Plan, PlanInputs, Side};
 
 const WHOLE: Part = Part::new(Buf::Out, 0, 1);
 
@@ -18,11 +18,11 @@ impl Plan for Script {
         self.0.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, kinds) = self.0[i as usize];
         for kind in kinds.chars() {
             match kind {
@@ -60,7 +60,7 @@ impl Notes {
 }
 
 impl Driver for Notes {
-    type Ticket = u32;
+    type Request = u32;
     type Error = &'static str;
 
     fn send(&mut self, _: u32, tag: u32, _: Part) -> Result<Option<u32>, &'static str> {
@@ -80,21 +80,21 @@ impl Driver for Notes {
         Ok(())
     }
 
-    fn done(&mut self, ticket: &mut u32) -> Result<bool, &'static str> {
-        if self.fails == Some(*ticket) {
+    fn done(&mut self, request: &mut u32) -> Result<bool, &'static str> {
+        if self.fails == Some(*request) {
             Err("lost")
         } else {
-            Ok(self.done.contains(ticket))
+            Ok(self.done.contains(request))
         }
     }
 }
 
 #[test]
 fn a_driver_that_lets_no_ranks_act_together_refuses_plans_that_do() {
-    let call = Call::allgather(0, 4, 8).with_teams(Teams::All);
-    let plan = Algorithm::AllgatherTeam.plan(&call, &Parameters::NONE);
+    let call = Call::allgather(0, 4, 8).with_shared_memory(SharedMemory::All);
+    let plan = Algorithm::AllgatherIntraNode.plan(&call, &Parameters::NONE);
     let mut execution = Execution::new(plan.expect("it suits"));
-    let refused = execution.advance(Given::NOTHING, &mut Notes::default());
+    let refused = execution.advance(CallArrays::NOTHING, &mut Notes::default());
     assert_eq!(refused, Err(Failure::Unsupported { step: 0 }));
 }
 
@@ -103,7 +103,7 @@ fn a_step_starts_when_the_steps_that_it_needs_are_done() {
     let mut execution = Execution::new(Script(&[(0, "r"), (0, "s"), (1, "l"), (3, "s")]));
     let mut notes = Notes::default();
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(
@@ -113,7 +113,7 @@ fn a_step_starts_when_the_steps_that_it_needs_are_done() {
     // The local step needs step 0 only; the last one needs all.
     notes.done.insert(0);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(
@@ -122,17 +122,17 @@ fn a_step_starts_when_the_steps_that_it_needs_are_done() {
     );
     notes.done.insert(1);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(notes.started, [0, 1, 3]);
     notes.done.insert(3);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Done)
     );
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Done)
     );
 }
@@ -146,7 +146,7 @@ fn what_is_done_at_once_needs_no_second_call_and_can_run_again() {
     };
     for times in 1..=3 {
         assert_eq!(
-            execution.advance(Given::NOTHING, &mut notes),
+            execution.advance(CallArrays::NOTHING, &mut notes),
             Ok(Progress::Done)
         );
         assert_eq!(
@@ -162,18 +162,18 @@ fn no_more_is_under_way_than_there_is_room_for() {
     let mut execution = Execution::new(Script(&[(0, "s"); 3 * IN_FLIGHT]));
     let mut notes = Notes::default();
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(notes.started.len(), IN_FLIGHT);
     notes.done.extend([3, 7]);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     assert_eq!(notes.started.len(), IN_FLIGHT + 2);
     notes.done.extend(0..3 * IN_FLIGHT as u32);
-    while execution.advance(Given::NOTHING, &mut notes) == Ok(Progress::Pending) {}
+    while execution.advance(CallArrays::NOTHING, &mut notes) == Ok(Progress::Pending) {}
     assert!(notes.started.into_iter().eq(0..3 * IN_FLIGHT as u32));
 }
 
@@ -185,7 +185,7 @@ fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
         ..Notes::default()
     };
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Err(Failure::Driver("refused"))
     );
     let mut left: Vec<_> = std::iter::from_fn(|| execution.abandon()).collect();
@@ -195,12 +195,12 @@ fn a_failure_leaves_the_messages_under_way_to_be_taken_back() {
     // It is then as new; now a message that has started fails.
     notes.fails = None;
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     notes.fails = Some(1);
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Err(Failure::Driver("lost"))
     );
     assert_eq!(std::iter::from_fn(|| execution.abandon()).count(), 2);
@@ -214,11 +214,11 @@ impl Plan for Ignorant {
         2
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         (i == 0).then(|| {
             acts.recv(0, 0, WHOLE);
             0
@@ -231,10 +231,10 @@ fn a_plan_that_waits_for_nothing_is_an_error_and_no_hang() {
     let mut execution = Execution::new(Ignorant);
     let mut notes = Notes::default();
     assert_eq!(
-        execution.advance(Given::NOTHING, &mut notes),
+        execution.advance(CallArrays::NOTHING, &mut notes),
         Ok(Progress::Pending)
     );
     notes.done.insert(0);
-    let stuck = execution.advance(Given::NOTHING, &mut notes);
+    let stuck = execution.advance(CallArrays::NOTHING, &mut notes);
     assert_eq!(stuck, Err(Failure::Stuck { step: 1 }));
 }

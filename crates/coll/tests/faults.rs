@@ -2,8 +2,10 @@
 //! with parts of several blocks is found right.
 
 use oxmpi_coll::catalog::Collective;
-use oxmpi_coll::check::{Case, Contract, Expected, Kind, Ranks, Report, Task, check_plans};
-use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side, TAGS};
+use oxmpi_coll::check::{
+    Case, Contract, Expected, FaultKind, ProofReport, Ranks, Task, check_plans,
+};
+use oxmpi_coll::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side, TAGS};
 
 /// One rank's steps: what each needs, and its acts.
 #[derive(Clone, Debug, Default)]
@@ -17,11 +19,11 @@ impl Plan for Script {
         self.steps.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         self.scratch
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (needs, all) = &self.steps[i as usize];
         all.iter().for_each(|&act| acts.push(act));
         Some(*needs)
@@ -86,7 +88,7 @@ fn reduced(wanted: [bool; 2]) -> Contract {
 }
 
 /// What the checker says of rank 0's and rank 1's steps when rank 0 expects the sum.
-fn fault(zero: Script, one: Script) -> Kind {
+fn fault(zero: Script, one: Script) -> FaultKind {
     check_plans(&[zero, one], &reduced([true, false]))
         .expect_err("the plan is broken")
         .kind
@@ -103,7 +105,7 @@ fn a_right_plan_is_right() {
     let report = check_plans(&[zero, gives()], &reduced([true, false]));
     assert_eq!(
         report,
-        Ok(Report {
+        Ok(ProofReport {
             rounds: 1,
             messages: 1,
             volume: 4,
@@ -115,31 +117,40 @@ fn a_right_plan_is_right() {
 #[test]
 fn messages_that_do_not_meet() {
     let takes = |act| script(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
-    assert_eq!(fault(takes(recv(0, OUT)), gives()), Kind::Peer { peer: 0 });
-    assert_eq!(fault(takes(recv(2, OUT)), gives()), Kind::Peer { peer: 2 });
+    assert_eq!(
+        fault(takes(recv(0, OUT)), gives()),
+        FaultKind::Peer { peer: 0 }
+    );
+    assert_eq!(
+        fault(takes(recv(2, OUT)), gives()),
+        FaultKind::Peer { peer: 2 }
+    );
     let tagged = Act::Recv {
         from: 1,
         tag: TAGS,
         into: OUT,
     };
-    assert_eq!(fault(takes(tagged), gives()), Kind::Tag { tag: TAGS });
+    assert_eq!(fault(takes(tagged), gives()), FaultKind::Tag { tag: TAGS });
     let tagged = Act::Recv {
         from: 1,
         tag: 1,
         into: OUT,
     };
-    assert_eq!(fault(takes(tagged), gives()), Kind::Deadlock { waiting: 2 });
+    assert_eq!(
+        fault(takes(tagged), gives()),
+        FaultKind::Deadlock { waiting: 2 }
+    );
     assert_eq!(
         fault(takes(recv(1, all(Buf::Out, 3))), gives()),
-        Kind::Length { from: 4, into: 3 }
+        FaultKind::Length { from: 4, into: 3 }
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::Out, 0))), gives()),
-        Kind::Empty
+        FaultKind::Empty
     );
     assert_eq!(
         fault(takes(recv(1, all(Buf::In, 4))), gives()),
-        Kind::WritesInput { part: IN }
+        FaultKind::WritesInput { part: IN }
     );
 }
 
@@ -148,7 +159,7 @@ fn sends_that_wait_for_each_other() {
     let first_sends = |peer| script(0, &[&[send(peer, IN)], &[recv(peer, OUT)]]);
     assert_eq!(
         fault(first_sends(1), first_sends(0)),
-        Kind::Deadlock { waiting: 2 }
+        FaultKind::Deadlock { waiting: 2 }
     );
 }
 
@@ -157,16 +168,16 @@ fn memory_that_is_not_there() {
     let part = all(Buf::Out, 5);
     assert_eq!(
         fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
-        { Kind::Length { from: 4, into: 5 } }
+        { FaultKind::Length { from: 4, into: 5 } }
     );
-    let outside = Kind::Outside { part, len: 4 };
+    let outside = FaultKind::Outside { part, len: 4 };
     assert_eq!(
         fault(
             script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
             gives()
         ),
         {
-            Kind::Outside {
+            FaultKind::Outside {
                 part: all(Buf::In, 5),
                 len: 4,
             }
@@ -179,7 +190,7 @@ fn memory_that_is_not_there() {
         ),
         outside
     );
-    let undefined = Kind::Undefined {
+    let undefined = FaultKind::Undefined {
         buf: Buf::Out,
         element: 0,
     };
@@ -187,7 +198,7 @@ fn memory_that_is_not_there() {
     let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
     assert_eq!(
         fault(script(0, &[&[send(1, below)]]), gives()),
-        Kind::Outside {
+        FaultKind::Outside {
             part: below,
             len: 4
         }
@@ -197,7 +208,7 @@ fn memory_that_is_not_there() {
 #[test]
 fn acts_that_conflict() {
     let together = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
-    let conflict = |other, one, act| Kind::Conflict {
+    let conflict = |other, one, act| FaultKind::Conflict {
         other,
         acts: Box::new((one, act)),
     };
@@ -225,7 +236,7 @@ fn acts_that_conflict() {
         scratch: 0,
         steps: vec![(1, vec![together[0]])],
     };
-    assert_eq!(fault(too_late, gives()), Kind::Needs { needs: 1 });
+    assert_eq!(fault(too_late, gives()), FaultKind::Needs { needs: 1 });
 }
 
 #[test]
@@ -240,7 +251,7 @@ fn results_that_are_wrong() {
     let kind = fault(script(0, &[&[recv(1, OUT)]]), gives());
     assert_eq!(
         kind,
-        Kind::Wrong {
+        FaultKind::Wrong {
             element: 0,
             found: Ranks::one(1),
             expected: Ranks::range(0..2)
@@ -256,7 +267,7 @@ fn results_that_are_wrong() {
             &[reduce(IN, OUT, Side::Left)],
         ],
     );
-    let kind = Kind::Twice {
+    let kind = FaultKind::Twice {
         one: Ranks::one(0),
         other: Ranks::range(0..2),
     };
@@ -264,7 +275,7 @@ fn results_that_are_wrong() {
 
     let (low, high) = (Part::new(Buf::In, 0, 2), Part::new(Buf::Out, 2, 2));
     let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
-    assert_eq!(fault(mixed, gives()), Kind::Mixed { one: 0, other: 2 });
+    assert_eq!(fault(mixed, gives()), FaultKind::Mixed { one: 0, other: 2 });
 
     let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
         from: Part::new(Buf::Scratch, from, 2),
@@ -274,7 +285,7 @@ fn results_that_are_wrong() {
     let misplaced = script(4, &[&[recv(1, SCRATCH)], &[sum], &halves]);
     assert_eq!(
         fault(misplaced, gives()),
-        Kind::Misplaced {
+        FaultKind::Misplaced {
             found: 2,
             expected: 0
         }
@@ -348,7 +359,10 @@ fn results_with_other_bits() {
     let plans = [script(2, &zero), one, two];
     assert!(check_plans(&plans, &contract(false)).is_ok());
     let fault = check_plans(&plans, &contract(true)).expect_err("the bits differ");
-    assert_eq!((fault.rank, fault.kind), (1, Kind::Bits { element: 0 }));
+    assert_eq!(
+        (fault.rank, fault.kind),
+        (1, FaultKind::Bits { element: 0 })
+    );
 }
 
 /// Receives one element in a slot of scratch.
@@ -376,7 +390,7 @@ fn a_barrier_that_is_left_early() {
         (fault.rank, fault.kind),
         (
             0,
-            Kind::Early {
+            FaultKind::Early {
                 heard: Ranks::one(0)
             }
         )
@@ -411,7 +425,7 @@ fn parts_of_several_blocks() {
     let fault = check_plans(&[takes(ascending), gives], &contract).expect_err("the order is lost");
     assert_eq!(
         fault.kind,
-        Kind::Misplaced {
+        FaultKind::Misplaced {
             found: 3,
             expected: 1
         }
@@ -458,7 +472,7 @@ fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
     assert!(check([0, 4], Side::Right).is_ok());
     for broken in [check([0, 0], Side::Right), check([0, 4], Side::Left)] {
         let fault = broken.expect_err("rank 1 reduces in another order");
-        assert!(matches!(fault.kind, Kind::Wrong { .. }), "{fault}");
+        assert!(matches!(fault.kind, FaultKind::Wrong { .. }), "{fault}");
         assert_eq!(fault.rank, 1);
     }
     let both = check([4, 0], Side::Right).expect_err("all ranks do");
@@ -476,11 +490,11 @@ impl Plan for Hidden {
         2
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match (i, self.rank) {
             (0, 0) => acts.skip_to(2),
             (1, rank) if rank > 0 => acts.send(0, 0, Part::EMPTY),

@@ -1,7 +1,7 @@
 //! The checker on plans for ranks on nodes: nodes of several sizes, in both orders, full and not.
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
-use oxmpi_coll::check::{Case, Report};
+use oxmpi_coll::check::{Case, ProofReport};
 use oxmpi_coll::placement::Order;
 use rayon::prelude::*;
 
@@ -15,25 +15,25 @@ const ALGORITHMS: [Algorithm; 28] = [
     Algorithm::ExscanNodeAware,
     Algorithm::BcastNodeAware,
     Algorithm::BcastPostal,
-    Algorithm::BcastLaneKnomial,
-    Algorithm::BcastLaneChain,
-    Algorithm::BcastLaneCirculant,
+    Algorithm::BcastRailKnomial,
+    Algorithm::BcastRailChain,
+    Algorithm::BcastRailCirculant,
     Algorithm::ReduceNodeAware,
     Algorithm::ReducePostal,
     Algorithm::AllreduceNodeAware,
     Algorithm::AllreducePostal,
-    Algorithm::AllgatherLaneBruck,
-    Algorithm::AllgatherLaneRing,
+    Algorithm::AllgatherRailBruck,
+    Algorithm::AllgatherRailRing,
     Algorithm::AllgatherNodeAware,
     Algorithm::AllgathervNodeAware,
     Algorithm::AlltoallNodeAware,
-    Algorithm::AllreduceLaneCirculant,
-    Algorithm::ReduceScatterBlockLaneCirculant,
+    Algorithm::AllreduceRailCirculant,
+    Algorithm::ReduceScatterBlockRailCirculant,
     Algorithm::ReduceScatterNodeAware,
     Algorithm::ReduceScatterBlockNodeAware,
-    Algorithm::BcastPorts,
-    Algorithm::ReducePorts,
-    Algorithm::AllreducePorts,
+    Algorithm::BcastMultirail,
+    Algorithm::ReduceMultirail,
+    Algorithm::AllreduceMultirail,
 ];
 
 fn on(per_node: u32, order: Order) -> Parameters {
@@ -46,7 +46,12 @@ fn on(per_node: u32, order: Order) -> Parameters {
 
 /// Proves the algorithm from some roots, in both orders, in place and not; `None` where it suits
 /// none.
-fn prove(algorithm: Algorithm, size: u32, count: u64, parameters: &Parameters) -> Option<Report> {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    count: u64,
+    parameters: &Parameters,
+) -> Option<ProofReport> {
     let collective = algorithm.collective();
     let roots: &[u32] = match collective.has_root() {
         true => &[0, size / 2, size - 1],
@@ -119,13 +124,13 @@ fn every_plan_is_right_on_nodes_of_every_size_in_both_orders() {
 }
 
 #[test]
-fn lanes_take_their_rounds_exactly() {
+fn rails_take_their_rounds_exactly() {
     for (size, per_node) in [(12, 3), (16, 4), (35, 5), (64, 8)] {
         for algorithm in [
-            Algorithm::AllgatherLaneBruck,
-            Algorithm::AllgatherLaneRing,
-            Algorithm::AllreduceLaneCirculant,
-            Algorithm::ReduceScatterBlockLaneCirculant,
+            Algorithm::AllgatherRailBruck,
+            Algorithm::AllgatherRailRing,
+            Algorithm::AllreduceRailCirculant,
+            Algorithm::ReduceScatterBlockRailCirculant,
         ] {
             let parameters = on(per_node, Order::Block);
             let count = 2 * u64::from(size);

@@ -2,8 +2,8 @@
 //! which only the first knows how long the blocks are.
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_coll::check::{Arrays, Contract, Fault, Kind, Lengths, Report, check_plans};
-use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::check::{Arrays, Contract, Fault, FaultKind, Lengths, ProofReport, check_plans};
+use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// The elements from `first` on.
 const fn part(buf: Buf, first: u64, count: u64) -> Part {
@@ -20,8 +20,8 @@ struct Gather {
 }
 
 impl Gather {
-    fn coming(&self, known: &Known<'_>) -> Option<u64> {
-        self.believes.or_else(|| known.learned.get(3))
+    fn coming(&self, inputs: &PlanInputs<'_>) -> Option<u64> {
+        self.believes.or_else(|| inputs.learned.get(3))
     }
 }
 
@@ -30,18 +30,18 @@ impl Plan for Gather {
         [1, 3, 1][self.rank as usize]
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         match self.rank {
-            1 => self.own + self.coming(known).unwrap_or(0),
+            1 => self.own + self.coming(inputs).unwrap_or(0),
             _ => 0,
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let own = part(Buf::In, 0, self.own);
         match (self.rank, i) {
             (0, _) => {
-                let [first, second, third] = known.given.recvs else {
+                let [first, second, third] = inputs.arrays.recvs else {
                     panic!("three ranks")
                 };
                 acts.recv(1, 0, part(Buf::OutBlock(1), 0, second + third));
@@ -53,18 +53,18 @@ impl Plan for Gather {
                 }
             }
             (1, 1) => {
-                let coming = self.coming(known)?;
+                let coming = self.coming(inputs)?;
                 acts.recv(2, 0, part(Buf::Scratch, self.own, coming));
                 acts.copy(own, part(Buf::Scratch, 0, self.own));
             }
-            (1, _) => acts.send(0, 0, part(Buf::Scratch, 0, self.own + self.coming(known)?)),
+            (1, _) => acts.send(0, 0, part(Buf::Scratch, 0, self.own + self.coming(inputs)?)),
             _ => acts.send(1, 0, own),
         }
         Some(i)
     }
 }
 
-fn gathered(believes: Option<u64>) -> Result<Report, Fault> {
+fn gathered(believes: Option<u64>) -> Result<ProofReport, Fault> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::gatherv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -92,7 +92,7 @@ fn a_rank_between_learns_how_much_it_passes_on() {
     assert_eq!(gathered(Some(11)), Ok(report));
     assert_eq!(
         gathered(Some(10)).map_err(|fault| fault.kind),
-        Err(Kind::Length { from: 11, into: 10 })
+        Err(FaultKind::Length { from: 11, into: 10 })
     );
 }
 
@@ -111,19 +111,19 @@ impl Plan for Scatter {
         [2, 4, 1][self.rank as usize]
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        match (self.rank, known.given.sends) {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        match (self.rank, inputs.arrays.sends) {
             (0, [_, second, third]) => 16 + second + third,
-            (1, _) => known.learned.get(1).unwrap_or(0),
+            (1, _) => inputs.learned.get(1).unwrap_or(0),
             _ => 0,
         }
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let learned = |slot| known.learned.get(slot);
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let learned = |slot| inputs.learned.get(slot);
         match (self.rank, i) {
             (0, 0) => {
-                let [first, second, third] = known.given.sends else {
+                let [first, second, third] = inputs.arrays.sends else {
                     panic!("three ranks")
                 };
                 let rest = second + third;
@@ -131,7 +131,7 @@ impl Plan for Scatter {
                 acts.copy(part(Buf::InBlock(1), 0, rest), part(Buf::Scratch, 16, rest));
                 acts.copy(part(Buf::InBlock(0), 0, *first), part(Buf::Out, 0, *first));
             }
-            (0, _) => acts.send(1, 0, part(Buf::Scratch, 0, self.scratch(known))),
+            (0, _) => acts.send(1, 0, part(Buf::Scratch, 0, self.scratch(inputs))),
             (1, 0) => acts.size(0, 0, 1),
             (1, 1) => acts.recv(0, 0, part(Buf::Scratch, 0, learned(1)?)),
             (1, 2) => acts.learn(part(Buf::Scratch, self.at, 8), 2),
@@ -148,7 +148,7 @@ impl Plan for Scatter {
     }
 }
 
-fn scattered(at: u64) -> Result<Report, Kind> {
+fn scattered(at: u64) -> Result<ProofReport, FaultKind> {
     let lengths = [5, 7, 11];
     let calls = [0, 1, 2].map(|rank| Call::scatterv(rank, 3, 0, lengths[rank as usize]));
     let mut arrays = vec![Arrays::default(); 3];
@@ -175,7 +175,7 @@ fn a_rank_between_learns_from_what_it_received() {
         (2, 2, 34, 34)
     );
     // It takes its own count for its child's, and then something that is no number.
-    assert_eq!(scattered(0), Err(Kind::Length { from: 7, into: 11 }));
-    assert_eq!(scattered(16), Err(Kind::Numbers));
-    assert_eq!(scattered(4), Err(Kind::Numbers));
+    assert_eq!(scattered(0), Err(FaultKind::Length { from: 7, into: 11 }));
+    assert_eq!(scattered(16), Err(FaultKind::Numbers));
+    assert_eq!(scattered(4), Err(FaultKind::Numbers));
 }

@@ -2,7 +2,7 @@
 //! and take exactly the rounds and the volume that they promise.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
-use oxmpi_coll::check::{Arrays, Lengths, Report, check};
+use oxmpi_coll::check::{Arrays, Lengths, ProofReport, check};
 use proptest::prelude::*;
 
 const fn blocks(blocks: u32) -> Parameters {
@@ -95,7 +95,7 @@ impl Case {
 
     /// Proves it in place and not, in the order of the ranks where it keeps that. The report is of
     /// a call that is not in place; the rounds are the same.
-    fn prove(&self) -> Report {
+    fn prove(&self) -> ProofReport {
         let rooted = matches!(
             self.algorithm.collective(),
             Collective::Bcast | Collective::Reduce
@@ -137,7 +137,7 @@ impl Case {
 
     /// Proves it, and that it takes all the rounds that it promises, so that the promise is not
     /// idle.
-    fn prove_exactly(&self) -> Report {
+    fn prove_exactly(&self) -> ProofReport {
         let report = self.prove();
         assert_eq!(u64::from(report.rounds), self.rounds(), "{self:?}");
         report

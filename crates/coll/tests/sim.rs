@@ -1,21 +1,22 @@
 //! The simulator against what can be computed by hand, and against itself.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
-use oxmpi_coll::plan::{Acts, Buf, Known, Part, Plan};
+use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Path, Placement, Report, Setup, Simulation, Workload, shifts,
+    Classical, Error, Machine, Order, PathCosts, Placement, Setup, SimReport, Simulation, Workload,
+    shifts,
 };
 
 /// Numbers of which every sum says what it consists of.
 const MACHINE: Machine = Machine {
-    network: Path {
+    network: PathCosts {
         latency: 1_000_000,
         send: 10_000,
         recv: 1_000,
         gap: 200,
         byte: 3,
     },
-    node: Path {
+    node: PathCosts {
         latency: 100_000,
         send: 5_000,
         recv: 500,
@@ -38,11 +39,11 @@ impl Plan for Sends {
         self.messages.len() as u32
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let (to, bytes) = self.messages[i as usize];
         let part = Part::new(Buf::In, 0, bytes);
         match self.rank {
@@ -54,7 +55,7 @@ impl Plan for Sends {
     }
 }
 
-fn sends(setup: &Setup, messages: &[(u32, u64)]) -> Result<Report, Error> {
+fn sends(setup: &Setup, messages: &[(u32, u64)]) -> Result<SimReport, Error> {
     let messages = messages.to_vec();
     Simulation::new(setup).run(|rank| {
         let messages = messages.clone();
@@ -150,11 +151,11 @@ impl Plan for Pair {
         1
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, _: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, _: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let part = Part::new(Buf::In, 0, self.bytes);
         if self.rank < 2 {
             acts.send(self.peer, 0, part);
@@ -265,7 +266,7 @@ fn faults_of_plans_are_errors() {
     );
 }
 
-fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> Report {
+fn simulate(algorithm: Algorithm, setup: &Setup, bytes: u64) -> SimReport {
     let work = Workload::new(algorithm.collective(), setup.placement.size(), bytes);
     let simulation = Simulation::new(setup);
     simulation

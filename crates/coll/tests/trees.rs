@@ -2,13 +2,18 @@
 //! rounds, least volume, and what long blocks cost those that have nothing to do with them.
 
 use oxmpi_coll::catalog::{Algorithm, Parameters};
-use oxmpi_coll::check::{Case, Report};
+use oxmpi_coll::check::{Case, ProofReport};
 
 /// Bytes of a block.
 const BLOCK: u64 = 100;
 
 /// Proves an algorithm on so many ranks with blocks of one length; `None` where it does not suit.
-fn prove(algorithm: Algorithm, size: u32, root: u32, parameters: Parameters) -> Option<Report> {
+fn prove(
+    algorithm: Algorithm,
+    size: u32,
+    root: u32,
+    parameters: Parameters,
+) -> Option<ProofReport> {
     let case = Case {
         root,
         parameters,
@@ -66,11 +71,11 @@ fn exchanges_of_single_blocks_send_the_least_volume() {
             Algorithm::AlltoallvLinear,
         ] {
             if let Some(report) = prove(algorithm, size, 0, Parameters::NONE) {
-                // The guest of an odd number of neighbours is given a block besides.
-                let has_guest = algorithm == Algorithm::AllgatherNeighborExchange
+                // The folded rank of an odd number of neighbours is given a block besides.
+                let has_folded_rank = algorithm == Algorithm::AllgatherNeighborExchange
                     && size > 3
                     && !size.is_multiple_of(2);
-                let volume = u64::from(size - 1 + u32::from(has_guest)) * BLOCK;
+                let volume = u64::from(size - 1 + u32::from(has_folded_rank)) * BLOCK;
                 assert_eq!((report.volume, report.scratch), (volume, 0), "{algorithm}");
             }
         }

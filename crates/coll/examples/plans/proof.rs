@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::check::{
-    Case, Fault, Ranks, Report, cases, draw, least_volume, plain, promises_rounds,
+    Case, Fault, ProofReport, Ranks, cases, draw, least_volume, plain, promises_rounds,
 };
 use oxmpi_coll::placement::Order;
 use oxmpi_coll::plan::Plan;
@@ -64,7 +64,7 @@ impl Tally {
         self.spent += other.spent;
     }
 
-    fn note(&mut self, how: usize, case: &Case, report: Report) {
+    fn note(&mut self, how: usize, case: &Case, report: ProofReport) {
         self.proved[how] += 1;
         self.messages += report.messages;
         self.largest = self.largest.max(case.size);
@@ -94,7 +94,7 @@ impl Most {
 }
 
 /// Whether the promised rounds and the promised volume are kept.
-fn keeps_promises(algorithm: Algorithm, case: &Case, report: Report) -> Result<(), String> {
+fn keeps_promises(algorithm: Algorithm, case: &Case, report: ProofReport) -> Result<(), String> {
     let rounds = algorithm.rounds(&case.call(0, &case.arrays()), &case.parameters);
     let found = u64::from(report.rounds);
     if promises_rounds(algorithm, case) && found > rounds {
@@ -144,7 +144,7 @@ fn prove(algorithm: Algorithm, case: &Case, most: Most, tally: &mut Tally) -> Re
 
 /// What proving a case came to, and whether few ranks stood for all; `None` where that takes too many
 /// steps.
-type Proved = Result<Option<(usize, Result<Report, Fault>)>, String>;
+type Proved = Result<Option<(usize, Result<ProofReport, Fault>)>, String>;
 
 /// Proves a case whose plans are made once, and kept.
 fn prove_near(algorithm: Algorithm, case: &Case, most: Most) -> Proved {
@@ -275,7 +275,7 @@ fn prove_random(
         let case = plain(algorithm, size);
         // A team's alltoall is a single step, in which each rank gets a block of every other.
         let is_logarithmic = steps(algorithm, &case)?.1 <= 8 * (size.ilog2() + 2)
-            && algorithm != Algorithm::AlltoallTeam;
+            && algorithm != Algorithm::AlltoallIntraNode;
         let fits = size <= 4096 || is_logarithmic && reads(algorithm, &case) <= READ;
         if size <= EVERY || fits && prove(algorithm, &case, Most::run(asked.most), tally)? {
             return Ok(());
@@ -295,7 +295,7 @@ fn reads(algorithm: Algorithm, case: &Case) -> u64 {
     let arrays = case.arrays();
     let plan = |rank| algorithm.plan(&case.call(rank, &arrays), &case.parameters);
     let holds_none = || match (plan(0), plan(1)) {
-        (Ok(one), Ok(other)) => one.is_turned(1, &other),
+        (Ok(one), Ok(other)) => one.is_rotation(1, &other),
         _ => false,
     };
     match given && !holds_none() {

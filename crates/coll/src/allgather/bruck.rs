@@ -1,45 +1,46 @@
 //! Allgather by Bruck's algorithm: in each phase every rank gets from ranks at growing distances
 //! above it all the blocks that these have.
 //!
-//! `ceil(log2 p)` rounds with radix 2, the least there is, and `(p - 1)` blocks sent and received
+//! `ceil(log2 p)` rounds with radix 2, the minimum, and `(p - 1)` blocks sent and received
 //! by each rank, the least as well, for every `p`. A larger radix takes fewer phases of more
 //! messages each. Blocks are received where they belong: what a rank has is a run of blocks that
-//! starts with its own and goes around the circle, so nothing is turned around at the end. Bruck,
+//! starts with its own and goes around the ring, so nothing is rotated at the end. Bruck,
 //! Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in
 //! multiport message-passing systems", 1997.
 
-use super::Blackboard;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use super::RankBlocks;
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Known, Plan};
-use crate::window::exchange;
+use crate::eager::exchange;
+use crate::phase::Phase;
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
-/// One rank's part in Bruck's allgather. One step for each exchange.
+/// One rank's plan for Bruck's allgather. One step for each exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
-    board: Blackboard,
+    layout: RankBlocks,
     digits: Digits,
 }
 
-/// One exchange, of as many blocks each way, those of a rank beginning with its own.
-pub(crate) struct Exchange {
+/// One exchange: the number of blocks each way; those of a rank begin with its own.
+pub(crate) struct BruckExchange {
     /// The number of the first exchange of the same phase.
     pub(crate) phase: u32,
-    /// Whose blocks come.
+    /// The rank whose blocks arrive.
     pub(crate) source: u32,
-    /// To whom this rank's go.
+    /// The rank that gets this rank's blocks.
     pub(crate) destination: u32,
-    /// How many.
+    /// The number of blocks each way.
     pub(crate) blocks: u32,
 }
 
-impl Exchange {
+impl BruckExchange {
     /// Exchange `i` of a rank.
-    pub(crate) const fn of(place: Circle, digits: Digits, i: u32) -> Self {
+    pub(crate) const fn of(place: RankRing, digits: Digits, i: u32) -> Self {
         let round = digits.exchange(i);
         let (weight, missing) = (round.weight, place.size() - round.distance());
-        Exchange {
+        BruckExchange {
             phase: round.phase,
             source: place.above(round.distance()),
             destination: place.below(round.distance()),
@@ -51,7 +52,7 @@ impl Exchange {
 impl Bruck {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Bruck {
-            board: Blackboard::of(call),
+            layout: RankBlocks::of(call),
             digits: Digits::new(call.size, parameters.radix),
         }
     }
@@ -64,35 +65,45 @@ impl Bruck {
 
 impl Plan for Bruck {
     fn steps(&self) -> u32 {
-        self.board.steps(self.digits.exchanges())
+        self.layout.steps(self.digits.exchanges())
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
-        let place = self.board.place;
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let place = self.layout.place;
         if i == 0 && place.size() == 1 {
-            self.board.take_own(known, acts);
+            self.layout.take_own(inputs, acts);
             return Some(0);
         }
-        let Exchange {
+        let BruckExchange {
             phase,
             source,
             destination,
             blocks,
-        } = Exchange::of(place, self.digits, i);
+        } = BruckExchange::of(place, self.digits, i);
         let outgoing = if phase == 0 {
-            self.board.own(known)
+            self.layout.own(inputs)
         } else {
-            self.board.run(known, place.rank(), blocks)
+            self.layout.run(inputs, place.rank(), blocks)
         };
-        let incoming = self.board.run(known, source, blocks);
+        let incoming = self.layout.run(inputs, source, blocks);
         exchange(acts, 0, (source, incoming), (destination, outgoing));
         if i == 0 {
-            self.board.take_own(known, acts);
+            self.layout.take_own(inputs, acts);
         }
         Some(phase)
+    }
+}
+
+impl Phase for Bruck {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        Bruck::of(call, parameters)
+    }
+
+    fn free(&self) -> u32 {
+        self.radix() - 1
     }
 }

@@ -13,7 +13,7 @@ mod recursive_doubling;
 mod ring;
 
 pub use bruck::Bruck;
-pub(crate) use bruck::Exchange;
+pub(crate) use bruck::BruckExchange;
 pub use circulant::Circulant;
 pub use linear::Linear;
 pub use neighbor_exchange::NeighborExchange;
@@ -21,28 +21,28 @@ pub use recursive_doubling::RecursiveDoubling;
 pub use ring::Ring;
 
 use crate::blocks::Blocks;
-use crate::catalog::Call;
-use crate::circle::Circle;
-use crate::circular::{Around, CircularActs, Spot};
-use crate::plan::{Acts, Buf, Known, Part};
-use crate::window::copy;
+use crate::call::Call;
+use crate::eager::copy;
+use crate::plan::{Acts, Buf, Part, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::symmetric::{RelativeActs, RelativePart, RelativeView};
 
-/// What all ranks start from: where the blocks lie.
+/// The blocks of an allgather by distance, and where a rank's own block lies at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Board {
+struct BlockLayout {
     blocks: Blocks,
     in_place: bool,
 }
 
-impl Board {
+impl BlockLayout {
     const fn of(call: &Call) -> Self {
-        Board {
+        BlockLayout {
             blocks: Blocks::of(call),
             in_place: call.in_place,
         }
     }
 
-    /// The steps of an algorithm that takes so many for more than one rank.
+    /// The steps of an algorithm with `exchanges` steps for more than one rank.
     const fn steps(&self, size: u32, exchanges: u32) -> u32 {
         match size {
             _ if self.blocks.are_empty() => 0,
@@ -51,72 +51,76 @@ impl Board {
         }
     }
 
-    /// Where the block of the rank so far above belongs.
-    fn block(&self, around: &Around<'_>, above: u32) -> Spot {
+    /// The place of the block of the rank `above` above.
+    fn block(&self, around: &RelativeView<'_>, above: u32) -> RelativePart {
         around.output(self.blocks, above)
     }
 
-    /// Where the own block lies at the start.
-    fn own(&self, around: &Around<'_>) -> Spot {
+    /// The place of the own block at the start.
+    fn own(&self, around: &RelativeView<'_>) -> RelativePart {
         let belongs = self.block(around, 0);
         match self.in_place {
             true => belongs,
-            false => Spot::fixed(Buf::In, 0, belongs.len()),
+            false => RelativePart::fixed(Buf::In, 0, belongs.len()),
         }
     }
 
-    /// Brings the own block where it belongs, if it is not there.
-    fn take_own(&self, around: &Around<'_>, acts: &mut CircularActs<'_>) {
+    /// Copies the own block to its place, unless it is there.
+    fn take_own(&self, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if !self.in_place {
             acts.copy(self.own(around), self.block(around, 0));
         }
     }
 }
 
-/// The same, and where one rank stands.
+/// [`BlockLayout`] seen from one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Blackboard {
-    place: Circle,
-    board: Board,
+struct RankBlocks {
+    place: RankRing,
+    layout: BlockLayout,
 }
 
-impl Blackboard {
+impl RankBlocks {
     const fn of(call: &Call) -> Self {
-        Blackboard {
-            place: Circle::of(call),
-            board: Board::of(call),
+        RankBlocks {
+            place: RankRing::of(call),
+            layout: BlockLayout::of(call),
         }
     }
 
-    /// See [`Board::steps`].
+    /// See [`BlockLayout::steps`].
     const fn steps(&self, exchanges: u32) -> u32 {
-        self.board.steps(self.place.size(), exchanges)
+        self.layout.steps(self.place.size(), exchanges)
     }
 
-    /// Where block `rank` belongs.
-    fn block(&self, known: &Known<'_>, rank: u32) -> Part {
-        self.board.blocks.output(known, rank)
+    /// The place of block `rank`.
+    fn block(&self, inputs: &PlanInputs<'_>, rank: u32) -> Part {
+        self.layout.blocks.output(inputs, rank)
     }
 
-    /// Where `n` blocks from block `first` on belong, around the circle.
-    fn run(&self, known: &Known<'_>, first: u32, n: u32) -> Part {
-        (self.board.blocks).outputs(known, first, n, self.place.size())
+    /// The place of `n` blocks from block `first` on, around the ring.
+    fn run(&self, inputs: &PlanInputs<'_>, first: u32, n: u32) -> Part {
+        (self.layout.blocks).outputs(inputs, first, n, self.place.size())
     }
 
-    /// Where this rank's own block lies at the start.
-    fn own(&self, known: &Known<'_>) -> Part {
-        let belongs = self.block(known, self.place.rank());
-        if self.board.in_place {
+    /// The place of this rank's own block at the start.
+    fn own(&self, inputs: &PlanInputs<'_>) -> Part {
+        let belongs = self.block(inputs, self.place.rank());
+        if self.layout.in_place {
             belongs
         } else {
             Part::new(Buf::In, 0, belongs.len())
         }
     }
 
-    /// Brings this rank's own block where it belongs, if it is not there.
-    fn take_own(&self, known: &Known<'_>, acts: &mut Acts) {
-        if !self.board.in_place {
-            copy(acts, self.own(known), self.block(known, self.place.rank()));
+    /// Copies this rank's own block to its place, unless it is there.
+    fn take_own(&self, inputs: &PlanInputs<'_>, acts: &mut Acts) {
+        if !self.layout.in_place {
+            copy(
+                acts,
+                self.own(inputs),
+                self.block(inputs, self.place.rank()),
+            );
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Allgather by recursive doubling: in round `k` partners at distance `2^k` exchange all blocks that
 //! they have.
 //!
-//! `log2 p` rounds and `(p - 1)` blocks sent and received by each rank, both the least there is,
+//! `log2 p` rounds and `(p - 1)` blocks sent and received by each rank, both the minimum,
 //! where `p` is a power of two. Blocks are consecutive and received where they belong. Thakur,
 //! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
-use super::Blackboard;
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Known, Plan};
+use super::RankBlocks;
+use crate::call::{Call, Parameters};
+use crate::eager::exchange;
+use crate::plan::{Acts, Plan, PlanInputs};
 use crate::tree::levels;
-use crate::window::exchange;
 
-/// One rank's part in allgather by recursive doubling. One step a round.
+/// One rank's plan for allgather by recursive doubling. One step a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecursiveDoubling(Blackboard);
+pub struct RecursiveDoubling(RankBlocks);
 
 impl RecursiveDoubling {
     /// The number of ranks is a power of two.
     pub(crate) const fn of(call: &Call, _: &Parameters) -> Self {
-        RecursiveDoubling(Blackboard::of(call))
+        RecursiveDoubling(RankBlocks::of(call))
     }
 }
 
@@ -27,26 +27,26 @@ impl Plan for RecursiveDoubling {
         self.0.steps(levels(self.0.place.size()))
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let place = self.0.place;
         if place.size() > 1 {
             let blocks = 1 << i;
             let partner = place.rank() ^ blocks;
             let first = |rank: u32| rank & !(blocks - 1);
             let outgoing = if i == 0 {
-                self.0.own(known)
+                self.0.own(inputs)
             } else {
-                self.0.run(known, first(place.rank()), blocks)
+                self.0.run(inputs, first(place.rank()), blocks)
             };
-            let incoming = self.0.run(known, first(partner), blocks);
+            let incoming = self.0.run(inputs, first(partner), blocks);
             exchange(acts, 0, (partner, incoming), (partner, outgoing));
         }
         if i == 0 {
-            self.0.take_own(known, acts);
+            self.0.take_own(inputs, acts);
         }
         Some(i)
     }

@@ -1,36 +1,34 @@
-//! Alltoall by Bruck's algorithm: blocks travel together, each by the digits of its way around the
-//! circle.
+//! Alltoall by Bruck's algorithm: blocks travel together, by the digits of their distances around the ring.
 //!
-//! A block that has `d` ranks to go is passed on in each phase by that phase's digit of `d`. So
-//! `ceil(log2 p)` rounds suffice with radix 2, the least there is, at the price of volume: a block
-//! is sent once for each digit that is not zero, about half of `ceil(log2 p)` times. A larger radix
+//! A block with `d` ranks to go is forwarded in each phase by that phase's digit of `d`. So
+//! `ceil(log2 p)` rounds suffice with radix 2, the minimum, at the price of volume: a block
+//! is sent once for each non-zero digit, about half of `ceil(log2 p)` times. A larger radix
 //! sends it fewer times, in more messages. For small blocks. Bruck, Ho, Kipnis, Upfal and
 //! Weathersby, "Efficient algorithms for all-to-all communications in multiport message-passing
 //! systems", 1997.
 //!
-//! Scratch holds the blocks by the distance that they have to go: first this rank's own, turned so
-//! that the one for the rank itself is number 0; in the end, in the same places, those that have
-//! come from so far below. After it comes room for what is packed to be sent in one phase, and for
-//! what comes.
+//! Scratch holds the blocks by distance: first this rank's own, rotated so that the block for the rank itself
+//! is number 0; in the end, at the same places, the received blocks by the distance of their senders. Behind
+//! them is temporary memory for the packed blocks that one phase sends, and for those that it receives.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
 
-/// One rank's part in Bruck's alltoall. Step 0 turns the blocks; each phase has one step for each
-/// value of its digit that packs, one that exchanges and one that unpacks; the last step turns the
+/// One rank's plan for Bruck's alltoall. Step 0 rotates the blocks; each phase has one step for each
+/// value of its digit that packs, one that exchanges and one that unpacks; the last step rotates the
 /// blocks back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
-    place: Circle,
+    place: RankRing,
     digits: Digits,
     count: u64,
     in_place: bool,
 }
 
-/// The blocks with one value of one digit: whole runs, and a shorter run after them where the
-/// number of ranks cuts one off.
+/// The blocks with one value of one digit: full runs, and a shorter last run where the number of ranks cuts
+/// one off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Group {
     /// The first block.
@@ -67,7 +65,7 @@ impl Group {
 impl Bruck {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Bruck {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             digits: Digits::new(call.size, parameters.radix),
             count: call.count,
             in_place: call.in_place,
@@ -116,7 +114,7 @@ impl Bruck {
         [whole, rest]
     }
 
-    /// Copies between a group's places and as many consecutive blocks.
+    /// Packs a group's blocks into consecutive ones, or unpacks them.
     fn gather(&self, group: Group, together: Part, pack: bool, acts: &mut Acts) {
         let mut first = together.first;
         for part in self.places(group) {
@@ -132,8 +130,7 @@ impl Bruck {
         }
     }
 
-    /// Room for the blocks that a phase sends, or for those that it receives, with one value of its
-    /// digit.
+    /// Temporary memory for the blocks that a phase sends or receives with one value of its digit.
     fn room(&self, phase: u32, digit: u32, incoming: bool) -> Part {
         let before = u64::from(self.place.size())
             + u64::from(self.before(phase, digit))
@@ -147,7 +144,7 @@ impl Bruck {
         Part::new(Buf::Scratch, 0, self.elements(self.place.size()))
     }
 
-    /// The blocks by rank, from this rank's own on `stride` blocks at a time around the circle.
+    /// The blocks by rank, from this rank's own on `stride` blocks at a time around the ring.
     fn around(&self, buf: Buf, stride: i64) -> Part {
         let size = self.place.size();
         Part::new(buf, self.elements(self.place.rank()), self.count)
@@ -165,14 +162,14 @@ impl Plan for Bruck {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         match self.place.size() {
             1 => 0,
             size => self.elements(size) + 2 * self.elements(self.most()),
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         if self.place.size() == 1 {
             acts.copy(self.around(Buf::In, 1), self.around(Buf::Out, 1));
             return Some(0);

@@ -1,24 +1,24 @@
-//! Alltoall with a message from every rank straight to every other one.
+//! Alltoall and alltoallv, linear: a message from every rank directly to every other rank.
 //!
-//! `p - 1` rounds, one more in place, and the least volume. A window's worth of exchanges is under
-//! way at a time, and all ranks go through the distances in one order, so that not all send to the
-//! same one: from the next rank up; or, apart and on more than two unequal nodes, in long strides, in which a rank comes
-//! to those of its own node now and then, and not to one after another while the adapter rests.
+//! `p - 1` rounds, one more in place, and the minimum volume. A window of exchanges is under way at a time,
+//! and all ranks go through the distances in one order, so that not all send to the same rank: from the next
+//! rank up; or, not in place and on more than two unequal nodes, in long strides, so that exchanges inside
+//! the node are spread out and the adapter is never idle.
 
 use super::replace::Replace;
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::circular::{Around, Circular, CircularActs, Placed};
+use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
 use crate::plan::any_plan;
+use crate::rank_ring::RankRing;
+use crate::symmetric::{AtRank, RelativeActs, RelativeView, SymmetricPlan};
 use crate::window::Window;
 
-/// One rank's part in a linear alltoall.
+/// One rank's plan for a linear alltoall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linear {
-    /// Straight from input to output.
-    Apart(Placed<Exchanges>),
+    /// Directly from input to output.
+    Apart(AtRank<Exchanges>),
     /// In place.
     InPlace(Replace),
 }
@@ -28,17 +28,17 @@ pub enum Linear {
 pub struct Exchanges {
     blocks: Blocks,
     window: Window,
-    /// From one distance to the next, around the circle.
+    /// The difference of consecutive distances, around the ring.
     stride: u32,
 }
 
 impl Linear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let (place, blocks) = (Circle::of(call), Blocks::of(call));
+        let (place, blocks) = (RankRing::of(call), Blocks::of(call));
         let window = Window::new(parameters.window);
         match call.in_place {
             true => Linear::InPlace(Replace::new(place, blocks, window.get())),
-            false => Linear::Apart(Placed::new(
+            false => Linear::Apart(AtRank::new(
                 place,
                 Exchanges {
                     blocks,
@@ -50,11 +50,11 @@ impl Linear {
     }
 }
 
-/// A stride that comes to every distance once: 1, or about the golden section of the circle, so that a rank comes to
-/// those of its own node once in several steps.
+/// A stride that reaches every distance once: 1, or about the golden section of the ring, so that exchanges
+/// inside the node are spread out.
 ///
-/// On equal nodes, and where ranks are dealt to nodes in turn, ranks are in step, and the adapters are never without work.
-/// With several ranks a node, but for its last one, such strides save 3 to 20 % of long exchanges; on two nodes, and with
+/// On equal nodes and in cyclic placement ranks stay in step, and the adapters are never idle. With several
+/// ranks per node except on the last, long strides save 3 to 20 % of long exchanges; on two nodes, and with
 /// few ranks on each, they may cost as much (simulated).
 fn stride(call: &Call, parameters: &Parameters) -> u32 {
     const FEW: u32 = 4;
@@ -63,7 +63,7 @@ fn stride(call: &Call, parameters: &Parameters) -> u32 {
     match is_uneven && place.per_node() > FEW && place.nodes() > 2 {
         true => {
             let golden = (u64::from(call.size) * 610 / 987) as u32;
-            // The last one is.
+            // `size - 1` is coprime.
             let coprime = (golden..call.size).find(|&stride| are_coprime(stride, call.size));
             coprime.unwrap_or(1)
         }
@@ -78,16 +78,16 @@ const fn are_coprime(mut one: u32, mut other: u32) -> bool {
     one == 1
 }
 
-impl Circular for Exchanges {
+impl SymmetricPlan for Exchanges {
     fn steps(&self, size: u32) -> u32 {
         if self.blocks.are_empty() { 0 } else { size }
     }
 
-    fn scratch(&self, _: &Around<'_>) -> u64 {
+    fn scratch(&self, _: &RelativeView<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, around: &Around<'_>, acts: &mut CircularActs<'_>) -> u32 {
+    fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {
         let turned = (u64::from(i) + 1) * u64::from(self.stride) % u64::from(around.size());
         let distance = match turned as u32 {
             0 => around.size(),

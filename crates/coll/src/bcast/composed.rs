@@ -1,31 +1,30 @@
-//! Broadcast by a scatter of the catalog and then an allgather of the catalog.
+//! Broadcast by a scatter and then an allgather, each by any algorithm of the catalog that serves here.
 //!
-//! The vector is cut into one block for each rank; but a [guest](allgather::NeighborExchange) of the allgather has none,
-//! which would travel with those of others. The root has the vector and gets nothing in the allgather. A rank that hands
-//! nothing on in the scatter is ready for short blocks of the allgather while it still waits for its own one: what comes
-//! early then needs no copy.
+//! The vector is cut into one block per rank, but the [folded rank](allgather::NeighborExchange) of an
+//! allgather has none, because its block would travel with those of other ranks. The root has the vector and
+//! receives nothing in the allgather. A rank that forwards nothing in the scatter posts its receives of short
+//! allgather blocks while it still waits for its own block, so early blocks need no extra copy.
 //!
-//! So a broadcast need not be slower than a scatter and an allgather, whichever are best for the
-//! blocks.
+//! So a broadcast need not be slower than the best scatter and allgather of the blocks.
 
 use core::marker::PhantomData;
 
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::phase::Phase;
 use crate::placement::Order;
-use crate::plan::{Acts, Known, Plan};
-use crate::vector::Vector;
+use crate::plan::{Acts, Plan, PlanInputs};
+use crate::scattered_vector::ScatteredVector;
 use crate::{allgather, scatter};
 
-/// The largest group where every rank sends to every other one, or as often as there are ranks.
+/// The largest group where every rank sends to every other, or as many times as there are ranks.
 pub const MAX_SIZE: u32 = 128;
 
-/// One rank's part in a broadcast by a scatter and an allgather: the steps of the one, then those of
-/// the other, in halves. It keeps no plan of either, but makes them when it is asked, and so stays
+/// One rank's plan for a broadcast by a scatter and an allgather: the steps of the scatter, then those of the
+/// allgather, split into halves. It makes the two plans on demand instead of keeping them, and so stays
 /// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Composed<S, G> {
-    vector: Vector,
+    vector: ScatteredVector,
     radix: u32,
     gather_radix: u32,
     window: u32,
@@ -34,28 +33,28 @@ pub struct Composed<S, G> {
     phases: PhantomData<(S, G)>,
 }
 
-/// Every block straight from the root, and then from every rank to every other one.
+/// Bcast linear-all: linear scatter, linear allgather.
 pub type LinearAll = Composed<scatter::Linear, allgather::Linear>;
 
-/// Every block straight from the root, and then Bruck's algorithm.
+/// Bcast linear-bruck: linear scatter, Bruck allgather.
 pub type LinearBruck = Composed<scatter::Linear, allgather::Bruck>;
 
-/// Every block straight from the root, and then between neighbours.
+/// Bcast linear-neighbor-exchange: linear scatter, neighbor-exchange allgather.
 pub type LinearNeighborExchange = Composed<scatter::Linear, allgather::NeighborExchange>;
 
-/// Every block straight from the root, and then around a ring.
+/// Bcast linear-ring: linear scatter, ring allgather.
 pub type LinearRing = Composed<scatter::Linear, allgather::Ring>;
 
-/// Blocks down a tree, and then from every rank to every other one.
+/// Bcast knomial-linear: k-nomial scatter, linear allgather.
 pub type KnomialLinear = Composed<scatter::Knomial, allgather::Linear>;
 
-/// Blocks down a tree, and then Bruck's algorithm.
+/// Bcast knomial-bruck: k-nomial scatter, Bruck allgather.
 pub type KnomialBruck = Composed<scatter::Knomial, allgather::Bruck>;
 
-/// Blocks down a tree, and then between neighbours.
+/// Bcast knomial-neighbor-exchange: k-nomial scatter, neighbor-exchange allgather.
 pub type KnomialNeighborExchange = Composed<scatter::Knomial, allgather::NeighborExchange>;
 
-/// Blocks down a tree, and then around a ring.
+/// Bcast knomial-ring: k-nomial scatter, ring allgather.
 pub type KnomialRing = Composed<scatter::Knomial, allgather::Ring>;
 
 impl<S: Phase, G: Phase> Composed<S, G> {
@@ -64,7 +63,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
             rank, size, root, ..
         } = call;
         Composed {
-            vector: Vector {
+            vector: ScatteredVector {
                 rank,
                 size,
                 block: call.count.div_ceil(G::owners(size).into()),
@@ -80,7 +79,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
         }
     }
 
-    /// What a phase runs with.
+    /// The parameters of a phase with this radix.
     fn with_radix(&self, radix: u32) -> Parameters {
         Parameters {
             radix,
@@ -96,7 +95,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
     }
 
     fn gather(&self) -> G {
-        // Where only one of the two takes a radix, it is that one's.
+        // Where only one phase has a radix, `radix` is that one.
         let radix = match self.gather_radix {
             0 => self.radix,
             own => own,
@@ -110,21 +109,21 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
         self.scatter().steps() + self.vector.halves(&self.gather()).steps()
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let scatter = self.scatter();
         let before = scatter.steps();
         match i.checked_sub(before) {
-            None => self.vector.hand_out(&scatter, i, known, acts),
+            None => self.vector.hand_out(&scatter, i, inputs, acts),
             Some(after) => {
-                // Who hands nothing on may get other blocks before its own one.
+                // A rank that forwards nothing may receive other blocks before its own.
                 let ahead = (before, before <= 1);
-                let brought = |rank| scatter.brought(rank);
+                let brought = |rank| scatter.subtree_of(rank);
                 self.vector
-                    .complete(&self.gather(), after, (ahead, brought), known, acts)
+                    .complete(&self.gather(), after, (ahead, brought), inputs, acts)
             }
         }
     }
@@ -136,16 +135,16 @@ mod tests {
         KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
         LinearNeighborExchange, LinearRing,
     };
-    use crate::catalog::{Call, Parameters};
-    use crate::plan::{Act, Acts, Given, Known, Learned, Plan};
+    use crate::call::{Call, Parameters};
+    use crate::plan::{Act, Acts, CallArrays, LearnedLengths, Plan, PlanInputs};
 
     /// Elements that come to a rank.
     fn received(plan: &impl Plan) -> u64 {
-        let learned = Learned::new();
-        let known = Known::new(Given::NOTHING, &learned);
+        let learned = LearnedLengths::new();
+        let inputs = PlanInputs::new(CallArrays::NOTHING, &learned);
         let in_step = |i| {
             let mut acts = Acts::new();
-            plan.step(i, &known, &mut acts);
+            plan.step(i, &inputs, &mut acts);
             let come = |act: &Act| match act {
                 Act::Recv { into, .. } => into.len(),
                 _ => 0,
@@ -156,37 +155,35 @@ mod tests {
     }
 
     #[test]
-    fn no_block_of_a_guest_travels_with_those_of_others() {
+    fn no_block_of_a_folded_rank_travels_with_those_of_others() {
         for size in [5, 9, 23_u32] {
             let block = 10;
             let longest = |rank| {
                 let call = Call::bcast(rank, size, 0, u64::from(size - 1) * block);
                 let plan = KnomialNeighborExchange::of(&call, &Parameters::NONE);
-                let (learned, before) = (Learned::new(), plan.scatter().steps());
-                let known = Known::new(Given::NOTHING, &learned);
+                let (learned, before) = (LearnedLengths::new(), plan.scatter().steps());
+                let inputs = PlanInputs::new(CallArrays::NOTHING, &learned);
                 let after = (before..plan.steps()).flat_map(|i| {
                     let mut acts = Acts::new();
-                    plan.step(i, &known, &mut acts);
+                    plan.step(i, &inputs, &mut acts);
                     let sent = acts.iter().filter_map(Act::reads).map(|part| part.len());
                     sent.max()
                 });
                 after.max().unwrap_or(0)
             };
             assert_eq!((0..size).map(longest).max(), Some(2 * block), "{size}");
-            assert_eq!(longest(size - 1), 0, "the guest of {size}");
+            assert_eq!(longest(size - 1), 0, "the folded of {size}");
         }
     }
 
     #[test]
     fn every_rank_gets_every_element_once() {
         for (size, root, radix) in [(2, 0, 2), (9, 0, 2), (16, 5, 4), (23, 7, 3), (64, 63, 8)] {
-            let parameters = Parameters {
-                radix,
-                gather_radix: radix + 1,
-                window: 8,
-                per_node: 1,
-                ..Parameters::NONE
-            };
+            let parameters = Parameters::NONE
+                .with_radix(radix)
+                .with_gather_radix(radix + 1)
+                .with_window(8)
+                .with_per_node(1);
             for rank in (0..size).filter(|&rank| rank != root) {
                 let call = Call::bcast(rank, size, root, 1001);
                 let all = [

@@ -1,14 +1,9 @@
-//! The one list of collectives and algorithms: it drives dispatch, settings, documentation and the
-//! checker's tests.
+//! The one list of collectives and algorithms. Dispatch, settings, documentation and the checker's tests
+//! go by it.
 
-mod call;
-mod collective;
-mod nodes;
-mod rounds;
 mod row;
+mod rows;
 mod table;
-mod teams;
-mod twins;
 
 use core::fmt;
 
@@ -16,10 +11,11 @@ use thiserror::Error;
 
 use crate::cost::Model;
 
-pub use call::{Call, NOBODY, Teams};
-pub use collective::Collective;
-pub use row::{Needs, Parameters, Row, Stage};
-pub use table::{Algorithm, AnyPlan};
+pub use crate::call::{
+    Algorithm, Call, Collective, Needs, PROC_NULL, Parameters, SharedMemory, Stage,
+};
+pub use row::CatalogRow;
+pub use table::AnyPlan;
 
 impl Algorithm {
     /// The collective that it implements.
@@ -37,23 +33,24 @@ impl Algorithm {
         self.row().about
     }
 
-    /// Whether all of it goes by messages.
+    /// Whether it needs nothing but messages, and no intra-node operations.
     pub const fn is_by_messages(self) -> bool {
-        matches!(self.row().needs.teams, Teams::None)
+        matches!(self.row().needs.shared_memory, SharedMemory::None)
     }
 
-    /// The rounds that it promises for the call when its vector has elements for every piece; see
-    /// [`Row::rounds`]. A vector without elements takes none.
+    /// The promised number of rounds for a call whose vector has elements for every piece; see
+    /// [`CatalogRow::rounds`]. A vector without elements takes none.
     pub fn rounds(self, call: &Call, parameters: &Parameters) -> u64 {
         (self.row().rounds)(call, &parameters.over(self.row()))
     }
 
-    /// The time that the call is expected to take, in picoseconds; see [`Row::cost`]. The algorithm
-    /// suits the call. Vectors so long that times would leave 64 bits all take the same.
+    /// The predicted time of a call that suits the algorithm, in picoseconds; see [`CatalogRow::cost`].
+    /// All vectors so long that their time would overflow 64 bits cost the same.
     ///
     /// # Cost
     ///
-    /// At most a logarithm of the number of ranks; a gather up a k-nomial tree on several nodes looks at each of up to 72.
+    /// At most logarithmic in the number of ranks; for a k-nomial gather on several nodes of up to 72 ranks,
+    /// linear.
     pub fn cost(self, call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         if call.size < 2 {
             return 0;
@@ -65,11 +62,11 @@ impl Algorithm {
         (self.row().cost)(&call, &parameters.over(self.row()), model)
     }
 
-    /// Whether it can serve the call.
+    /// Checks that it can serve the call.
     ///
     /// # Errors
     ///
-    /// Says what stands against it.
+    /// The requirement that the call does not meet.
     pub fn suits(self, call: &Call) -> Result<(), Unsuited> {
         let &Call {
             collective,
@@ -89,35 +86,41 @@ impl Algorithm {
                 collective,
             }),
             () if rank >= size => Err(Unsuited::Rank { rank, size }),
-            () if call.remote > 0 => Err(why("ranks of one group")),
+            () if call.remote > 0 => Err(why("a call within one group")),
             () if root >= size => Err(Unsuited::Root { root, size }),
             () if size > needs.max_size => Err(Unsuited::Size {
                 algorithm: self,
                 size,
             }),
-            () if needs.commutative && !call.commutative => Err(why("an operation that commutes")),
+            () if needs.commutative && !call.commutative => Err(why("a commutative operation")),
             () if needs.exact && !call.exact => {
                 Err(why("an operation that gives the same bits in every order"))
             }
             () if needs.power_of_two && !size.is_power_of_two() => {
-                Err(why("a power of two as number of ranks"))
+                Err(why("a power of two as the number of ranks"))
             }
             () if needs.even && size > 1 && !size.is_multiple_of(2) => {
                 Err(why("an even number of ranks"))
             }
-            () if needs.apart && call.in_place => Err(why("input and output apart")),
-            () if needs.teams == Teams::All && call.teams != Teams::All => Err(why(
-                "all ranks on one node, who share memory and wait for its end",
-            )),
-            () if needs.teams > call.teams => {
-                Err(why("ranks of a node who share memory and wait for its end"))
+            () if needs.apart && call.in_place => {
+                Err(why("separate input and output, not in place"))
             }
+            () if needs.shared_memory == SharedMemory::All
+                && call.shared_memory != SharedMemory::All =>
+            {
+                Err(why(
+                    "all ranks on one node, with shared memory, in a call that they wait for",
+                ))
+            }
+            () if needs.shared_memory > call.shared_memory => Err(why(
+                "ranks that share the memory of a node, in a call that they wait for",
+            )),
             () => Ok(()),
         }
     }
 
-    /// One rank's plan for the call. Parameters that are 0 have their default, and those that the
-    /// algorithm does not take are not looked at.
+    /// One rank's plan for the call. Parameters that are 0 take their default; those that the algorithm
+    /// does not have are ignored.
     ///
     /// # Errors
     ///
@@ -125,10 +128,38 @@ impl Algorithm {
     ///
     /// # Cost
     ///
-    /// At most a logarithm of the number of ranks; nothing is allocated.
+    /// At most logarithmic in the number of ranks; nothing is allocated.
     pub fn plan(self, call: &Call, parameters: &Parameters) -> Result<AnyPlan, Unsuited> {
         self.suits(call)?;
         Ok(self.of(call, &parameters.over(self.row())))
+    }
+}
+
+/// Former names of algorithms and their names now; settings and rules accept both for one release.
+const FORMER_NAMES: [(&str, &str); 8] = [
+    ("guest", "folded"),
+    ("lane-bruck", "rail-bruck"),
+    ("lane-chain", "rail-chain"),
+    ("lane-circulant", "rail-circulant"),
+    ("lane-knomial", "rail-knomial"),
+    ("lane-ring", "rail-ring"),
+    ("ports", "multirail"),
+    ("team", "intra-node"),
+];
+
+impl Collective {
+    /// The algorithms that implement it.
+    pub fn algorithms(self) -> impl Iterator<Item = Algorithm> {
+        Algorithm::ALL
+            .into_iter()
+            .filter(move |algorithm| algorithm.collective() == self)
+    }
+
+    /// The algorithm with this name or former name.
+    pub fn algorithm(self, name: &str) -> Option<Algorithm> {
+        let former = FORMER_NAMES.iter().find(|(former, _)| *former == name);
+        let name = former.map_or(name, |(_, name)| name);
+        self.algorithms().find(|algorithm| algorithm.name() == name)
     }
 }
 
@@ -147,13 +178,13 @@ pub enum Unsuited {
     Collective {
         /// The algorithm.
         algorithm: Algorithm,
-        /// What was called.
+        /// The collective that was called.
         collective: Collective,
     },
     /// No algorithm implements the collective.
     #[error("no algorithm serves {collective}")]
     None {
-        /// What was called.
+        /// The collective that was called.
         collective: Collective,
     },
     /// The calling rank is not in the group.
@@ -180,12 +211,12 @@ pub enum Unsuited {
         /// The group's size.
         size: u32,
     },
-    /// The call is not as the algorithm needs it.
+    /// The call does not meet a requirement.
     #[error("{algorithm} needs {need}")]
     Need {
         /// The algorithm.
         algorithm: Algorithm,
-        /// What it needs.
+        /// The requirement.
         need: &'static str,
     },
 }

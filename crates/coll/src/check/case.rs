@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 
 use super::arrays::{Arrays, Lengths};
 use super::contract::Contract;
-use super::fault::{Fault, Kind};
-use super::{Ranks, Report, check, check_plans};
-use crate::catalog::{Algorithm, AnyPlan, Call, Collective, NOBODY, Parameters, Teams};
+use super::fault::{Fault, FaultKind};
+use super::{ProofReport, Ranks, check, check_plans};
+use crate::call::{Algorithm, Call, Collective, PROC_NULL, Parameters, SharedMemory};
+use crate::catalog::AnyPlan;
 
 /// A collective call of all ranks, in short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Case {
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check(&self, algorithm: Algorithm) -> Result<Report, Fault> {
+    pub fn check(&self, algorithm: Algorithm) -> Result<ProofReport, Fault> {
         let arrays = self.arrays();
         check(algorithm, &self.calls(&arrays), &arrays, &self.parameters)
     }
@@ -64,7 +65,11 @@ impl Case {
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check_following(&self, algorithm: Algorithm, ranks: &Ranks) -> Result<Report, Fault> {
+    pub fn check_following(
+        &self,
+        algorithm: Algorithm,
+        ranks: &Ranks,
+    ) -> Result<ProofReport, Fault> {
         let arrays = self.arrays();
         let calls = self.calls(&arrays);
         let plans = self.plans_of(algorithm, &calls)?;
@@ -90,7 +95,7 @@ impl Case {
             plan.map_err(|why| Fault {
                 rank: call.rank,
                 step: 0,
-                kind: Kind::Unsuited(why),
+                kind: FaultKind::Unsuited(why),
             })
         };
         calls.iter().map(plan).collect()
@@ -101,7 +106,10 @@ impl Case {
     /// # Errors
     ///
     /// The first fault found.
-    pub fn check_plans<P: crate::plan::Plan + Clone>(&self, plans: &[P]) -> Result<Report, Fault> {
+    pub fn check_plans<P: crate::plan::Plan + Clone>(
+        &self,
+        plans: &[P],
+    ) -> Result<ProofReport, Fault> {
         let arrays = self.arrays();
         let contract = Contract::of(&self.calls(&arrays), &arrays);
         check_plans(plans, &self.placed(contract))
@@ -219,7 +227,7 @@ impl Case {
             false => call.with_commutative(self.commutative),
         };
         call.with_in_place(self.in_place && may)
-            .with_teams(Teams::All)
+            .with_shared_memory(SharedMemory::All)
     }
 
     /// The lengths of the blocks of all ranks, one list of many.
@@ -270,11 +278,11 @@ impl Case {
                 false => list[..at].iter().filter(|&&peer| peer == list[at]).count(),
             };
             let sends = (0..destinations.len()).map(|at| match destinations[at] {
-                NOBODY => 0,
+                PROC_NULL => 0,
                 to => length(rank, to, nth(destinations, at)),
             });
             let recvs = (0..sources.len()).map(|at| match sources[at] {
-                NOBODY => 0,
+                PROC_NULL => 0,
                 from if self.is_grid() => length(from, rank, at ^ 1),
                 from => length(from, rank, nth(sources, at)),
             });
@@ -306,7 +314,7 @@ impl Case {
         let rows = self.size / columns;
         let (row, column) = (rank / columns, rank % columns);
         let at = |row: u32, column: u32| row * columns + column;
-        let beside = |there: bool, column: u32| if there { at(row, column) } else { NOBODY };
+        let beside = |there: bool, column: u32| if there { at(row, column) } else { PROC_NULL };
         Vec::from([
             at((row + rows - 1) % rows, column),
             at((row + 1) % rows, column),

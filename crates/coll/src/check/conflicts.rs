@@ -5,9 +5,9 @@ use alloc::collections::VecDeque;
 use core::ops::Range;
 
 use super::contract::Task;
-use super::fault::{Fault, Kind};
-use super::memory::{Place, buffer, resolve};
-use crate::plan::{Act, Acts, Buf, Known, Learned, Part, Plan};
+use super::fault::{Fault, FaultKind};
+use super::memory::{ResolvedPart, buffer, resolve};
+use crate::plan::{Act, Acts, Buf, LearnedLengths, Part, Plan, PlanInputs};
 
 /// An act of a step, by its place there.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ struct Touch {
     /// From its lowest element to its highest.
     span: Range<u64>,
     /// Where the elements are, if not all within the span.
-    place: Option<Box<Place>>,
+    place: Option<Box<ResolvedPart>>,
 }
 
 impl Touch {
@@ -131,28 +131,28 @@ pub(super) fn check<P: Plan>(
     rank: u32,
     plan: &P,
     task: &Task,
-    learned: &Learned,
+    learned: &LearnedLengths,
     end: u32,
 ) -> Result<bool, Fault> {
-    let known = Known::new(task.arrays.given(), learned);
+    let inputs = PlanInputs::new(task.arrays.given(), learned);
     let mut running = Running::default();
     let mut acts = Acts::new();
     let mut step = 0;
     while step < end.min(plan.steps()) {
         let fault = |kind| Fault { rank, step, kind };
         acts.clear();
-        let Some(needs) = plan.step(step, &known, &mut acts) else {
+        let Some(needs) = plan.step(step, &inputs, &mut acts) else {
             return Ok(false);
         };
         if needs > step {
-            return Err(fault(Kind::Needs { needs }));
+            return Err(fault(FaultKind::Needs { needs }));
         }
         let before_last = acts.split_last().map_or(&[][..], |(_, before)| before);
         if before_last
             .iter()
-            .any(|act| matches!(act, Act::Together(_)))
+            .any(|act| matches!(act, Act::IntraNode(_)))
         {
-            return Err(fault(Kind::Unfinished));
+            return Err(fault(FaultKind::Unfinished));
         }
         running.finish(needs);
         let is_alone = acts.len() == 1 && running.alone.is_none() && running.touches.is_empty();
@@ -167,8 +167,8 @@ pub(super) fn check<P: Plan>(
             let other = other.or_else(|| conflicts_itself(act, by, task).then_some(by));
             if let Some(other) = other {
                 let mut others = Acts::new();
-                plan.step(other.step, &known, &mut others);
-                return Err(fault(Kind::Conflict {
+                plan.step(other.step, &inputs, &mut others);
+                return Err(fault(FaultKind::Conflict {
                     other: other.step,
                     acts: Box::new((others[other.act as usize], *act)),
                 }));

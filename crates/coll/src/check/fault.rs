@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::ranks::Ranks;
 use crate::catalog::Unsuited;
-use crate::plan::{Act, Buf, Part, Team};
+use crate::plan::{Act, Buf, NodeRanks, Part};
 
 /// A fault of a plan, and where it showed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -17,7 +17,7 @@ pub struct Fault {
     /// The step of its plan; the number of its steps for what is found at the end.
     pub step: u32,
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: FaultKind,
 }
 
 /// What can be wrong.
@@ -27,7 +27,7 @@ pub struct Fault {
     missing_docs,
     reason = "the fields are explained by the sentence of their variant"
 )]
-pub enum Kind {
+pub enum FaultKind {
     /// The algorithm refuses the call.
     #[error(transparent)]
     Unsuited(#[from] Unsuited),
@@ -80,8 +80,8 @@ pub enum Kind {
     #[error("does not do what others of its team do together")]
     Apart,
     /// A rank does something with others, and these are not all ranks of its node and nobody else.
-    #[error("acts together with {team:?}, which are not the ranks of its node")]
-    Strangers { team: Team },
+    #[error("acts together with {ranks:?}, which are not the ranks of its node")]
+    Strangers { ranks: NodeRanks },
     /// What ranks do together stands before other acts of its step, which would wait for it.
     #[error("does something together with others before the last act of its step")]
     Unfinished,

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ops::Range;
 
-use super::alike::Turn;
 use super::contract::{Blocks, Contract, Task};
-use super::fault::Kind;
-use super::message::{Message, Run, push};
+use super::fault::FaultKind;
+use super::message::{ElementRun, Message, push};
+use super::rotation::Rotation;
 use super::sums::{Name, Sums};
 use crate::plan::{Buf, Part, Side};
 
@@ -17,7 +17,7 @@ struct Field {
     len: u64,
     /// Whether what is undefined may be read: not all contributions are followed.
     gaps: bool,
-    runs: Vec<Run>,
+    runs: Vec<ElementRun>,
     /// Where a run was found last: the next one asked for is mostly there, or behind it.
     near: Cell<usize>,
 }
@@ -25,13 +25,13 @@ struct Field {
 impl Field {
     /// Puts what a rank gives into the range. Where rank 0 stands for all and bits matter, each
     /// block's leaves are named by how far the rank is above the block, which turning leaves alone.
-    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Turn>, sums: &mut Sums) {
+    fn give(&mut self, range: Range<u64>, rank: u32, leaves: Option<Rotation>, sums: &mut Sums) {
         let Some(turn) = leaves else {
             return self.fill(range, sums.leaf(rank));
         };
         for block in 0..turn.size {
             let start = range.start + u64::from(block) * turn.block;
-            let run = Run {
+            let run = ElementRun {
                 first: start,
                 count: turn.block.min(range.end.saturating_sub(start)),
                 source: start - range.start,
@@ -43,7 +43,7 @@ impl Field {
 
     /// Puts a rank's elements, from the first on, into the range.
     fn fill(&mut self, range: Range<u64>, sum: Name) {
-        let whole = Run {
+        let whole = ElementRun {
             first: range.start,
             count: range.end - range.start,
             source: 0,
@@ -69,7 +69,7 @@ impl Field {
     /// The runs that touch the range, as indexes.
     fn touching(&self, range: &Range<u64>) -> Range<usize> {
         let from = self.find(range.start);
-        let touches = |run: &Run| run.first < range.end;
+        let touches = |run: &ElementRun| run.first < range.end;
         // Mostly at most one.
         let to = match self.runs.get(from + 1) {
             Some(second) if touches(second) => self.runs.partition_point(touches),
@@ -106,7 +106,7 @@ impl Field {
     }
 
     /// Puts one run in the place of some.
-    fn replace(&mut self, runs: Range<usize>, run: Run) {
+    fn replace(&mut self, runs: Range<usize>, run: ElementRun) {
         match runs.len() {
             0 => self.runs.insert(runs.start, run),
             1 => self.runs[runs.start] = run,
@@ -117,12 +117,12 @@ impl Field {
     /// The run that holds the whole range, as an index.
     fn holding(&self, range: &Range<u64>) -> Option<usize> {
         let at = self.find(range.start);
-        let holds = |run: &Run| run.first <= range.start && range.end <= run.end();
+        let holds = |run: &ElementRun| run.first <= range.start && range.end <= run.end();
         self.runs.get(at).is_some_and(holds).then_some(at)
     }
 
     /// Replaces what the range holds by the part of `message` that starts at `at`.
-    fn write(&mut self, range: Range<u64>, message: &[Run], at: u64) {
+    fn write(&mut self, range: Range<u64>, message: &[ElementRun], at: u64) {
         let touching = self.touching(&range);
         let carried = at..at + (range.end - range.start);
         let from = message.partition_point(|run| run.end() <= carried.start);
@@ -169,7 +169,7 @@ impl Memory {
         task: &Task,
         scratch: u64,
         contract: &Contract,
-        turn: Option<Turn>,
+        turn: Option<Rotation>,
         sums: &mut Sums,
     ) -> Self {
         let gaps = contract.followed.is_some();
@@ -234,10 +234,10 @@ impl Memory {
     }
 
     /// The part counted from the start of its buffer, if it lies within it.
-    fn resolve(&mut self, part: Part) -> Result<Place, Kind> {
+    fn resolve(&mut self, part: Part) -> Result<ResolvedPart, FaultKind> {
         let len = self.field(part.buf).len;
         let whole = resolve(part, &self.blocks, [self.input.len, self.output.len]);
-        let inside = |place: &Place| {
+        let inside = |place: &ResolvedPart| {
             part.is_empty()
                 || match place.simple() {
                     Some(block) => block.end <= len,
@@ -246,23 +246,23 @@ impl Memory {
                         .all(|block| block.end <= len && block.start <= block.end),
                 }
         };
-        whole.filter(inside).ok_or(Kind::Outside { part, len })
+        whole.filter(inside).ok_or(FaultKind::Outside { part, len })
     }
 
     /// What the range of the output holds, in ascending order.
-    pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = Run> {
+    pub(super) fn output(&self, range: &Range<u64>) -> impl Iterator<Item = ElementRun> {
         let runs = &self.output.runs[self.output.touching(range)];
         runs.iter().map(|run| run.cut(range, range.start))
     }
 
     /// What the part holds, as a message.
-    pub(super) fn read(&mut self, part: Part) -> Result<Message, Kind> {
+    pub(super) fn read(&mut self, part: Part) -> Result<Message, FaultKind> {
         let whole = self.resolve(part)?;
         let field = self.field(part.buf);
         let mut message = Message::default();
         whole
             .each(|block, at| field.read(block, &mut message, at))
-            .map_err(|element| Kind::Undefined {
+            .map_err(|element| FaultKind::Undefined {
                 buf: whole.plain.buf,
                 element,
             })?;
@@ -281,10 +281,10 @@ impl Memory {
     }
 
     /// Puts a message as long as the part into it.
-    pub(super) fn write(&mut self, part: Part, message: &[Run]) -> Result<(), Kind> {
+    pub(super) fn write(&mut self, part: Part, message: &[ElementRun]) -> Result<(), FaultKind> {
         let whole = self.resolve(part)?;
         if matches!(whole.plain.buf, Buf::In | Buf::Counts) && !part.is_empty() {
-            return Err(Kind::WritesInput { part });
+            return Err(FaultKind::WritesInput { part });
         }
         let field = self.field(part.buf);
         whole.each(|block, at| {
@@ -300,8 +300,8 @@ impl Memory {
         into: Part,
         side: Side,
         sums: &mut Sums,
-    ) -> Result<(), Kind> {
-        let mut join = |a: Run, b: Run| match side {
+    ) -> Result<(), FaultKind> {
+        let mut join = |a: ElementRun, b: ElementRun| match side {
             Side::Left => join(a, b, sums),
             Side::Right => join(b, a, sums),
         };
@@ -318,8 +318,8 @@ impl Memory {
         &mut self,
         from: Part,
         into: Part,
-        join: &mut impl FnMut(Run, Run) -> Result<Run, Kind>,
-    ) -> Option<Result<(), Kind>> {
+        join: &mut impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, FaultKind>,
+    ) -> Option<Result<(), FaultKind>> {
         let ((source, from), (target, into)) = (self.range(&from)?, self.range(&into)?);
         if target == Buf::In {
             return None;
@@ -332,7 +332,7 @@ impl Memory {
         Some(
             joined.map(|run| match field.is_cut_at(&(at..at + 1), &into) {
                 true => {
-                    field.runs[at] = Run {
+                    field.runs[at] = ElementRun {
                         first: into.start,
                         ..run
                     };
@@ -344,23 +344,23 @@ impl Memory {
 }
 
 /// Two runs of one length, reduced: the first one stands on the left.
-fn join(left: Run, right: Run, sums: &mut Sums) -> Result<Run, Kind> {
+fn join(left: ElementRun, right: ElementRun, sums: &mut Sums) -> Result<ElementRun, FaultKind> {
     if left.source != right.source {
-        return Err(Kind::Mixed {
+        return Err(FaultKind::Mixed {
             one: left.source,
             other: right.source,
         });
     }
     let sum = sums.join(left.sum, right.sum)?;
-    Ok(Run { sum, ..right })
+    Ok(ElementRun { sum, ..right })
 }
 
 /// What becomes of two messages when each run of both is joined with what the other one has there.
 fn each_pair(
     one: &Message,
     other: &Message,
-    mut join: impl FnMut(Run, Run) -> Result<Run, Kind>,
-) -> Result<Message, Kind> {
+    mut join: impl FnMut(ElementRun, ElementRun) -> Result<ElementRun, FaultKind>,
+) -> Result<Message, FaultKind> {
     let mut result = Message::default();
     for a in one.iter() {
         let range = a.first..a.end();
@@ -376,20 +376,24 @@ fn each_pair(
 }
 
 /// Two messages, reduced: the first one stands on the left.
-pub(super) fn joined(left: &Message, right: &Message, sums: &mut Sums) -> Result<Message, Kind> {
+pub(super) fn joined(
+    left: &Message,
+    right: &Message,
+    sums: &mut Sums,
+) -> Result<Message, FaultKind> {
     each_pair(left, right, |a, b| join(a, b, sums))
 }
 
 /// Where the elements of a part are, counted from the start of their buffer.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ResolvedPart {
     /// A part that names no block; empty where long blocks are passed over.
     pub(super) plain: Part,
     /// What is left of a part of which long blocks are passed over.
     pub(super) short: Vec<Range<u64>>,
 }
 
-impl Place {
+impl ResolvedPart {
     pub(super) fn blocks(&self) -> impl Iterator<Item = Range<u64>> {
         self.plain.blocks().chain(self.short.iter().cloned())
     }
@@ -406,7 +410,7 @@ impl Place {
     }
 
     /// Whether some element belongs to both places, which are in one buffer.
-    pub(super) fn overlaps(&self, other: &Place) -> bool {
+    pub(super) fn overlaps(&self, other: &ResolvedPart) -> bool {
         let own = self.blocks().map(|block| (block.start, block.end, false));
         let others = other.blocks().map(|block| (block.start, block.end, true));
         let mut blocks: Vec<_> = own
@@ -448,17 +452,17 @@ pub(super) const fn buffer(buf: Buf) -> Buf {
 
 /// Where the part is in `In` or `Out`, whose blocks and lengths are given, or in its buffer; `None`
 /// when it names a block that does not exist.
-pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<Place> {
+pub(super) fn resolve(part: Part, blocks: &[Blocks; 2], lengths: [u64; 2]) -> Option<ResolvedPart> {
     if part.limit == u64::MAX || part.buf == buffer(part.buf) {
         let plain = plain(part, blocks, lengths)?;
         let short = Vec::new();
-        return Some(Place { plain, short });
+        return Some(ResolvedPart { plain, short });
     }
     let (at, index) = block(part.buf)?;
     let buf = buffer(part.buf);
     let plain = Part { buf, ..Part::EMPTY };
     let short = blocks[at].short(index, part)?;
-    Some(Place { plain, short })
+    Some(ResolvedPart { plain, short })
 }
 
 /// The same for a part that passes over nothing.

@@ -15,7 +15,7 @@
 //!   is promised;
 //! - no rank leaves a barrier that another has not entered.
 //!
-//! [`Report`] tells the rounds and the volume, to be compared with the bounds.
+//! [`ProofReport`] tells the rounds and the volume, to be compared with the bounds.
 //!
 //! ```
 //! use oxmpi_coll::catalog::{Algorithm, Call, Parameters};
@@ -27,21 +27,22 @@
 //! assert_eq!(u64::from(report.rounds), ring.rounds(&calls[0], &Parameters::NONE));
 //! ```
 
-mod alike;
 mod arrays;
 mod case;
 mod cases;
 mod conflicts;
 mod contract;
 mod fault;
+mod intra_node;
 mod memory;
 mod message;
 mod network;
 mod rank;
 mod ranks;
+mod rotation;
 mod sums;
+mod symmetry;
 mod tail;
-mod together;
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -50,22 +51,22 @@ pub use arrays::{Arrays, Lengths};
 pub use case::{Case, draw};
 pub use cases::{cases, least_volume, plain, promises_rounds};
 pub use contract::{Blocks, Contract, Expected, Task};
-pub use fault::{Fault, Kind};
+pub use fault::{Fault, FaultKind};
 pub use ranks::Ranks;
 
-use crate::catalog::{Algorithm, Call, Parameters};
+use crate::call::{Algorithm, Call, Parameters};
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::{Buf, Learned, Part, Plan};
-use alike::Turn;
-use message::Run;
+use crate::plan::{Buf, LearnedLengths, Part, Plan};
+use message::ElementRun;
 use network::World;
 use rank::Rank;
+use rotation::Rotation;
 use sums::Sums;
 use tail::{Head, Tail};
 
 /// What a proved collective costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ProofReport {
     /// Rounds until the last rank is done, when a rank sends one message and receives one in each
     /// round, whatever their lengths, and local work takes no time.
     pub rounds: u32,
@@ -88,12 +89,12 @@ pub fn check(
     calls: &[Call],
     arrays: &[Arrays],
     parameters: &Parameters,
-) -> Result<Report, Fault> {
+) -> Result<ProofReport, Fault> {
     let plan = |(rank, call)| {
         let unsuited = |why| Fault {
             rank,
             step: 0,
-            kind: Kind::Unsuited(why),
+            kind: FaultKind::Unsuited(why),
         };
         algorithm.plan(call, parameters).map_err(unsuited)
     };
@@ -107,7 +108,10 @@ pub fn check(
 /// # Errors
 ///
 /// The first fault found.
-pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<Report, Fault> {
+pub fn check_plans<P: Plan + Clone>(
+    plans: &[P],
+    contract: &Contract,
+) -> Result<ProofReport, Fault> {
     prove(plans, plans.len() as u32, None, contract)
 }
 
@@ -115,9 +119,9 @@ pub fn check_plans<P: Plan + Clone>(plans: &[P], contract: &Contract) -> Result<
 fn prove<P: Plan + Clone>(
     plans: &[P],
     size: u32,
-    turn: Option<Turn>,
+    turn: Option<Rotation>,
     contract: &Contract,
-) -> Result<Report, Fault> {
+) -> Result<ProofReport, Fault> {
     let tail = plans.first().zip(contract.tasks.first());
     let tail = tail.and_then(|(plan, task)| Tail::of(plan, task));
     // Where each rank's tail begins, if it is the first one's.
@@ -134,7 +138,7 @@ fn prove<P: Plan + Clone>(
         } else {
             u32::MAX
         };
-        if !conflicts::check(rank, plan, task, &Learned::new(), end)? {
+        if !conflicts::check(rank, plan, task, &LearnedLengths::new(), end)? {
             learning.push(rank);
         }
     }
@@ -158,7 +162,7 @@ fn prove<P: Plan + Clone>(
         tail.run(ends.map(|(rank, _)| rank), &mut world)?;
     }
     check_results(plans, size, contract, &mut world)?;
-    Ok(Report {
+    Ok(ProofReport {
         rounds: world.rounds,
         messages: world.messages * u64::from(turn.map_or(1, |turn| turn.size / turn.period)),
         volume: world.ranks.iter().map(|rank| rank.sent).max().unwrap_or(0),
@@ -173,7 +177,7 @@ fn prove<P: Plan + Clone>(
 
 /// Advances every rank until all are done or none can go on.
 fn run<P: Plan>(
-    executions: &mut [Execution<P, network::Ticket>],
+    executions: &mut [Execution<P, intra_node::Request>],
     contract: &Contract,
     world: &mut World<'_>,
 ) -> Result<(), Fault> {
@@ -185,9 +189,9 @@ fn run<P: Plan>(
             done[rank as usize] = match progress {
                 Ok(progress) => progress == Progress::Done,
                 Err(Failure::Driver(kind)) => return Err(world.fault(rank, kind)),
-                Err(Failure::Slots { .. }) => return Err(world.fault(rank, Kind::Slots)),
+                Err(Failure::Slots { .. }) => return Err(world.fault(rank, FaultKind::Slots)),
                 Err(Failure::Stuck { .. } | Failure::Unsupported { .. }) => {
-                    return Err(world.fault(rank, Kind::Stuck));
+                    return Err(world.fault(rank, FaultKind::Stuck));
                 }
             };
         }
@@ -198,7 +202,7 @@ fn run<P: Plan>(
     let waiting = done.iter().filter(|&&done| !done).count() as u32;
     match (0..).zip(done).find(|&(_, done)| !done) {
         None => Ok(()),
-        Some((rank, _)) => Err(world.fault(rank, Kind::Deadlock { waiting })),
+        Some((rank, _)) => Err(world.fault(rank, FaultKind::Deadlock { waiting })),
     }
 }
 
@@ -210,7 +214,7 @@ fn check_results<P: Plan>(
     world: &mut World<'_>,
 ) -> Result<(), Fault> {
     let everyone = Ranks::range(0..size);
-    let turned = world.is_turned();
+    let turned = world.is_rotation();
     let mut first = None;
     for (number, (rank, task)) in (0..).zip(world.ranks.iter_mut().zip(&contract.tasks)) {
         let fault = |kind| Fault {
@@ -219,7 +223,7 @@ fn check_results<P: Plan>(
             kind,
         };
         if contract.barrier && *rank.heard_at_end() != everyone {
-            return Err(fault(Kind::Early {
+            return Err(fault(FaultKind::Early {
                 heard: rank.heard_at_end().clone(),
             }));
         }
@@ -235,7 +239,7 @@ fn check_results<P: Plan>(
             // Where rank 0 stands for all, its blocks stand for the same block of the others.
             let other = match turned {
                 true => {
-                    let tree = |run: &Run| world.sums.get(run.sum).tree;
+                    let tree = |run: &ElementRun| world.sums.get(run.sum).tree;
                     output.iter().find(|run| tree(run) != tree(&output[0]))
                 }
                 false => {
@@ -244,7 +248,7 @@ fn check_results<P: Plan>(
                 }
             };
             if let Some(run) = other {
-                return Err(fault(Kind::Bits { element: run.first }));
+                return Err(fault(FaultKind::Bits { element: run.first }));
             }
         }
     }
@@ -252,7 +256,7 @@ fn check_results<P: Plan>(
 }
 
 /// Compares some elements of one rank's output with what they must hold.
-fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), Kind> {
+fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), FaultKind> {
     let Range { start, end } = expected.elements;
     let mut next = start;
     for run in rank.memory.output(&expected.elements) {
@@ -263,17 +267,17 @@ fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), K
         let (element, source) = (run.first, expected.source + (run.first - start));
         let sum = sums.get(run.sum);
         if sum.counts {
-            return Err(Kind::Numbers);
+            return Err(FaultKind::Numbers);
         }
         if sum.ranks != expected.ranks {
-            return Err(Kind::Wrong {
+            return Err(FaultKind::Wrong {
                 element,
                 found: sum.ranks.clone(),
                 expected: expected.ranks.clone(),
             });
         }
         if run.source != source {
-            return Err(Kind::Misplaced {
+            return Err(FaultKind::Misplaced {
                 found: run.source,
                 expected: source,
             });
@@ -281,7 +285,7 @@ fn check_expected(rank: &Rank, expected: &Expected, sums: &Sums) -> Result<(), K
     }
     match next {
         _ if next == end => Ok(()),
-        element => Err(Kind::Undefined {
+        element => Err(FaultKind::Undefined {
             buf: Buf::Out,
             element,
         }),

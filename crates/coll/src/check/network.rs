@@ -6,23 +6,20 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::alike::Turn;
 use super::contract::Contract;
-use super::fault::{Fault, Kind};
+use super::fault::{Fault, FaultKind};
+use super::intra_node::{self, Member, PendingOps, Request};
 use super::memory::Memory;
 use super::message::Message;
 use super::rank::Rank;
 use super::ranks::Ranks;
+use super::rotation::Rotation;
 use super::sums::{State, Sums};
-use super::together::{self, Meetings, Member};
-use crate::exec::{Driver, Joined, Size};
-use crate::plan::{Buf, Part, Side, TAGS, Together};
+use crate::exec::{Driver, IntraNodeStart, MessageSize};
+use crate::plan::{Buf, IntraNodeOp, Part, Side, TAGS};
 
 /// A message's sender, receiver and tag.
 type Key = (u32, u32, u32);
-
-/// Names a message under way: an index into [`World::ends`].
-pub(super) type Ticket = u32;
 
 /// A round, and the order in which messages were sent: one number, as these are compared often.
 type Due = u64;
@@ -44,15 +41,15 @@ struct End {
     /// Whether it has met its other end.
     met: bool,
     /// The next end that waits under the same key.
-    next: Option<Ticket>,
+    next: Option<Request>,
 }
 
 /// Ends that wait for others under one key, in the order in which they came: either all sent or all
 /// posted.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    first: Ticket,
-    last: Ticket,
+    first: Request,
+    last: Request,
 }
 
 /// A message's contents: symbols, and of whom the sender had heard.
@@ -73,20 +70,20 @@ pub(super) struct World<'a> {
     /// Ranks in the group.
     size: u32,
     /// How others differ from the first ranks, where these stand for all.
-    turn: Option<Turn>,
+    turn: Option<Rotation>,
     pub(super) ranks: Vec<Rank>,
     pub(super) sums: Sums,
     ends: Vec<End>,
-    free: Vec<Ticket>,
+    free: Vec<Request>,
     waiting: HashMap<Key, Queue, State>,
     /// Messages whose length is waited for.
     sized: HashSet<Key, State>,
     /// Messages with a receive, by the round in which they can be carried and the order in which
     /// they were sent: sender's and receiver's end.
-    pairs: BinaryHeap<Reverse<(Due, Ticket, Ticket)>>,
+    pairs: BinaryHeap<Reverse<(Due, Request, Request)>>,
     order: u32,
     /// What ranks of a node do together.
-    meetings: Meetings,
+    pending_ops: PendingOps,
     /// Ranks to look at again.
     pub(super) ready: VecDeque<u32>,
     pub(super) rounds: u32,
@@ -99,7 +96,7 @@ impl<'a> World<'a> {
     pub(super) fn new(
         contract: &'a Contract,
         size: u32,
-        turn: Option<Turn>,
+        turn: Option<Rotation>,
         scratch: impl Iterator<Item = u64>,
     ) -> Self {
         let mut sums = Sums::new(contract.commutative);
@@ -126,7 +123,7 @@ impl<'a> World<'a> {
             sized: HashSet::default(),
             pairs: BinaryHeap::new(),
             order: 0,
-            meetings: Meetings::default(),
+            pending_ops: PendingOps::default(),
             rounds: 0,
             messages: 0,
         }
@@ -138,12 +135,12 @@ impl<'a> World<'a> {
     }
 
     /// Whether rank 0 stands for all.
-    pub(super) const fn is_turned(&self) -> bool {
+    pub(super) const fn is_rotation(&self) -> bool {
         self.turn.is_some()
     }
 
     /// A fault of a rank in the step that it started last.
-    pub(super) fn fault(&self, rank: u32, kind: Kind) -> Fault {
+    pub(super) fn fault(&self, rank: u32, kind: FaultKind) -> Fault {
         Fault {
             rank,
             step: self.ranks[rank as usize].step,
@@ -156,11 +153,11 @@ impl<'a> World<'a> {
     }
 
     /// Keeps an end.
-    fn keep(&mut self, end: End) -> Ticket {
+    fn keep(&mut self, end: End) -> Request {
         match self.free.pop() {
-            Some(ticket) => {
-                self.ends[ticket as usize] = end;
-                ticket
+            Some(request) => {
+                self.ends[request as usize] = end;
+                request
             }
             None => {
                 self.ends.push(end);
@@ -170,15 +167,15 @@ impl<'a> World<'a> {
     }
 
     /// Pairs an end with the first one that waits for it; else it waits itself.
-    fn meet(&mut self, key: Key, ticket: Ticket) {
+    fn meet(&mut self, key: Key, request: Request) {
         let is_sent = |end: &End| end.letter.is_some();
         match self.waiting.get_mut(&key) {
             Some(queue)
                 if is_sent(&self.ends[queue.first as usize])
-                    == is_sent(&self.ends[ticket as usize]) =>
+                    == is_sent(&self.ends[request as usize]) =>
             {
-                self.ends[queue.last as usize].next = Some(ticket);
-                queue.last = ticket;
+                self.ends[queue.last as usize].next = Some(request);
+                queue.last = request;
             }
             Some(queue) => {
                 let other = queue.first;
@@ -186,16 +183,16 @@ impl<'a> World<'a> {
                     Some(next) => queue.first = next,
                     None => drop(self.waiting.remove(&key)),
                 }
-                if self.ends[ticket as usize].letter.is_some() {
-                    self.pair(ticket, other);
+                if self.ends[request as usize].letter.is_some() {
+                    self.pair(request, other);
                 } else {
-                    self.pair(other, ticket);
+                    self.pair(other, request);
                 }
             }
             None => {
                 let queue = Queue {
-                    first: ticket,
-                    last: ticket,
+                    first: request,
+                    last: request,
                 };
                 self.waiting.insert(key, queue);
             }
@@ -203,7 +200,7 @@ impl<'a> World<'a> {
     }
 
     /// Notes that a message has a receive.
-    fn pair(&mut self, sender: Ticket, receiver: Ticket) {
+    fn pair(&mut self, sender: Request, receiver: Request) {
         let round = 1 + self.ends[sender as usize]
             .since
             .max(self.ends[receiver as usize].since);
@@ -239,12 +236,12 @@ impl<'a> World<'a> {
     }
 
     /// Brings a message from one end to the other in the round.
-    fn deliver(&mut self, round: u32, sender: Ticket, receiver: Ticket) -> Result<(), Kind> {
+    fn deliver(&mut self, round: u32, sender: Request, receiver: Request) -> Result<(), FaultKind> {
         let [(from, sent), (to, into)] = [sender, receiver]
             .map(|end| (self.ends[end as usize].rank, self.ends[end as usize].part));
         let [sent_in, received_in] = [sender, receiver].map(|end| self.ends[end as usize].step);
         if sent.len() != into.len() {
-            return Err(Kind::Length {
+            return Err(FaultKind::Length {
                 from: sent.len(),
                 into: into.len(),
             });
@@ -272,12 +269,12 @@ impl<'a> World<'a> {
 impl World<'_> {
     /// Gives each member of a team what it gets. It takes no round of its own: what is not a message
     /// is not counted.
-    fn act_together(&mut self, act: &Together, members: &[Member]) -> Result<(), Kind> {
-        let since = |member: &Member| self.ends[member.ticket as usize].since;
+    fn act_together(&mut self, act: &IntraNodeOp, members: &[Member]) -> Result<(), FaultKind> {
+        let since = |member: &Member| self.ends[member.request as usize].since;
         let round = members.iter().map(since).max().unwrap_or(0);
-        let results = together::results(act, members, &mut self.sums)?;
+        let results = intra_node::results(act, members, &mut self.sums)?;
         for (member, gets) in members.iter().zip(&results) {
-            let end = &mut self.ends[member.ticket as usize];
+            let end = &mut self.ends[member.request as usize];
             end.met = true;
             let (rank, step, into) = (end.rank, end.step, end.part);
             self.ready.push_back(rank);
@@ -300,17 +297,17 @@ impl View<'_, '_> {
         self.world.rank(self.rank)
     }
 
-    fn admit(&self, peer: u32, tag: u32, part: Part) -> Result<(), Kind> {
+    fn admit(&self, peer: u32, tag: u32, part: Part) -> Result<(), FaultKind> {
         match () {
-            () if peer == self.rank || peer >= self.world.size => Err(Kind::Peer { peer }),
-            () if tag >= TAGS => Err(Kind::Tag { tag }),
-            () if part.is_empty() && part != Part::EMPTY => Err(Kind::Empty),
+            () if peer == self.rank || peer >= self.world.size => Err(FaultKind::Peer { peer }),
+            () if tag >= TAGS => Err(FaultKind::Tag { tag }),
+            () if part.is_empty() && part != Part::EMPTY => Err(FaultKind::Empty),
             () => Ok(()),
         }
     }
 
     /// This rank's end of what is under way.
-    fn keep(&mut self, part: Part, letter: Option<Letter>) -> Ticket {
+    fn keep(&mut self, part: Part, letter: Option<Letter>) -> Request {
         let rank = self.rank;
         let me = self.me();
         let end = End {
@@ -326,22 +323,22 @@ impl View<'_, '_> {
     }
 
     /// This rank's end of a message, waiting.
-    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Ticket {
-        let ticket = self.keep(part, letter);
-        self.world.meet(key, ticket);
-        ticket
+    fn end(&mut self, key: Key, part: Part, letter: Option<Letter>) -> Request {
+        let request = self.keep(part, letter);
+        self.world.meet(key, request);
+        request
     }
 }
 
 impl Driver for View<'_, '_> {
-    type Ticket = Ticket;
-    type Error = Kind;
+    type Request = Request;
+    type Error = FaultKind;
 
     fn starting(&mut self, step: u32, needs: u32) {
         self.me().start(step, needs);
     }
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Ticket>, Kind> {
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, FaultKind> {
         self.admit(to, tag, from)?;
         let runs = self.me().memory.read(from)?;
         let heard = self.me().heard().clone();
@@ -368,25 +365,25 @@ impl Driver for View<'_, '_> {
         Ok(Some(self.end(key, from, Some(letter))))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Ticket>, Kind> {
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<Request>, FaultKind> {
         self.admit(from, tag, into)?;
         Ok(Some(self.end((from, self.rank, tag), into, None)))
     }
 
-    fn copy(&mut self, from: Part, into: Part) -> Result<(), Kind> {
+    fn copy(&mut self, from: Part, into: Part) -> Result<(), FaultKind> {
         same_length(from, into)?;
         let message = self.me().memory.read(from)?;
         self.me().memory.write(into, &message)
     }
 
-    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), Kind> {
+    fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<(), FaultKind> {
         same_length(from, into)?;
         let World { ranks, sums, .. } = &mut *self.world;
         let memory = &mut ranks[self.rank as usize].memory;
         memory.reduce(from, into, side, sums)
     }
 
-    fn size(&mut self, from: u32, tag: u32) -> Result<Size, Kind> {
+    fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize, FaultKind> {
         self.admit(from, tag, Part::new(Buf::Out, 0, 1))?;
         let key = (from, self.rank, tag);
         let next = self
@@ -395,67 +392,67 @@ impl Driver for View<'_, '_> {
             .get(&key)
             .map(|queue| &self.world.ends[queue.first as usize]);
         Ok(match next.filter(|end| end.letter.is_some()) {
-            Some(sent) => Size::Elements(sent.part.len()),
+            Some(sent) => MessageSize::Elements(sent.part.len()),
             None => {
                 self.world.sized.insert(key);
-                Size::Pending
+                MessageSize::Pending
             }
         })
     }
 
-    fn sum(&mut self, from: Part) -> Result<Option<u64>, Kind> {
+    fn sum(&mut self, from: Part) -> Result<Option<u64>, FaultKind> {
         let mut sum = 0;
         for run in self.me().memory.read(from)?.iter() {
             let whole = |at: u64| at.is_multiple_of(8).then_some((at / 8) as usize);
             let (start, end) = (whole(run.source), whole(run.source + run.count));
             let held = self.world.sums.get(run.sum);
             let numbers = start.zip(end).filter(|_| held.counts);
-            let (start, end) = numbers.ok_or(Kind::Numbers)?;
+            let (start, end) = numbers.ok_or(FaultKind::Numbers)?;
             let tasks = &self.world.contract.tasks;
             let owner = held.ranks.first().and_then(|rank| tasks.get(rank as usize));
             let sends = owner.map(|task| &task.arrays.sends);
             let sends = sends
                 .filter(|sends| end <= sends.len())
-                .ok_or(Kind::Numbers)?;
+                .ok_or(FaultKind::Numbers)?;
             let lengths = (start..end).map(|index| sends.length(index));
             sum += lengths.filter(|&length| length <= from.limit).sum::<u64>();
         }
         Ok(Some(sum))
     }
 
-    fn together(&mut self, act: &Together) -> Result<Joined<Ticket>, Kind> {
-        let number = act.number(self.rank).ok_or(Kind::Apart)?;
-        if !self.world.contract.are_of_node(act.team, self.rank) {
-            return Err(Kind::Strangers { team: act.team });
+    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, FaultKind> {
+        let number = act.number(self.rank).ok_or(FaultKind::Apart)?;
+        if !self.world.contract.are_of_node(act.ranks, self.rank) {
+            return Err(FaultKind::Strangers { ranks: act.ranks });
         }
-        let given = together::given(act, number)?;
+        let given = intra_node::given(act, number)?;
         let gives = self.me().memory.read(given)?;
-        let ticket = self.keep(act.into, None);
-        if let Some(members) = self.world.meetings.come(act, number, ticket, gives)? {
+        let request = self.keep(act.into, None);
+        if let Some(members) = self.world.pending_ops.join(act, number, request, gives)? {
             self.world.act_together(act, &members)?;
         }
-        Ok(Joined::Pending(ticket))
+        Ok(IntraNodeStart::Pending(request))
     }
 
-    fn grow(&mut self, elements: u64) -> Result<bool, Kind> {
+    fn grow(&mut self, elements: u64) -> Result<bool, FaultKind> {
         self.me().memory.grow(elements);
         Ok(true)
     }
 
-    fn done(&mut self, ticket: &mut Ticket) -> Result<bool, Kind> {
-        let met = self.world.ends[*ticket as usize].met;
+    fn done(&mut self, request: &mut Request) -> Result<bool, FaultKind> {
+        let met = self.world.ends[*request as usize].met;
         if met {
-            self.world.free.push(*ticket);
+            self.world.free.push(*request);
         }
         Ok(met)
     }
 }
 
-fn same_length(from: Part, into: Part) -> Result<(), Kind> {
+fn same_length(from: Part, into: Part) -> Result<(), FaultKind> {
     if from.len() == into.len() {
         Ok(())
     } else {
-        Err(Kind::Length {
+        Err(FaultKind::Length {
             from: from.len(),
             into: into.len(),
         })

@@ -43,7 +43,7 @@ impl Ranks {
     }
 
     /// Each rank `by` higher, around `size` ranks. Sets are taken as sets.
-    pub(super) fn turned(&self, by: u32, size: u32) -> Ranks {
+    pub(super) fn rotated(&self, by: u32, size: u32) -> Ranks {
         let (by, size) = (u64::from(by), u64::from(size));
         let pieces = self.intervals().flat_map(|interval| {
             let (start, end) = (u64::from(interval.start) + by, u64::from(interval.end) + by);

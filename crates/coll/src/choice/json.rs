@@ -29,7 +29,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::rules::{RULES, Rule, Rules};
-use crate::catalog::{Algorithm, Collective, Parameters, Stage};
+use crate::call::{Algorithm, Collective, Parameters, Stage};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -79,13 +79,13 @@ struct File {
 
 /// A rule that can be.
 #[derive(Deserialize)]
-#[serde(try_from = "Told")]
+#[serde(try_from = "RuleJson")]
 struct Checked(Rule);
 
 /// A rule as it is told.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct RuleJson {
     collective: String,
     algorithm: String,
     bytes: Option<String>,
@@ -96,15 +96,15 @@ struct Told {
     window: Option<u32>,
     segment: Option<String>,
     cutoff: Option<String>,
-    reduce: Option<ToldStage>,
-    bcast: Option<ToldStage>,
-    scatter: Option<ToldStage>,
+    reduce: Option<StageJson>,
+    bcast: Option<StageJson>,
+    scatter: Option<StageJson>,
 }
 
 /// A stage of an algorithm as it is told.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToldStage {
+struct StageJson {
     algorithm: String,
     radix: Option<u32>,
     gather_radix: Option<u32>,
@@ -115,7 +115,7 @@ struct ToldStage {
 /// The stages of an algorithm, of which some collectives' are told.
 fn stages(
     of: Algorithm,
-    told: [(Collective, Option<ToldStage>); 3],
+    told: [(Collective, Option<StageJson>); 3],
 ) -> Result<[Option<Stage>; 2], String> {
     let mut stages = of.row().parameters.stages;
     let told = told
@@ -172,10 +172,10 @@ fn numbers(
     })
 }
 
-impl TryFrom<Told> for Checked {
+impl TryFrom<RuleJson> for Checked {
     type Error = String;
 
-    fn try_from(told: Told) -> Result<Self, String> {
+    fn try_from(told: RuleJson) -> Result<Self, String> {
         let collective = collective(&told.collective)?;
         let algorithm = algorithm(collective, &told.algorithm)?;
         let own = algorithm.row().parameters;
@@ -230,8 +230,7 @@ fn collective(name: &str) -> Result<Collective, String> {
 }
 
 fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
-    let found = collective.algorithms().find(|one| one.name() == name);
-    found.ok_or_else(|| {
+    collective.algorithm(name).ok_or_else(|| {
         let names: Vec<_> = collective.algorithms().map(Algorithm::name).collect();
         format!(
             "algorithm: {collective} has no `{name}`{} It has {}",
@@ -241,8 +240,8 @@ fn algorithm(collective: Collective, name: &str) -> Result<Algorithm, String> {
     })
 }
 
-fn meant(name: &str, known: &[&'static str]) -> String {
-    let near = nearest(name, known.iter().copied());
+fn meant(name: &str, inputs: &[&'static str]) -> String {
+    let near = nearest(name, inputs.iter().copied());
     near.map_or_else(|| ".".into(), |near| format!("; did you mean `{near}`?"))
 }
 
@@ -308,7 +307,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::read_rules;
-    use crate::catalog::Algorithm;
+    use crate::call::Algorithm;
 
     #[test]
     fn what_is_left_out_is_everything() {

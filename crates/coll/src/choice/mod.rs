@@ -2,7 +2,7 @@
 //! rank.
 //!
 //! Every algorithm that suits is a candidate, with each of its parameters, and what it
-//! [costs](crate::cost) decides. That is done once for all sizes: a [`Table`] says which candidate
+//! [costs](crate::cost) decides. That is done once for all sizes: a [`ChoiceTable`] says which candidate
 //! serves from which size on. All that goes into it is known to every rank alike: the group, the
 //! machine, the properties of the operation; of lengths those that all ranks are given.
 
@@ -21,12 +21,13 @@ mod tests;
 pub use json::{BadRules, read_rules};
 pub use reproducible::Reproducible;
 pub use rules::{RULES, Rule, Rules};
-pub use table::{STEPS, Step, Table};
+pub use table::{ChoiceStep, ChoiceTable, STEPS};
 #[cfg(feature = "alloc")]
-pub use tables::Tables;
+pub use tables::ChoiceTables;
 
 use self::candidates::{Candidates, candidates};
-use crate::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters, Stage, Unsuited};
+use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
+use crate::catalog::{AnyPlan, Unsuited};
 use crate::cost::Model;
 use crate::machine::Machine;
 use crate::placement::{Order, Placement};
@@ -91,7 +92,7 @@ impl Tuning {
 
     /// Where the ranks of a group are.
     fn placement(&self, size: u32) -> Placement {
-        Placement::told(self.order, size, self.per_node)
+        Placement::or_one_node(self.order, size, self.per_node)
     }
 
     /// The costs in a group.
@@ -203,11 +204,11 @@ impl Choice {
 ///
 /// # Cost
 ///
-/// It makes a [`Table`] and reads it once. Who calls often keeps the table, or
-#[cfg_attr(feature = "alloc", doc = "[`Tables`].")]
+/// It makes a [`ChoiceTable`] and reads it once. Who calls often keeps the table, or
+#[cfg_attr(feature = "alloc", doc = "[`ChoiceTables`].")]
 #[cfg_attr(not(feature = "alloc"), doc = "several.")]
 pub fn choose(call: &Call, tuning: &Tuning) -> Result<Choice, Unsuited> {
-    Table::new(call, tuning).map(|table| *table.choice(call.bytes()))
+    ChoiceTable::new(call, tuning).map(|table| *table.choice(call.bytes()))
 }
 
 /// What may serve the call, each with the time that it is expected to take, in picoseconds, in the
@@ -227,6 +228,6 @@ pub fn expected(
         (choice, time)
     };
     let mut all = Candidates::new();
-    candidates(&call, tuning, &mut all)?;
+    candidates(&call, tuning, &mut all, table::staged)?;
     Ok(all.into_iter().map(cost))
 }

@@ -1,7 +1,7 @@
 //! When the results of reductions have the same bits.
 
 use super::Tuning;
-use crate::catalog::Call;
+use crate::call::Call;
 
 /// When the results of reductions that round, such as sums of floats, have the same bits. Those of
 /// [exact](Call::exact) operations always have.

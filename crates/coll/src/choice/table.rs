@@ -1,10 +1,12 @@
 //! What serves the calls of one collective on one group, by size: made once, then read by a few
 //! compares.
 
-use super::candidates::{Candidates, MOST, candidates};
+use super::candidates::{Candidates, MOST, candidates, pattern};
 use super::{Choice, RULES, Tuning};
-use crate::catalog::{Algorithm, Call, Teams, Unsuited};
+use crate::call::{Algorithm, Call, Parameters, SharedMemory};
+use crate::catalog::Unsuited;
 use crate::cost::Model;
+use crate::stages;
 
 /// The most choices in a table: one for each size, and two that each rule adds.
 pub const STEPS: usize = SIZES + 2 * RULES;
@@ -14,13 +16,13 @@ pub const STEPS: usize = SIZES + 2 * RULES;
 const SIZES: usize = 41;
 
 /// From so many doublings on also a byte more is looked at.
-const SHORT: usize = 12;
+const EAGER_BYTES: usize = 12;
 
 /// The size of that number.
 const fn size(at: usize) -> u64 {
-    match at.checked_sub(SHORT) {
+    match at.checked_sub(EAGER_BYTES) {
         None => 1 << at,
-        Some(beyond) => (1 << (SHORT + beyond / 2)) + beyond as u64 % 2,
+        Some(beyond) => (1 << (EAGER_BYTES + beyond / 2)) + beyond as u64 % 2,
     }
 }
 
@@ -29,7 +31,7 @@ const UNKNOWN: u64 = 1 << 10;
 
 /// What serves calls from a size on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChoiceStep {
     /// Bytes of the shortest vector or block.
     pub from: u64,
     /// What serves it.
@@ -40,11 +42,11 @@ pub struct Step {
 ///
 /// Without rules of the user's a longer vector is never expected to take less time than a shorter one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    steps: heapless::Vec<Step, STEPS>,
+pub struct ChoiceTable {
+    steps: heapless::Vec<ChoiceStep, STEPS>,
 }
 
-impl Table {
+impl ChoiceTable {
     /// The table for calls like this one. It is the same for all that are of one collective, by
     /// groups of one size, whose operations may do the same and, in an alltoall, that are in place
     /// or not: their rank, root, length and elements are not looked at. So all ranks have the same.
@@ -60,20 +62,20 @@ impl Table {
     /// million, 16 on a node; of a reduce_scatter_block half of that or less, and of an allgather a tenth; of a gather 0.7 ms
     /// among 64 ranks, and a fourth of that among more than 72. 200 KiB of stack at most.
     /// Nothing is allocated.
-    pub fn new(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    pub fn new(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let call = &pattern(call);
         let tuning = &tuning.of(call);
         let forced = tuning.forced.get(call.collective);
         if let Some(forced) = forced.filter(|forced| forced.suits(call).is_ok()) {
-            return Ok(Table::of(tuning.choice(forced, call.size)));
+            return Ok(ChoiceTable::of(tuning.choice(forced, call.size)));
         }
         // What all ranks do together asks for no comparison: no message is matched or copied twice.
         let by_all = |one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
         let mut all = call.collective.algorithms();
-        if let Some(team) = all.find(|one| call.teams == Teams::All && by_all(one)) {
-            return Ok(Table::of(tuning.choice(team, call.size)));
+        if let Some(team) = all.find(|one| call.shared_memory == SharedMemory::All && by_all(one)) {
+            return Ok(ChoiceTable::of(tuning.choice(team, call.size)));
         }
-        let mut table = Table::by_cost(call, tuning)?;
+        let mut table = ChoiceTable::by_cost(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
             if rule.meets(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
@@ -83,11 +85,11 @@ impl Table {
         Ok(table)
     }
 
-    fn of(choice: Choice) -> Table {
+    fn of(choice: Choice) -> ChoiceTable {
         let mut steps = heapless::Vec::new();
         // There is room for one.
-        let _ = steps.push(Step { from: 0, choice });
-        Table { steps }
+        let _ = steps.push(ChoiceStep { from: 0, choice });
+        ChoiceTable { steps }
     }
 
     /// What serves a vector or block of so many bytes.
@@ -102,7 +104,7 @@ impl Table {
     }
 
     /// The choices, each from where it begins; the first from 0.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[ChoiceStep] {
         &self.steps
     }
 
@@ -111,11 +113,11 @@ impl Table {
     /// # Errors
     ///
     /// When no algorithm serves such calls.
-    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<Table, Unsuited> {
+    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let mut all = Candidates::new();
-        candidates(call, tuning, &mut all)?;
+        candidates(call, tuning, &mut all, staged)?;
         if let [only] = *all {
-            return Ok(Table::of(only));
+            return Ok(ChoiceTable::of(only));
         }
         let contest = Contest {
             call,
@@ -127,18 +129,19 @@ impl Table {
         }
         let cost = |choice: &&Choice| contest.cost(choice, UNKNOWN);
         let best = contest.candidates.iter().min_by_key(cost);
-        best.map(|&best| Table::of(best)).ok_or(Unsuited::None {
-            collective: call.collective,
-        })
+        best.map(|&best| ChoiceTable::of(best))
+            .ok_or(Unsuited::None {
+                collective: call.collective,
+            })
     }
 
     /// Puts a choice in place of what served these sizes.
     fn overlay(&mut self, bytes: (u64, u64), choice: Choice) {
-        let mut steps = heapless::Vec::<Step, STEPS>::new();
-        let mut add = |step: Step| {
+        let mut steps = heapless::Vec::<ChoiceStep, STEPS>::new();
+        let mut add = |step: ChoiceStep| {
             if steps
                 .last()
-                .is_none_or(|last: &Step| last.choice != step.choice)
+                .is_none_or(|last: &ChoiceStep| last.choice != step.choice)
             {
                 // There is room for two more with each rule, and a collective has no more rules.
                 let _ = steps.push(step);
@@ -147,12 +150,12 @@ impl Table {
         let (first, last) = bytes;
         let before = self.steps.iter().filter(|step| step.from < first);
         before.for_each(|&step| add(step));
-        add(Step {
+        add(ChoiceStep {
             from: first,
             choice,
         });
         if let Some(next) = last.checked_add(1) {
-            add(Step {
+            add(ChoiceStep {
                 from: next,
                 choice: *self.choice(next),
             });
@@ -163,21 +166,34 @@ impl Table {
     }
 }
 
-/// What stands for all calls that have one table: every rank makes it from its own call, in which
-/// rank, root and neighbours may differ, or that need not be the first one on every rank. What is
-/// wrong stays, so that it is refused.
-pub(super) fn pattern(call: &Call) -> Call {
-    let or_wrong = |rank: u32| if rank < call.size { 0 } else { rank };
-    let in_place = call.collective.is_in_place_everywhere() && call.in_place;
-    Call {
-        collective: call.collective,
-        remote: call.remote,
-        root: or_wrong(call.root),
-        commutative: call.commutative,
-        exact: call.exact && call.commutative,
-        in_place,
-        teams: call.teams,
-        ..Call::barrier(or_wrong(call.rank), call.size)
+/// Adds a collective of two stages, with what would serve these alone at any size: so what is chosen
+/// is not expected to take longer than they.
+pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &mut Candidates) {
+    let base = tuning.choice(algorithm, call.size).parameters;
+    let calls = |bytes| {
+        let whole = Call {
+            count: bytes,
+            ..pattern(call)
+        };
+        stages::calls(&whole)
+    };
+    let tables = calls(0).map(|stage| ChoiceTable::by_cost(&stage, tuning));
+    let [Ok(up), Ok(down)] = &tables else { return };
+    // How many bytes each has for one of the whole.
+    let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());
+    let steps = up.steps().iter().map(|step| step.from.div_ceil(up_bytes));
+    let more = down.steps().iter();
+    let more = more.map(|step| step.from.div_ceil(down_bytes));
+    for [to_root, from_root] in steps.chain(more).map(calls) {
+        let stages = [(up, to_root), (down, from_root)];
+        let stages = stages.map(|(table, stage)| Some(table.choice(stage.bytes()).as_stage()));
+        let choice = Choice {
+            algorithm,
+            parameters: Parameters { stages, ..base },
+        };
+        if !all.contains(&choice) {
+            let _ = all.push(choice);
+        }
     }
 }
 
@@ -205,32 +221,32 @@ impl Contest<'_> {
     /// until the larger one's costs no more.
     ///
     /// What costs too much at one size is not asked for the next: longer vectors don't cost less.
-    fn table(&self) -> Table {
-        let mut known = [0; MOST];
+    fn table(&self) -> ChoiceTable {
+        let mut inputs = [0; MOST];
         let mut best = 0;
-        let mut table = Table::of(self.candidates[best]);
+        let mut table = ChoiceTable::of(self.candidates[best]);
         for at in 0..SIZES {
             let before = best;
             let mut least = self.cost(&self.candidates[before], size(at));
-            known[before] = least;
+            inputs[before] = least;
             for (index, candidate) in self.candidates.iter().enumerate() {
                 let beats = |cost: u64| (cost, index) < (least, best);
-                if index == before || !beats(known[index]) {
+                if index == before || !beats(inputs[index]) {
                     continue;
                 }
                 let cost = self.cost(candidate, size(at));
-                known[index] = cost;
+                inputs[index] = cost;
                 if beats(cost) {
                     (least, best) = (cost, index);
                 }
             }
             let [was, now] = [before, best].map(|index| &self.candidates[index]);
             if at == 0 {
-                table = Table::of(*now);
+                table = ChoiceTable::of(*now);
             } else if best != before {
                 let from = self.crossing(was, now, (size(at - 1), size(at)));
                 // There are no more sizes than room for steps.
-                let _ = table.steps.push(Step { from, choice: *now });
+                let _ = table.steps.push(ChoiceStep { from, choice: *now });
             }
         }
         table

@@ -2,26 +2,27 @@
 
 use alloc::boxed::Box;
 
-use super::{Choice, Table, Tuning};
-use crate::catalog::{Call, Collective, Teams, Unsuited};
+use super::{Choice, ChoiceTable, Tuning};
+use crate::call::{Call, Collective, SharedMemory};
+use crate::catalog::Unsuited;
 
 /// Kinds of calls of one collective: by what the operation may do, or by whether they are in place; and by
 /// which ranks may act together.
-const KINDS: usize = 3 * TEAMS;
+const KINDS: usize = 3 * SHARINGS;
 
-const TEAMS: usize = Teams::All as usize + 1;
+const SHARINGS: usize = SharedMemory::All as usize + 1;
 
-/// Tables for all collectives of one group.
+/// ChoiceTables for all collectives of one group.
 #[derive(Clone, Debug)]
-pub struct Tables {
+pub struct ChoiceTables {
     tuning: Tuning,
-    by_kind: [Option<Box<Table>>; Collective::ALL.len() * KINDS],
+    by_kind: [Option<Box<ChoiceTable>>; Collective::ALL.len() * KINDS],
 }
 
-impl Tables {
+impl ChoiceTables {
     /// None yet.
     pub fn new(tuning: Tuning) -> Self {
-        Tables {
+        ChoiceTables {
             tuning,
             by_kind: [const { None }; Collective::ALL.len() * KINDS],
         }
@@ -31,11 +32,11 @@ impl Tables {
     ///
     /// # Errors
     ///
-    /// As [`Table::new`].
+    /// As [`ChoiceTable::new`].
     ///
     /// # Cost
     ///
-    /// A few compares; at the first call of a kind that of [`Table::new`], and an allocation.
+    /// A few compares; at the first call of a kind that of [`ChoiceTable::new`], and an allocation.
     #[inline]
     pub fn choose(&mut self, call: &Call) -> Result<&Choice, Unsuited> {
         let slot = &mut self.by_kind[kind(call)];
@@ -49,11 +50,11 @@ impl Tables {
 
 #[cold]
 fn make<'a>(
-    slot: &'a mut Option<Box<Table>>,
+    slot: &'a mut Option<Box<ChoiceTable>>,
     call: &Call,
     tuning: &Tuning,
-) -> Result<&'a mut Box<Table>, Unsuited> {
-    Table::new(call, tuning).map(|table| slot.insert(Box::new(table)))
+) -> Result<&'a mut Box<ChoiceTable>, Unsuited> {
+    ChoiceTable::new(call, tuning).map(|table| slot.insert(Box::new(table)))
 }
 
 /// The place of a call's table: calls with one place have equal tables.
@@ -64,5 +65,5 @@ const fn kind(call: &Call) -> usize {
     } else {
         call.commutative as usize * (1 + call.exact as usize)
     };
-    (call.collective as usize * TEAMS + call.teams as usize) * (KINDS / TEAMS) + kind
+    (call.collective as usize * SHARINGS + call.shared_memory as usize) * (KINDS / SHARINGS) + kind
 }

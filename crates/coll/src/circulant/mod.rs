@@ -6,14 +6,13 @@
 //! algorithms go over them:
 //!
 //! - [`Schedule`]: which block of a vector travels over which distance, so that a vector cut into
-//!   `n` blocks reaches all ranks in `n - 1 + ceil(log2 p)` rounds, the least there is; reversed in
+//!   `n` blocks reaches all ranks in `n - 1 + ceil(log2 p)` rounds, the minimum; reversed in
 //!   time it reduces. Traeff, "Optimal broadcast schedules in logarithmic time with applications to
 //!   broadcast, all-broadcast, reduction and all-reduction", arXiv 2407.18004, 2024.
 //! - Reduce-scatter and allgather in `ceil(log2 p)` rounds with `p - 1` blocks sent by each rank,
 //!   the least of both. Traeff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms",
 //!   arXiv 2410.14234, 2024.
 
-mod blocks;
 mod gather;
 mod idle;
 mod pipeline;
@@ -24,9 +23,8 @@ mod skips;
 pub use scatter::Scatter;
 pub use schedule::Schedule;
 
-pub(crate) use blocks::{Division, Turned};
-pub(crate) use gather::{Gather, Own};
+pub(crate) use gather::{Gather, OwnBlock};
 pub(crate) use idle::idle;
 pub(crate) use pipeline::{Hop, Pipeline};
-pub(crate) use scatter::Result;
+pub(crate) use scatter::ScatterResult;
 pub(crate) use skips::Skips;

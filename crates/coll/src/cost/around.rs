@@ -3,54 +3,10 @@
 
 use super::exchanges::share;
 use super::lines::Line;
-use super::{Cost, Model, Way};
-use crate::catalog::{Call, Parameters};
+use super::rooted::AtRoot;
+use super::{Cost, Model, Reach};
+use crate::call::{Call, Parameters};
 use crate::placement::{Order, Placement};
-
-/// The root of a scatter.
-#[derive(Default)]
-pub(super) struct Root {
-    /// When its processor has sent everything.
-    pub(super) sent: u64,
-    /// When its adapter has carried it.
-    pub(super) carried: u64,
-    /// When nobody needs anything of it any more.
-    pub(super) done: u64,
-    /// The first of the ranks that get their blocks through its last child.
-    pub(super) last_child: u32,
-}
-
-impl Root {
-    /// Sends blocks of so many bytes, and says when they have come. What is long is carried when it has been asked for, or
-    /// copied on the node; until then the root waits.
-    pub(super) fn send(&mut self, model: &Model, way: Way, bytes: u64) -> u64 {
-        let (start, path) = (self.sent, model.path(way));
-        let is_long = bytes > model.machine.eager;
-        self.sent = start.saturating_add(model.send(way, bytes));
-        if way == Way::Network {
-            let ready = match is_long {
-                true => start.saturating_add(model.bare(way, 0) + path.send + path.latency),
-                false => self.sent,
-            };
-            self.carried = self.carried.max(ready).saturating_add(model.load(bytes));
-        }
-        let come = match way {
-            Way::Network => self.carried.saturating_add(model.end(way)),
-            Way::Node => start.saturating_add(model.hop(way, bytes)),
-        };
-        let seen = match way {
-            _ if !is_long => self.sent,
-            Way::Network => self.carried,
-            Way::Node => come.saturating_add(model.told(way, bytes)),
-        };
-        self.done = self.done.max(seen);
-        come
-    }
-}
-
-/// What the root of a scatter does in it. Of ranks that may get their blocks long after their neighbours below it is told
-/// which they are, and when that is.
-pub(super) type AtRoot = fn(&Call, &Parameters, &Model, &mut dyn FnMut(u32, u64)) -> Root;
 
 /// A scatter among so many ranks, the first ones of all, of blocks of so many bytes.
 pub(super) fn scattered(
@@ -76,7 +32,7 @@ pub(super) fn passed_on(
     let line = Line::down(model, last);
     let (pace, inside) = (line.pace(model, block, 0), line.inside(model, block));
     let all = |pace: u64| pace.saturating_mul(last.into());
-    let [near_hop, far_hop] = [Way::Node, Way::Network].map(|way| model.hop(way, block));
+    let [near_hop, far_hop] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, block));
     let along = |rank| {
         let Line { near, far, .. } = Line::down(model, rank);
         (near_hop.saturating_mul(near)).saturating_add(far_hop.saturating_mul(far))
@@ -88,7 +44,7 @@ pub(super) fn passed_on(
         ),
         Order::Cyclic => (0, call.size),
     };
-    let tail = |way| model.hop(way, block) - model.send(way, block);
+    let tail = |reach| model.hop(reach, block) - model.send(reach, block);
     // Who is late has much to pass on before the root's own block, which then goes on to the end.
     let mut late = 0;
     let mut comes_late = |rank: u32, time: u64| {
@@ -108,7 +64,7 @@ pub(super) fn passed_on(
     let own = root.sent.saturating_add(along(last));
     let queued = match place.nodes() {
         1 => 0,
-        _ => (root.carried.saturating_add(tail(Way::Network)))
+        _ => (root.carried.saturating_add(tail(Reach::Network)))
             .saturating_add(inside.saturating_mul((edge + 1).into()))
             .saturating_add(along(last) - along(edge + 1)),
     };
@@ -119,7 +75,7 @@ pub(super) fn passed_on(
         .saturating_add(along(root.last_child - 1));
     // The latest rank is busy with all that it passes on after its own block; and so is, for longer, the latest at the end
     // of a node: of the one before the last, or of the root's, from where the last message has farther to go.
-    let near = model.way(1);
+    let near = model.reach(1);
     let passed = |scattered: u64, pace| {
         scattered.saturating_add(all(pace).saturating_sub(model.receive(near, block)))
     };
@@ -133,12 +89,12 @@ pub(super) fn passed_on(
     }
     let behind = pace.saturating_mul((last - edge - 1).into());
     let beyond = (along(last) - along(edge))
-        .saturating_sub(behind + model.send(Way::Network, block))
-        .max(tail(Way::Network));
+        .saturating_sub(behind + model.send(Reach::Network, block))
+        .max(tail(Reach::Network));
     let of_root = root.sent.saturating_add(tail(near));
     let least = least.max(passed(of_root, pace).saturating_add(beyond));
     // The ranks before the last node are not later than all are: so often it need not be asked how late they are.
-    let at_last = |scattered| passed(scattered, pace).saturating_add(tail(Way::Network));
+    let at_last = |scattered| passed(scattered, pace).saturating_add(tail(Reach::Network));
     match at_last(all_scattered) > least {
         true => least.max(at_last(scattered(before_last_node).min(all_scattered))),
         false => least,

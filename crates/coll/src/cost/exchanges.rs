@@ -2,9 +2,9 @@
 
 use super::round::Round;
 use super::rounds::Rounds;
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::allreduce;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::Skips;
 use crate::digits::Digits;
 use crate::exscan;
@@ -61,7 +61,7 @@ fn bruck(mut rounds: Rounds<'_>, call: &Call, parameters: &Parameters) -> u64 {
 
 /// The bytes of one rank's block; where lengths differ, their mean.
 pub(super) fn block_of(call: &Call) -> u64 {
-    use crate::catalog::Collective::{Allgatherv, ReduceScatter};
+    use crate::call::Collective::{Allgatherv, ReduceScatter};
     match call.collective {
         Allgatherv | ReduceScatter => share(call, call.size),
         _ => call.bytes(),
@@ -131,8 +131,8 @@ pub(crate) fn allreduce_circulant(call: &Call, _: &Parameters, model: &Model) ->
     there.latest().saturating_add(back.latest())
 }
 
-/// The same in lanes, all of whose messages wait at the adapter for one another.
-pub(super) fn allreduce_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
+/// The same in rails, all of whose messages wait at the adapter for one another.
+pub(super) fn allreduce_circulant_in_rails(call: &Call, model: &Model) -> u64 {
     let [there, back] = there_and_back(call, model);
     there.time().saturating_add(back.time())
 }
@@ -149,8 +149,8 @@ fn there_and_back<'a>(call: &Call, model: &'a Model) -> [Rounds<'a>; 2] {
     [there, back]
 }
 
-/// Reduce-scatter over the circulant graph in lanes, all of whose messages wait at the adapter for one another.
-pub(super) fn reduce_scatter_circulant_in_lanes(call: &Call, model: &Model) -> u64 {
+/// Reduce-scatter over the circulant graph in rails, all of whose messages wait at the adapter for one another.
+pub(super) fn reduce_scatter_circulant_in_rails(call: &Call, model: &Model) -> u64 {
     let mut rounds = Rounds::new(model);
     scatter_around(&mut rounds, call.size, block_of(call));
     rounds.time()
@@ -196,7 +196,7 @@ pub(crate) fn allreduce_splitting(call: &Call, parameters: &Parameters, model: &
             messages: parts - 1,
             bytes,
             ends: [bytes; 2],
-            work: work.saturating_add(model.send(Way::Node, bytes).saturating_mul(left_over)),
+            work: work.saturating_add(model.send(Reach::Node, bytes).saturating_mul(left_over)),
         });
         if longer > 0 || !call.size.is_multiple_of(radix.pow(cuts)) {
             rounds.fall_out_of_step();
@@ -275,8 +275,8 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
         reached
     };
     let had = (0..last).take_while(had).count() as u32;
-    let way = model.way(apart.into());
-    let found = (model.ends(way, bytes).recv)
+    let reach = model.reach(apart.into());
+    let found = (model.ends(reach, bytes).recv)
         .saturating_add(model.copy(bytes))
         .saturating_add(reduce);
     let latest = match had == last {
@@ -288,7 +288,7 @@ fn prefix(call: &Call, count: u32, distance: impl Fn(u32) -> u32, model: &Model)
     match (0..count).map(leaving).sum::<u64>() {
         0 => latest,
         messages => (model.load(bytes).saturating_mul(messages))
-            .saturating_add(model.end(Way::Network))
+            .saturating_add(model.end(Reach::Network))
             .saturating_add(reduce)
             .max(latest),
     }
@@ -313,7 +313,7 @@ pub(crate) fn exscan_doubling(call: &Call, _: &Parameters, model: &Model) -> u64
 
 /// Exscan by a shift and a scan.
 pub(crate) fn exscan_shift(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    let first = model.both(Way::Node, 0);
+    let first = model.both(Reach::Node, 0);
     let distance = |round: u32| 1 << round.saturating_sub(1).min(31);
     prefix(call, exscan::Shift::rounds(call.size), distance, model).saturating_add(first)
 }

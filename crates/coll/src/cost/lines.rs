@@ -1,11 +1,10 @@
 //! Algorithms that go from rank to rank: down a chain, up, around a ring, or between neighbours.
 
-use super::askew::across;
-use super::direct::got_by_last;
+use super::alternating::alternate;
 use super::exchanges::{block_of, share};
-use super::turns::take_turns;
-use super::{Model, Way};
-use crate::catalog::{Call, Parameters};
+use super::peers::{across_edge, got_by_last, to_last};
+use super::{Model, Reach};
+use crate::call::{Call, Parameters};
 use crate::exec::IN_FLIGHT;
 use crate::placement::Order;
 
@@ -79,9 +78,9 @@ impl Line {
             false => 0,
         };
         let across = model
-            .hop(Way::Network, piece)
+            .hop(Reach::Network, piece)
             .saturating_add(work.saturating_add(waits));
-        let inside = model.hop(Way::Node, bytes).saturating_add(work);
+        let inside = model.hop(Reach::Node, bytes).saturating_add(work);
         // What comes in pieces goes on in pieces, or when the last has come and all are worked on.
         let gathered = if self.near > 0 || work > 0 {
             self.far
@@ -95,7 +94,7 @@ impl Line {
 
     /// From the first piece of a message that goes to another node to the last one.
     fn others(&self, model: &Model, bytes: u64) -> u64 {
-        let gap = model.gap(Way::Network, self.piece(bytes));
+        let gap = model.gap(Reach::Network, self.piece(bytes));
         gap.saturating_mul(self.pieces - 1)
     }
 
@@ -104,9 +103,9 @@ impl Line {
     /// Unless they go around, of two ranks one sends only, and the other one receives.
     pub(super) fn pace(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         let (place, course) = (model.place, self.course);
-        let each = |way, time: &dyn Fn(u64) -> u64| match way {
-            Way::Node => time(bytes),
-            Way::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
+        let each = |reach, time: &dyn Fn(u64) -> u64| match reach {
+            Reach::Node => time(bytes),
+            Reach::Network => time(self.piece(bytes)).saturating_mul(self.pieces),
         };
         let stop = |from, to| {
             let come = each(from, &|bytes| model.receive(from, bytes));
@@ -118,24 +117,24 @@ impl Line {
         };
         let inside = match self.near {
             0 => 0,
-            _ => stop(Way::Node, Way::Node),
+            _ => stop(Reach::Node, Reach::Node),
         };
         // What is long and then worked on is copied when the one before has been sent.
         let copied = match work > 0 && bytes > model.machine.eager && !model.serial_copies {
             true => bytes.saturating_mul(model.machine.node.byte),
             false => 0,
         };
-        let leaves = stop(Way::Node, Way::Network).saturating_add(copied);
-        let enters = stop(Way::Network, Way::Node);
+        let leaves = stop(Reach::Node, Reach::Network).saturating_add(copied);
+        let enters = stop(Reach::Network, Reach::Node);
         // A rank that is alone on the second of two nodes is the end of the line.
         let ends = place.size() - 1 <= place.per_node();
         let edge = match course {
-            _ if self.near == 0 => stop(Way::Network, Way::Network),
+            _ if self.near == 0 => stop(Reach::Network, Reach::Network),
             Course::Down if ends => leaves,
             Course::Up if ends => enters,
             _ => leaves.max(enters),
         };
-        let lanes = match place.order() {
+        let rails = match place.order() {
             Order::Block => 1,
             Order::Cyclic => u64::from(place.per_node()),
         };
@@ -146,8 +145,8 @@ impl Line {
                     Course::Around => model.load_both_ways(bytes),
                     Course::Down | Course::Up => model.load(bytes),
                 };
-                let carried = each(Way::Network, &load).saturating_add(self.behind(model, bytes));
-                inside.max(edge).max(carried.saturating_mul(lanes))
+                let carried = each(Reach::Network, &load).saturating_add(self.behind(model, bytes));
+                inside.max(edge).max(carried.saturating_mul(rails))
             }
         };
         busy.max(self.wait(model, bytes, work))
@@ -157,7 +156,7 @@ impl Line {
     /// same way: where the last node has fewer ranks than others, nodes are out of step, and several pieces at a time are
     /// asked for late. Then they come at a time, and so it stays. In simulations half of a piece's load is lost where one
     /// rank is there, two fifths where more are, each over the number of pieces; and all of it where two ranks are there, of
-    /// which [one does not ask ahead](Parameters::asks_ahead). Not where a node takes longer to copy it.
+    /// which [one does not ask ahead](Parameters::receives_ahead). Not where a node takes longer to copy it.
     fn behind(&self, model: &Model, bytes: u64) -> u64 {
         let (place, piece) = (model.place, self.piece(bytes));
         let is_full = place.on_last_node() == place.per_node();
@@ -172,7 +171,7 @@ impl Line {
         let load = model.load(piece);
         match place.on_last_node() {
             1 => load / 2 / self.pieces,
-            2 if bytes > Parameters::ASKED_BY_PAIRS => load,
+            2 if bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => load,
             _ => load.saturating_mul(2) / 5 / self.pieces,
         }
     }
@@ -185,32 +184,32 @@ impl Line {
     /// From the start of one long message to the start of the next, with so much work on each, where ranks ask for
     /// one when they have offered the one before: on its node a rank waits until it is seen that the message has been
     /// copied. Between nodes it waits until the message has left or, going up, has come; but where nothing is worked
-    /// on the ranks at the edges [ask ahead](Parameters::asks_ahead). If there a rank is alone on the last of several
+    /// on the ranks at the edges [ask ahead](Parameters::receives_ahead). If there a rank is alone on the last of several
     /// nodes, about a quarter of the load of its adapter, which gets and sends each message, is not hidden.
     fn wait(&self, model: &Model, bytes: u64, work: u64) -> u64 {
         if bytes <= model.machine.eager {
             return 0;
         }
         let (place, piece) = (model.place, self.piece(bytes));
-        let seen = model.hop(Way::Node, bytes) + model.machine.node.latency;
+        let seen = model.hop(Reach::Node, bytes) + model.machine.node.latency;
         let near = match self.near {
             0 => 0,
             _ => seen.saturating_add(work),
         };
         let last = model.place.on_last_node();
         let is_pair = last == 2 || place.per_node() == 2;
-        let hop = model.hop(Way::Network, piece);
+        let hop = model.hop(Reach::Network, piece);
         let far = match self.course {
             _ if self.far == 0 || piece <= model.machine.eager => 0,
             Course::Up => hop.saturating_add(work),
-            _ if work > 0 => (hop - model.end(Way::Network))
+            _ if work > 0 => (hop - model.end(Reach::Network))
                 .saturating_add(self.others(model, bytes))
                 .saturating_add(work),
-            Course::Around if is_pair && bytes > Parameters::ASKED_BY_PAIRS => {
-                hop - model.end(Way::Network)
+            Course::Around if is_pair && bytes > Parameters::LONGEST_AHEAD_IN_PAIRS => {
+                hop - model.end(Reach::Network)
             }
             _ => {
-                (hop - model.end(Way::Network)).saturating_mul(self.pieces)
+                (hop - model.end(Reach::Network)).saturating_mul(self.pieces)
                     / u64::from(1 + Parameters::AHEAD)
             }
         };
@@ -246,13 +245,14 @@ pub(crate) fn chain(call: &Call, parameters: &Parameters, model: &Model) -> u64 
 /// Messages of so many bytes around a ring until each has come to every rank. The longest way is all around, or down
 /// from rank 0.
 fn around(model: &Model, bytes: u64, work: u64, pieces: u64, longest: Course) -> u64 {
-    let [line, way] = [Course::Around, longest].map(|course| Line {
+    let [line, reach] = [Course::Around, longest].map(|course| Line {
         pieces,
         ..Line::of(model, course)
     });
     let rounds = u64::from(model.place.size()) - 1;
     let steady = line.pace(model, bytes, work).saturating_mul(rounds);
-    way.along(model, bytes, work)
+    reach
+        .along(model, bytes, work)
         .max(steady)
         .max(past_one_alone(model, line.piece(bytes), rounds * pieces))
 }
@@ -264,7 +264,7 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
         place.order() == Order::Block && place.nodes() > 1 && place.size() % place.per_node() == 1;
     match is_there {
         true => model
-            .both(Way::Network, bytes)
+            .both(Reach::Network, bytes)
             .saturating_mul(messages)
             .saturating_add(2 * model.machine.network.latency),
         false => 0,
@@ -275,7 +275,7 @@ fn past_one_alone(model: &Model, bytes: u64, messages: u64) -> u64 {
 pub(crate) fn ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let block = block_of(call);
     let pieces = parameters.pieces_between_nodes(model.place, block);
-    take_turns(model, block, 0, pieces.into())
+    alternate(model, block, 0, pieces.into())
         .saturating_add(model.copy(block))
         .max(ring_after_tree(call, parameters, model))
 }
@@ -306,7 +306,7 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     let rounds = rounds_of_pairs(call);
     // Who gets it may have another block to copy before.
     let copied = match to_last(model) {
-        Way::Node if model.serial_copies && rounds > 0 => {
+        Reach::Node if model.serial_copies && rounds > 0 => {
             block.saturating_mul(model.machine.node.byte)
         }
         _ => 0,
@@ -319,9 +319,9 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
         Order::Block => rounds.div_ceil(place.per_node().into()),
         Order::Cyclic => rounds,
     };
-    let near = model.hop(Way::Node, three).saturating_mul(rounds - edges);
-    let far = model.hop(Way::Network, three).saturating_mul(edges);
-    let handed_on = (given.max(model.hop(model.way(1), block)))
+    let near = model.hop(Reach::Node, three).saturating_mul(rounds - edges);
+    let far = model.hop(Reach::Network, three).saturating_mul(edges);
+    let handed_on = (given.max(model.hop(model.reach(1), block)))
         .saturating_add(near.saturating_add(far))
         .saturating_add(model.copy(block));
     between_neighbors(call, Some(given), model).max(handed_on)
@@ -337,7 +337,7 @@ fn rounds_of_pairs(call: &Call) -> u64 {
     u64::from(call.size / 2).saturating_sub(1)
 }
 
-/// Two blocks at a time, after the time in which a guest gives its own one, if it has one. It gets one from each other
+/// Two blocks at a time, after the time in which a folded rank gives its own one, if it has one. It gets one from each other
 /// rank.
 fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
     let (place, block) = (model.place, call.bytes());
@@ -347,20 +347,20 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
         two if two > eager && given.is_some() => block.saturating_mul(3),
         two => two,
     };
-    let has_guest = !call.size.is_multiple_of(2);
+    let has_folded_rank = !call.size.is_multiple_of(2);
     let edges = two_rounds_at_edges(call.size & !1, bytes, model);
-    // What a guest gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
+    // What a folded rank gets comes by the adapter of its node in most rounds, or leaves each node before other long blocks.
     let load = model.load(block);
     let (beside, before) = match place.on_last_node() {
-        _ if !has_guest || edges == 0 => (0, 0),
+        _ if !has_folded_rank || edges == 0 => (0, 0),
         1 if given.is_some() && bytes > eager => (0, load.saturating_mul(place.per_node().into())),
         1 => (0, 0),
         _ => (load.saturating_mul(3), 0),
     };
-    let two_rounds = (2 * model.hop(Way::Node, bytes)).max(edges.saturating_add(beside));
+    let two_rounds = (2 * model.hop(Reach::Node, bytes)).max(edges.saturating_add(beside));
     let pace = two_rounds.saturating_mul(rounds_of_pairs(call)) / 2;
-    let first = model.hop(model.way(1), block);
-    let got = match has_guest {
+    let first = model.hop(model.reach(1), block);
+    let got = match has_folded_rank {
         true => got_by_last(model, block),
         false => 0,
     };
@@ -374,7 +374,7 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
 /// on another node, but for a rank that is alone on its node.
 fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
     let (place, is_long) = (model.place, bytes > model.machine.eager);
-    let [near, far] = [Way::Node, Way::Network].map(|way| model.hop(way, bytes));
+    let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
     let load = model.load_both_ways(bytes);
     let is_one_alone = place.per_node() > 1 && ranks % place.per_node() == 1;
     match place.order() {
@@ -384,7 +384,7 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
         Order::Block if is_one_alone && is_long => 2 * far.saturating_add(load),
         // What goes to the one that is alone leaves a round before it is waited for: of three rounds two are hops.
         Order::Block if is_one_alone => {
-            across(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
+            across_edge(model, bytes).max((2 * far).saturating_add(near) / 3 * 2)
         }
         Order::Block if is_long => {
             // What asks for a long block waits at the adapter behind the one that comes; of two ranks on the
@@ -401,17 +401,8 @@ fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
             far.saturating_add(load.saturating_mul(behind))
                 .saturating_add(near)
         }
-        Order::Block => across(model, bytes),
+        Order::Block => across_edge(model, bytes),
         Order::Cyclic => 2 * far.max(load.saturating_mul(place.per_node().into())),
-    }
-}
-
-/// The way to the last rank from the one below it.
-pub(super) fn to_last(model: &Model) -> Way {
-    match model.place.order() {
-        Order::Block if model.place.on_last_node() > 1 => Way::Node,
-        Order::Cyclic if model.place.nodes() == 1 => Way::Node,
-        _ => Way::Network,
     }
 }
 
@@ -429,7 +420,7 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
         let pieces = u64::from(parameters.pieces_between_nodes(model.place, bytes)).min(elements);
         let once = |work| {
             around(model, bytes, work, pieces, Course::Around)
-                .max(take_turns(model, bytes, work, pieces))
+                .max(alternate(model, bytes, work, pieces))
         };
         once(model.reduce(bytes)).saturating_add(once(0))
     };
@@ -438,22 +429,22 @@ pub(crate) fn allreduce_ring(call: &Call, parameters: &Parameters, model: &Model
     }
     let rounds = u64::from(call.size) - 1;
     let line = Line::of(model, Course::Around);
-    let way = if line.far > 0 {
-        Way::Network
+    let reach = if line.far > 0 {
+        Reach::Network
     } else {
-        Way::Node
+        Reach::Node
     };
     // A processor that reduces asks for nothing meanwhile.
-    let step = model.hop(Way::Node, segment).saturating_add(reduce);
+    let step = model.hop(Reach::Node, segment).saturating_add(reduce);
     let first = step
-        .max(model.hop(way, segment))
+        .max(model.hop(reach, segment))
         .saturating_mul(rounds * segments);
     let busy = model
-        .both(Way::Node, segment)
+        .both(Reach::Node, segment)
         .saturating_mul(rounds * segments);
-    let load = match way {
-        Way::Network => model.load(chunk).saturating_mul(rounds),
-        Way::Node => 0,
+    let load = match reach {
+        Reach::Network => model.load(chunk).saturating_mul(rounds),
+        Reach::Node => 0,
     };
     let waves = segments.div_ceil(IN_FLIGHT as u64 / 2);
     let passed = line.along(model, segment, 0).saturating_mul(waves);

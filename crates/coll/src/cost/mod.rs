@@ -11,27 +11,30 @@
 //! Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: incorporating long messages into the LogP
 //! model", 1995.
 
+mod alternating;
 mod around;
-mod askew;
 mod direct;
 mod exchanges;
 mod folded;
+mod intra_node;
 mod latest;
 mod lines;
 mod node_bruck;
 mod nodes;
+mod peers;
 mod phases;
 mod pipeline;
+mod rails;
+mod rooted;
 mod round;
 mod rounds;
-mod teams;
 mod trees;
-mod turns;
+mod unaligned;
 mod windows;
 
 pub(crate) use direct::{
-    alltoall_linear, alltoall_pairwise, bcast_linear_linear, gather_linear, linear, neighbors,
-    reduce_scatter_pairwise, scatter_linear,
+    alltoall_linear, alltoall_pairwise, bcast_linear_linear, linear, neighbors,
+    reduce_scatter_pairwise,
 };
 pub(crate) use exchanges::{
     allgather_bruck, allgather_circulant, allgather_doubling, allreduce_circulant,
@@ -41,30 +44,37 @@ pub(crate) use exchanges::{
 pub(crate) use folded::{
     allreduce_doubling, allreduce_multiplying, allreduce_rabenseifner, reduce_rabenseifner,
 };
+#[cfg(feature = "sim")]
+pub(crate) use intra_node::intra_node_op;
+pub(crate) use intra_node::{
+    allreduce_intra_node, bcast_intra_node, gather_intra_node, reduce_intra_node,
+    scatter_intra_node, within_node,
+};
 pub(crate) use lines::{allreduce_ring, chain, neighbor_exchange, ring};
 pub(crate) use node_bruck::{
-    allgather_node_aware, allreduce_ports, bcast_ports, reduce_ports, reduce_scatter_node_aware,
+    allgather_node_aware, allreduce_multirail, bcast_multirail, reduce_multirail,
+    reduce_scatter_node_aware,
 };
 pub(crate) use nodes::{
-    allreduce_lane_circulant, allreduce_node_aware, allreduce_postal, alltoall_node_aware,
-    barrier_node_aware, bcast_node_aware, bcast_postal, exscan_node_aware, gather_node_aware,
-    gatherv_node_aware, lane_bruck, lane_chain, lane_circulant, lane_knomial, lane_ring,
-    reduce_node_aware, reduce_postal, reduce_scatter_lane_circulant, scan_node_aware,
-    scatter_node_aware, scatterv_node_aware,
+    allreduce_node_aware, allreduce_postal, alltoall_node_aware, barrier_node_aware,
+    bcast_node_aware, bcast_postal, exscan_node_aware, gather_node_aware, gatherv_node_aware,
+    reduce_node_aware, reduce_postal, scan_node_aware, scatter_node_aware, scatterv_node_aware,
 };
 pub(crate) use phases::{
     bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_neighbor_exchange, bcast_knomial_ring,
     bcast_linear_all, bcast_linear_bruck, bcast_linear_neighbor_exchange, bcast_linear_ring,
     staged,
 };
-pub(crate) use pipeline::{pipeline, reduce_with_guest};
-#[cfg(feature = "sim")]
-pub(crate) use teams::together;
-pub(crate) use teams::{allreduce_team, bcast_team, gather_team, reduce_team, scatter_team, team};
+pub(crate) use pipeline::{pipeline, reduce_folded};
+pub(crate) use rails::{
+    allreduce_rail_circulant, rail_bruck, rail_chain, rail_circulant, rail_knomial, rail_ring,
+    reduce_scatter_rail_circulant,
+};
+pub(crate) use rooted::{gather_linear, scatter_linear};
 pub(crate) use trees::{barrier_knomial, bcast, gather, reduce, scatter, scatter_allgather};
 
-use crate::catalog::{Call, Parameters};
-use crate::machine::{Machine, Path};
+use crate::call::{Call, Parameters};
+use crate::machine::{Machine, PathCosts};
 use crate::placement::{Order, Placement};
 
 /// A machine and where the ranks are on it.
@@ -87,7 +97,7 @@ type Cost = fn(&Call, &Parameters, &Model) -> u64;
 
 /// The way of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Reach {
     /// Inside a node.
     Node,
     /// From node to node.
@@ -140,23 +150,23 @@ impl Model {
         Model { flags, ..self }
     }
 
-    const fn path(&self, way: Way) -> Path {
-        match way {
-            Way::Node => self.machine.node,
-            Way::Network => self.machine.network,
+    const fn path(&self, reach: Reach) -> PathCosts {
+        match reach {
+            Reach::Node => self.machine.node,
+            Reach::Network => self.machine.network,
         }
     }
 
     /// One message alone, from when its sender turns to it until its receiver has it. A long one is
     /// announced, and fetched over the network after one more message.
-    fn hop(&self, way: Way, bytes: u64) -> u64 {
-        let path = self.ends(way, bytes);
-        let once = self.bare(way, bytes);
+    fn hop(&self, reach: Reach, bytes: u64) -> u64 {
+        let path = self.ends(reach, bytes);
+        let once = self.bare(reach, bytes);
         let travel = bytes.saturating_mul(path.byte);
-        let before = match way {
+        let before = match reach {
             _ if bytes <= self.machine.eager => 0,
-            Way::Node => path.recv,
-            Way::Network => once + path.send + path.latency,
+            Reach::Node => path.recv,
+            Reach::Network => once + path.send + path.latency,
         };
         travel.saturating_add(once + before)
     }
@@ -167,10 +177,10 @@ impl Model {
     }
 
     /// A way with what the processors pay for a message of so many bytes.
-    const fn ends(&self, way: Way, bytes: u64) -> Path {
-        let (path, node) = (self.path(way), self.machine.node);
+    const fn ends(&self, reach: Reach, bytes: u64) -> PathCosts {
+        let (path, node) = (self.path(reach), self.machine.node);
         if self.is_flag(bytes) {
-            Path {
+            PathCosts {
                 send: node.send,
                 recv: node.recv,
                 ..path
@@ -182,23 +192,23 @@ impl Model {
 
     /// From when a receiver is done with a message until its sender sees that, who waits for it: a long
     /// one on a node has then been copied.
-    fn told(&self, way: Way, bytes: u64) -> u64 {
+    fn told(&self, reach: Reach, bytes: u64) -> u64 {
         let node = self.machine.node;
-        match way {
-            Way::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
+        match reach {
+            Reach::Node if bytes > self.machine.eager => node.latency.saturating_sub(node.recv),
             _ => 0,
         }
     }
 
     /// What a message of so many bytes takes besides them, if it is sent at once.
-    const fn bare(&self, way: Way, bytes: u64) -> u64 {
-        let path = self.ends(way, bytes);
+    const fn bare(&self, reach: Reach, bytes: u64) -> u64 {
+        let path = self.ends(reach, bytes);
         path.send + path.latency + path.recv
     }
 
     /// What is left of a message's way when its sender has sent it and an adapter has carried it.
-    fn end(&self, way: Way) -> u64 {
-        let path = self.path(way);
+    fn end(&self, reach: Reach) -> u64 {
+        let path = self.path(reach);
         path.latency + path.recv
     }
 
@@ -224,39 +234,39 @@ impl Model {
 
     /// The receiver's processor for one message. A long one comes twice: announced, and when it has
     /// been fetched, which over the network takes asking for it.
-    fn receive(&self, way: Way, bytes: u64) -> u64 {
-        let copied = match way {
-            Way::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
+    fn receive(&self, reach: Reach, bytes: u64) -> u64 {
+        let copied = match reach {
+            Reach::Node if self.serial_copies => bytes.saturating_mul(self.machine.node.byte),
             _ => 0,
         };
-        let path = self.path(way);
-        let fetched = match way {
+        let path = self.path(reach);
+        let fetched = match reach {
             _ if bytes <= self.machine.eager => 0,
-            Way::Node => path.recv,
-            Way::Network => path.send + path.recv,
+            Reach::Node => path.recv,
+            Reach::Network => path.send + path.recv,
         };
         copied
-            .saturating_add(self.ends(way, bytes).recv)
+            .saturating_add(self.ends(reach, bytes).recv)
             .saturating_add(fetched)
     }
 
     /// The sender's processor for one message.
-    const fn send(&self, way: Way, bytes: u64) -> u64 {
-        self.ends(way, bytes).send
+    const fn send(&self, reach: Reach, bytes: u64) -> u64 {
+        self.ends(reach, bytes).send
     }
 
     /// The processor for one message sent and one received.
-    fn both(&self, way: Way, bytes: u64) -> u64 {
-        self.receive(way, bytes)
-            .saturating_add(self.send(way, bytes))
+    fn both(&self, reach: Reach, bytes: u64) -> u64 {
+        self.receive(reach, bytes)
+            .saturating_add(self.send(reach, bytes))
     }
 
     /// From the start of one message to the start of the next that goes the same way.
-    fn gap(&self, way: Way, bytes: u64) -> u64 {
-        let processor = self.send(way, bytes).max(self.receive(way, bytes));
-        match way {
-            Way::Node => processor,
-            Way::Network => processor.max(self.load(bytes)),
+    fn gap(&self, reach: Reach, bytes: u64) -> u64 {
+        let processor = self.send(reach, bytes).max(self.receive(reach, bytes));
+        match reach {
+            Reach::Node => processor,
+            Reach::Network => processor.max(self.load(bytes)),
         }
     }
 
@@ -317,11 +327,11 @@ impl Model {
     }
 
     /// The way from the first rank of a node to a rank so far above.
-    const fn way(&self, distance: u64) -> Way {
+    const fn reach(&self, distance: u64) -> Reach {
         let beyond = match self.place.order() {
             Order::Block => distance >= self.place.per_node() as u64,
             Order::Cyclic => !distance.is_multiple_of(self.place.nodes() as u64),
         };
-        if beyond { Way::Network } else { Way::Node }
+        if beyond { Reach::Network } else { Reach::Node }
     }
 }

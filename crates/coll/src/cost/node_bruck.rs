@@ -3,8 +3,8 @@
 use super::exchanges::{allgather_bruck, block_of, reduce_scatter_circulant};
 use super::nodes::{gather_node_aware, inside, scatter_node_aware};
 use super::rounds::Rounds;
-use super::{Model, Way};
-use crate::catalog::{Call, Collective, Parameters};
+use super::{Model, Reach};
+use crate::call::{Call, Collective, Parameters};
 use crate::digits::Digits;
 use crate::exec::IN_FLIGHT;
 use crate::hierarchy::{one_after_another, sharers, with_second_radix};
@@ -100,7 +100,7 @@ impl<'a> Nodes<'a> {
             true => carried / 4,
             false => 0,
         };
-        (model.hop(Way::Network, bytes))
+        (model.hop(Reach::Network, bytes))
             .saturating_add(carried)
             .saturating_add(waits)
             .saturating_add(merged)
@@ -127,10 +127,10 @@ impl<'a> Nodes<'a> {
     fn handed_on(&self, phase: &Phase, work: Work) -> u64 {
         let (model, bytes) = (self.model, phase.bytes);
         let taken =
-            u64::from(phase.messages - 1).saturating_mul(model.receive(Way::Network, bytes));
+            u64::from(phase.messages - 1).saturating_mul(model.receive(Reach::Network, bytes));
         let carried = (phase.far - 1).saturating_mul(model.load(bytes));
         let merged = work(model, bytes).saturating_mul(phase.messages.into());
-        let hop = model.hop(Way::Network, bytes);
+        let hop = model.hop(Reach::Network, bytes);
         hop.saturating_add(taken.max(carried))
             .saturating_add(merged)
     }
@@ -138,7 +138,7 @@ impl<'a> Nodes<'a> {
     /// When the ranks of a node are done with a phase that they begin at one time, and have got what other nodes send them at
     /// another.
     fn done(&self, phase: &Phase, [begun, came]: [u64; 2]) -> u64 {
-        let each = self.model.both(Way::Network, phase.bytes);
+        let each = self.model.both(Reach::Network, phase.bytes);
         let busy = each.saturating_mul(phase.messages.into());
         begun.saturating_add(busy).max(came)
     }
@@ -204,20 +204,20 @@ pub(crate) fn reduce_scatter_node_aware(
 }
 
 /// Allreduce by both, of a vector's blocks.
-pub(crate) fn allreduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn allreduce_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
     scattered.saturating_add(allgather_node_aware(call, parameters, model))
 }
 
 /// Reduce by the one, and up a tree.
-pub(crate) fn reduce_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn reduce_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = reduce_scatter_node_aware(call, parameters, model);
     let gathered = gather_node_aware(&of_blocks(call), &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
 }
 
 /// Bcast down a tree, and by the other.
-pub(crate) fn bcast_ports(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+pub(crate) fn bcast_multirail(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     let scattered = scatter_node_aware(&of_blocks(call), parameters, model);
     let gathered = allgather_node_aware(call, &with_second_radix(parameters), model);
     scattered.saturating_add(gathered)
@@ -278,11 +278,11 @@ fn among(near: &Model, radix: u32, work: Work, [share, all]: [u64; 2]) -> u64 {
             };
             let sent = if merged == 0 { values - filled } else { 0 };
             rounds.shift(weight, messages, longest, merged);
-            rounds.work(u64::from(sent).saturating_mul(near.send(Way::Node, longest)));
+            rounds.work(u64::from(sent).saturating_mul(near.send(Reach::Node, longest)));
         }
         // Some get what goes around the end in two messages, unless of so few shares only the first ones are filled.
         if weight > 1 && owners.saturating_add(weight.into()) > u64::from(near.place.size()) {
-            rounds.work(near.both(Way::Node, 0));
+            rounds.work(near.both(Reach::Node, 0));
         }
     }
     rounds.time()

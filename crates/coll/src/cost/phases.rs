@@ -1,13 +1,13 @@
 //! Algorithms that do one collective after another: they cost what both cost.
 
 use super::around::passed_on;
-use super::askew::exchanged;
 use super::exchanges::{bruck_after_scatter, share};
 use super::lines::neighbor_exchange_after_scatter;
+use super::unaligned::exchanged;
 use super::{Cost, Model, linear, scatter, scatter_linear};
-use super::{direct, lines, trees};
+use super::{lines, rooted, trees};
 use crate::allgather::NeighborExchange;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::placement::Order;
 use crate::stages;
@@ -83,10 +83,10 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         return 0;
     };
     let bytes = block.saturating_mul(weight.min(size - above).into());
-    let way = model.way((size - above).into());
-    let taken = (model.path(way).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
+    let reach = model.reach((size - above).into());
+    let taken = (model.path(reach).recv).saturating_add(model.copy(bytes.min(model.machine.eager)));
     // Until its last message of the first phase comes the processor may be idle.
-    let (near, first) = (model.way(1), u64::from(digits.values(0)));
+    let (near, first) = (model.reach(1), u64::from(digits.values(0)));
     let arrived =
         (model.hop(near, block)).saturating_add((first - 1).saturating_mul(model.gap(near, block)));
     let busy = first.saturating_mul(model.both(near, block));
@@ -139,7 +139,7 @@ pub(crate) fn bcast_knomial_neighbor_exchange(
 pub(crate) fn bcast_linear_ring(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
     match share(call, call.size) <= model.machine.eager {
         true => passed_on(
-            (scatter_linear, direct::scattering),
+            (scatter_linear, rooted::scattering),
             call,
             parameters,
             model,
@@ -163,7 +163,7 @@ pub(crate) fn bcast_knomial_ring(call: &Call, parameters: &Parameters, model: &M
 
 /// A reduction to one rank, and another collective from there.
 pub(crate) fn staged(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let [up, down] = stages::runs(call, parameters);
-    let cost = |(algorithm, call, by): stages::Run| algorithm.cost(&call, &by, model);
+    let [up, down] = stages::stage_calls(call, parameters);
+    let cost = |(algorithm, call, by): stages::StageCall| algorithm.cost(&call, &by, model);
     cost(up).saturating_add(cost(down))
 }

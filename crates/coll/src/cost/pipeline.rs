@@ -2,9 +2,9 @@
 
 use super::Model;
 use super::rounds::Rounds;
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::circulant::{Pipeline, Skips, idle};
-use crate::reduce::without_guest;
+use crate::reduce::without_folded_rank;
 
 /// A vector in blocks over the circulant graph, from one rank to all or, with reductions, back.
 pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
@@ -49,10 +49,10 @@ pub(crate) fn pipeline(call: &Call, parameters: &Parameters, model: &Model) -> u
 
 /// A reduction over the circulant graph of all ranks but one, whose vector the root takes first: meanwhile what is short
 /// comes from the others, and is copied once more; what is long waits until it is asked for.
-pub(crate) fn reduce_with_guest(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let others = without_guest(call);
-    let taken = |way, bytes| model.hop(way, bytes).saturating_add(model.reduce(bytes));
-    let welcomed = taken(model.way(others.size.into()), call.bytes());
+pub(crate) fn reduce_folded(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
+    let others = without_folded_rank(call);
+    let taken = |reach, bytes| model.hop(reach, bytes).saturating_add(model.reduce(bytes));
+    let welcomed = taken(model.reach(others.size.into()), call.bytes());
     if others.size == 1 {
         return welcomed;
     }
@@ -60,11 +60,11 @@ pub(crate) fn reduce_with_guest(call: &Call, parameters: &Parameters, model: &Mo
     let block = call
         .bytes()
         .div_ceil(Pipeline::blocks_of(call, parameters).into());
-    let way = model.way(1);
+    let reach = model.reach(1);
     let each = match block > model.machine.eager {
-        true => taken(way, block),
+        true => taken(reach, block),
         false => model
-            .receive(way, block)
+            .receive(reach, block)
             .saturating_add(model.reduce(block))
             .saturating_add(model.copy(block)),
     };
@@ -78,8 +78,8 @@ fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work:
     let skips = Skips::new(call.size);
     if bytes > model.machine.eager && call.collective.reduces() {
         // In the last rounds no rank waits for what it sends.
-        let distances = (0..skips.rounds()).map(|k| model.way(skips.skip(k).into()));
-        return distances.map(|way| model.told(way, bytes)).sum();
+        let distances = (0..skips.rounds()).map(|k| model.reach(skips.skip(k).into()));
+        return distances.map(|reach| model.told(reach, bytes)).sum();
     }
     if bytes > model.machine.eager || call.size.is_power_of_two() {
         return 0;
@@ -90,7 +90,7 @@ fn spared(call: &Call, parameters: &Parameters, model: &Model, bytes: u64, work:
     let round = |distance: u32| {
         let mut waited = Rounds::new(model);
         waited.shift(distance, 1, bytes, work);
-        let ends = model.ends(model.way(distance.into()), bytes);
+        let ends = model.ends(model.reach(distance.into()), bytes);
         let goes_on = match call.collective.reduces() {
             true if is_mixed => model.copy(bytes) + work,
             true => ends.recv + model.copy(bytes) + work,

@@ -1,6 +1,6 @@
 //! One round of [`Rounds`](super::rounds::Rounds): what a rank sends and receives in it.
 
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::exec::IN_FLIGHT;
 
 /// What every rank does in a round.
@@ -26,7 +26,7 @@ impl Round {
     /// The way on which a rank waits: with several messages that of most, or no rank has all its peers on its node; with one
     /// that of nearly all. Half-way around two nodes, one of which has a rank less, one of many stays on its node, and all
     /// others wait for the network.
-    pub(super) fn way(&self, model: &Model) -> Way {
+    pub(super) fn reach(&self, model: &Model) -> Reach {
         let node = u64::from(model.place.per_node().min(model.place.size()));
         let all = u64::from(self.messages) * node;
         let is_far = match (self.messages, self.span) {
@@ -35,13 +35,13 @@ impl Round {
             (_, span) => span >= node,
         };
         match is_far && self.far > 0 {
-            true => Way::Network,
-            false => Way::Node,
+            true => Reach::Network,
+            false => Reach::Node,
         }
     }
 
     /// So many messages, and others of its node that a rank is busy with besides.
-    pub(super) fn along(&self, model: &Model, way: Way, messages: u32, others: u32) -> u64 {
+    pub(super) fn along(&self, model: &Model, reach: Reach, messages: u32, others: u32) -> u64 {
         let &Round { bytes, ends, .. } = self;
         // A long message is under way as long as the one that is received.
         let at_a_time = match bytes > model.machine.eager {
@@ -49,22 +49,23 @@ impl Round {
             false => u32::MAX,
         };
         let (one, more) = (messages.min(1), messages.saturating_sub(1));
-        let (send, receive) = (model.send(way, bytes), model.receive(way, bytes));
+        let (send, receive) = (model.send(reach, bytes), model.receive(reach, bytes));
         // One after another is copied, or they are under way together as soon as they are announced.
-        let ([most, last], next) = match way {
-            Way::Node if model.serial_copies => ([bytes; 2], receive),
-            Way::Node => (ends, model.machine.node.recv),
-            Way::Network => (ends, receive),
+        let ([most, last], next) = match reach {
+            Reach::Node if model.serial_copies => ([bytes; 2], receive),
+            Reach::Node => (ends, model.machine.node.recv),
+            Reach::Network => (ends, receive),
         };
         let waves = u64::from(messages.div_ceil(at_a_time));
-        let after =
-            |bytes, others: u32| waves * model.hop(way, bytes) + u64::from(others) * send.max(next);
+        let after = |bytes, others: u32| {
+            waves * model.hop(reach, bytes) + u64::from(others) * send.max(next)
+        };
         let flight = match most > last {
             true => after(most, more.saturating_sub(1)).max(after(last, more)),
             false => after(last, more),
         };
         let busy = u64::from(messages) * (send + receive)
-            + u64::from(others) * model.both(Way::Node, bytes);
-        flight.max(busy) + u64::from(one) * model.told(way, bytes)
+            + u64::from(others) * model.both(Reach::Node, bytes);
+        flight.max(busy) + u64::from(one) * model.told(reach, bytes)
     }
 }

@@ -1,8 +1,8 @@
 //! Rounds, in each of which every rank sends and receives.
 
-use super::latest::{Crossings, Latest, Turn};
+use super::latest::{Crossings, Latest, RoundCost};
 use super::round::Round;
-use super::{HALF, Model, Way};
+use super::{HALF, Model, Reach};
 use crate::placement::Order;
 
 /// Rounds one after the other.
@@ -92,11 +92,11 @@ impl<'a> Rounds<'a> {
             ..
         } = round;
         let model = self.model;
-        let way = match self.down {
-            Some(_) => model.way(distance.into()),
-            None => round.way(model),
+        let reach = match self.down {
+            Some(_) => model.reach(distance.into()),
+            None => round.reach(model),
         };
-        if way == Way::Network && self.starts_anew {
+        if reach == Reach::Network && self.starts_anew {
             self.time = self.time.saturating_add(self.crossings());
             self.crossing = Crossings::NONE;
             self.covered = 0;
@@ -108,13 +108,13 @@ impl<'a> Rounds<'a> {
         let own = model.load_both_ways(bytes);
         let load = far.saturating_mul(own);
         let carried = load.saturating_add(self.kept_waiting(&round));
-        let alone = round.along(model, way, messages, 0).saturating_add(work);
+        let alone = round.along(model, reach, messages, 0).saturating_add(work);
         let last = round
-            .along(model, way, messages.min(1), 0)
+            .along(model, reach, messages.min(1), 0)
             .saturating_add(work)
             .min(alone);
-        let after_carried = match way {
-            Way::Network if round.span > 0 => last.saturating_sub(own),
+        let after_carried = match reach {
+            Reach::Network if round.span > 0 => last.saturating_sub(own),
             _ => work,
         };
         let added = match is_long {
@@ -129,13 +129,13 @@ impl<'a> Rounds<'a> {
             _ => model.uneven(bytes, [alone, load], HALF),
         };
         self.time = self.time.saturating_add(added);
-        self.tail = (load.saturating_sub(own)).min(model.bare(Way::Network, bytes));
+        self.tail = (load.saturating_sub(own)).min(model.bare(Reach::Network, bytes));
         self.mixes_nodes |= distance > model.place.per_node() && !self.keeps_places(distance);
         let all_wait = is_long && !is_paced;
         if all_wait {
             self.latest.meet();
         }
-        self.latest.add(&Turn {
+        self.latest.add(&RoundCost {
             alone: if all_wait { added } else { alone },
             load: if all_wait { 0 } else { carried },
             last,
@@ -145,10 +145,10 @@ impl<'a> Rounds<'a> {
                 false => model.copy(bytes).saturating_mul(messages.into()),
             },
         });
-        if way == Way::Node && far > 0 {
+        if reach == Reach::Node && far > 0 {
             let met = messages.min(self.on_other(distance, messages));
             let crossed = round
-                .along(model, Way::Network, met, messages - met)
+                .along(model, Reach::Network, met, messages - met)
                 .saturating_add(work);
             let beyond = match is_long && !is_halved {
                 true => crossed.saturating_add(carried - own),
@@ -158,7 +158,7 @@ impl<'a> Rounds<'a> {
             if model.place.nodes() > 2 {
                 // Who crosses is late, and meets an adapter that has carried what others sent.
                 let queued =
-                    (load.saturating_sub(own)).saturating_add(model.hop(Way::Network, bytes));
+                    (load.saturating_sub(own)).saturating_add(model.hop(Reach::Network, bytes));
                 self.tail = self.tail.min(queued.saturating_sub(crossed));
             }
             self.crossing.add(beyond);
@@ -193,11 +193,11 @@ impl<'a> Rounds<'a> {
     /// from its node, and the adapter carries them one after another.
     fn given_by_one_alone(&self, copied_all: u64, load: u64, bytes: u64) -> u64 {
         let (model, network) = (self.model, self.model.machine.network);
-        let copied = copied_all.saturating_sub(model.receive(Way::Node, bytes));
+        let copied = copied_all.saturating_sub(model.receive(Reach::Node, bytes));
         let asked = copied.saturating_add(network.send + network.latency);
         asked
             .saturating_add(load)
-            .saturating_add(model.end(Way::Network))
+            .saturating_add(model.end(Reach::Network))
     }
 
     /// Whether the ranks of equal nodes have their peers, so far away, on one other node each.

@@ -4,10 +4,10 @@ mod climbing;
 mod postal;
 mod straddling;
 
-use super::around::Root;
 use super::exchanges::{regather, share};
-use super::{Model, Way};
-use crate::catalog::{Call, Collective, Parameters};
+use super::rooted::Root;
+use super::{Model, Reach};
+use crate::call::{Call, Collective, Parameters};
 use crate::tree::levels_of;
 
 /// What travels along the edges of a tree.
@@ -55,21 +55,21 @@ impl Tree<'_> {
             } else {
                 (weight, below, 0)
             };
-            let way = self.model.way(child * weight);
-            let start = match way {
-                Way::Node if !self.copies_in_turn(ranks) => turn,
+            let reach = self.model.reach(child * weight);
+            let start = match reach {
+                Reach::Node if !self.copies_in_turn(ranks) => turn,
                 _ => turn.max(adapter),
             };
-            adapter = start.saturating_add(self.load(way, ranks));
+            adapter = start.saturating_add(self.load(reach, ranks));
             let done = start
-                .saturating_add(self.edge(way, ranks))
+                .saturating_add(self.edge(reach, ranks))
                 .saturating_add(rest);
             time = time.max(done);
-            turn = turn.saturating_add(self.processor(way, ranks) - less);
+            turn = turn.saturating_add(self.processor(reach, ranks) - less);
         }
-        let free = match self.model.way(weight - weight / u64::from(self.radix)) {
-            Way::Network => turn.max(adapter),
-            Way::Node => turn,
+        let free = match self.model.reach(weight - weight / u64::from(self.radix)) {
+            Reach::Network => turn.max(adapter),
+            Reach::Node => turn,
         };
         time.max(free.saturating_add(below))
     }
@@ -84,39 +84,43 @@ impl Tree<'_> {
             0 => 0,
             work => work.saturating_add(self.model.copy(bytes)),
         };
-        let way = self.model.way(children * weight);
-        let gap = self.gap(way, last);
+        let reach = self.model.reach(children * weight);
+        let gap = self.gap(reach, last);
         let waiting = match level.checked_sub(1) {
             _ if !self.up || self.work > 0 && bytes > self.model.machine.eager => return 0,
             // For another one of this level, or for those of the one below.
             _ if children > 1 => {
-                let way = self.model.way((children - 1) * weight);
-                let comes = self.edge(way, weight).saturating_sub(self.gap(way, weight));
+                let reach = self.model.reach((children - 1) * weight);
+                let comes = self
+                    .edge(reach, weight)
+                    .saturating_sub(self.gap(reach, weight));
                 [below, below.saturating_add(comes)]
             }
             Some(lower) => {
                 let weight = u64::from(self.radix).pow(lower);
-                let gap = self.gap(self.model.way(weight), weight);
+                let gap = self.gap(self.model.reach(weight), weight);
                 let all = gap.saturating_mul(u64::from(self.radix) - 1);
                 [self.full(lower), below.saturating_sub(all)]
             }
             None => return 0,
         };
-        let comes = cut.saturating_add(self.edge(way, last)).saturating_sub(gap);
+        let comes = cut
+            .saturating_add(self.edge(reach, last))
+            .saturating_sub(gap);
         waiting[1]
             .saturating_sub(waiting[0].max(comes))
-            .min(self.processor(way, last).saturating_sub(in_turn))
+            .min(self.processor(reach, last).saturating_sub(in_turn))
     }
 
     /// One edge to a child with so many ranks.
-    fn edge(&self, way: Way, ranks: u64) -> u64 {
-        let hop = self.model.hop(way, self.bytes(ranks));
+    fn edge(&self, reach: Reach, ranks: u64) -> u64 {
+        let hop = self.model.hop(reach, self.bytes(ranks));
         hop.saturating_add(self.work)
     }
 
     /// From one child to the next, of those that come or go the same way.
-    fn gap(&self, way: Way, ranks: u64) -> u64 {
-        self.load(way, ranks).max(self.processor(way, ranks))
+    fn gap(&self, reach: Reach, ranks: u64) -> u64 {
+        self.load(reach, ranks).max(self.processor(reach, ranks))
     }
 
     /// Whether the root's processor copies what a child on its node sends up before it asks for what
@@ -127,23 +131,23 @@ impl Tree<'_> {
     }
 
     /// How long the message of a child keeps the adapter busy.
-    fn load(&self, way: Way, ranks: u64) -> u64 {
-        match way {
-            Way::Network => self.model.load(self.bytes(ranks)),
-            Way::Node => 0,
+    fn load(&self, reach: Reach, ranks: u64) -> u64 {
+        match reach {
+            Reach::Network => self.model.load(self.bytes(ranks)),
+            Reach::Node => 0,
         }
     }
 
     /// The root's processor for one child. One after another is asked for what is long and will be
     /// reduced.
-    fn processor(&self, way: Way, ranks: u64) -> u64 {
+    fn processor(&self, reach: Reach, ranks: u64) -> u64 {
         let bytes = self.bytes(ranks);
         let message = match self.up {
             true if self.work > 0 && bytes > self.model.machine.eager => {
-                self.model.hop(way, bytes) - self.model.bare(way, 0)
+                self.model.hop(reach, bytes) - self.model.bare(reach, 0)
             }
-            true => self.model.receive(way, bytes),
-            false => self.model.send(way, bytes),
+            true => self.model.receive(reach, bytes),
+            false => self.model.send(reach, bytes),
         };
         message.saturating_add(self.work)
     }
@@ -162,7 +166,7 @@ impl Tree<'_> {
         let last = (u64::from(size) - weight).min(weight);
         match self.up {
             true => {
-                let told = self.model.told(self.model.way(weight), self.bytes(last));
+                let told = self.model.told(self.model.reach(weight), self.bytes(last));
                 told.saturating_sub(self.work)
             }
             false => 0,
@@ -266,8 +270,8 @@ pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64
             }
             let up = tree.time();
             // The root copies its own block before the first message has come.
-            let way = model.way(1);
-            let comes = model.bare(way, 0) - model.path(way).recv;
+            let reach = model.reach(1);
+            let comes = model.bare(reach, 0) - model.path(reach).recv;
             up.saturating_add(model.copy(call.bytes()).saturating_sub(comes))
         }
         false => super::gather_linear(call, parameters, model),
@@ -315,8 +319,8 @@ pub(super) fn scattering(
 ) -> Root {
     let (radix, size, block) = (radix(parameters), call.size, with_length(call));
     let (send, hop) = (
-        model.send(model.way(1), block),
-        model.hop(model.way(1), block),
+        model.send(model.reach(1), block),
+        model.hop(model.reach(1), block),
     );
     let mut root = Root::default();
     for level in (0..levels_of(size, radix)).rev() {
@@ -327,7 +331,7 @@ pub(super) fn scattering(
             let ranks = weight.min(size - child);
             let come = root.send(
                 model,
-                model.way(child.into()),
+                model.reach(child.into()),
                 block.saturating_mul(ranks.into()),
             );
             match ranks {

@@ -3,7 +3,7 @@
 //! All ranks do the same at the same time: there is a receive for what comes. Either the processor is busy
 //! throughout, or an exchange waits for the one that frees its place in the window.
 
-use super::{Model, Way};
+use super::{Model, Reach};
 use crate::exec::IN_FLIGHT;
 
 /// Short messages are sent at once; but a step starts where there is room for what it receives and for what
@@ -27,17 +27,17 @@ pub(super) fn inside(model: &Model, bytes: u64, others: u64, window: u32, own_fi
         true => short(model, bytes, [others, window], own * u64::from(own_first)),
         false => long(model, bytes, [others, window], own),
     };
-    let busy = model.both(Way::Node, bytes).saturating_mul(others);
+    let busy = model.both(Reach::Node, bytes).saturating_mul(others);
     time.max(busy.saturating_add(own))
 }
 
 /// What the last exchange waits for: all that had its place before, or one of them and the processor.
 fn short(model: &Model, bytes: u64, [others, window]: [u64; 2], own: u64) -> u64 {
-    let hop = model.hop(Way::Node, bytes);
-    let both = model.both(Way::Node, bytes);
+    let hop = model.hop(Reach::Node, bytes);
+    let both = model.both(Reach::Node, bytes);
     let one = model
-        .send(Way::Node, bytes)
-        .max(model.receive(Way::Node, bytes));
+        .send(Reach::Node, bytes)
+        .max(model.receive(Reach::Node, bytes));
     let last = others - 1;
     let after = |waves: u64| {
         let before = last - waves * window;
@@ -63,10 +63,10 @@ pub(super) fn in_pieces(
 ) -> u64 {
     let [turns, left] = turns.map(u64::from);
     let (send, receive) = (
-        model.send(Way::Node, bytes),
-        model.receive(Way::Node, bytes),
+        model.send(Reach::Node, bytes),
+        model.receive(Reach::Node, bytes),
     );
-    let hop = model.hop(Way::Node, bytes);
+    let hop = model.hop(Reach::Node, bytes);
     let given = |pieces: u64| ((pieces - 1) * send).saturating_add(hop);
     if turns == 1 && left == 0 {
         return given(others).saturating_add(handed_on(model, bytes, others - 1, ahead));
@@ -107,10 +107,10 @@ pub(super) fn in_pieces(
 /// for one more, while there is room.
 fn handed_on(model: &Model, bytes: u64, others: u64, ahead: u64) -> u64 {
     let (send, receive) = (
-        model.send(Way::Node, bytes),
-        model.receive(Way::Node, bytes),
+        model.send(Reach::Node, bytes),
+        model.receive(Reach::Node, bytes),
     );
-    let (hop, both) = (model.hop(Way::Node, bytes), send + receive);
+    let (hop, both) = (model.hop(Reach::Node, bytes), send + receive);
     let busy = others.saturating_mul(both);
     // The receives that make room for all that is left to ask for; then the last messages are sent.
     let waits = others.saturating_sub(SHORT_AT_A_TIME);
@@ -138,7 +138,7 @@ pub(super) fn in_long_pieces(
     [early, ahead]: [u64; 2],
 ) -> u64 {
     let node = model.machine.node;
-    let hop = model.hop(Way::Node, bytes);
+    let hop = model.hop(Reach::Node, bytes);
     let under_way = hop.saturating_mul(others) / IN_FLIGHT as u64;
     let given = under_way.max((others * node.send).saturating_add(hop));
     let (exchanges, room) = (turns * (others - 1), IN_FLIGHT as u64 - ahead);

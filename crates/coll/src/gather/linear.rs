@@ -1,51 +1,51 @@
-//! Gather with a message from every rank straight to the root, which is where large blocks travel
-//! least. The blocks may have any lengths.
+//! Gather and gatherv, linear: each rank sends its block directly to the root, so that blocks travel once.
 //!
-//! `p - 1` rounds. The root sets the pace: it has at most a window's worth of receives open, and of
-//! the ranks beyond the first window each waits for a signal, which it gets when its turn comes. So
-//! however many ranks there are, no more messages than that reach the root unasked.
+//! `p - 1` rounds. The root sets the pace: it has at most a window of receives open, and every rank
+//! beyond the first window waits for the root's signal. So no more messages than the window reach the root
+//! unasked, for any number of ranks.
 //!
-//! The root copies its own block while others come. So that it has asked for those by then, who comes next after the
-//! root tells when it has announced its block, if that is a long one.
+//! The root copies its own block while others arrive. To have requested long blocks by then, it first waits
+//! for a signal that the next rank has announced its block.
 
 use core::cmp::Ordering;
 
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{Short, Window, copy};
+use crate::call::{Call, Parameters};
+use crate::eager::{EagerLimit, copy};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::window::Window;
 
 const DATA: u32 = 0;
 const SIGNAL: u32 = 1;
 
-/// One rank's part in a linear gather. The root may hear first that a block is announced; it has one step for each
-/// other rank, in the order of their distance above it, and one that copies its own block. Another rank waits for its
-/// signal, if it is to, and sends.
+/// One rank's plan for a linear gather. The root may first wait for the announcement signal; it has one step
+/// for each other rank, in the order of their distance above it, and one that copies its own block. Another
+/// rank waits for its signal, if it is beyond the window, and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
-    place: Circle,
+    place: RankRing,
     root: u32,
     /// Elements of this rank's own block.
     own: u64,
     blocks: Blocks,
-    /// How far this rank lies above the root.
+    /// The distance of this rank above the root.
     distance: u32,
     window: Window,
-    short: Short,
+    short: EagerLimit,
     in_place: bool,
 }
 
 impl Linear {
     pub(crate) const fn of(call: &Call, parameters: &Parameters) -> Self {
         Linear {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             root: call.root,
             own: call.count,
             blocks: Blocks::of(call),
             distance: call.from_root(),
             window: Window::new(parameters.window),
-            short: Short::of(call),
+            short: EagerLimit::of(call),
             in_place: call.in_place,
         }
     }
@@ -54,28 +54,29 @@ impl Linear {
         self.distance == 0
     }
 
-    /// Whether a rank so far above the root waits for a signal.
+    /// Whether the rank `distance` above the root waits for a signal.
     const fn waits(&self, distance: u32) -> bool {
         distance > self.window.get()
     }
 
-    /// Whether a rank so far above the root, with a block of so many elements, tells when it has announced it.
+    /// Whether the rank `distance` above the root, with a block of `block` elements, signals its
+    /// announcement.
     const fn tells(&self, distance: u32, block: u64) -> bool {
         distance == 1 && block > self.short.elements()
     }
 
-    /// Steps of the root before it receives blocks: it hears of the next rank's, if there is one.
+    /// Steps of the root before it receives blocks: the announcement signal, if any.
     fn hears(&self) -> u32 {
         u32::from(self.place.size() > 1)
     }
 
-    /// Receives of the root before it copies its own block: those that nobody waits for.
+    /// Receives of the root before it copies its own block: those that need no signal.
     fn first(&self) -> u32 {
         self.window.get().min(self.place.size() - 1)
     }
 
-    /// The rounds of blocks of one length: the root receives a message from each other rank, from those beyond the first
-    /// window after it has asked for it, and hears of a long block.
+    /// The rounds for blocks of one length: the root receives a message from each other rank, sends signals
+    /// to those beyond the first window, and waits for the announcement of a long block.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let messages = call.size - 1;
         let beyond = messages.saturating_sub(parameters.window);
@@ -101,11 +102,11 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let input = Part::new(Buf::In, 0, self.own);
         if !self.is_root() {
             if i + 1 < self.steps() {
@@ -121,7 +122,7 @@ impl Plan for Linear {
         let hears = self.hears();
         let Some(before) = i.checked_sub(hears) else {
             let next = self.place.above(1);
-            if self.tells(1, self.blocks.output(known, next).len()) {
+            if self.tells(1, self.blocks.output(inputs, next).len()) {
                 acts.recv(next, SIGNAL, Part::EMPTY);
             }
             return Some(0);
@@ -129,7 +130,7 @@ impl Plan for Linear {
         let first = self.first();
         let receives = match before.cmp(&first) {
             Ordering::Equal if !self.in_place => {
-                copy(acts, input, self.blocks.output(known, self.root));
+                copy(acts, input, self.blocks.output(inputs, self.root));
                 return Some(hears);
             }
             Ordering::Greater if !self.in_place => before - 1,
@@ -137,7 +138,7 @@ impl Plan for Linear {
         };
         let distance = receives + 1;
         let peer = self.place.above(distance);
-        let block = self.blocks.output(known, peer);
+        let block = self.blocks.output(inputs, peer);
         if !block.is_empty() {
             acts.recv(peer, DATA, block);
             if self.waits(distance) {

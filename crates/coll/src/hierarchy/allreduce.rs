@@ -1,40 +1,41 @@
-//! Allreduce between the leaders of the nodes: reduction inside each node to its first rank, an allreduce
-//! between these, and broadcast inside. Inside ranks use trees, or act together.
+//! Allreduce, node-aware: a reduction inside each node to its first rank, an allreduce between these leaders,
+//! and a broadcast inside each node. Inside the nodes ranks use trees or intra-node operations.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept where nodes are filled one after another, by
-//! either kind of tree as they lead to each node's first rank; all ranks get the same bits.
+//! Only the leader of a node exchanges messages with other nodes. In block placement the rank order is kept,
+//! because either kind of tree leads to each node's first rank; all ranks get the same bits.
 
 use super::bcast::{from_output, inside};
-use super::{InTeam, Inside, Nodes, renamed};
+use super::{IntraNode, IntraNodePhase, NodeLeaders};
 use crate::allreduce::{RecursiveDoubling, RecursiveSplitting};
-use crate::catalog::{Call, Parameters};
+use crate::call::{Call, Parameters};
 use crate::phase::Phase;
-use crate::plan::{Acts, Buf, Known, Plan, any_plan};
+use crate::plan::renamed;
+use crate::plan::{Acts, Buf, Plan, PlanInputs, any_plan};
 use crate::tree;
 use crate::{bcast, reduce};
 
-/// One rank's part in a node-aware allreduce: the steps up its node, if it is not alone there; at the
-/// first rank of a node those between nodes; and those down.
+/// One rank's plan for a node-aware allreduce: the steps up its node, if it is not alone there; at a leader
+/// the steps between nodes; and the steps down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allreduce<U, B, D> {
-    nodes: Nodes,
+    nodes: NodeLeaders,
     in_place: bool,
     up: Option<U>,
     between: Option<B>,
     down: Option<D>,
 }
 
-/// K-nomial trees, and recursive doubling.
+/// Allreduce node-aware: k-nomial trees inside the nodes, recursive doubling between them.
 pub type KnomialAllreduce = ByTrees<tree::Knomial, RecursiveDoubling>;
 
-/// Postal trees, and recursive splitting.
+/// Allreduce postal: postal trees inside the nodes, recursive splitting between them.
 pub type PostalAllreduce = ByTrees<tree::Postal, RecursiveSplitting>;
 
 type ByTrees<T, B> = Allreduce<reduce::Tree<T>, B, bcast::Tree<T>>;
 
-impl<U: Inside, B: Phase + Copy, D: Inside> Allreduce<U, B, D> {
+impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Allreduce<U, B, D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let is_alone = nodes.ranks() == 1;
         let up = Call::reduce(nodes.local(), nodes.ranks(), 0, call.count, 1)
             .with_in_place(call.in_place && nodes.leads());
@@ -50,39 +51,39 @@ impl<U: Inside, B: Phase + Copy, D: Inside> Allreduce<U, B, D> {
         }
     }
 
-    /// The rounds with one message at a time, at most, those between the leaders being told.
+    /// At most the rounds with one message at a time; `between` counts those of the leaders.
     pub(crate) fn rounds(
         call: &Call,
         parameters: &Parameters,
         between: fn(&Call, &Parameters) -> u64,
     ) -> u64 {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let leaders = Call::allreduce(0, nodes.count(), call.count, 1);
         let inside = [U::most_rounds, D::most_rounds].map(|most| most(nodes.most(), parameters));
         between(&leaders, parameters) + inside[0] + inside[1]
     }
 
-    /// The steps up the node, and those until the way down.
+    /// The number of steps up the node, and of steps before the way down.
     fn ends(&self) -> [u32; 2] {
         let up = self.up.as_ref().map_or(0, Plan::steps);
         [up, up + self.between.map_or(0, |plan| plan.steps())]
     }
 }
 
-impl<U: Inside, B: Phase + Copy, D: Inside> Plan for Allreduce<U, B, D> {
+impl<U: IntraNodePhase, B: Phase + Copy, D: IntraNodePhase> Plan for Allreduce<U, B, D> {
     fn steps(&self) -> u32 {
         self.ends()[1] + self.down.as_ref().map_or(0, Plan::steps)
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let up = (self.up.as_ref()).map_or(0, |plan| plan.scratch(known));
-        up.max(self.between.map_or(0, |plan| plan.scratch(known)))
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let up = (self.up.as_ref()).map_or(0, |plan| plan.scratch(inputs));
+        up.max(self.between.map_or(0, |plan| plan.scratch(inputs)))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let [up, between] = self.ends();
         if let Some(plan) = self.up.as_ref().filter(|_| i < up) {
-            return renamed(plan, i, known, acts, |act| {
+            return renamed(plan, i, inputs, acts, |act| {
                 let act = self.nodes.inside(act);
                 match self.in_place {
                     true => act.with_parts(|part| part.moved(Buf::In, Buf::Out, 0)),
@@ -91,39 +92,39 @@ impl<U: Inside, B: Phase + Copy, D: Inside> Plan for Allreduce<U, B, D> {
             });
         }
         if let Some(plan) = self.between.filter(|_| i < between) {
-            let needs = renamed(&plan, i - up, known, acts, |act| self.nodes.between(act));
+            let needs = renamed(&plan, i - up, inputs, acts, |act| self.nodes.between(act));
             return Some(up + needs?);
         }
         let plan = self.down.as_ref()?;
-        let needs = renamed(plan, i - between, known, acts, |act| {
+        let needs = renamed(plan, i - between, inputs, acts, |act| {
             from_output(self.nodes.inside(act))
         });
         Some(between + needs?)
     }
 }
 
-/// Together inside the nodes, and recursive splitting; together on one node.
+/// Allreduce intra-node: intra-node operations, and recursive splitting between leaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TeamAllreduce {
-    /// All ranks are on one node.
-    OnOne(InTeam),
-    /// On several.
-    OnSome(Allreduce<InTeam, RecursiveSplitting, InTeam>),
+pub enum IntraNodeAllreduce {
+    /// All ranks are on one node: one operation.
+    OnOne(IntraNode),
+    /// The ranks are on several nodes.
+    OnSome(Allreduce<IntraNode, RecursiveSplitting, IntraNode>),
 }
 
-any_plan!(TeamAllreduce: OnOne, OnSome);
+any_plan!(IntraNodeAllreduce: OnOne, OnSome);
 
-impl TeamAllreduce {
+impl IntraNodeAllreduce {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        match Nodes::of(call, parameters).count() {
-            1 => TeamAllreduce::OnOne(InTeam::of(call, parameters)),
-            _ => TeamAllreduce::OnSome(Allreduce::of(call, parameters)),
+        match NodeLeaders::of(call, parameters).count() {
+            1 => IntraNodeAllreduce::OnOne(IntraNode::of(call, parameters)),
+            _ => IntraNodeAllreduce::OnSome(Allreduce::of(call, parameters)),
         }
     }
 
     /// The rounds with one message at a time.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let between = RecursiveSplitting::rounds;
-        Allreduce::<InTeam, RecursiveSplitting, InTeam>::rounds(call, parameters, between)
+        Allreduce::<IntraNode, RecursiveSplitting, IntraNode>::rounds(call, parameters, between)
     }
 }

@@ -1,36 +1,36 @@
-//! Scan and exscan in three phases: the ranks of each node among themselves; the last ranks of all
-//! nodes, with the sums of their nodes; and in each node what comes from the nodes below, to all.
+//! Scan and exscan, node-aware: a scan or exscan among the ranks of each node; an exscan of the nodes' sums
+//! among the last ranks of all nodes; and in each node a tree that distributes the sum of the nodes below.
 //!
-//! One rank of a node talks to other nodes. The order of the ranks is kept. Nodes are filled one after
-//! another, the last one perhaps in part; where ranks are dealt to nodes in turn each is a node of its
-//! own.
+//! Only one rank of a node exchanges messages with other nodes. The rank order is kept. Nodes are filled in
+//! blocks, the last one perhaps in part; in cyclic placement each rank counts as a node of its own.
 
-use super::{one_after_another, renamed};
-use crate::catalog::{Call, Collective, Parameters};
+use super::one_after_another;
+use crate::call::{Call, Collective, Parameters};
 use crate::placement::Placement;
-use crate::plan::{Act, Acts, Buf, Known, Part, Plan, Side};
+use crate::plan::renamed;
+use crate::plan::{Act, Acts, Buf, Part, Plan, PlanInputs, Side};
 use crate::tree::levels_of;
 use crate::{bcast, exscan, scan};
 
-/// One rank's part in a node-aware scan or exscan.
+/// One rank's plan for a node-aware scan or exscan.
 ///
-/// In an exscan the last rank of a node first keeps its input, and after the steps inside the node
-/// adds to it, on the left, what it got, which is the sum of the node. Then come its steps between the
-/// nodes; those of the tree inside; and one that adds, on the left, what came.
+/// In an exscan the last rank of a node first saves its input, and after the steps inside the node
+/// combines its result, on the left, with it, which gives the node's sum. Then come the steps between the
+/// nodes, those of the tree inside, and one that combines the sum of the nodes below, on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     place: Placement,
     rank: u32,
     count: u64,
     in_place: bool,
-    inside: Inside,
+    inside: PrefixPhase,
     between: Option<exscan::Doubling123>,
     down: bcast::Knomial,
 }
 
-/// What the ranks of a node do among themselves.
+/// The phase among the ranks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inside {
+enum PrefixPhase {
     Scan(scan::Doubling),
     Exscan(exscan::Doubling123),
 }
@@ -59,8 +59,8 @@ impl Prefix {
             count,
             in_place,
             inside: match call.collective {
-                Collective::Scan => Inside::Scan(scan::Doubling::of(&within, parameters)),
-                _ => Inside::Exscan(exscan::Doubling123::of(&within, parameters)),
+                Collective::Scan => PrefixPhase::Scan(scan::Doubling::of(&within, parameters)),
+                _ => PrefixPhase::Exscan(exscan::Doubling123::of(&within, parameters)),
             },
             between: is_last.then(|| exscan::Doubling123::of(&between, parameters)),
             down: bcast::Knomial::of(
@@ -70,7 +70,7 @@ impl Prefix {
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
         let place = one_after_another(call, parameters);
         let (most, nodes) = (place.per_node().min(place.size()), place.nodes());
@@ -84,7 +84,7 @@ impl Prefix {
         u64::from(inside) + u64::from(between) + if nodes > 1 { down } else { 0 }
     }
 
-    /// Room number `n` in scratch: the sum of an exscan's node, and what comes from the nodes below.
+    /// Temporary vector `n` in scratch: an exscan's node sum, and the sum of the nodes below.
     const fn room(&self, n: u64) -> Part {
         Part::new(Buf::Scratch, n * self.count, self.count)
     }
@@ -93,38 +93,38 @@ impl Prefix {
         Part::new(Buf::Out, 0, self.count)
     }
 
-    /// The elements of the rooms.
+    /// The elements of the temporary vectors.
     const fn rooms(&self) -> u64 {
         2 * self.count
     }
 
-    /// The steps before those inside the node, those until the ones between the nodes, until the tree
-    /// and until the last one.
+    /// The number of steps before those inside the node, before those between the nodes, before the tree, and
+    /// before the last one.
     fn ends(&self) -> [u32; 4] {
-        // Nobody needs the sum of the last node.
+        // No rank needs the sum of the last node.
         let is_needed = self.place.node(self.rank) + 1 < self.place.nodes();
         let sums = self.between.is_some() && is_needed && self.count > 0;
         let (kept, inside) = match self.inside {
-            Inside::Scan(plan) => (0, plan.steps()),
-            Inside::Exscan(plan) => (u32::from(sums), plan.steps()),
+            PrefixPhase::Scan(plan) => (0, plan.steps()),
+            PrefixPhase::Exscan(plan) => (u32::from(sums), plan.steps()),
         };
         let inside = 2 * kept + inside;
         let between = inside + self.between.map_or(0, |plan| plan.steps());
         [kept, inside, between, between + self.down.steps()]
     }
 
-    /// An act inside the node, what is in scratch being after the rooms.
+    /// An act inside the node, with its scratch after the temporary vectors.
     fn within(&self, act: Act) -> Act {
         let node = self.place.node(self.rank);
         let act = act.with_peer(|local| self.place.rank(node, local));
         act.with_parts(|part| part.moved(Buf::Scratch, Buf::Scratch, self.rooms()))
     }
 
-    /// An act of the last ranks: the sum of the node is in `Out` in a scan, else in the first room.
+    /// An act of the last ranks: a scan's node sum is in `Out`, an exscan's in temporary vector 0.
     fn across(&self, act: Act) -> Act {
         let sum = match self.inside {
-            Inside::Scan(_) => Buf::Out,
-            Inside::Exscan(_) => Buf::Scratch,
+            PrefixPhase::Scan(_) => Buf::Out,
+            PrefixPhase::Exscan(_) => Buf::Scratch,
         };
         let last = |node| self.place.rank(node, self.place.ranks_on(node) - 1);
         act.with_peer(last).with_parts(|part| match part.buf {
@@ -134,7 +134,7 @@ impl Prefix {
         })
     }
 
-    /// An act of the tree: what came is in the second room.
+    /// An act of the tree: the sum of the nodes below is in temporary vector 1.
     fn down(&self, act: Act) -> Act {
         let came = |part: Part| match part.is_empty() {
             true => part,
@@ -143,11 +143,11 @@ impl Prefix {
         self.within(act).with_parts(came)
     }
 
-    /// Adds what came from the nodes below.
+    /// Combines the result with the sum of the nodes below.
     fn add(&self, acts: &mut Acts) {
         let is_first = self.place.local(self.rank) == 0;
         match self.inside {
-            Inside::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
+            PrefixPhase::Exscan(_) if is_first => acts.copy(self.room(1), self.output()),
             _ => acts.reduce(self.room(1), self.output(), Side::Left),
         }
     }
@@ -159,16 +159,16 @@ impl Plan for Prefix {
         self.ends()[3] + u32::from(!is_below && self.count > 0)
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
         let inside = match self.inside {
-            Inside::Scan(plan) => plan.scratch(known),
-            Inside::Exscan(plan) => plan.scratch(known),
+            PrefixPhase::Scan(plan) => plan.scratch(inputs),
+            PrefixPhase::Exscan(plan) => plan.scratch(inputs),
         };
-        let between = self.between.map_or(0, |plan| plan.scratch(known));
+        let between = self.between.map_or(0, |plan| plan.scratch(inputs));
         self.rooms() + inside.max(between)
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let [kept, inside, between, down] = self.ends();
         let node_sum = self.room(0);
         match self.between {
@@ -180,8 +180,8 @@ impl Plan for Prefix {
             _ if i < inside - kept => {
                 let within = |act| self.within(act);
                 let needs = match self.inside {
-                    Inside::Scan(plan) => renamed(&plan, i - kept, known, acts, within),
-                    Inside::Exscan(plan) => renamed(&plan, i - kept, known, acts, within),
+                    PrefixPhase::Scan(plan) => renamed(&plan, i - kept, inputs, acts, within),
+                    PrefixPhase::Exscan(plan) => renamed(&plan, i - kept, inputs, acts, within),
                 };
                 Some(kept + needs?)
             }
@@ -192,11 +192,11 @@ impl Plan for Prefix {
                 Some(i)
             }
             Some(plan) if i < between => {
-                let needs = renamed(&plan, i - inside, known, acts, |act| self.across(act));
+                let needs = renamed(&plan, i - inside, inputs, acts, |act| self.across(act));
                 Some(inside + needs?)
             }
             _ if i < down => {
-                let needs = renamed(&self.down, i - between, known, acts, |act| self.down(act));
+                let needs = renamed(&self.down, i - between, inputs, acts, |act| self.down(act));
                 Some(between + needs?)
             }
             _ => {

@@ -1,38 +1,38 @@
-//! Reduction inside each node to its leader, and then between the leaders to the root.
+//! Reduce, node-aware: inside each node to its leader, then between the leaders to the root.
 //!
-//! One vector leaves each node. Both are trees of one kind, or inside the nodes ranks act together. K-nomial trees keep the order of the ranks, so operations
-//! need not commute where nodes are filled one after another.
+//! One vector leaves each node. Both phases are trees of one kind, or inside the nodes intra-node
+//! operations. k-nomial trees keep the rank order, so operations need not commute in block placement.
 
-use super::{InTeam, Inside, Nodes, renamed};
-use crate::catalog::{Call, Parameters};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use super::{IntraNode, IntraNodePhase, NodeLeaders};
+use crate::call::{Call, Parameters};
+use crate::plan::renamed;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use crate::reduce::Tree;
-use crate::tree::{self, Place};
+use crate::tree::{self, TreePlace};
 
-/// One rank's part in a node-aware reduction: the steps of the tree inside its node, if it is not
-/// alone there, and at a leader those of the tree between the nodes.
+/// One rank's plan for a node-aware reduction: the steps inside its node, if it is not alone there, and at a
+/// leader those of the tree between the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduce<T, I> {
-    nodes: Nodes,
-    /// The elements at the start of scratch in which a leader, if it is not the root, keeps the sum
-    /// of its node.
+    nodes: NodeLeaders,
+    /// The elements at the start of scratch in which a leader other than the root keeps its node's sum.
     kept: u64,
     inside: Option<I>,
     between: Option<Tree<T>>,
 }
 
-/// Up k-nomial trees.
+/// Reduce node-aware: k-nomial trees inside and between nodes.
 pub type KnomialReduce = Reduce<tree::Knomial, Tree<tree::Knomial>>;
 
-/// Up postal trees.
+/// Reduce postal: postal trees inside and between nodes.
 pub type PostalReduce = Reduce<tree::Postal, Tree<tree::Postal>>;
 
-/// Together, and up a k-nomial tree.
-pub type TeamReduce = Reduce<tree::Knomial, InTeam>;
+/// Reduce intra-node: intra-node operations, then a k-nomial tree between leaders.
+pub type IntraNodeReduce = Reduce<tree::Knomial, IntraNode>;
 
-impl<T: Place, I: Inside> Reduce<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Reduce<T, I> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let (is_root, is_alone) = (call.rank == call.root, nodes.ranks() == 1);
         let count = call.count;
         let within = Call::reduce(nodes.local(), nodes.ranks(), nodes.local_leader(), count, 1)
@@ -51,14 +51,14 @@ impl<T: Place, I: Inside> Reduce<T, I> {
         }
     }
 
-    /// The rounds with one message at a time: exact with one rank a node, else at most so many.
+    /// At most the rounds with one message at a time; exact with one rank per node.
     pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-        let nodes = Nodes::of(call, parameters);
+        let nodes = NodeLeaders::of(call, parameters);
         let between = Call::bcast(0, nodes.count(), nodes.root(), call.count);
         T::rounds(&between, parameters) + I::most_rounds(nodes.most(), parameters)
     }
 
-    /// Where a part of a tree's plan is, whose buffer `sum` is the sum of the node.
+    /// Where a part of a tree's plan is, with the node's sum in its buffer `sum`.
     fn part(&self, part: Part, sum: Buf) -> Part {
         match self.kept {
             0 => part,
@@ -68,26 +68,26 @@ impl<T: Place, I: Inside> Reduce<T, I> {
     }
 }
 
-impl<T: Place, I: Inside> Plan for Reduce<T, I> {
+impl<T: TreePlace, I: IntraNodePhase> Plan for Reduce<T, I> {
     fn steps(&self) -> u32 {
         let inside = self.inside.as_ref().map_or(0, Plan::steps);
         inside + self.between.map_or(0, |plan| plan.steps())
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        let inside = (self.inside.as_ref()).map_or(0, |plan| plan.scratch(known));
-        self.kept + inside.max(self.between.map_or(0, |plan| plan.scratch(known)))
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let inside = (self.inside.as_ref()).map_or(0, |plan| plan.scratch(inputs));
+        self.kept + inside.max(self.between.map_or(0, |plan| plan.scratch(inputs)))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.inside.as_ref().map_or(0, Plan::steps);
         match (&self.inside, self.between) {
-            (Some(plan), _) if i < before => renamed(plan, i, known, acts, |act| {
+            (Some(plan), _) if i < before => renamed(plan, i, inputs, acts, |act| {
                 let act = self.nodes.inside(act);
                 act.with_parts(|part| self.part(part, Buf::Out))
             }),
             (_, Some(plan)) => {
-                let needs = renamed(&plan, i - before, known, acts, |act| {
+                let needs = renamed(&plan, i - before, inputs, acts, |act| {
                     let act = self.nodes.between(act);
                     act.with_parts(|part| self.part(part, Buf::In))
                 });

@@ -1,7 +1,6 @@
-//! Plans of which it is known only at run time which one it is.
+//! Plans whose type is known at run time only.
 
-/// Makes an enum a plan whose variants hold one each: it is the plan of its variant. A call through it is a
-/// branch, not a pointer.
+/// Makes an enum of plans a plan: it forwards to the plan of its variant. A call is a branch, not a pointer.
 macro_rules! any_plan {
     ($any:ident: $($variant:ident),* $(,)?) => {
         impl $crate::plan::Plan for $any {
@@ -12,9 +11,9 @@ macro_rules! any_plan {
                 }
             }
 
-            fn scratch(&self, known: &$crate::plan::Known<'_>) -> u64 {
+            fn scratch(&self, inputs: &$crate::plan::PlanInputs<'_>) -> u64 {
                 match self {
-                    $($any::$variant(plan) => plan.scratch(known),)*
+                    $($any::$variant(plan) => plan.scratch(inputs),)*
                 }
             }
 
@@ -22,17 +21,17 @@ macro_rules! any_plan {
             fn step(
                 &self,
                 i: u32,
-                known: &$crate::plan::Known<'_>,
+                inputs: &$crate::plan::PlanInputs<'_>,
                 acts: &mut $crate::plan::Acts,
             ) -> Option<u32> {
                 match self {
-                    $($any::$variant(plan) => plan.step(i, known, acts),)*
+                    $($any::$variant(plan) => plan.step(i, inputs, acts),)*
                 }
             }
 
-            fn is_turned(&self, by: u32, other: &Self) -> bool {
+            fn is_rotation(&self, by: u32, other: &Self) -> bool {
                 match (self, other) {
-                    $(($any::$variant(one), $any::$variant(other)) => one.is_turned(by, other),)*
+                    $(($any::$variant(one), $any::$variant(other)) => one.is_rotation(by, other),)*
                     _ => false,
                 }
             }

@@ -1,27 +1,27 @@
-//! Reduction up a chain: the rank farthest from the root sends its vector to the next one, block by
+//! Reduce chain: the rank farthest from the root sends its vector to the next one, block by
 //! block, and each rank on the way reduces its own into it.
 //!
 //! `n + p - 2` rounds for `n` blocks, and every rank sends and reduces each block once: for few
 //! ranks and large vectors. The chain goes around from the root, so the operation must commute.
 
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
-use crate::plan::{Acts, Buf, Known, Part, Plan, Side};
-use crate::split::Cut;
-use crate::window::Short;
+use crate::call::{Call, Parameters};
+use crate::eager::EagerLimit;
+use crate::partition::Partition;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs, Side};
+use crate::rank_ring::RankRing;
 
 /// The largest group whose rounds can be counted.
 pub const MAX_SIZE: u32 = 1 << 30;
 
-/// One rank's part in a reduction up a chain. Two steps a block: receive it while the one before it
+/// One rank's plan for a reduction up a chain. Two steps a block: receive it while the one before it
 /// is sent on, then merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    circle: Circle,
+    ring: RankRing,
     from_root: u32,
     blocks: u32,
-    cut: Cut,
-    short: Short,
+    cut: Partition,
+    short: EagerLimit,
     /// Whether this is the root with its input in `Out`.
     in_place: bool,
 }
@@ -31,11 +31,11 @@ impl Chain {
         let most = u64::from(parameters.blocks).clamp(1, u64::from(MAX_SIZE));
         let blocks = most.min(call.count) as u32;
         Chain {
-            circle: Circle::of(call),
+            ring: RankRing::of(call),
             from_root: call.from_root(),
             blocks,
-            cut: Cut::new(call.count, blocks),
-            short: Short::of(call),
+            cut: Partition::new(call.count, blocks),
+            short: EagerLimit::of(call),
             in_place: call.in_place && call.rank == call.root,
         }
     }
@@ -44,9 +44,9 @@ impl Chain {
         self.from_root == 0
     }
 
-    /// Whether no other rank's contribution comes here.
+    /// Whether the rank receives no contribution.
     const fn is_first(&self) -> bool {
-        self.from_root + 1 == self.circle.size()
+        self.from_root + 1 == self.ring.size()
     }
 
     fn part(&self, buf: Buf, block: u32) -> Part {
@@ -54,8 +54,8 @@ impl Chain {
         Part::new(buf, first, count)
     }
 
-    /// Where a block comes: where its sum belongs, which below the root is one of two places in
-    /// scratch, so that the last block can still be sent; in place at the root in scratch too.
+    /// Where a block is received: at the place of its sum, which below the root is one of two places in
+    /// scratch, so that the last block can still be sent; at an in-place root in scratch, too.
     fn room(&self, block: u32) -> Part {
         let sum = self.part(Buf::Out, block);
         if self.is_root() && !self.in_place {
@@ -75,8 +75,8 @@ impl Chain {
         self.short.exchange(
             acts,
             0,
-            (self.circle.above(1), come),
-            (self.circle.below(1), done),
+            (self.ring.above(1), come),
+            (self.ring.below(1), done),
         );
     }
 
@@ -99,7 +99,7 @@ impl Plan for Chain {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         if self.is_first() || (self.is_root() && !self.in_place) {
             0
         } else {
@@ -107,7 +107,7 @@ impl Plan for Chain {
         }
     }
 
-    fn step(&self, i: u32, _: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match () {
             () if self.is_first() && self.is_root() => {
                 if !self.in_place {
@@ -116,7 +116,7 @@ impl Plan for Chain {
                 Some(0)
             }
             () if self.is_first() => {
-                acts.send(self.circle.below(1), 0, self.part(Buf::In, i));
+                acts.send(self.ring.below(1), 0, self.part(Buf::In, i));
                 Some(0)
             }
             () if i.is_multiple_of(2) => {

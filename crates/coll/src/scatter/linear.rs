@@ -1,52 +1,53 @@
-//! Scatter with a message from the root straight to every rank, which is where large blocks travel
-//! least. The blocks may have any lengths.
+//! Scatter and scatterv, linear: the root sends each rank its block directly, so that blocks travel once.
 //!
-//! `p - 1` rounds. The root has at most a window's worth of sends open, so that it asks no more of
-//! its memory and of the network than that.
+//! `p - 1` rounds. The root has at most a window of sends open, which bounds its demand for memory and
+//! network.
 //!
-//! Short blocks, which are sent at once, go to other nodes first where it is told which these are, so that the network
-//! carries them while the root sends to the ranks of its own; and to the farthest of these before the others, as who is
-//! behind them in a ring waits longest for what they pass on. Long ones go to the ranks of the root's node first: while
-//! these copy theirs it asks whether others are ready.
+//! Eager blocks go to other nodes first where the placement is known, so that the network carries them while
+//! the root sends to the ranks of its node; the farthest of these come first, because the ranks behind them
+//! in a ring wait longest for forwarded blocks. Long blocks go to the ranks of the root's node first: while
+//! these copy, the root asks whether other ranks are ready.
 //!
-//! Before another collective, in which ranks send to those above them, blocks of any length go to other nodes first, and
-//! on each from the farthest rank above the root on. The last rank of a node, which has the next one above it, then begins
-//! first, so that the adapter does; and what ranks send that begin one after another comes to those above them one after
-//! another, not together.
+//! Before another collective in which ranks send upwards, blocks of any length go to other nodes first, and
+//! on each node from the farthest rank above the root on. So the last rank of a node, whose upper neighbour
+//! is on the next node, begins first, its adapter starts early, and ranks that begin one after another reach
+//! their upper neighbours one after another.
 
 use crate::blocks::Blocks;
-use crate::catalog::{Call, Parameters};
-use crate::circle::Circle;
+use crate::call::{Call, Parameters};
+use crate::eager::{EagerLimit, copy};
+use crate::phase::Phase;
 use crate::placement::{Order, Placement};
-use crate::plan::{Acts, Buf, Known, Part, Plan};
-use crate::window::{Short, Window, copy};
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
+use crate::rank_ring::RankRing;
+use crate::window::Window;
 
-/// One rank's part in a linear scatter. The root has one step for each other rank, and one that copies its own block;
-/// another rank receives.
+/// One rank's plan for a linear scatter. The root has one step for each other rank, and one that copies its
+/// own block; another rank receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear {
-    place: Circle,
+    place: RankRing,
     root: u32,
     /// Elements of this rank's own block.
     own: u64,
     blocks: Blocks,
     window: Window,
     in_place: bool,
-    /// How many ranks come last, who are the nearest above the root and below it.
+    /// How many ranks come last: the nearest above the root and the nearest below it.
     near: [u32; 2],
-    /// Whether these, too, come from the farthest above on.
+    /// Whether these ranks, too, are served from the farthest above on.
     downwards: bool,
 }
 
 impl Linear {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let is_short = call.count <= Short::of(call).elements();
+        let is_short = call.count <= EagerLimit::of(call).elements();
         let near = match is_short {
             true => near(call, parameters),
             false => [call.size - 1, 0],
         };
         Linear {
-            place: Circle::of(call),
+            place: RankRing::of(call),
             root: call.root,
             own: call.count,
             blocks: Blocks::of(call),
@@ -57,7 +58,7 @@ impl Linear {
         }
     }
 
-    /// The same before another collective, in which messages leave the node.
+    /// The plan before another collective in which messages leave the node.
     pub(crate) fn before_more(call: &Call, parameters: &Parameters) -> Self {
         Linear {
             near: near(call, parameters),
@@ -66,7 +67,7 @@ impl Linear {
         }
     }
 
-    /// How far above the root the rank is that gets its block in a step.
+    /// The distance above the root of the rank that a step serves.
     const fn distance(&self, i: u32) -> u32 {
         let (others, [above, below]) = (self.place.size() - 1, self.near);
         let far = others - above - below;
@@ -84,7 +85,7 @@ impl Linear {
     }
 }
 
-/// How many ranks of the root's node are above it and below it; all, where it is not told which these are.
+/// How many ranks of the root's node are above it and below it; all ranks where the placement is unknown.
 fn near(call: &Call, parameters: &Parameters) -> [u32; 2] {
     if parameters.per_node == 0 || parameters.order != Order::Block {
         return [call.size - 1, 0];
@@ -104,23 +105,23 @@ impl Plan for Linear {
         }
     }
 
-    fn scratch(&self, _: &Known<'_>) -> u64 {
+    fn scratch(&self, _: &PlanInputs<'_>) -> u64 {
         0
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let output = Part::new(Buf::Out, 0, self.own);
         match i + 1 {
             _ if !self.is_root() => acts.recv(self.root, 0, output),
             sent if sent < self.place.size() => {
                 let peer = self.place.above(self.distance(i));
-                let block = self.blocks.input(known, peer);
+                let block = self.blocks.input(inputs, peer);
                 if !block.is_empty() {
                     acts.send(peer, 0, block);
                 }
             }
             _ => {
-                copy(acts, self.blocks.input(known, self.root), output);
+                copy(acts, self.blocks.input(inputs, self.root), output);
                 return Some(0);
             }
         }
@@ -128,18 +129,24 @@ impl Plan for Linear {
     }
 }
 
+impl Phase for Linear {
+    fn of(call: &Call, parameters: &Parameters) -> Self {
+        // Otherwise no message leaves the node, or the placement is unknown.
+        match (1..call.size).contains(&parameters.per_node) {
+            true => Linear::before_more(call, parameters),
+            false => Linear::of(call, parameters),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Linear;
-    use crate::catalog::{Call, Parameters};
+    use crate::call::{Call, Parameters};
 
     #[test]
     fn short_blocks_go_to_other_nodes_first() {
-        let parameters = Parameters {
-            per_node: 4,
-            window: 8,
-            ..Parameters::NONE
-        };
+        let parameters = Parameters::NONE.with_per_node(4).with_window(8);
         let call = |root, block| Call::scatter(root, 10, root, block);
         let ranks = |plan: Linear| {
             let ranks = (0..9).map(|i| plan.place.above(plan.distance(i)));

@@ -3,7 +3,7 @@
 mod aliases;
 mod costs;
 mod plain;
-mod wishes;
+mod preferences;
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, size};
 
@@ -12,10 +12,10 @@ pub use aliases::no_such_hardware;
 use costs::COSTS;
 pub use costs::{bandwidth, latency, machine};
 pub use plain::{plain, textbook};
-use wishes::WISHES;
-pub use wishes::reproducible;
+use preferences::PREFERENCES;
+pub use preferences::reproducible;
 
-use crate::catalog::{Algorithm, Collective};
+use crate::call::{Algorithm, Collective};
 
 /// The word that leaves the choice to [`choose`](crate::choice::choose).
 const AUTO: &str = "auto";
@@ -104,10 +104,10 @@ collectives! {
 ///
 /// What is no algorithm of the collective; the error lists those there are.
 pub fn algorithm(collective: Collective, text: &str) -> Result<Option<Algorithm>, Error> {
-    words(collective).find(text)?;
-    Ok(collective
-        .algorithms()
-        .find(|algorithm| algorithm.name() == text))
+    match collective.algorithm(text) {
+        None => words(collective).find(text).map(|_| None),
+        found => Ok(found),
+    }
 }
 
 /// How many collectives have an algorithm.
@@ -124,7 +124,7 @@ const SERVED: usize = {
 /// [`algorithm`], one for each collective that has an algorithm; the others are
 /// fields of [`Tuning`](crate::choice::Tuning).
 pub const SETTINGS: &[Setting] = &{
-    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + WISHES.len()];
+    let mut rows = [SIZES[0]; SERVED + SIZES.len() + COSTS.len() + PREFERENCES.len()];
     let (mut at, mut next) = (0, 0);
     while at < Collective::ALL.len() {
         if algorithms(Collective::ALL[at]) > 0 {
@@ -144,8 +144,8 @@ pub const SETTINGS: &[Setting] = &{
         (at, next) = (at + 1, next + 1);
     }
     at = 0;
-    while at < WISHES.len() {
-        rows[next] = WISHES[at];
+    while at < PREFERENCES.len() {
+        rows[next] = PREFERENCES[at];
         (at, next) = (at + 1, next + 1);
     }
     rows
@@ -194,7 +194,7 @@ mod tests {
     use oxmpi_text::{Setting, size};
 
     use super::{AUTO, SETTINGS, algorithm, words};
-    use crate::catalog::{Algorithm, Collective};
+    use crate::call::{Algorithm, Collective};
     use crate::choice::Tuning;
 
     fn row(name: &str) -> &'static Setting {
@@ -226,6 +226,14 @@ mod tests {
                 "{collective} has a row where it has an algorithm"
             );
         }
+    }
+
+    #[test]
+    fn former_names_are_accepted() {
+        let named = |name| algorithm(Collective::Allreduce, name);
+        assert_eq!(named("team"), Ok(Some(Algorithm::AllreduceIntraNode)));
+        assert_eq!(named("lane-circulant"), named("rail-circulant"));
+        assert!(named("guest").is_err(), "reduce alone has that one");
     }
 
     #[test]

@@ -7,11 +7,11 @@
 
 use alloc::vec::Vec;
 
-use super::driver::{Ticket, View};
+use super::driver::{Request, View};
 use super::error::Error;
-use super::{Program, Report, Simulation};
+use super::{Program, SimReport, Simulation};
 use crate::exec::Driver;
-use crate::plan::{Buf, Given, Part};
+use crate::plan::{Buf, CallArrays, Part};
 
 /// What the classical linear algorithms do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +28,18 @@ struct Linear {
     block: Part,
     started: bool,
     /// What is under way, last first.
-    open: Vec<Ticket>,
+    open: Vec<Request>,
 }
 
 impl Program for Linear {
-    fn advance(&mut self, _: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
+    fn advance(&mut self, _: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
         if !self.started {
             self.started = true;
             self.start(view)?;
             self.open.reverse();
         }
-        while let Some(ticket) = self.open.last_mut() {
-            if !view.done(ticket)? {
+        while let Some(request) = self.open.last_mut() {
+            if !view.done(request)? {
                 return Ok(false);
             }
             self.open.pop();
@@ -54,12 +54,12 @@ impl Linear {
         let peers = if at_root { 1..size } else { 0..1 };
         for peer in peers {
             let sends = at_root == (self.what == Classical::Scatterv);
-            let ticket = if sends {
+            let request = if sends {
                 view.send(peer, 0, self.block)?
             } else {
                 view.recv(peer, 0, self.block)?
             };
-            self.open.extend(ticket);
+            self.open.extend(request);
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ impl Simulation<'_> {
     /// # Errors
     ///
     /// None that a caller could cause.
-    pub fn run_classical(self, what: Classical, count: u64) -> Result<Report, Error> {
+    pub fn run_classical(self, what: Classical, count: u64) -> Result<SimReport, Error> {
         let program = |_| Linear {
             what,
             block: Part::new(Buf::In, 0, count),

@@ -18,12 +18,12 @@ pub(super) struct Event {
     pub(super) tie: u64,
     /// The message, as its place in a slab; the rank of [`What::Met`].
     pub(super) message: u32,
-    pub(super) what: What,
+    pub(super) kind: EventKind,
 }
 
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
+pub(super) enum EventKind {
     /// The sending node's adapter is asked to send it.
     Inject,
     /// Its first byte reaches the receiving node's adapter.
@@ -99,7 +99,7 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, Events, What};
+    use super::{Event, EventKind, Events};
     use alloc::collections::BTreeSet;
     use proptest::prelude::*;
 
@@ -109,7 +109,7 @@ mod tests {
             let (mut events, mut oracle, mut now) = (Events::new(), BTreeSet::new(), 0);
             for (message, (delay, tie, near)) in (0..).zip(steps) {
                 let time = now + if near { delay % 3 } else { delay };
-                let event = Event { time, tie, message, what: What::Inject };
+                let event = Event { time, tie, message, kind: EventKind::Inject };
                 events.push(event);
                 oracle.insert(event);
                 if message % 3 == 2 {

@@ -17,7 +17,7 @@
 //! - reducing costs the node's `byte` each byte, copying within a rank's memory [`Machine::copy`];
 //! - with [`Setup::flags`] a message of at most [`Machine::FLAG`] bytes is a flag that the sender puts
 //!   into the receiver's memory: no matching, and both ends pay what they pay inside a node;
-//! - what ranks of a node do [together](crate::plan::Together) takes as long as its form says, from
+//! - what ranks of a node do [together](crate::plan::IntraNodeOp) takes as long as its form says, from
 //!   when the last of them has come.
 //!
 //! It leaves out the network between the adapters (topology, congestion), noise, connection
@@ -44,16 +44,17 @@ mod driver;
 mod error;
 mod events;
 mod goal;
+mod intra_node;
+mod message;
 mod offload;
-mod slab;
+mod queue;
 mod symmetry;
-mod together;
 mod workload;
 mod world;
 
 use alloc::vec::Vec;
 
-pub use crate::machine::{Machine, Path};
+pub use crate::machine::{Machine, PathCosts};
 pub use crate::placement::{Order, Placement};
 pub use classical::Classical;
 pub use error::Error;
@@ -61,11 +62,11 @@ pub use goal::write_goal;
 pub use offload::Offload;
 pub use symmetry::shifts;
 pub use workload::Workload;
-pub use world::Counts;
+pub use world::MessageCounts;
 
 use crate::exec::{Execution, Failure, Progress};
-use crate::plan::{Given, Learned, Plan};
-use driver::{Ticket, View};
+use crate::plan::{CallArrays, LearnedLengths, Plan};
+use driver::{Request, View};
 use world::World;
 
 /// A machine, the ranks on it, and how its library matches.
@@ -216,14 +217,14 @@ impl Setup {
 
 /// What a simulation found. Times are picoseconds from the common start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct SimReport {
     /// When each simulated rank was done.
     pub times: Vec<u64>,
     /// What was counted.
-    pub counts: Counts,
+    pub counts: MessageCounts,
 }
 
-impl Report {
+impl SimReport {
     /// When the last rank was done.
     pub fn last(&self) -> u64 {
         self.times.iter().copied().max().unwrap_or(0)
@@ -239,11 +240,11 @@ impl Report {
 /// What a rank does: a plan, or what other libraries do that no plan does.
 trait Program {
     /// Starts what can start; whether all is done.
-    fn advance(&mut self, given: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
+    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error>;
 }
 
-impl<P: Plan> Program for Execution<P, Ticket> {
-    fn advance(&mut self, given: Given<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
+impl<P: Plan> Program for Execution<P, Request> {
+    fn advance(&mut self, given: CallArrays<'_>, view: &mut View<'_, '_>) -> Result<bool, Error> {
         let rank = view.rank;
         match Execution::advance(self, given, view) {
             Ok(progress) => Ok(progress == Progress::Done),
@@ -257,7 +258,7 @@ impl<P: Plan> Program for Execution<P, Ticket> {
 pub struct Simulation<'a> {
     setup: &'a Setup,
     element: u64,
-    given: Given<'a>,
+    given: CallArrays<'a>,
     block: u64,
     watch: Option<&'a mut dyn FnMut(u64)>,
 }
@@ -271,7 +272,7 @@ impl<'a> Simulation<'a> {
         Simulation {
             setup,
             element: 1,
-            given: Given::NOTHING,
+            given: CallArrays::NOTHING,
             block: 0,
             watch: None,
         }
@@ -284,7 +285,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// The arrays of the caller.
-    pub const fn given(mut self, given: Given<'a>) -> Self {
+    pub const fn given(mut self, given: CallArrays<'a>) -> Self {
         self.given = given;
         self
     }
@@ -307,7 +308,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     ///
     /// When a plan cannot be made, or the plans do not fit together.
-    pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<Report, Error> {
+    pub fn run<P: Plan>(self, plan: impl Fn(u32) -> Result<P, Error>) -> Result<SimReport, Error> {
         let mut executions = self.executions(plan)?;
         self.simulate(&mut executions)
     }
@@ -316,7 +317,7 @@ impl<'a> Simulation<'a> {
     fn learned<P: Plan>(
         self,
         plan: impl Fn(u32) -> Result<P, Error>,
-    ) -> Result<Vec<Learned>, Error> {
+    ) -> Result<Vec<LearnedLengths>, Error> {
         let mut executions = self.executions(plan)?;
         self.simulate(&mut executions)?;
         let learned = executions.iter().map(|one| one.learned().clone());
@@ -327,13 +328,13 @@ impl<'a> Simulation<'a> {
     fn executions<P: Plan>(
         &self,
         plan: impl Fn(u32) -> Result<P, Error>,
-    ) -> Result<Vec<Execution<P, Ticket>>, Error> {
+    ) -> Result<Vec<Execution<P, Request>>, Error> {
         let ranks = 0..self.setup.ranks();
         ranks.map(|rank| plan(rank).map(Execution::new)).collect()
     }
 
     /// Runs each simulated rank's program.
-    fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<Report, Error> {
+    fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
         let mut world = World::new(self.setup, self.element, self.block, ranks);
         let mut left = 0;
@@ -357,7 +358,7 @@ impl<'a> Simulation<'a> {
             return Err(Error::Deadlock { rank, others });
         }
         let times = world.ranks.iter().map(|rank| rank.cpu);
-        Ok(Report {
+        Ok(SimReport {
             times: times.collect(),
             counts: world.counts.times(self.setup.stands_for()),
         })

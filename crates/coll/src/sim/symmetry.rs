@@ -1,6 +1,6 @@
 //! Which algorithms look the same from every rank.
 
-use crate::catalog::Algorithm;
+use crate::call::Algorithm;
 
 /// Algorithms in which rank `r + m` does what rank `r` does, with all peers `m` higher around the
 /// group, whatever `m` is; or where `m` are the ranks of a node, for those that are told the nodes:
@@ -13,8 +13,8 @@ const SHIFTING: [(&str, &str); 12] = [
     ("barrier", "node-aware"),
     ("allgather", "ring"),
     ("allgather", "bruck"),
-    ("allgather", "lane-ring"),
-    ("allgather", "lane-bruck"),
+    ("allgather", "rail-ring"),
+    ("allgather", "rail-bruck"),
     ("allgather", "node-aware"),
     ("allgatherv", "node-aware"),
     ("alltoall", "bruck"),

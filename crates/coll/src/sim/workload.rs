@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use crate::catalog::{Algorithm, Call, Collective, Parameters, Teams};
-use crate::plan::Given;
+use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
+use crate::plan::CallArrays;
 
 use super::error::Error;
-use super::{Placement, Report, Simulation};
+use super::{Placement, SimReport, Simulation};
 
 /// A collective, the ranks that call it, and what each of them gives: a block of gather, scatter,
 /// allgather, alltoall and reduce_scatter, the whole vector of the others. The root is rank 0.
@@ -71,11 +71,11 @@ impl Workload {
     }
 
     /// The arrays of the caller.
-    pub fn given(&self) -> Given<'_> {
-        Given {
+    pub fn given(&self) -> CallArrays<'_> {
+        CallArrays {
             sends: &self.lengths,
             recvs: &self.lengths,
-            ..Given::NOTHING
+            ..CallArrays::NOTHING
         }
     }
 
@@ -112,10 +112,10 @@ impl Workload {
     /// The same of ranks that are placed so, share the memory of their node, and wait for the call's end.
     pub fn blocking_call(&self, rank: u32, place: Placement) -> Option<Call> {
         let teams = match place.nodes() {
-            1 => Teams::All,
-            _ => Teams::OnNodes,
+            1 => SharedMemory::All,
+            _ => SharedMemory::OnNodes,
         };
-        self.call(rank).map(|call| call.with_teams(teams))
+        self.call(rank).map(|call| call.with_shared_memory(teams))
     }
 }
 
@@ -131,7 +131,7 @@ impl<'a> Simulation<'a> {
         work: &'a Workload,
         algorithm: Algorithm,
         parameters: &Parameters,
-    ) -> Result<Report, Error> {
+    ) -> Result<SimReport, Error> {
         let place = self.setup.placement;
         let call = |rank| work.blocking_call(rank, place).ok_or(Error::Neighbors);
         call(0)?;

@@ -4,10 +4,14 @@ use alloc::vec::Vec;
 
 use super::Setup;
 use super::error::Error;
-use super::events::{Event, Events, What};
-use super::slab::{Linked, NONE, Queue, Slab};
-use super::together::Meetings;
-use crate::machine::{Machine, Path};
+use super::events::{Event, EventKind, Events};
+use super::intra_node::PendingOps;
+use super::message::{Leg, Message, Receive};
+use super::queue::{Linked, NONE, Queue};
+use crate::cost::intra_node_op;
+use crate::machine::{Machine, PathCosts};
+use crate::plan::IntraNodeOp;
+use slab::Slab;
 
 /// A rank without its program: its processor's time and its two queues.
 #[derive(Clone, Copy, Debug)]
@@ -33,78 +37,9 @@ struct Adapter {
     into: u64,
 }
 
-/// Where a message is on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leg {
-    /// All of it, in one go.
-    Eager,
-    /// A long message is announced.
-    Request,
-    /// The receiver's adapter asks the sender's for it.
-    Grant,
-    /// A long message itself.
-    Data,
-}
-
-/// A message between two ranks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    /// Orders events of one time.
-    tie: u64,
-    pub(super) bytes: u64,
-    /// When it comes to its receiver, if that is on the same node.
-    due: u64,
-    /// The simulated ranks at its ends.
-    source: u32,
-    target: u32,
-    /// The sender's rank in the receiver's eyes.
-    pub(super) from: u32,
-    pub(super) tag: u32,
-    next: u32,
-    /// The receive that it has met.
-    receive: u32,
-    pub(super) leg: Leg,
-    /// Whether it goes from node to node.
-    remote: bool,
-    /// Whether the sender's buffer is free again.
-    pub(super) sent: bool,
-    /// Who still needs this record: the network, and the sender of a long message.
-    holders: u8,
-}
-
-impl Linked for Message {
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-
-    fn key(&self) -> (u32, u32) {
-        (self.from, self.tag)
-    }
-}
-
-/// A receive under way.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Receive {
-    pub(super) from: u32,
-    pub(super) tag: u32,
-    pub(super) bytes: u64,
-    pub(super) next: u32,
-    pub(super) done: bool,
-}
-
-impl Linked for Receive {
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-
-    fn key(&self) -> (u32, u32) {
-        (self.from, self.tag)
-    }
-}
-
 /// What a simulation counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct MessageCounts {
     /// Messages.
     pub messages: u64,
     /// Those that went from node to node.
@@ -117,10 +52,10 @@ pub struct Counts {
     pub unexpected: u32,
 }
 
-impl Counts {
+impl MessageCounts {
     /// The counts of so many nodes like these.
     pub(super) const fn times(self, nodes: u64) -> Self {
-        Counts {
+        MessageCounts {
             messages: self.messages * nodes,
             remote: self.remote * nodes,
             remote_bytes: self.remote_bytes * nodes,
@@ -141,9 +76,9 @@ pub(super) struct World<'a> {
     adapters: Vec<Adapter>,
     pub(super) messages: Slab<Message>,
     pub(super) receives: Slab<Receive>,
-    pub(super) meetings: Meetings,
+    pub(super) pending_ops: PendingOps,
     events: Events,
-    pub(super) counts: Counts,
+    pub(super) counts: MessageCounts,
 }
 
 impl<'a> World<'a> {
@@ -167,9 +102,9 @@ impl<'a> World<'a> {
             adapters: alloc::vec![Adapter::default(); setup.nodes() as usize],
             messages: Slab::new(),
             receives: Slab::new(),
-            meetings: Meetings::default(),
+            pending_ops: PendingOps::default(),
             events: Events::new(),
-            counts: Counts::default(),
+            counts: MessageCounts::default(),
         }
     }
 
@@ -178,7 +113,7 @@ impl<'a> World<'a> {
     }
 
     /// What the message's way costs.
-    fn path(&self, message: &Message) -> Path {
+    fn path(&self, message: &Message) -> PathCosts {
         if message.remote {
             self.setup.machine.network
         } else {
@@ -228,7 +163,7 @@ impl<'a> World<'a> {
             remote: hop.distance > 0,
             sent: false,
             holders: if eager { 1 } else { 2 },
-        });
+        }) as u32;
         self.counts.messages += 1;
         if hop.distance > 0 {
             self.counts.remote += 1;
@@ -261,14 +196,14 @@ impl<'a> World<'a> {
                 bytes,
                 next: NONE,
                 done: false,
-            });
+            }) as u32;
             self.ranks[target as usize]
                 .posted
                 .push(&mut self.receives, receive);
             return Ok(Some(receive));
         };
         let (leg, length) = {
-            let m = self.messages.get(message);
+            let m = &mut self.messages[message as usize];
             (m.leg, m.bytes)
         };
         if length != bytes {
@@ -296,8 +231,8 @@ impl<'a> World<'a> {
             bytes,
             next: NONE,
             done: false,
-        });
-        self.messages.get(message).receive = receive;
+        }) as u32;
+        self.messages[message as usize].receive = receive;
         self.fetch(message);
         Ok(Some(receive))
     }
@@ -310,22 +245,22 @@ impl<'a> World<'a> {
         let (message, walked) = me.unexpected.find(&mut self.messages, (from, tag))?;
         me.cpu += walked * matching;
         self.counts.walked += walked;
-        Some(self.messages.get(message).bytes)
+        Some(self.messages[message as usize].bytes)
     }
 
     /// One holder of the message's record needs it no more.
     pub(super) fn release(&mut self, message: u32) {
-        let record = self.messages.get(message);
+        let record = &mut self.messages[message as usize];
         record.holders -= 1;
         if record.holders == 0 {
-            self.messages.remove(message);
+            self.messages.remove(message as usize);
         }
     }
 
     /// A long message has met its receive: the receiver asks for it, or copies it out of the sender's memory.
     fn fetch(&mut self, message: u32) {
         let machine = self.setup.machine;
-        let record = self.messages.get(message);
+        let record = &mut self.messages[message as usize];
         let (bytes, target) = (record.bytes, record.target);
         if record.remote {
             record.leg = Leg::Grant;
@@ -337,8 +272,8 @@ impl<'a> World<'a> {
             record.leg = Leg::Data;
             let start = self.rank(target).cpu;
             let end = start + self.copying(target, bytes);
-            self.happens(message, end, What::Deliver);
-            self.happens(message, end + machine.node.latency, What::Sent);
+            self.happens(message, end, EventKind::Deliver);
+            self.happens(message, end + machine.node.latency, EventKind::Sent);
         }
     }
 
@@ -353,15 +288,15 @@ impl<'a> World<'a> {
     }
 
     fn launch(&mut self, message: u32, time: u64) {
-        if self.messages.get(message).remote {
-            self.happens(message, time, What::Inject);
+        if self.messages[message as usize].remote {
+            self.happens(message, time, EventKind::Inject);
         } else {
-            let Message { leg, bytes, .. } = *self.messages.get(message);
+            let Message { leg, bytes, .. } = self.messages[message as usize];
             let node = self.setup.machine.node;
             let travels = leg == Leg::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
             let due = self.in_order(message, time + node.latency + copy);
-            self.happens(message, due, What::Deliver);
+            self.happens(message, due, EventKind::Deliver);
         }
     }
 
@@ -369,33 +304,33 @@ impl<'a> World<'a> {
     /// sent to the same rank with the same tag earlier (MPI 4.1, section 3.5: messages do not
     /// overtake). Between nodes the adapters keep that order.
     fn in_order(&mut self, message: u32, time: u64) -> u64 {
-        let Message { target, .. } = *self.messages.get(message);
-        let key = self.messages.get(message).key();
+        let Message { target, .. } = self.messages[message as usize];
+        let key = self.messages[message as usize].key();
         let coming = &mut self.ranks[target as usize].coming;
         let before = coming.last(&mut self.messages, key);
-        let due = before.map_or(time, |before| time.max(self.messages.get(before).due));
-        self.messages.get(message).due = due;
+        let due = before.map_or(time, |before| time.max(self.messages[before as usize].due));
+        self.messages[message as usize].due = due;
         coming.push(&mut self.messages, message);
         due
     }
 
-    fn happens(&mut self, message: u32, time: u64, what: What) {
-        let tie = self.messages.get(message).tie;
+    fn happens(&mut self, message: u32, time: u64, kind: EventKind) {
+        let tie = self.messages[message as usize].tie;
         self.events.push(Event {
             time,
             tie,
             message,
-            what,
+            kind,
         });
     }
 
     /// Something happens to a rank that is no message.
-    pub(super) fn passes(&mut self, rank: u32, time: u64, what: What) {
+    pub(super) fn passes(&mut self, rank: u32, time: u64, kind: EventKind) {
         self.events.push(Event {
             time,
             tie: rank.into(),
             message: rank,
-            what,
+            kind,
         });
     }
 
@@ -403,25 +338,25 @@ impl<'a> World<'a> {
     /// nothing is left to happen.
     pub(super) fn step(&mut self) -> Option<Result<Option<u32>, Error>> {
         let event = self.events.pop()?;
-        Some(match event.what {
-            What::Inject => {
+        Some(match event.kind {
+            EventKind::Inject => {
                 self.inject(event);
                 Ok(None)
             }
-            What::Arrive => {
+            EventKind::Arrive => {
                 self.arrive(event);
                 Ok(None)
             }
-            What::Deliver => self.deliver(event),
-            What::Sent => {
-                let record = self.messages.get(event.message);
+            EventKind::Deliver => self.deliver(event),
+            EventKind::Sent => {
+                let record = &mut self.messages[event.message as usize];
                 record.sent = true;
                 let source = record.source;
                 let me = self.rank(source);
                 me.cpu = me.cpu.max(event.time);
                 Ok(Some(source))
             }
-            What::Met => {
+            EventKind::Met => {
                 let me = self.rank(event.message);
                 me.cpu = me.cpu.max(event.time);
                 me.met += 1;
@@ -430,9 +365,26 @@ impl<'a> World<'a> {
         })
     }
 
+    /// A rank begins what it does together with others of its node: all are done as long after the last of them has
+    /// come as the [form](crate::cost) says. The answer names it among what the rank does so.
+    pub(super) fn join(&mut self, rank: u32, act: &IntraNodeOp) -> Result<u32, Error> {
+        let me = self.rank(rank);
+        me.joined += 1;
+        let (request, now) = (me.joined, me.cpu);
+        if let Some((ranks, last)) = self.pending_ops.join(rank, act, now)? {
+            let bytes = act.count * self.element;
+            let node = self.setup.machine.node;
+            let end = last + intra_node_op(node, act.collective, act.ranks.size, bytes);
+            for rank in ranks {
+                self.passes(rank, end, EventKind::Met);
+            }
+        }
+        Ok(request)
+    }
+
     /// The node that the message leaves on this leg, the one it comes to, and the bytes it carries.
     fn leg(&mut self, message: u32) -> (u32, u32, u64) {
-        let m = *self.messages.get(message);
+        let m = self.messages[message as usize];
         let (source, target) = (self.setup.home(m.source), self.setup.home(m.target));
         match m.leg {
             Leg::Eager | Leg::Data => (source, target, m.bytes),
@@ -447,9 +399,9 @@ impl<'a> World<'a> {
         let out = &mut self.adapters[node as usize].out;
         let start = event.time.max(*out);
         *out = start + network.gap.max(bytes * network.byte);
-        self.happens(event.message, start + network.latency, What::Arrive);
-        if self.messages.get(event.message).leg == Leg::Data {
-            self.happens(event.message, start + bytes * network.byte, What::Sent);
+        self.happens(event.message, start + network.latency, EventKind::Arrive);
+        if self.messages[event.message as usize].leg == Leg::Data {
+            self.happens(event.message, start + bytes * network.byte, EventKind::Sent);
         }
     }
 
@@ -459,24 +411,28 @@ impl<'a> World<'a> {
         let into = &mut self.adapters[node as usize].into;
         let start = event.time.max(*into);
         *into = start + network.gap.max(bytes * network.byte);
-        self.happens(event.message, start + bytes * network.byte, What::Deliver);
+        self.happens(
+            event.message,
+            start + bytes * network.byte,
+            EventKind::Deliver,
+        );
     }
 
     /// A message is in the receiver's memory, and its processor turns to it when it is free.
     fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
-        let record = *self.messages.get(event.message);
+        let record = self.messages[event.message as usize];
         let recv = self.path(&record).recv;
         match record.leg {
             Leg::Eager | Leg::Request => return self.meet(event),
             Leg::Grant => {
-                self.messages.get(event.message).leg = Leg::Data;
-                self.happens(event.message, event.time, What::Inject);
+                self.messages[event.message as usize].leg = Leg::Data;
+                self.happens(event.message, event.time, EventKind::Inject);
                 return Ok(None);
             }
             Leg::Data => {
                 let me = self.rank(record.target);
                 me.cpu = me.cpu.max(event.time) + recv;
-                self.receives.get(record.receive).done = true;
+                self.receives[record.receive as usize].done = true;
                 self.release(event.message);
             }
         }
@@ -485,7 +441,7 @@ impl<'a> World<'a> {
 
     /// Looks for the receive of a message that has come.
     fn meet(&mut self, event: Event) -> Result<Option<u32>, Error> {
-        let record = *self.messages.get(event.message);
+        let record = self.messages[event.message as usize];
         let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
         let matching = self.setup.matching;
         let me = &mut self.ranks[record.target as usize];
@@ -503,7 +459,7 @@ impl<'a> World<'a> {
             self.counts.unexpected = self.counts.unexpected.max(me.unexpected.len);
             return Ok(Some(record.target));
         };
-        let room = self.receives.get(receive).bytes;
+        let room = self.receives[receive as usize].bytes;
         if room != record.bytes {
             let (rank, from) = (record.target, record.from);
             return Err(Error::Length {
@@ -517,13 +473,13 @@ impl<'a> World<'a> {
             me.cpu = me.cpu.max(event.time) + self.setup.machine.node.recv;
         }
         if record.leg == Leg::Request {
-            self.messages.get(event.message).receive = receive;
+            self.messages[event.message as usize].receive = receive;
             self.fetch(event.message);
         } else {
             if !record.remote && self.setup.serial_copies {
                 me.cpu += record.bytes * path.byte;
             }
-            self.receives.get(receive).done = true;
+            self.receives[receive as usize].done = true;
             self.release(event.message);
         }
         Ok(Some(record.target))

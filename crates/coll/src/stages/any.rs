@@ -1,16 +1,16 @@
-//! Any algorithm of the catalog for a collective, as a stage of another collective.
+//! The plan of any algorithm of one collective, as a stage of a composed collective.
 
-use crate::catalog::{Algorithm, Call, Parameters};
+use crate::call::{Algorithm, Call, Parameters};
 use crate::plan::{Plan, any_plan};
 use crate::{bcast, hierarchy, reduce, scatter};
 
-/// The plan of whichever algorithm of one collective.
-pub trait Any: Plan {
-    /// One rank's plan by one of the collective's algorithms; another one is taken for its tree.
+/// A plan by any algorithm of one collective.
+pub trait StagePlan: Plan {
+    /// One rank's plan by an algorithm of the collective; the default tree for other algorithms.
     fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self;
 }
 
-/// Makes the plan of any algorithm of one collective, and says which one is its tree.
+/// Makes the plan enum of one collective, with the default tree.
 macro_rules! any {
     ($(#[$doc:meta])* $any:ident or $tree:ident: $($name:ident($plan:ty),)*) => {
         $(#[$doc])*
@@ -25,7 +25,7 @@ macro_rules! any {
             const ALL: &[Algorithm] = &[$(Algorithm::$name),*];
         }
 
-        impl Any for $any {
+        impl StagePlan for $any {
             fn of(algorithm: Algorithm, call: &Call, parameters: &Parameters) -> Self {
                 match algorithm {
                     $(Algorithm::$name => $any::$name(<$plan>::of(call, parameters)),)*
@@ -44,12 +44,12 @@ any! {
     ReduceBinomial(reduce::Knomial),
     ReduceKnomial(reduce::Knomial),
     ReduceCirculant(reduce::Circulant),
-    ReduceGuest(reduce::Guest),
+    ReduceFolded(reduce::Folded),
     ReduceRabenseifner(reduce::Rabenseifner),
     ReduceChain(reduce::Chain),
     ReduceNodeAware(hierarchy::KnomialReduce),
     ReducePostal(hierarchy::PostalReduce),
-    ReducePorts(hierarchy::PortsReduce),
+    ReduceMultirail(hierarchy::MultirailReduce),
 }
 
 any! {
@@ -71,10 +71,10 @@ any! {
     BcastChain(bcast::Chain),
     BcastNodeAware(hierarchy::KnomialBcast),
     BcastPostal(hierarchy::PostalBcast),
-    BcastLaneKnomial(hierarchy::LaneKnomial),
-    BcastLaneChain(hierarchy::LaneChain),
-    BcastLaneCirculant(hierarchy::LaneCirculant),
-    BcastPorts(hierarchy::PortsBcast),
+    BcastRailKnomial(hierarchy::RailKnomial),
+    BcastRailChain(hierarchy::RailChain),
+    BcastRailCirculant(hierarchy::RailCirculant),
+    BcastMultirail(hierarchy::MultirailBcast),
 }
 
 any! {
@@ -89,7 +89,7 @@ any! {
 #[cfg(test)]
 mod tests {
     use super::{Bcast, Reduce, Scatter};
-    use crate::catalog::Collective;
+    use crate::call::Collective;
 
     #[test]
     fn every_algorithm_is_there() {

@@ -1,19 +1,18 @@
-//! A collective as a reduction of the catalog to rank 0, and then another collective of the catalog
-//! from there.
+//! Composed collectives: a reduction to rank 0, then a broadcast or scatter from there, each by any
+//! algorithm.
 //!
-//! Which algorithms they are, and what numbers they take, the parameters say. So an allreduce need not
-//! be slower than a reduce and a bcast, whatever serves these, nor a reduce-scatter than a reduce and a
+//! The parameters name the algorithms and their parameters. So an allreduce need not be slower than a
+//! reduce and a bcast, nor a reduce-scatter slower than a reduce and a
 //! scatter: Hunold and Carpen-Amarie, "Autotuning MPI collectives using performance guidelines", 2018.
-//! All ranks get what one rank has reduced, and the order of the ranks is kept where the reduction keeps
-//! it.
+//! All ranks get what rank 0 has reduced; the rank order is kept where the reduction keeps it.
 
 mod any;
 
-pub use any::{Any, Bcast, Reduce, Scatter};
+pub use any::{Bcast, Reduce, Scatter, StagePlan};
 
-use crate::catalog::{Algorithm, Call, Collective, Parameters, Stage};
-use crate::hierarchy::renamed;
-use crate::plan::{Acts, Buf, Known, Part, Plan};
+use crate::call::{Algorithm, Call, Collective, Parameters, Stage};
+use crate::plan::renamed;
+use crate::plan::{Acts, Buf, Part, Plan, PlanInputs};
 
 /// Allreduce by a reduction and a broadcast.
 pub type ReduceBcast = Staged<Bcast>;
@@ -21,21 +20,20 @@ pub type ReduceBcast = Staged<Bcast>;
 /// Reduce-scatter of blocks of one length by a reduction and a scatter.
 pub type ReduceScatter = Staged<Scatter>;
 
-/// One rank's part in a reduction and what comes after it: the steps of the one, then those of the
-/// other.
+/// One rank's plan for a reduction and a second collective: the steps of the one, then those of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Staged<D> {
     up: Reduce,
     down: D,
     in_place: bool,
-    /// Elements at the start of scratch that hold what is reduced; 0: the output does.
+    /// Elements at the start of scratch that hold the reduced vector; 0 if the output holds it.
     kept: u64,
 }
 
-/// One of the two: the algorithm, its call, and the parameters that it runs with.
-pub(crate) type Run = (Algorithm, Call, Parameters);
+/// One stage: its algorithm, its call and its parameters.
+pub(crate) type StageCall = (Algorithm, Call, Parameters);
 
-/// The tree that serves a collective where another algorithm does not suit.
+/// The default k-nomial tree of a collective, which also replaces algorithms that do not suit.
 pub(crate) const fn tree(collective: Collective) -> Stage {
     let algorithm = match collective {
         Collective::Reduce => Algorithm::ReduceKnomial,
@@ -48,7 +46,7 @@ pub(crate) const fn tree(collective: Collective) -> Stage {
     }
 }
 
-/// The calls of the reduction and of what comes after it.
+/// The calls of the two stages.
 pub(crate) fn calls(call: &Call) -> [Call; 2] {
     let &Call {
         rank,
@@ -74,8 +72,8 @@ pub(crate) fn calls(call: &Call) -> [Call; 2] {
     [up.with_in_place(in_place), down]
 }
 
-/// What is run: the stages that the parameters name, or trees in place of those that do not suit.
-pub(crate) fn runs(call: &Call, parameters: &Parameters) -> [Run; 2] {
+/// The two stages: those that the parameters name, or default trees in place of those that do not suit.
+pub(crate) fn stage_calls(call: &Call, parameters: &Parameters) -> [StageCall; 2] {
     let [up, down] = calls(call);
     [(0, up), (1, down)].map(|(at, call)| {
         let named = parameters.stages[at];
@@ -85,16 +83,16 @@ pub(crate) fn runs(call: &Call, parameters: &Parameters) -> [Run; 2] {
     })
 }
 
-/// The rounds of both.
+/// The rounds of both stages.
 pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
-    let runs = runs(call, parameters);
-    let rounds = runs.map(|(algorithm, call, by)| algorithm.rounds(&call, &by));
+    let stage_calls = stage_calls(call, parameters);
+    let rounds = stage_calls.map(|(algorithm, call, by)| algorithm.rounds(&call, &by));
     rounds.iter().sum()
 }
 
-impl<D: Any> Staged<D> {
+impl<D: StagePlan> Staged<D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
-        let [(up, to_root, up_by), (down, from_root, down_by)] = runs(call, parameters);
+        let [(up, to_root, up_by), (down, from_root, down_by)] = stage_calls(call, parameters);
         let is_wider = call.collective == Collective::ReduceScatterBlock && !call.in_place;
         Staged {
             up: Reduce::of(up, &to_root, &up_by),
@@ -108,7 +106,7 @@ impl<D: Any> Staged<D> {
         }
     }
 
-    /// Where a part of the reduction is.
+    /// The part of a buffer that a part of the reduction's plan stands for.
     fn reduced(&self, part: Part) -> Part {
         match part.buf {
             Buf::In if self.in_place => part.moved(Buf::In, Buf::Out, 0),
@@ -117,7 +115,7 @@ impl<D: Any> Staged<D> {
         }
     }
 
-    /// Where a part of what comes after it is.
+    /// The part of a buffer that a part of the second plan stands for.
     fn handed_out(&self, part: Part) -> Part {
         match part.buf {
             Buf::In if self.kept > 0 => part.moved(Buf::In, Buf::Scratch, 0),
@@ -127,23 +125,23 @@ impl<D: Any> Staged<D> {
     }
 }
 
-impl<D: Any> Plan for Staged<D> {
+impl<D: StagePlan> Plan for Staged<D> {
     fn steps(&self) -> u32 {
         self.up.steps() + self.down.steps()
     }
 
-    fn scratch(&self, known: &Known<'_>) -> u64 {
-        self.kept + self.up.scratch(known).max(self.down.scratch(known))
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.kept + self.up.scratch(inputs).max(self.down.scratch(inputs))
     }
 
-    fn step(&self, i: u32, known: &Known<'_>, acts: &mut Acts) -> Option<u32> {
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         let before = self.up.steps();
         let Some(i) = i.checked_sub(before) else {
-            return renamed(&self.up, i, known, acts, |act| {
+            return renamed(&self.up, i, inputs, acts, |act| {
                 act.with_parts(|part| self.reduced(part))
             });
         };
-        let needs = renamed(&self.down, i, known, acts, |act| {
+        let needs = renamed(&self.down, i, inputs, acts, |act| {
             act.with_parts(|part| self.handed_out(part))
         });
         Some(before + needs?)

@@ -13,7 +13,7 @@ use std::{env, fs};
 use list::{CLAIMS, Cell, Claim, Flags, Run};
 use oxmpi_coll::catalog::{Algorithm, Parameters};
 use oxmpi_coll::sim::{
-    Classical, Error, Machine, Order, Placement, Report, Setup, Simulation, Workload, shifts,
+    Classical, Error, Machine, Order, Placement, Setup, SimReport, Simulation, Workload, shifts,
 };
 
 impl Run {
@@ -46,7 +46,7 @@ impl Cell {
         report.expect("it can be simulated").last()
     }
 
-    fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<Report, Error> {
+    fn plan(&self, setup: &Setup, algorithm: Algorithm, radix: u32) -> Result<SimReport, Error> {
         let setup = match setup.by_symmetry() {
             Ok(one_node) if shifts(algorithm) => one_node,
             _ => *setup,

@@ -110,7 +110,7 @@ fn differ_one_way(one: &[Act], other: &[Act], collective: Collective) -> bool {
 /// Whether a message is sent, its peer, and its tag; of what ranks do together, the first of them, and no tag.
 fn way(act: &Act) -> Option<(bool, u32, u32)> {
     match *act {
-        Act::Together(act) => Some((true, act.team.first, TAGS)),
+        Act::IntraNode(act) => Some((true, act.ranks.first, TAGS)),
         Act::Send { to, tag, .. } => Some((true, to, tag)),
         Act::Recv { from, tag, .. } | Act::Size { from, tag, .. } => Some((false, from, tag)),
         _ => None,

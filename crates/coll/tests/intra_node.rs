@@ -1,0 +1,288 @@
+//! What ranks of a node do together: proved as part of plans, told by closed forms as it is simulated, and
+//! chosen only where ranks share memory and wait.
+
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
+use oxmpi_coll::check::{Case, Contract, Fault, FaultKind, check_plans};
+use oxmpi_coll::choice::{Tuning, choose};
+use oxmpi_coll::cost::Model;
+use oxmpi_coll::machine::Machine;
+use oxmpi_coll::plan::{Act, Acts, Buf, IntraNodeOp, NodeRanks, Part, Plan, PlanInputs};
+use oxmpi_coll::sim::{Error, Order, Placement, Setup, Simulation, Workload};
+
+#[path = "common/script.rs"]
+mod script;
+
+use script::{Script, Step};
+
+/// The algorithms in which ranks act together.
+fn by_shared_memory() -> impl Iterator<Item = Algorithm> {
+    Algorithm::ALL
+        .into_iter()
+        .filter(|one| !one.is_by_messages())
+}
+
+/// A plan with its act changed.
+#[derive(Clone)]
+struct Changed<P> {
+    plan: P,
+    change: Option<fn(&mut IntraNodeOp)>,
+}
+
+impl<P: Plan> Plan for Changed<P> {
+    fn steps(&self) -> u32 {
+        self.plan.steps()
+    }
+
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        self.plan.scratch(inputs)
+    }
+
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let mut own = Acts::new();
+        let needs = self.plan.step(i, inputs, &mut own)?;
+        for act in own.iter() {
+            acts.push(match (*act, self.change) {
+                (Act::IntraNode(mut act), Some(change)) => {
+                    change(&mut act);
+                    Act::IntraNode(act)
+                }
+                (act, _) => act,
+            });
+        }
+        Some(needs)
+    }
+}
+
+/// A step written by hand.
+fn step(needs: u32, own: &[Act]) -> Step {
+    let mut acts = Acts::new();
+    own.iter().for_each(|&act| acts.push(act));
+    (needs, acts)
+}
+
+#[test]
+fn every_collective_with_equal_blocks_is_done_together() {
+    for collective in Collective::ALL {
+        let algorithms = by_shared_memory().filter(|one| one.collective() == collective);
+        let expected = usize::from(IntraNodeOp::is_supported(collective));
+        assert_eq!(algorithms.count(), expected, "{collective}");
+    }
+}
+
+/// All ranks but the last one of four do the right thing.
+#[test]
+fn a_rank_that_does_something_else_is_found_out() {
+    let case = Case::new(Collective::Allreduce, 4, 3);
+    let fault = |change: fn(&mut IntraNodeOp)| -> Fault {
+        let (arrays, parameters) = (
+            case.arrays(),
+            Parameters {
+                per_node: 4,
+                ..Parameters::NONE
+            },
+        );
+        let plan = |rank| Changed {
+            plan: (Algorithm::AllreduceIntraNode)
+                .plan(&case.call(rank, &arrays), &parameters)
+                .expect("it suits"),
+            change: (rank == 3).then_some(change),
+        };
+        let plans: Vec<_> = (0..4).map(plan).collect();
+        check_plans(&plans, &Contract::of(&case.calls(&arrays), &arrays)).expect_err("a fault")
+    };
+    assert_eq!(fault(|act| act.root = 1).kind, FaultKind::Apart);
+    assert_eq!(fault(|act| act.root = 4).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.collective = Collective::Scan).kind,
+        FaultKind::Apart
+    );
+    assert_eq!(fault(|act| act.ranks.size = 1).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.collective = Collective::Reduce).kind,
+        FaultKind::Length { from: 3, into: 0 }
+    );
+    assert_eq!(fault(|act| act.ranks.first = 4).kind, FaultKind::Apart);
+    assert_eq!(fault(|act| act.ranks.size = 2).kind, FaultKind::Apart);
+    assert_eq!(
+        fault(|act| act.count = 2).kind,
+        FaultKind::Length { from: 3, into: 2 }
+    );
+    assert_eq!(
+        fault(|act| act.ranks.size = 5).kind,
+        FaultKind::Deadlock { waiting: 4 }
+    );
+}
+
+/// Four ranks on two nodes: all of them, and those with the same number on their node.
+#[test]
+fn ranks_of_several_nodes_do_nothing_together() {
+    let case = Case {
+        parameters: Parameters {
+            per_node: 2,
+            ..Parameters::NONE
+        },
+        ..Case::new(Collective::Allreduce, 4, 3)
+    };
+    let act = IntraNodeOp {
+        collective: Collective::Allreduce,
+        ranks: NodeRanks::of(4),
+        root: 0,
+        count: 3,
+        from: Part::new(Buf::In, 0, 3),
+        into: Part::new(Buf::Out, 0, 3),
+    };
+    let found = |ranks: fn(u32) -> NodeRanks| {
+        let step = |rank| {
+            let ranks = ranks(rank);
+            [step(0, &[Act::IntraNode(IntraNodeOp { ranks, ..act })])]
+        };
+        let steps = [0, 1, 2, 3].map(step);
+        let plans = steps.each_ref().map(|steps| Script(steps));
+        case.check_plans(&plans).expect_err("a fault").kind
+    };
+    let all = NodeRanks::of(4);
+    assert_eq!(
+        found(|_| NodeRanks::of(4)),
+        FaultKind::Strangers { ranks: all }
+    );
+    let across = NodeRanks {
+        stride: 2,
+        ..NodeRanks::of(2)
+    };
+    let found_across = found(|rank| NodeRanks {
+        first: rank % 2,
+        stride: 2,
+        size: 2,
+    });
+    assert_eq!(found_across, FaultKind::Strangers { ranks: across });
+    // These share a node each; only, their sums are no sum of all.
+    let on_nodes = found(|rank| NodeRanks {
+        first: rank / 2 * 2,
+        ..NodeRanks::of(2)
+    });
+    assert!(matches!(on_nodes, FaultKind::Wrong { .. }), "{on_nodes}");
+}
+
+/// Rank 0 sends after, or beside, what rank 1 does only when it has got that message: in life both wait.
+#[test]
+fn what_ranks_do_together_lets_nothing_start_before_its_end() {
+    let act = IntraNodeOp {
+        collective: Collective::Bcast,
+        ranks: NodeRanks::of(2),
+        root: 0,
+        count: 1,
+        from: Part::EMPTY,
+        into: Part::EMPTY,
+    };
+    let (root, other) = (
+        IntraNodeOp {
+            from: Part::new(Buf::In, 0, 1),
+            ..act
+        },
+        IntraNodeOp {
+            into: Part::new(Buf::Out, 0, 1),
+            ..act
+        },
+    );
+    let send = Act::Send {
+        to: 1,
+        tag: 0,
+        from: Part::EMPTY,
+    };
+    let recv = Act::Recv {
+        from: 0,
+        tag: 0,
+        into: Part::EMPTY,
+    };
+    let case = Case::new(Collective::Bcast, 2, 1);
+    let one = [step(0, &[recv]), step(1, &[Act::IntraNode(other)])];
+    let check = |zero: &[Step]| case.check_plans(&[Script(zero), Script(&one)]);
+    assert!(check(&[step(0, &[send]), step(0, &[Act::IntraNode(root)])]).is_ok());
+    let late = check(&[step(0, &[Act::IntraNode(root)]), step(0, &[send])]);
+    assert_eq!(late.unwrap_err().kind, FaultKind::Deadlock { waiting: 2 });
+    let beside = check(&[step(0, &[Act::IntraNode(root), send])]);
+    assert_eq!(beside.unwrap_err().kind, FaultKind::Unfinished);
+}
+
+#[test]
+fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
+    for (machine, algorithm) in Machine::NAMED
+        .into_iter()
+        .flat_map(|row| by_shared_memory().map(move |one| (row.2, one)))
+    {
+        for (ranks, bytes) in [1, 2, 3, 8, 16]
+            .into_iter()
+            .flat_map(|p| [8, 1 << 10, 1 << 20].map(|b| (p, b)))
+        {
+            let place = Placement::new(Order::Block, ranks, ranks);
+            let work = Workload::new(algorithm.collective(), ranks, bytes);
+            let setup = Setup::new(machine, place);
+            let report = Simulation::new(&setup).work(&work, algorithm, &Parameters::NONE);
+            let report = report.expect("it is simulated");
+            assert_eq!(report.counts.messages, 0, "{algorithm}");
+            if ranks > 1 {
+                let call = work.blocking_call(0, place).expect("a call");
+                let parameters = Parameters {
+                    per_node: ranks,
+                    ..Parameters::NONE
+                };
+                let form = algorithm.cost(&call, &parameters, &Model::new(machine, place));
+                assert_eq!(form, report.last(), "{algorithm}, {ranks} ranks, {bytes} B");
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
+    let place = Placement::new(Order::Block, 64, 16);
+    let setup = Setup::new(Machine::NDR, place);
+    for (algorithm, messages) in [
+        (Algorithm::BcastIntraNode, 3),
+        (Algorithm::ReduceIntraNode, 3),
+        (Algorithm::GatherIntraNode, 3),
+        (Algorithm::ScatterIntraNode, 3),
+    ] {
+        let work = Workload::new(algorithm.collective(), 64, 8);
+        let report = Simulation::new(&setup).work(&work, algorithm, &Parameters::NONE);
+        let counts = report.expect("it is simulated").counts;
+        assert_eq!(
+            (counts.messages, counts.remote),
+            (messages, messages),
+            "{algorithm}"
+        );
+    }
+    let work = Workload::new(Collective::Allgather, 64, 8);
+    let report =
+        Simulation::new(&setup).work(&work, Algorithm::AllgatherIntraNode, &Parameters::NONE);
+    assert!(matches!(report, Err(Error::Unsuited(_))));
+}
+
+#[test]
+fn ranks_act_together_only_where_they_share_memory_and_wait() {
+    let on_nodes = Placement::new(Order::Block, 64, 16);
+    let tuning = Tuning::default().placed(on_nodes);
+    for collective in Collective::ALL {
+        let mut call = Call::barrier(0, 64);
+        call.collective = collective;
+        let Ok(choice) = choose(&call, &tuning) else {
+            continue;
+        };
+        assert!(choice.algorithm.is_by_messages(), "{collective}");
+        let all = choose(
+            &call.with_shared_memory(SharedMemory::All),
+            &tuning.clone().placed(Placement::new(Order::Block, 64, 64)),
+        );
+        let is_supported = IntraNodeOp::is_supported(collective);
+        assert_eq!(
+            is_supported,
+            !all.unwrap().algorithm.is_by_messages(),
+            "{collective}"
+        );
+    }
+    let bcast = Call::bcast(0, 64, 0, 64 << 10).with_shared_memory(SharedMemory::OnNodes);
+    assert_eq!(
+        choose(&bcast, &tuning).unwrap().algorithm,
+        Algorithm::BcastIntraNode
+    );
+}
