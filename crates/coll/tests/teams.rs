@@ -1,5 +1,6 @@
-//! What ranks of a node do together: proved as part of plans, told by closed forms as it is simulated, and
-//! chosen only where ranks share memory and wait.
+//! Intra-node phases: the checker proves plans that contain them, cost forms equal the simulation, and
+//! the choice uses
+//! them only where ranks share memory and wait for the end of the call.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Teams};
 use oxmpi_coll::check::{Case, Contract, Fault, Kind, check_plans};
@@ -14,14 +15,14 @@ mod script;
 
 use script::{Script, Step};
 
-/// The algorithms in which ranks act together.
-fn by_teams() -> impl Iterator<Item = Algorithm> {
+/// The algorithms that contain an intra-node phase.
+fn with_intra_node_phases() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL
         .into_iter()
         .filter(|one| !one.is_by_messages())
 }
 
-/// A plan with its act changed.
+/// A plan whose intra-node phase is altered by `change`.
 #[derive(Clone)]
 struct Changed<P> {
     plan: P,
@@ -53,7 +54,7 @@ impl<P: Plan> Plan for Changed<P> {
     }
 }
 
-/// A step written by hand.
+/// A step written by hand: the steps it needs, and its acts.
 fn step(needs: u32, own: &[Act]) -> Step {
     let mut acts = Acts::new();
     own.iter().for_each(|&act| acts.push(act));
@@ -61,17 +62,17 @@ fn step(needs: u32, own: &[Act]) -> Step {
 }
 
 #[test]
-fn every_collective_with_equal_blocks_is_done_together() {
+fn every_collective_with_an_intra_node_phase_has_one_algorithm() {
     for collective in Collective::ALL {
-        let algorithms = by_teams().filter(|one| one.collective() == collective);
+        let algorithms = with_intra_node_phases().filter(|one| one.collective() == collective);
         let expected = usize::from(Together::is_done(collective));
         assert_eq!(algorithms.count(), expected, "{collective}");
     }
 }
 
-/// All ranks but the last one of four do the right thing.
+/// Rank 3 of 4 alters its phase; the other ranks run the right plan.
 #[test]
-fn a_rank_that_does_something_else_is_found_out() {
+fn a_rank_with_another_phase_is_reported() {
     let case = Case::new(Collective::Allreduce, 4, 3);
     let fault = |change: fn(&mut Together)| -> Fault {
         let (arrays, parameters) = (
@@ -84,7 +85,7 @@ fn a_rank_that_does_something_else_is_found_out() {
         let plan = |rank| Changed {
             plan: (Algorithm::AllreduceTeam)
                 .plan(&case.call(rank, &arrays), &parameters)
-                .expect("it suits"),
+                .expect("the algorithm supports the call"),
             change: (rank == 3).then_some(change),
         };
         let plans: Vec<_> = (0..4).map(plan).collect();
@@ -110,9 +111,9 @@ fn a_rank_that_does_something_else_is_found_out() {
     );
 }
 
-/// Four ranks on two nodes: all of them, and those with the same number on their node.
+/// Four ranks on two nodes run one phase together, although no memory is shared between the nodes.
 #[test]
-fn ranks_of_several_nodes_do_nothing_together() {
+fn a_phase_of_ranks_of_several_nodes_is_reported() {
     let case = Case {
         parameters: Parameters {
             per_node: 2,
@@ -128,7 +129,7 @@ fn ranks_of_several_nodes_do_nothing_together() {
         from: Part::new(Buf::In, 0, 3),
         into: Part::new(Buf::Out, 0, 3),
     };
-    let found = |team: fn(u32) -> Team| {
+    let fault_with = |team: fn(u32) -> Team| {
         let step = |rank| {
             let team = team(rank);
             [step(0, &[Act::Together(Together { team, ..act })])]
@@ -138,28 +139,29 @@ fn ranks_of_several_nodes_do_nothing_together() {
         case.check_plans(&plans).expect_err("a fault").kind
     };
     let all = Team::of(4);
-    assert_eq!(found(|_| Team::of(4)), Kind::Strangers { team: all });
+    assert_eq!(fault_with(|_| Team::of(4)), Kind::Strangers { team: all });
     let across = Team {
         stride: 2,
         ..Team::of(2)
     };
-    let found_across = found(|rank| Team {
+    let fault_across = fault_with(|rank| Team {
         first: rank % 2,
         stride: 2,
         size: 2,
     });
-    assert_eq!(found_across, Kind::Strangers { team: across });
-    // These share a node each; only, their sums are no sum of all.
-    let on_nodes = found(|rank| Team {
+    assert_eq!(fault_across, Kind::Strangers { team: across });
+    // These ranks share a node, but their sums leave out the other node.
+    let on_nodes = fault_with(|rank| Team {
         first: rank / 2 * 2,
         ..Team::of(2)
     });
     assert!(matches!(on_nodes, Kind::Wrong { .. }), "{on_nodes}");
 }
 
-/// Rank 0 sends after, or beside, what rank 1 does only when it has got that message: in life both wait.
+/// Rank 0 sends after, or in the same step as, the phase that rank 1 enters only once it has the message:
+/// a deadlock.
 #[test]
-fn what_ranks_do_together_lets_nothing_start_before_its_end() {
+fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
     let act = Together {
         does: Collective::Bcast,
         team: Team::of(2),
@@ -199,10 +201,10 @@ fn what_ranks_do_together_lets_nothing_start_before_its_end() {
 }
 
 #[test]
-fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
+fn on_one_node_no_message_is_sent_and_the_cost_form_equals_the_simulation() {
     for (machine, algorithm) in Machine::NAMED
         .into_iter()
-        .flat_map(|row| by_teams().map(move |one| (row.2, one)))
+        .flat_map(|row| with_intra_node_phases().map(move |one| (row.2, one)))
     {
         for (ranks, bytes) in [1, 2, 3, 8, 16]
             .into_iter()
@@ -212,7 +214,7 @@ fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
             let work = Workload::new(algorithm.collective(), ranks, bytes);
             let setup = Setup::new(machine, place);
             let report = Simulation::new(&setup).work(&work, algorithm, &Parameters::NONE);
-            let report = report.expect("it is simulated");
+            let report = report.expect("the simulator runs the algorithm");
             assert_eq!(report.counts.messages, 0, "{algorithm}");
             if ranks > 1 {
                 let call = work.blocking_call(0, place).expect("a call");
@@ -228,7 +230,7 @@ fn on_one_node_nothing_is_a_message_and_the_form_is_what_is_simulated() {
 }
 
 #[test]
-fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
+fn on_several_nodes_only_leaders_send_messages() {
     let place = Placement::new(Order::Block, 64, 16);
     let setup = Setup::new(Machine::NDR, place);
     for (algorithm, messages) in [
@@ -239,7 +241,7 @@ fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
     ] {
         let work = Workload::new(algorithm.collective(), 64, 8);
         let report = Simulation::new(&setup).work(&work, algorithm, &Parameters::NONE);
-        let counts = report.expect("it is simulated").counts;
+        let counts = report.expect("the simulator runs the algorithm").counts;
         assert_eq!(
             (counts.messages, counts.remote),
             (messages, messages),
@@ -252,7 +254,7 @@ fn ranks_of_several_nodes_send_as_many_messages_as_there_are_leaders() {
 }
 
 #[test]
-fn ranks_act_together_only_where_they_share_memory_and_wait() {
+fn intra_node_phases_are_chosen_only_where_ranks_share_memory_and_wait() {
     let on_nodes = Placement::new(Order::Block, 64, 16);
     let tuning = Tuning::default().placed(on_nodes);
     for collective in Collective::ALL {

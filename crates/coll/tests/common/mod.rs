@@ -1,5 +1,5 @@
-//! N ranks on one thread: a driver over an in-process map of queues, and real numbers in the
-//! buffers.
+//! A driver that runs all ranks of a plan on one thread, over in-memory message queues and buffers of
+//! words.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -9,11 +9,11 @@ use std::rc::Rc;
 use oxmpi_coll::exec::{Driver, Execution, Progress};
 use oxmpi_coll::plan::{Buf, Given, Part, Plan, Side};
 
-/// Messages on their way, by sender, receiver and tag.
+/// The messages under way, by sender, receiver and tag.
 type Queues = Rc<RefCell<HashMap<(u32, u32, u32), VecDeque<Vec<String>>>>>;
 
-/// One rank's end. Elements are words, and reduction appends one word to another: it does not
-/// commute.
+/// One rank with its buffers. An element is a string, and a reduction concatenates: it associates but
+/// does not commute.
 pub(crate) struct End {
     rank: u32,
     queues: Queues,
@@ -28,7 +28,7 @@ impl End {
             Buf::In => &mut self.input,
             Buf::Out => &mut self.output,
             Buf::Scratch => &mut self.scratch,
-            other => panic!("no buffer {other:?}"),
+            unknown => panic!("no buffer {unknown:?}"),
         }
     }
 
@@ -43,7 +43,7 @@ impl End {
         assert_eq!(
             part.len(),
             words.len() as u64,
-            "both ends name the same length"
+            "sender and receiver disagree on the length"
         );
         let mut words = words.into_iter();
         let buf = self.buf(part.buf);
@@ -57,14 +57,14 @@ fn index(block: Range<u64>) -> Range<usize> {
     block.start as usize..block.end as usize
 }
 
-/// A receive that waits for its message.
+/// A receive whose message has not arrived yet.
 pub(crate) struct Waiting {
     from: u32,
     tag: u32,
     into: Part,
 }
 
-/// Tickets are receives; sends are done at once, since the queues are unbounded.
+/// Only receives have tickets: a send completes at once because the queues are unbounded.
 impl Driver for End {
     type Ticket = Waiting;
     type Error = std::convert::Infallible;
@@ -115,7 +115,7 @@ impl Driver for End {
     }
 }
 
-/// Runs one plan and its buffers on each rank, in turn, until all are done.
+/// Runs one plan per rank, each with its input and output buffers, round-robin until every rank is done.
 pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End> {
     let queues = Queues::default();
     let mut running: Vec<_> = (0..)
@@ -147,10 +147,10 @@ pub(crate) fn run<P: Plan>(ranks: Vec<(P, Vec<String>, Vec<String>)>) -> Vec<End
         if done == running.len() {
             assert!(
                 queues.borrow().values().all(VecDeque::is_empty),
-                "no message is left over"
+                "a message was never received"
             );
             return running.into_iter().map(|(_, end)| end).collect();
         }
     }
-    panic!("the ranks wait for each other");
+    panic!("the ranks are deadlocked");
 }
