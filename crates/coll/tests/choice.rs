@@ -1,4 +1,4 @@
-//! What the choice loses against the best candidate, in the simulator.
+//! How much slower the chosen algorithm is than the best one, in the simulator.
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
@@ -22,7 +22,7 @@ const COLLECTIVES: [Collective; 13] = [
     Collective::Exscan,
 ];
 
-/// Radixes and numbers of blocks that an algorithm may be given, if it has such.
+/// The radixes, numbers of blocks and windows that are tried with an algorithm that takes them.
 fn variants(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
     let own = algorithm.row().parameters;
     let some = |own: u32, all: &'static [u32]| if own == 0 { &[0] } else { all };
@@ -42,8 +42,9 @@ fn variants(algorithm: Algorithm) -> impl Iterator<Item = Parameters> {
     })
 }
 
-/// The time of the chosen one over the best one's, less 1, and what they are. The chosen one is a candidate, too: it may
-/// have parameters that others are not given here.
+/// The chosen algorithm's time over the best one's, less 1, and a description of both. The chosen one
+/// counts among the
+/// candidates because its parameters may be none of those tried.
 fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, String) {
     let placement = Placement::new(Order::Block, work.ranks(), machine.per_node);
     let setup = Setup::new(machine, placement).with_serial_copies(serial_copies);
@@ -60,7 +61,7 @@ fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, Strin
             .unwrap_or_else(|why| panic!("{algorithm}: {why}"))
             .last()
     };
-    let chosen = choose(&call, &tuning).expect("something suits");
+    let chosen = choose(&call, &tuning).expect("some algorithm supports the call");
     let took = time(chosen.algorithm, &chosen.parameters);
     let suiting = work
         .collective()
@@ -82,13 +83,13 @@ fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, Strin
     (took as f64 / least.max(1) as f64 - 1.0, line)
 }
 
-/// Groups, and what they exchange.
+/// The configurations over which the choice is judged.
 struct Grid {
     ranks: &'static [u32],
     bytes: &'static [u64],
-    /// Ranks a node; none: what the machine has.
+    /// Ranks per node; `None` stands for the machine's number.
     per_node: &'static [Option<u32>],
-    /// Whether a rank copies one message after another.
+    /// Whether a rank copies one message after another; each value given is tried.
     serial_copies: &'static [bool],
 }
 
@@ -114,8 +115,8 @@ impl Grid {
         })
     }
 
-    /// Prints what is lost, and holds the 95th percentile against a bound.
-    fn hold(&self, bound: f64) {
+    /// Prints the losses and asserts that their 95th percentile is at most `bound`.
+    fn assert_within(&self, bound: f64) {
         let mut all = Vec::new();
         for (name, machine, serial) in self.machines() {
             for collective in COLLECTIVES {
@@ -156,35 +157,35 @@ impl Grid {
     }
 }
 
-/// What is lost at most in such a share of the cells, which are sorted.
+/// The loss at this percentile of the sorted cells.
 fn percentile(cells: &[(f64, String)], share: f64) -> f64 {
     cells[((cells.len() - 1) as f64 * share).round() as usize].0
 }
 
 #[test]
-fn the_choice_is_near_the_best() {
+fn the_choice_is_near_the_best_algorithm() {
     let grid = Grid {
         ranks: &[2, 3, 4, 8, 16, 17, 33, 64],
         bytes: &[8, 512, 8 << 10, 64 << 10, 512 << 10, 4 << 20],
         per_node: &[None],
         serial_copies: &[false],
     };
-    grid.hold(0.01);
+    grid.assert_within(0.01);
 }
 
-/// Numbers at which no form was fitted.
+/// Configurations to which no cost form was fitted.
 #[test]
-fn the_choice_is_near_the_best_elsewhere() {
+fn the_choice_is_near_the_best_where_no_form_was_fitted() {
     let grid = Grid {
         ranks: &[5, 6, 7, 12, 24],
         bytes: &[100, 20_000, 1_000_000],
         per_node: &[None],
         serial_copies: &[false, true],
     };
-    grid.hold(0.01);
+    grid.assert_within(0.01);
 }
 
-/// The forms know least of nodes of which the last one is filled in part.
+/// The cost forms are least precise where the last node is partly filled.
 #[test]
 fn the_choice_is_near_the_best_on_unequal_nodes() {
     let grid = Grid {
@@ -193,5 +194,5 @@ fn the_choice_is_near_the_best_on_unequal_nodes() {
         per_node: &[Some(7), Some(16)],
         serial_copies: &[false, true],
     };
-    grid.hold(0.10);
+    grid.assert_within(0.10);
 }

@@ -1,11 +1,11 @@
-//! The checker on plans written by hand: each kind of fault is called by its name, and a right plan
-//! with parts of several blocks is found right.
+//! The checker on plans written by hand: it names each kind of fault, and accepts right plans with parts
+//! of several blocks.
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::check::{Case, Contract, Expected, Kind, Ranks, Report, Task, check_plans};
 use oxmpi_coll::plan::{Act, Acts, Buf, Known, Part, Plan, Side, TAGS};
 
-/// One rank's steps: what each needs, and its acts.
+/// One rank's steps: the steps that each needs, and its acts.
 #[derive(Clone, Debug, Default)]
 struct Script {
     scratch: u64,
@@ -28,7 +28,7 @@ impl Plan for Script {
     }
 }
 
-/// Steps that each need all before them.
+/// A script in which each step needs all steps before it.
 fn script(scratch: u64, steps: &[&[Act]]) -> Script {
     let steps = (0..).zip(steps).map(|(i, acts)| (i, acts.to_vec()));
     Script {
@@ -58,7 +58,8 @@ const IN: Part = all(Buf::In, 4);
 const OUT: Part = all(Buf::Out, 4);
 const SCRATCH: Part = all(Buf::Scratch, 4);
 
-/// Four elements on each of two ranks, reduced in order; `wanted` ranks expect the result.
+/// The contract of a reduction of four elements on two ranks, in rank order; `wanted` says which ranks
+/// get the result.
 fn reduced(wanted: [bool; 2]) -> Contract {
     let expected = Expected {
         elements: 0..4,
@@ -85,22 +86,22 @@ fn reduced(wanted: [bool; 2]) -> Contract {
     }
 }
 
-/// What the checker says of rank 0's and rank 1's steps when rank 0 expects the sum.
+/// The fault that the checker reports for the steps of ranks 0 and 1 when rank 0 expects the sum.
 fn fault(zero: Script, one: Script) -> Kind {
     check_plans(&[zero, one], &reduced([true, false]))
         .expect_err("the plan is broken")
         .kind
 }
 
-/// Rank 1 sends its input and does no more.
-fn gives() -> Script {
+/// Rank 1's script: it sends its input.
+fn sender() -> Script {
     script(0, &[&[send(0, IN)]])
 }
 
 #[test]
-fn a_right_plan_is_right() {
+fn the_checker_accepts_a_right_plan() {
     let zero = script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, Side::Left)]]);
-    let report = check_plans(&[zero, gives()], &reduced([true, false]));
+    let report = check_plans(&[zero, sender()], &reduced([true, false]));
     assert_eq!(
         report,
         Ok(Report {
@@ -113,38 +114,41 @@ fn a_right_plan_is_right() {
 }
 
 #[test]
-fn messages_that_do_not_meet() {
+fn unmatched_messages() {
     let takes = |act| script(4, &[&[act], &[reduce(IN, OUT, Side::Left)]]);
-    assert_eq!(fault(takes(recv(0, OUT)), gives()), Kind::Peer { peer: 0 });
-    assert_eq!(fault(takes(recv(2, OUT)), gives()), Kind::Peer { peer: 2 });
+    assert_eq!(fault(takes(recv(0, OUT)), sender()), Kind::Peer { peer: 0 });
+    assert_eq!(fault(takes(recv(2, OUT)), sender()), Kind::Peer { peer: 2 });
     let tagged = Act::Recv {
         from: 1,
         tag: TAGS,
         into: OUT,
     };
-    assert_eq!(fault(takes(tagged), gives()), Kind::Tag { tag: TAGS });
+    assert_eq!(fault(takes(tagged), sender()), Kind::Tag { tag: TAGS });
     let tagged = Act::Recv {
         from: 1,
         tag: 1,
         into: OUT,
     };
-    assert_eq!(fault(takes(tagged), gives()), Kind::Deadlock { waiting: 2 });
     assert_eq!(
-        fault(takes(recv(1, all(Buf::Out, 3))), gives()),
+        fault(takes(tagged), sender()),
+        Kind::Deadlock { waiting: 2 }
+    );
+    assert_eq!(
+        fault(takes(recv(1, all(Buf::Out, 3))), sender()),
         Kind::Length { from: 4, into: 3 }
     );
     assert_eq!(
-        fault(takes(recv(1, all(Buf::Out, 0))), gives()),
+        fault(takes(recv(1, all(Buf::Out, 0))), sender()),
         Kind::Empty
     );
     assert_eq!(
-        fault(takes(recv(1, all(Buf::In, 4))), gives()),
+        fault(takes(recv(1, all(Buf::In, 4))), sender()),
         Kind::WritesInput { part: IN }
     );
 }
 
 #[test]
-fn sends_that_wait_for_each_other() {
+fn sends_that_deadlock() {
     let first_sends = |peer| script(0, &[&[send(peer, IN)], &[recv(peer, OUT)]]);
     assert_eq!(
         fault(first_sends(1), first_sends(0)),
@@ -153,7 +157,7 @@ fn sends_that_wait_for_each_other() {
 }
 
 #[test]
-fn memory_that_is_not_there() {
+fn accesses_outside_of_buffers_or_to_undefined_elements() {
     let part = all(Buf::Out, 5);
     assert_eq!(
         fault(script(0, &[&[recv(1, part)]]), script(0, &[&[send(0, IN)]])),
@@ -163,7 +167,7 @@ fn memory_that_is_not_there() {
     assert_eq!(
         fault(
             script(0, &[&[reduce(all(Buf::In, 5), part, Side::Left)]]),
-            gives()
+            sender()
         ),
         {
             Kind::Outside {
@@ -175,7 +179,7 @@ fn memory_that_is_not_there() {
     assert_eq!(
         fault(
             script(5, &[&[reduce(part, all(Buf::Scratch, 5), Side::Left)]]),
-            gives()
+            sender()
         ),
         outside
     );
@@ -183,10 +187,10 @@ fn memory_that_is_not_there() {
         buf: Buf::Out,
         element: 0,
     };
-    assert_eq!(fault(script(0, &[&[send(1, OUT)]]), gives()), undefined);
+    assert_eq!(fault(script(0, &[&[send(1, OUT)]]), sender()), undefined);
     let below = Part::new(Buf::In, 1, 1).repeated(2, -2);
     assert_eq!(
-        fault(script(0, &[&[send(1, below)]]), gives()),
+        fault(script(0, &[&[send(1, below)]]), sender()),
         Kind::Outside {
             part: below,
             len: 4
@@ -195,14 +199,14 @@ fn memory_that_is_not_there() {
 }
 
 #[test]
-fn acts_that_conflict() {
+fn conflicting_acts() {
     let together = [recv(1, OUT), reduce(IN, OUT, Side::Left)];
     let conflict = |other, one, act| Kind::Conflict {
         other,
         acts: Box::new((one, act)),
     };
     assert_eq!(
-        fault(script(0, &[&together]), gives()),
+        fault(script(0, &[&together]), sender()),
         conflict(0, together[0], together[1])
     );
 
@@ -210,14 +214,17 @@ fn acts_that_conflict() {
         scratch: 0,
         steps: vec![(0, vec![together[0]]), (0, vec![together[1]])],
     };
-    assert_eq!(fault(hasty, gives()), conflict(0, together[0], together[1]));
+    assert_eq!(
+        fault(hasty, sender()),
+        conflict(0, together[0], together[1])
+    );
 
     let onto_itself = Act::Copy {
         from: all(Buf::Out, 2),
         into: Part::new(Buf::Out, 1, 2),
     };
     assert_eq!(
-        fault(script(0, &[&[onto_itself]]), gives()),
+        fault(script(0, &[&[onto_itself]]), sender()),
         conflict(0, onto_itself, onto_itself)
     );
 
@@ -225,19 +232,19 @@ fn acts_that_conflict() {
         scratch: 0,
         steps: vec![(1, vec![together[0]])],
     };
-    assert_eq!(fault(too_late, gives()), Kind::Needs { needs: 1 });
+    assert_eq!(fault(too_late, sender()), Kind::Needs { needs: 1 });
 }
 
 #[test]
-fn results_that_are_wrong() {
+fn wrong_results() {
     let sums = |side| script(0, &[&[recv(1, OUT)], &[reduce(IN, OUT, side)]]);
-    let wrong = fault(sums(Side::Right), gives());
+    let wrong = fault(sums(Side::Right), sender());
     assert_eq!(
         wrong.to_string(),
         "ends with ranks 1 0 in element 0 of the output, not with ranks 0-1"
     );
 
-    let kind = fault(script(0, &[&[recv(1, OUT)]]), gives());
+    let kind = fault(script(0, &[&[recv(1, OUT)]]), sender());
     assert_eq!(
         kind,
         Kind::Wrong {
@@ -260,11 +267,11 @@ fn results_that_are_wrong() {
         one: Ranks::one(0),
         other: Ranks::range(0..2),
     };
-    assert_eq!(fault(twice, gives()), kind);
+    assert_eq!(fault(twice, sender()), kind);
 
     let (low, high) = (Part::new(Buf::In, 0, 2), Part::new(Buf::Out, 2, 2));
     let mixed = script(0, &[&[recv(1, OUT)], &[reduce(low, high, Side::Left)]]);
-    assert_eq!(fault(mixed, gives()), Kind::Mixed { one: 0, other: 2 });
+    assert_eq!(fault(mixed, sender()), Kind::Mixed { one: 0, other: 2 });
 
     let halves = [(0, 2), (2, 0)].map(|(from, into)| Act::Copy {
         from: Part::new(Buf::Scratch, from, 2),
@@ -273,7 +280,7 @@ fn results_that_are_wrong() {
     let sum = reduce(IN, SCRATCH, Side::Left);
     let misplaced = script(4, &[&[recv(1, SCRATCH)], &[sum], &halves]);
     assert_eq!(
-        fault(misplaced, gives()),
+        fault(misplaced, sender()),
         Kind::Misplaced {
             found: 2,
             expected: 0
@@ -281,10 +288,11 @@ fn results_that_are_wrong() {
     );
 }
 
-/// Three ranks end with the same contributions in the same order, but one combines them in another
-/// tree, so that an operation that only nearly associates gives it other bits.
+/// Three ranks combine the same contributions in the same order but in different groupings: an operation
+/// that does not
+/// associate exactly gives different bits.
 #[test]
-fn results_with_other_bits() {
+fn results_that_differ_in_bits() {
     let gather = [recv_at(1, 0), recv_at(2, 1)];
     let part = |slot| Part::new(Buf::Scratch, slot, 1);
     let (input, output) = (all(Buf::In, 1), all(Buf::Out, 1));
@@ -351,13 +359,13 @@ fn results_with_other_bits() {
     assert_eq!((fault.rank, fault.kind), (1, Kind::Bits { element: 0 }));
 }
 
-/// Receives one element in a slot of scratch.
+/// Receives one element into a slot of scratch.
 fn recv_at(from: u32, slot: u64) -> Act {
     recv(from, Part::new(Buf::Scratch, slot, 1))
 }
 
 #[test]
-fn a_barrier_that_is_left_early() {
+fn a_barrier_that_a_rank_leaves_early() {
     let task = Task::default();
     let contract = Contract {
         tasks: vec![task; 2],
@@ -371,7 +379,8 @@ fn a_barrier_that_is_left_early() {
         script(0, &[&[send(1, Part::EMPTY)]]),
         script(0, &[&[recv(0, Part::EMPTY)]]),
     ];
-    let fault = check_plans(&one_way, &contract).expect_err("rank 0 hears of nobody");
+    let fault =
+        check_plans(&one_way, &contract).expect_err("rank 0 leaves before rank 1 has entered");
     assert_eq!(
         (fault.rank, fault.kind),
         (
@@ -383,7 +392,7 @@ fn a_barrier_that_is_left_early() {
     );
 }
 
-/// Rank 1 sends every other element, from high to low; rank 0 puts them in their places.
+/// Rank 1 sends every other element in descending order; rank 0 stores them at their indexes.
 #[test]
 fn parts_of_several_blocks() {
     let odd = Part::new(Buf::In, 3, 1).repeated(2, -2);
@@ -392,7 +401,7 @@ fn parts_of_several_blocks() {
         ..odd
     };
     let takes = |into| script(0, &[&[recv(1, into)]]);
-    let gives = script(0, &[&[send(0, odd)]]);
+    let sender = script(0, &[&[send(0, odd)]]);
     let expected = |element| Expected {
         elements: element..element + 1,
         source: element,
@@ -400,7 +409,7 @@ fn parts_of_several_blocks() {
     };
     let mut contract = reduced([false, false]);
     contract.tasks[0].expected = vec![expected(1), expected(3)];
-    let report = check_plans(&[takes(places), gives.clone()], &contract);
+    let report = check_plans(&[takes(places), sender.clone()], &contract);
     assert_eq!(report.map(|report| report.volume), Ok(2));
 
     let ascending = Part {
@@ -408,7 +417,7 @@ fn parts_of_several_blocks() {
         stride: 2,
         ..places
     };
-    let fault = check_plans(&[takes(ascending), gives], &contract).expect_err("the order is lost");
+    let fault = check_plans(&[takes(ascending), sender], &contract).expect_err("the order is lost");
     assert_eq!(
         fault.kind,
         Kind::Misplaced {
@@ -418,8 +427,9 @@ fn parts_of_several_blocks() {
     );
 }
 
-/// Each rank brings both inputs to scratch, its own to element `own`, and reduces them from there in
-/// four steps, which the checker does once where all ranks have them and hold the same.
+/// Each rank gathers both inputs in scratch, its own at element `own`, and reduces them in four local
+/// steps. The checker runs
+/// such steps once for all ranks that have the same steps and memory.
 fn gathers(rank: u32, own: u64, last: Side) -> Script {
     let scratch = |first, count| Part::new(Buf::Scratch, first, count);
     let out = |first| Part::new(Buf::Out, first, 2);
@@ -450,7 +460,7 @@ fn gathers(rank: u32, own: u64, last: Side) -> Script {
 }
 
 #[test]
-fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
+fn shared_local_tails_depend_on_the_ranks_memory() {
     let check = |own: [u64; 2], last| {
         let plans = [gathers(0, own[0], Side::Right), gathers(1, own[1], last)];
         check_plans(&plans, &reduced([true, true]))
@@ -465,7 +475,7 @@ fn what_ranks_do_alone_at_the_end_depends_on_what_they_hold() {
     assert_eq!(both.rank, 0);
 }
 
-/// Two steps, of which the first is empty and, on rank 0, tells that the second is as well.
+/// A plan of two steps whose first step is empty and, on rank 0, says that the second is empty, too.
 #[derive(Clone, Copy, Debug)]
 struct Hidden {
     rank: u32,
@@ -491,7 +501,7 @@ impl Plan for Hidden {
 }
 
 #[test]
-fn a_rank_with_steps_that_rank_0_leaves_out_is_unlike_it() {
+fn a_rank_with_steps_that_rank_0_skips_is_unlike_rank_0() {
     let case = Case::new(Collective::Barrier, 5, 0);
     let checked = case.check_plans_alike(|rank| Ok(Hidden { rank }));
     assert!(checked.is_none(), "{checked:?}");

@@ -1,4 +1,4 @@
-//! Ways to spoil a step of a plan.
+//! The mutations of a plan's step.
 
 use std::cell::RefCell;
 
@@ -8,24 +8,24 @@ use oxmpi_coll::plan::{Act, Acts, Known, Part, Plan, Side, Together};
 
 use super::script::{Script, Step};
 
-/// How a step is spoilt.
+/// A kind of mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoil {
-    /// Another peer.
+    /// The act has another peer.
     Peer,
-    /// Another tag.
+    /// The message has another tag.
     Tag,
-    /// One element less.
+    /// The part is one element shorter.
     Shorter,
-    /// One element further on.
+    /// The part starts one element later.
     Shifted,
-    /// The act is left out.
+    /// The act is missing.
     Dropped,
-    /// The operand stands on the other side.
+    /// The operand is on the other side.
     Side,
-    /// The step does not wait for any other.
+    /// The step waits for no other step.
     Hasty,
-    /// The step changes places with the next one.
+    /// The step is exchanged with the next one.
     Swapped,
 }
 
@@ -40,14 +40,14 @@ pub(crate) const ALL: [Spoil; 8] = [
     Spoil::Swapped,
 ];
 
-/// A plan that notes what it does.
+/// A plan that records the steps which the checker asks for.
 #[derive(Clone, Copy)]
-struct Noted<'a> {
+struct Recorder<'a> {
     plan: AnyPlan,
     script: &'a RefCell<Vec<Step>>,
 }
 
-impl Plan for Noted<'_> {
+impl Plan for Recorder<'_> {
     fn steps(&self) -> u32 {
         self.plan.steps()
     }
@@ -64,24 +64,25 @@ impl Plan for Noted<'_> {
     }
 }
 
-/// Keeps the acts, but not which steps may be left out: a mutant has all of them, as where two are
-/// exchanged others may be left out.
+/// Keeps the acts and drops the permission to leave steps out: a mutant that exchanges two steps may not
+/// leave out the
+/// wrong one.
 fn keep_all(acts: &mut Acts) {
     let whole = core::mem::take(acts);
     whole.iter().for_each(|&act| acts.push(act));
 }
 
-/// What all ranks do.
+/// Runs the plans in the checker and returns what each rank does.
 pub(crate) fn scripts(plans: &[AnyPlan], contract: &Contract) -> Vec<Vec<Step>> {
     let empty = |plan: &AnyPlan| (0..plan.steps()).map(|i| (i, Acts::new())).collect();
     let scripts: Vec<_> = plans.iter().map(empty).map(RefCell::new).collect();
-    let noted = |(&plan, script)| Noted { plan, script };
-    let noted: Vec<_> = plans.iter().zip(&scripts).map(noted).collect();
-    check_plans(&noted, contract).expect("the plan is right before");
+    let recorders = |(&plan, script)| Recorder { plan, script };
+    let recorders: Vec<_> = plans.iter().zip(&scripts).map(recorders).collect();
+    check_plans(&recorders, contract).expect("the unchanged plan is right");
     scripts.into_iter().map(RefCell::into_inner).collect()
 }
 
-/// A plan with one act or step spoilt, if `at` is given.
+/// A plan with one act or step mutated, if `at` is given.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mutant<P = AnyPlan> {
     pub(crate) plan: P,
@@ -209,8 +210,9 @@ impl<P> Mutant<P> {
 }
 
 impl<P: Plan> Mutant<P> {
-    /// The plan's step in the place of step `i`; and, as two at most are exchanged, the place of the
-    /// plan's step `i`.
+    /// The step of the plan that runs as step `i`. As at most two steps are exchanged, this is also the
+    /// step as which step
+    /// `i` of the plan runs.
     pub(crate) fn asked(&self, i: u32) -> u32 {
         match self.at {
             Some((Spoil::Swapped, step, _))
@@ -251,14 +253,14 @@ impl<P: Plan> Plan for Mutant<P> {
     }
 }
 
-/// The acts of a step, and what it needs.
+/// The acts of a step of a script, and the steps that it needs.
 pub(crate) fn step<P: Plan>(plan: &P, i: u32) -> Step {
     let mut acts = Acts::new();
     let needs = plan.step(i, &Known::NOTHING, &mut acts);
     (needs.expect("a script knows every length"), acts)
 }
 
-/// Whether the mutant does the same as the plan, step by step.
+/// Whether the mutant equals the plan step by step.
 pub(crate) fn is_same(mutant: &Mutant<Script<'_>>) -> bool {
     let same = |one: Step, other: Step| one.0 == other.0 && *one.1 == *other.1;
     (0..mutant.steps()).all(|i| same(step(mutant, i), step(&mutant.plan, i)))
